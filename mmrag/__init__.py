@@ -1,0 +1,1 @@
+"""mmrag: assistants for wearables, their searches, judges and measures."""

@@ -1,0 +1,284 @@
+"""Anybody's agent: a Python class, a program that speaks JSON lines, an HTTP endpoint.
+
+What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
+domain, history: [{query, reply}], image: {media_type, base64}}`; what comes back is
+`{id, text, confidence?, citations?}`. Whatever else comes back is an `AgentError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import importlib
+import inspect
+import shlex
+from typing import Any
+
+import httpx
+import msgspec
+
+from mmrag.agents.format import make_reply
+from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable
+from mmrag.protocols import Agent, Resources
+from mmrag.records import Query, Reply
+
+MAX_LINE = 4 << 20
+"""Longest answer that is read, in bytes."""
+
+
+class _Answer(msgspec.Struct):
+    text: str
+    id: str | None = None
+    confidence: float | None = None
+    citations: tuple[str, ...] = ()
+
+
+def request_of(query: Query, number: str) -> dict[str, Any]:
+    """A turn as JSON. References are never part of a query, so none can leak."""
+    return {
+        "id": number,
+        "session_id": query.session_id,
+        "turn_index": query.turn_index,
+        "query": query.text,
+        "query_time": query.query_time,
+        "domain": query.domain,
+        "history": [{"query": e.query, "reply": e.reply} for e in query.history],
+        "image": {
+            "media_type": _media_type(query.image.data),
+            "base64": base64.b64encode(query.image.data).decode(),
+        },
+    }
+
+
+def python(*, resources: Resources, name: str, **options: str) -> Agent:
+    """`python:name=package.module/Class`: a class with `answer(query)`, plain or async.
+
+    Its constructor gets `resources` if it asks for it, and the other options as strings.
+    """
+    module, _, attribute = name.replace("/", ":").rpartition(":")
+    if not module or not attribute:
+        raise SpecError(f"python:name={name}: write package.module/Class.")
+    try:
+        made = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise SpecError(
+            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class in it?"
+        ) from error
+    wanted = inspect.signature(made).parameters
+    keywords: dict[str, Any] = dict(options)
+    if "resources" in wanted:
+        keywords["resources"] = resources
+    agent = made(**keywords)
+    if not callable(getattr(agent, "answer", None)):
+        raise SpecError(f"python:name={name}: it has no method `answer(query)`.")
+    return PythonAgent(agent)
+
+
+class PythonAgent:
+    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+
+    async def answer(self, query: Query) -> Reply:
+        """Ask it; plain methods run in a thread."""
+        method = self._agent.answer
+        if inspect.iscoroutinefunction(method):
+            said = await method(query)
+        else:
+            said = await asyncio.to_thread(method, query)
+            if inspect.isawaitable(said):
+                said = await said
+        return as_reply(said)
+
+
+def as_reply(said: object) -> Reply:
+    """What an agent returned, as a Reply."""
+    if isinstance(said, Reply):
+        return said
+    if isinstance(said, str):
+        return make_reply(said)
+    raise AgentError(f"the agent returned a {type(said).__name__}; return a text or a Reply.")
+
+
+def command(
+    *, resources: Resources, run: str, seconds: str = "60", processes: str = "1"
+) -> CommandAgent:
+    """`command:run=python my_agent.py`: a program that answers JSON lines with JSON lines."""
+    del resources
+    arguments = shlex.split(run)
+    if not arguments:
+        raise SpecError("command needs a program: command:run=python my_agent.py.")
+    return CommandAgent(arguments, seconds=float(seconds), processes=int(processes))
+
+
+class CommandAgent:
+    """A program that is started once and asked turn by turn; started again when it died."""
+
+    def __init__(self, arguments: list[str], *, seconds: float = 60.0, processes: int = 1) -> None:
+        self._arguments = arguments
+        self._seconds = seconds
+        self._count = max(1, processes)
+        self._idle: asyncio.Queue[_Program | None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._number = 0
+
+    async def answer(self, query: Query) -> Reply:
+        """One line out, one line in."""
+        loop = asyncio.get_running_loop()
+        if self._idle is None or self._loop is not loop:
+            self._idle, self._loop = asyncio.Queue(), loop
+            for _ in range(self._count):
+                self._idle.put_nowait(None)
+        idle = self._idle
+        program = await idle.get()
+        healthy = False
+        try:
+            if program is None or not program.alive:
+                program = await _Program.start(self._arguments)
+            self._number += 1
+            number = str(self._number)
+            answer = await program.ask(request_of(query, number), self._seconds)
+            if answer.id not in (None, number):
+                raise AgentError(f"the program answered request {answer.id!r}, not {number!r}.")
+            healthy = True
+        finally:
+            if not healthy and program is not None:  # out of step, or cancelled in the middle
+                program.kill()
+            idle.put_nowait(program if healthy else None)
+        return _reply(answer)
+
+    async def close(self) -> None:
+        """Stop the programs."""
+        while self._idle is not None and not self._idle.empty():
+            program = self._idle.get_nowait()
+            if program is not None:
+                program.kill()
+                await program.wait()
+
+
+class _Program:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, arguments: list[str]) -> _Program:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=MAX_LINE,
+            )
+        except OSError as error:
+            raise Unavailable(
+                f"the program {arguments[0]!r} cannot be started ({error.strerror})."
+            ) from error
+        return cls(process)
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    async def ask(self, request: dict[str, Any], seconds: float) -> _Answer:
+        out, back = self._process.stdin, self._process.stdout
+        assert out is not None
+        assert back is not None
+        try:
+            async with asyncio.timeout(seconds):
+                out.write(msgspec.json.encode(request) + b"\n")
+                await out.drain()
+                line = await back.readline()
+        except TimeoutError as error:
+            raise ServiceTimeout(f"the program did not answer within {seconds:g} s.") from error
+        except (ConnectionError, ValueError) as error:
+            raise AgentError(f"the program broke off or its line is too long ({error}).") from error
+        if not line:
+            raise AgentError("the program ended without an answer; see its standard error.")
+        return _decode(line, "the program")
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def wait(self) -> None:
+        await self._process.wait()
+
+
+def http(*, resources: Resources, url: str, seconds: str = "60", key_env: str = "") -> HttpAgent:
+    """`http:url=http://localhost:9000/answer`: the request is POSTed, the answer is JSON."""
+    del resources
+    if not url.startswith(("http://", "https://")):
+        raise SpecError(f"http:url={url}: write http://… or https://….")
+    return HttpAgent(url, seconds=float(seconds), key_env=key_env)
+
+
+class HttpAgent:
+    """An agent behind one POST per turn. Not retried: a retry may be a second opinion."""
+
+    def __init__(self, url: str, *, seconds: float = 60.0, key_env: str = "") -> None:
+        self._url = url
+        self._seconds = seconds
+        self._key_env = key_env
+
+    async def answer(self, query: Query) -> Reply:
+        """Ask the endpoint."""
+        import os
+
+        headers = {"content-type": "application/json"}
+        if self._key_env and (key := os.environ.get(self._key_env)):
+            headers["authorization"] = f"Bearer {key}"
+        try:
+            async with (
+                asyncio.timeout(self._seconds),
+                httpx.AsyncClient(timeout=self._seconds) as client,
+                client.stream(
+                    "POST",
+                    self._url,
+                    headers=headers,
+                    content=msgspec.json.encode(request_of(query, "0")),
+                ) as response,
+            ):
+                parts: list[bytes] = []
+                async for part in response.aiter_bytes():
+                    parts.append(part)
+                    if sum(map(len, parts)) > MAX_LINE:
+                        raise AgentError(
+                            f"{self._url}: the answer is larger than {MAX_LINE >> 20} MiB."
+                        )
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise ServiceTimeout(f"{self._url}: no answer within {self._seconds:g} s.") from error
+        except httpx.HTTPError as error:
+            raise AgentError(
+                f"{self._url}: {type(error).__name__}; is the agent running?"
+            ) from error
+        if response.status_code != 200:
+            raise AgentError(f"{self._url}: HTTP {response.status_code}.")
+        return _reply(_decode(b"".join(parts), self._url))
+
+
+def _decode(data: bytes, where: str) -> _Answer:
+    try:
+        return msgspec.json.decode(data, type=_Answer)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        shown = data[:120].decode("utf-8", "replace")
+        raise AgentError(
+            f'{where} answered {shown!r}: {error}. An answer is one line {{"text": …}}.'
+        ) from error
+
+
+def _reply(answer: _Answer) -> Reply:
+    said = make_reply(answer.text, citations=answer.citations)
+    confidence = answer.confidence
+    if confidence is None or not 0 <= confidence <= 1:
+        return said
+    return msgspec.structs.replace(said, confidence=confidence)
+
+
+def _media_type(data: bytes) -> str:
+    if data.startswith(b"\x89PNG"):
+        return "image/png"
+    if data[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/jpeg"

@@ -1,0 +1,220 @@
+"""The straightforward agents of the CRAG-MM paper (section 9), with a model or the built-in reader.
+
+* `llm-only`: picture and question (and history).
+* `task1`: the whole picture searched, 30 hits, similarity at least .75, 2,000 tokens of metadata.
+* `task2`: besides, the query rewritten with what was found, 50 pages, 8,000 tokens of snippets.
+* `task3`: besides, the whole history with the agent's own replies.
+
+With `reader=builtin` the grounded agent's planner and extractive reader stand in for the model:
+they see exactly what the model would see, believe the best hit, and say whatever they find.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from mmrag.agents.format import ABSTAIN, clean_text, make_reply
+from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.entities import kg_entities
+from mmrag.agents.grounded.forms import plan_question
+from mmrag.agents.grounded.grammar import Talk
+from mmrag.agents.grounded.matching import Matcher, Meaning
+from mmrag.agents.grounded.reader import ExtractiveReader
+from mmrag.agents.grounded.scene import Candidate, Scene
+from mmrag.agents.grounded.statements import read_attributes
+from mmrag.agents.grounded.talking import follow
+from mmrag.agents.templates import render
+from mmrag.agents.tracing import Trace
+from mmrag.errors import SpecError
+from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.records import Evidence, Query, Reply, Usage
+from mmrag.tokens import count_tokens, cut_text
+
+HITS = 30
+THRESHOLD = 0.75
+KG_TOKENS = 2000
+PAGES = 50
+WEB_TOKENS = 8000
+
+
+class Straightforward:
+    """One agent for all four: which searches it uses and whether it sees the history."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        *,
+        model: Model | None,
+        images: bool,
+        web: bool,
+        history: bool,
+        meaning: Meaning | None = None,
+    ) -> None:
+        self._resources = resources
+        self._model = model
+        self._images = images
+        self._web = web
+        self._history = history
+        self._reader = ExtractiveReader(Matcher(meaning))
+
+    async def answer(self, query: Query) -> Reply:
+        """Search, then read; no second thoughts."""
+        trace = Trace()
+        history = query.history if self._history else ()
+        found = await asyncio.to_thread(self._look, query, trace) if self._images else []
+        entities = list(dict.fromkeys(e.text for e in found if e.text))
+        attributes = _within([(e.text, e) for e in found], KG_TOKENS)
+        usage = Usage()
+        rewritten, pages = "", list[Evidence]()
+        if self._web:
+            with trace.step("rewrite") as step:
+                rewritten, usage = await self._rewrite(query, entities)
+                step.info["query"] = rewritten
+            pages = await asyncio.to_thread(self._search, rewritten, trace)
+        if self._model is None:
+            return await asyncio.to_thread(self._extract, query, found, pages, trace)
+        prompt = render(
+            "baseline_user",
+            entities=entities,
+            attributes=attributes,
+            pages=pages,
+            rewritten=rewritten,
+            history=history,
+            query=query.text,
+        )
+        system = render(
+            "baseline_system", multi_turn=bool(history), searches=self._images or self._web
+        )
+        with trace.step("generate") as step:
+            done = await self._model.generate(
+                [
+                    Message(role="system", text=system),
+                    Message(role="user", text=prompt, images=(query.image,)),
+                ],
+                GenerateOptions(max_tokens=75),
+            )
+            step.info |= {"model": done.model, "finish": done.finish}
+        return make_reply(done.text, trace=trace.steps, usage=usage + done.usage)
+
+    def _look(self, query: Query, trace: Trace) -> list[Evidence]:
+        with trace.step("image search") as step:
+            search = self._resources.image_search
+            if search is None:
+                return []
+            whole = getattr(search, "search_whole", None) or search.search_images
+            hits = [h for h in whole([query.image], HITS)[0] if h.score >= THRESHOLD]
+            step.found(hits)
+            return kg_entities(hits)
+
+    def _search(self, rewritten: str, trace: Trace) -> list[Evidence]:
+        with trace.step("web search") as step:
+            search = self._resources.web_search
+            if search is None or not rewritten:
+                return []
+            hits = search.search_text([rewritten], PAGES)[0]
+            step.found(hits[:10])
+            kept: list[Evidence] = []
+            room = WEB_TOKENS
+            for hit in hits:
+                room -= count_tokens(hit.text) + count_tokens(hit.title)
+                if room < 0:
+                    break
+                kept.append(hit)
+            step.info |= {"pages": len(hits), "within 8,000 tokens": len(kept)}
+            return kept
+
+    async def _rewrite(self, query: Query, entities: list[str]) -> tuple[str, Usage]:
+        if self._model is None:
+            talk = follow(query.history, query.query_time) if self._history else Talk()
+            plan = plan_question(query.text, talk, query.query_time)
+            name = plan.subject.name or (entities[0] if entities else "")
+            return f"{name} {plan.question}".strip(), Usage()
+        history = query.history if self._history else ()
+        prompt = render("rewrite", entities=entities[:10], history=history, query=query.text)
+        done = await self._model.generate(
+            [Message(role="user", text=prompt, images=(query.image,))],
+            GenerateOptions(max_tokens=60),
+        )
+        return clean_text(done.text)[:400] or query.text, done.usage
+
+    def _extract(
+        self, query: Query, found: list[Evidence], pages: Sequence[Evidence], trace: Trace
+    ) -> Reply:
+        with trace.step("reader") as step:
+            talk = follow(query.history, query.query_time) if self._history else Talk()
+            plan = plan_question(query.text, talk, query.query_time)
+            names = list(dict.fromkeys(e.text for e in found if e.text))
+            people = [Candidate(name=n, confidence=1.0, source="image-kg") for n in names[:4]]
+            scene = Scene(
+                main=people[0] if people else None, beside=tuple(people[1:]), evidence=tuple(found)
+            )
+            desk = Desk([*found, *pages], trust_orders=True)
+            finding = self._reader.read(plan, scene, desk, query.query_time)
+            step.info["answer"] = finding.text if finding else None
+        return make_reply(
+            finding.text if finding else ABSTAIN,
+            trace=trace.steps,
+            citations=finding.citations if finding else (),
+        )
+
+
+def llm_only(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
+    """`llm-only:model=SPEC`. Without a model it has nothing to read and always abstains."""
+    return _make(resources, model, reader, images=False, web=False, history=True)
+
+
+def task1(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
+    """`task1:model=SPEC` or `task1:reader=builtin`."""
+    return _make(resources, model, reader, images=True, web=False, history=False)
+
+
+def task2(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
+    """`task2:model=SPEC` or `task2:reader=builtin`."""
+    return _make(resources, model, reader, images=True, web=True, history=False)
+
+
+def task3(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
+    """`task3:model=SPEC` or `task3:reader=builtin`."""
+    return _make(resources, model, reader, images=True, web=True, history=True)
+
+
+def _make(
+    resources: Resources, model: str, reader: str, *, images: bool, web: bool, history: bool
+) -> Straightforward:
+    from mmrag.agents.grounded.agent import SentenceMeaning
+
+    if reader not in ("", "builtin", "model"):
+        raise SpecError(f"reader={reader}: choose builtin or model.")
+    if reader == "builtin" and model:
+        raise SpecError("give model= or reader=builtin, not both.")
+    if reader == "model" and not model:
+        raise SpecError("reader=model needs model=SPEC.")
+    if model and resources.model is None:
+        raise SpecError(f"model={model}: no models are available here.")
+    client = resources.model(model) if model and resources.model is not None else None
+    return Straightforward(
+        resources,
+        model=client,
+        images=images,
+        web=web,
+        history=history,
+        meaning=None if client else SentenceMeaning(),
+    )
+
+
+def _within(items: Sequence[tuple[str, Evidence]], tokens: int) -> list[dict[str, str]]:
+    """Names with their metadata until the token budget is used up."""
+    shown: list[dict[str, str]] = []
+    seen: set[str] = set()
+    for name, item in items:
+        text = "\n".join(f"{k}: {v}" for k, v in read_attributes(item.attributes))
+        if not text or name in seen:
+            continue
+        seen.add(name)
+        used = count_tokens(text)
+        shown.append({"name": name, "text": cut_text(text, tokens)})
+        tokens -= used
+        if tokens <= 0:
+            break
+    return shown

@@ -1,0 +1,1 @@
+"""The grounded agent: twelve replaceable parts between a picture with a question and a reply."""

@@ -1,0 +1,281 @@
+"""The grounded agent: picture → question → evidence → answer → is it worth saying?
+
+Work that blocks (reading, searching, encoding) runs in a thread, so that many conversations go on
+at once; models are awaited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
+from mmrag.agents.grounded.abstain import Calibration, read_calibration, threshold
+from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.forms import plan_question
+from mmrag.agents.grounded.looking import Looker
+from mmrag.agents.grounded.matching import Matcher, Meaning
+from mmrag.agents.grounded.ocr import RapidReader, Reads
+from mmrag.agents.grounded.parts import Parts
+from mmrag.agents.grounded.plan import NAMED, Plan, Subject
+from mmrag.agents.grounded.reader import ExtractiveReader
+from mmrag.agents.grounded.scene import Finding, Scene
+from mmrag.agents.grounded.talking import failed_before, follow, spoken_kind
+from mmrag.agents.templates import render
+from mmrag.agents.tracing import Trace
+from mmrag.errors import SpecError
+from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.records import Evidence, Query, Reply, Usage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MODEL_EVIDENCE = 12
+_PASSAGE = 1500
+
+
+class GroundedAgent:
+    """Twelve parts in a row; `Parts` says which are there."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        parts: Parts,
+        *,
+        model: Model | None = None,
+        calibration: Calibration | None = None,
+        ocr: Reads | None = None,
+        meaning: Meaning | None = None,
+    ) -> None:
+        self._resources = resources
+        self._parts = parts
+        self._model = model
+        self._calibration = calibration or read_calibration()
+        self._looker = Looker(resources, parts, ocr)
+        self._reader = ExtractiveReader(Matcher(meaning))
+        needs = [p for p in ("planner", "reader", "verifier") if parts[p] == "model"]
+        if needs and model is None:
+            raise SpecError(
+                f"grounded: {', '.join(needs)}=model needs model=SPEC and a model there."
+            )
+
+    async def answer(self, query: Query) -> Reply:
+        """Answer one turn."""
+        trace = Trace()
+        scene = await asyncio.to_thread(self._looker.look, query.image, trace, spoken_kind(query))
+        plan, usage = await self._plan(query, scene, trace)
+        finding, desk = await asyncio.to_thread(self._read, plan, scene, query, trace)
+        if self._parts["reader"] == "model":
+            finding, more = await self._read_by_model(query, plan, scene, desk, trace)
+            usage += more
+        p, more = await self._verify(plan, finding, desk, trace)
+        return self._decide(query, finding, p, trace, usage + more)
+
+    async def _plan(self, query: Query, scene: Scene, trace: Trace) -> tuple[Plan, Usage]:
+        usage, text = Usage(), query.text
+        with trace.step("planner", by=self._parts["planner"]) as step:
+            talk = follow(query.history, query.query_time)
+            if not self._parts.on("planner"):
+                who = Subject()
+                plan = Plan(operation="lookup", question=text, subject=who, ask=text)
+            else:
+                if self._parts["planner"] == "model" and self._model is not None:
+                    done = await self._model.generate(
+                        [
+                            Message(
+                                role="user",
+                                text=render(
+                                    "planner",
+                                    query=query.text,
+                                    history=query.history,
+                                    entity=scene.main.name if scene.main else "",
+                                ),
+                                images=(query.image,),
+                            )
+                        ],
+                        GenerateOptions(max_tokens=80),
+                    )
+                    usage = done.usage
+                    text = clean_text(done.text)[:500] or query.text
+                plan = plan_question(text, talk, query.query_time)
+            step.info |= {
+                "question": plan.question,
+                "operation": plan.operation,
+                "subject": f"{plan.subject.kind} {plan.subject.name}".strip(),
+                "path": [*plan.subject.path, plan.subject.tail or plan.ask],
+                "needs": "web" if plan.needs_web else "image",
+                "now": plan.now or plan.when,
+            }
+        return plan, usage
+
+    def _read(
+        self, plan: Plan, scene: Scene, query: Query, trace: Trace
+    ) -> tuple[Finding | None, Desk]:
+        with trace.step("reader") as step:
+            desk = Desk(
+                scene.evidence,
+                self._resources.web_search if self._parts.on("web") else None,
+                trust_orders=not self._parts.on("injection"),
+                expand=self._parts.on("queries"),
+                strict=self._parts.on("rerank"),
+            )
+            now = query.query_time if self._parts.on("freshness") else None
+            if not self._parts.on("freshness"):
+                plan = msgspec.structs.replace(plan, when="", now="")
+            finding = self._reader.read(plan, scene, desk, now)
+            if self._parts["reader"] == "model":  # gather for the model what the plan points at
+                for entity in (scene.main, *scene.beside[:1]):
+                    if entity:
+                        desk.about(entity.name, plan.ask, plan.subject.tail)
+                if plan.subject.kind == NAMED:
+                    desk.about(plan.subject.name, plan.ask, plan.subject.tail)
+            step.info |= {"queries": desk.queries, "set aside": desk.refused}
+            step.info["answer"] = finding.text if finding else None
+            cited = set(finding.citations) if finding else set[str]()
+            step.found([e for e in desk.used if e.id in cited][:8])
+        return finding, desk
+
+    async def _read_by_model(
+        self, query: Query, plan: Plan, scene: Scene, desk: Desk, trace: Trace
+    ) -> tuple[Finding | None, Usage]:
+        assert self._model is not None
+        with trace.step("model reader") as step:
+            prompt = render(
+                "reader",
+                query=query.text,
+                history=query.history,
+                query_time=query.query_time or "",
+                entity=scene.main.name if scene.main else "",
+                evidence=[_shown(e) for e in desk.used[:_MODEL_EVIDENCE]],
+            )
+            done = await self._model.generate(
+                [Message(role="user", text=prompt, images=(query.image,))],
+                GenerateOptions(max_tokens=75, logprobs=True),
+            )
+            text = clean_text(done.text)
+            step.info |= {"model": done.model, "answer": text[:300]}
+        if not text or is_refusal(text):
+            return None, done.usage
+        sure = (
+            math.exp(sum(p for _, p in done.logprobs) / len(done.logprobs))
+            if done.logprobs
+            else 0.7
+        )
+        recognition = scene.main.confidence if scene.main else 0.3
+        return (
+            Finding(
+                text=text,
+                operation=plan.operation,
+                recognition=recognition,
+                agreement=min(1.0, sure),
+                support=0.5,
+            ),
+            done.usage,
+        )
+
+    async def _verify(
+        self, plan: Plan, finding: Finding | None, desk: Desk, trace: Trace
+    ) -> tuple[float, Usage]:
+        if finding is None:
+            return 0.0, Usage()
+        usage = Usage()
+        with trace.step("verifier", by=self._parts["verifier"]) as step:
+            features = finding.features()
+            if not self._parts.on("verifier"):
+                features = {k: 1.0 if k in _CHECKED else v for k, v in features.items()}
+            p = self._calibration.probability(features)
+            if self._parts["verifier"] == "model" and self._model is not None:
+                done = await self._model.generate(
+                    [
+                        Message(
+                            role="user",
+                            text=render(
+                                "verifier",
+                                query=plan.question,
+                                answer=finding.text,
+                                evidence=[_shown(e) for e in desk.used[:_MODEL_EVIDENCE]],
+                            ),
+                        )
+                    ],
+                    GenerateOptions(max_tokens=3, logprobs=True),
+                )
+                usage = done.usage
+                if _says_no(done.text):
+                    p = min(p, 0.2)
+            step.info |= {
+                "p": round(p, 4),
+                "features": {k: round(v, 4) for k, v in features.items()},
+            }
+        return p, usage
+
+    def _decide(
+        self, query: Query, finding: Finding | None, p: float, trace: Trace, usage: Usage
+    ) -> Reply:
+        with trace.step("abstention") as step:
+            failed = self._parts.on("multiturn") and failed_before(query.history)
+            bar = threshold(query.turn_index, failed, self._calibration.turn_value)
+            speaks = finding is not None and (p > bar or not self._parts.on("abstain"))
+            step.info |= {"threshold": round(bar, 4), "p": round(p, 4), "speaks": speaks}
+            step.info["candidate"] = finding.text if finding else None
+        return make_reply(
+            finding.text if finding is not None and speaks else ABSTAIN,
+            trace=trace.steps,
+            usage=usage,
+            confidence=round(p, 6),
+            citations=finding.citations if finding is not None and speaks else (),
+        )
+
+
+def grounded(
+    *, resources: Resources, model: str = "", calibration: str = "", **options: str
+) -> GroundedAgent:
+    """`grounded:ocr=off,reader=model,model=…`: every part by name (see `mmrag agent describe`)."""
+    parts = Parts.choose(options)
+    client = resources.model(model) if model and resources.model is not None else None
+    return GroundedAgent(
+        resources,
+        parts,
+        model=client,
+        calibration=read_calibration(calibration or None),
+        ocr=RapidReader() if parts.on("ocr") else None,
+        meaning=SentenceMeaning(),
+    )
+
+
+class SentenceMeaning:
+    """The built-in sentence encoder, loaded when first needed."""
+
+    def __init__(self) -> None:
+        self._encoder: Meaning | None = None
+
+    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector per text."""
+        if self._encoder is None:
+            from mmrag.encoders import text_encoders
+
+            self._encoder = text_encoders.create("minilm")
+        return self._encoder.encode(items)
+
+
+def _says_no(text: str) -> bool:
+    """Whether a verifier's word is "no"."""
+    return clean_text(text).lower().lstrip("\"'*").startswith("no")
+
+
+def _shown(item: Evidence) -> dict[str, str]:
+    text = item.text
+    if item.source == "image-kg":
+        text = "; ".join(f"{k}: {v}" for k, v in item.attributes.items())
+    return {
+        "title": clean_text(item.title or item.text)[:200],
+        "date": item.date or "",
+        "text": clean_text(text)[:_PASSAGE],
+    }
+
+
+_CHECKED = {"match", "margin", "agreement", "support", "freshness"}

@@ -1,0 +1,104 @@
+"""The desk: all evidence of one turn, fetched when asked for, with what it states about whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mmrag.agents.grounded.statements import (
+    NAME,
+    Statement,
+    fold,
+    has_orders,
+    statements_about,
+)
+from mmrag.protocols import WebSearch
+from mmrag.records import Evidence
+
+MAX_SEARCHES = 12
+"""Most web queries of one turn."""
+
+
+class Desk:
+    """Evidence by entity. Without a search it reads what it was given and fetches nothing."""
+
+    def __init__(
+        self,
+        evidence: Sequence[Evidence] = (),
+        search: WebSearch | None = None,
+        *,
+        k: int = 20,
+        trust_orders: bool = False,
+        expand: bool = True,
+        strict: bool = True,
+    ) -> None:
+        """`expand`: a query per entity and attribute, not only per entity. `strict`: pages that are
+        not about an entity say nothing about it."""
+        self.refused: list[str] = []
+        """Pages that tried to instruct their reader."""
+        self.queries: list[str] = []
+        self.used: list[Evidence] = []
+        self._search = search
+        self._k = k
+        self._trust = trust_orders
+        self._expand = expand
+        self._strict = strict
+        self._known: dict[str, Evidence] = {}
+        self._asked: set[str] = set()
+        self._read: dict[str, tuple[int, list[Statement]]] = {}
+        self.add(evidence)
+
+    def add(self, evidence: Sequence[Evidence]) -> None:
+        """Lay evidence on the desk; pages with orders to the assistant are set aside."""
+        for item in evidence:
+            key = f"{item.source}\0{item.id}\0{item.text[:60]}"
+            if key in self._known:
+                continue
+            if not self._trust and item.source == "web" and has_orders(item):
+                self.refused.append(item.id)
+                continue
+            self._known[key] = item
+            self.used.append(item)
+
+    def about(self, name: str, *hints: str) -> list[Statement]:
+        """What is known about an entity; fetches pages about it once per hint."""
+        if not name:
+            return []
+        self._fetch([name, *(f"{name} {h}" for h in hints if h and self._expand)])
+        count, found = self._read.get(name, (-1, []))
+        if count != len(self.used):
+            found = statements_about(name, self.used, strict=self._strict)
+            self._read[name] = (len(self.used), found)
+        return found
+
+    def sharing(self, relation: str, owner: str) -> dict[str, list[Statement]]:
+        """Entities of whose pages some state that their relation is the owner."""
+        self._fetch([f"{relation} {owner}", owner])
+        found: dict[str, list[Statement]] = {}
+        wanted = fold(owner)
+        for item in self.used:
+            if wanted not in fold(item.text) and wanted not in fold(str(item.attributes)):
+                continue
+            name = item.text if item.source == "image-kg" else title_name(item.title)
+            if name and fold(name) != wanted:
+                found.setdefault(name, self.about_known(name))
+        return found
+
+    def about_known(self, name: str) -> list[Statement]:
+        """What the evidence on the desk says, without fetching more."""
+        return statements_about(name, self.used)
+
+    def _fetch(self, queries: Sequence[str]) -> None:
+        new = [q for q in dict.fromkeys(queries) if q not in self._asked]
+        new = new[: max(0, MAX_SEARCHES - len(self._asked))]
+        if self._search is None or not new:
+            return
+        self._asked.update(new)
+        self.queries += new
+        for hits in self._search.search_text(new, self._k):
+            self.add(hits)
+
+
+def title_name(title: str) -> str:
+    """The name that a page's title is about: its longest proper name."""
+    return max((m.group() for m in NAME.finditer(re.sub(r"\|.*$", "", title))), key=len, default="")

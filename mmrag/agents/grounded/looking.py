@@ -1,0 +1,131 @@
+"""From pixels to a scene: quality, restoration, print, likeness, entities. Once per picture."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
+from mmrag.agents.grounded.ocr import Line, Reads, blocks
+from mmrag.agents.grounded.parts import Parts
+from mmrag.agents.grounded.picture import estimate_quality, restore
+from mmrag.agents.grounded.scene import Candidate, Scene
+from mmrag.agents.tracing import Trace
+from mmrag.images import LazyImage
+from mmrag.protocols import ImageSearch, Resources
+from mmrag.records import Evidence
+
+_HITS = 100
+"""More than are shown anybody: the wearer's word for the thing sifts them."""
+
+_KEPT = 512
+"""Scenes remembered: a conversation asks about one picture several times."""
+
+
+class Looker:
+    """Looks at pictures; remembers what it saw by content."""
+
+    def __init__(self, resources: Resources, parts: Parts, ocr: Reads | None) -> None:
+        self._images = resources.image_search if parts.on("kg") else None
+        self._web = resources.web_search if parts.on("web") else None
+        self._parts = parts
+        self._ocr = ocr
+        self._seen: OrderedDict[str, Scene] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def look(self, image: LazyImage, trace: Trace, noun: str = "") -> Scene:
+        """What is in view; `noun` is what the wearer calls it."""
+        with trace.step("picture") as step:
+            with self._lock:
+                known = self._seen.get(image.sha256)
+            step.info["remembered"] = known is not None
+            seen = known or self._look(image, trace)
+            scene = prefer_kind(seen, noun) if self._parts.on("entity") else seen
+            step.info["entity"] = scene.main.name if scene.main else None
+            if scene.main:
+                step.info["recognition"] = scene.main.confidence
+                step.info["from"] = scene.main.source
+            step.info["beside"] = [c.name for c in scene.beside]
+            step.info["printed"] = list(scene.printed[:6])
+        with self._lock:
+            self._seen[image.sha256] = seen
+            while len(self._seen) > _KEPT:
+                self._seen.popitem(last=False)
+        return scene
+
+    def _look(self, image: LazyImage, trace: Trace) -> Scene:
+        picture = image.pil()
+        variants = [image]
+        with trace.step("quality") as step:
+            if self._parts.on("restore"):
+                quality = estimate_quality(picture)
+                step.info |= {
+                    "brightness": quality.brightness,
+                    "sharpness": quality.sharpness,
+                    "noise": quality.noise,
+                }
+                better = restore(picture, quality)
+                step.info["restored"] = better is not None
+                if better is not None:
+                    variants.append(LazyImage.from_pil(better, name=f"{image.name} (restored)"))
+        with trace.step("ocr") as step:
+            lines = self._read(variants)
+            step.info["lines"] = [line.text for line in lines[:12]]
+        with trace.step("image search") as step:
+            hits = self._search(variants)
+            step.found(hits[:10])
+        with trace.step("entity") as step:
+            if not self._parts.on("entity"):
+                return _believe_best(hits, lines)
+            scene = resolve(lines, hits, self._web, size=picture.size)
+            step.info["candidates"] = [
+                [c.name, c.confidence, c.source] for c in (scene.main, *scene.beside) if c
+            ]
+            return scene
+
+    def _read(self, variants: list[LazyImage]) -> list[Line]:
+        """Lines of the variant in which most can be read."""
+        if self._ocr is None or not self._parts.on("ocr"):
+            return []
+        readings = [self._ocr.read(v.pil()) for v in reversed(variants)]
+        return max(readings, key=lambda lines: sum(len(x.text) * x.confidence for x in lines))
+
+    def _search(self, variants: list[LazyImage]) -> list[Evidence]:
+        if self._images is None:
+            return []
+        found: dict[tuple[str, str], Evidence] = {}
+        for hits in _whole_or_regions(self._images, variants, regions=self._parts.on("regions")):
+            for hit in hits:
+                key = (hit.id, hit.text)
+                if key not in found or found[key].score < hit.score:
+                    found[key] = hit
+        return sorted(found.values(), key=lambda h: (-h.score, h.id))[:_HITS]
+
+
+def _whole_or_regions(
+    search: ImageSearch, variants: list[LazyImage], *, regions: bool
+) -> list[tuple[Evidence, ...]]:
+    whole = getattr(search, "search_whole", None)
+    if not regions and whole is not None:
+        return whole(variants, _HITS)
+    return search.search_images(variants, _HITS)
+
+
+def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
+    """Without entity resolution: the best hit, or else the largest print."""
+    shown = kg_entities(hits)
+    printed = [line.text for group in blocks(lines) for line in group]
+    names = list(dict.fromkeys(e.text for e in shown if e.text)) or printed[:1]
+    people = [
+        Candidate(
+            name=n, confidence=1.0, source="image-kg",
+            evidence=tuple(e for e in shown if e.text == n)[:3],
+        )
+        for n in names[:4]
+    ]  # fmt: skip
+    return Scene(
+        main=people[0] if people else None,
+        beside=tuple(people[1:]),
+        printed=tuple(printed[:20]),
+        evidence=tuple(shown),
+    )

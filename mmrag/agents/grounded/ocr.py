@@ -1,0 +1,88 @@
+"""Reading what is printed in a picture: RapidOCR, whose models come with its package."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from mmrag.errors import Unavailable
+from mmrag.records import Box, Record
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_SIDE = 960
+"""Pictures are scaled down to this before they are read."""
+
+_LOCK = threading.Lock()
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """One printed line."""
+
+    text: str
+    box: Box
+    confidence: float
+
+
+class Reads(Protocol):
+    """Anything that reads a picture."""
+
+    def read(self, image: Image) -> list[Line]:
+        """The lines of a picture, top to bottom."""
+        ...
+
+
+class RapidReader:
+    """RapidOCR on the CPU, loaded once per process and used by one thread at a time."""
+
+    def read(self, image: Image) -> list[Line]:
+        """The lines of a picture, top to bottom."""
+        scale = min(1.0, MAX_SIDE / max(image.size))
+        if scale < 1.0:
+            image = image.resize(
+                (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+            )
+        if min(image.size) < 16:
+            return []
+        with _LOCK:
+            found, _ = _engine()(np.asarray(image)[:, :, ::-1].copy(), use_cls=False)
+        lines: list[Line] = []
+        for corners, text, score in found or []:
+            xs, ys = [p[0] / scale for p in corners], [p[1] / scale for p in corners]
+            box = (float(min(xs)), float(min(ys)), float(max(xs)), float(max(ys)))
+            lines.append(Line(text=str(text)[:200], box=box, confidence=float(score)))
+        return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
+
+
+def blocks(lines: list[Line]) -> list[list[Line]]:
+    """Lines that stand together (one sign, one label), the block with the largest print first."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        home = next((g for g in groups if any(_touch(line, other) for other in g)), None)
+        if home is None:
+            groups.append([line])
+        else:
+            home.append(line)
+    return sorted(groups, key=lambda g: -max(x.box[3] - x.box[1] for x in g))
+
+
+def _touch(a: Line, b: Line) -> bool:
+    height = max(a.box[3] - a.box[1], b.box[3] - b.box[1])
+    gap = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])
+    overlap = min(a.box[2], b.box[2]) - max(a.box[0], b.box[0])
+    return gap < 0.9 * height and overlap > 0
+
+
+@cache
+def _engine() -> Any:
+    try:
+        from rapidocr_onnxruntime import RapidOCR
+    except ImportError as error:
+        raise Unavailable(
+            "RapidOCR is not installed: run `scripts/_env`, or switch the part off (ocr=off)."
+        ) from error
+    return RapidOCR(intra_op_num_threads=1)

@@ -1,0 +1,423 @@
+"""What a plan does with the values it finds: one function per operation."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import msgspec
+
+from mmrag.agents.grounded.plan import Plan, Subject
+from mmrag.agents.grounded.reader import Found, Reading, finding
+from mmrag.agents.grounded.scene import Candidate, Finding
+from mmrag.agents.grounded.statements import fold
+from mmrag.agents.grounded.values import Value, read_value, say_list, say_number
+
+UNITS: dict[tuple[str, str], tuple[float, float]] = {
+    ("g", "oz"): (1 / 28.349523125, 0), ("kg", "lb"): (1 / 0.45359237, 0), ("cm", "in"): (1 / 2.54, 0),
+    ("mm", "in"): (1 / 25.4, 0), ("m", "ft"): (1 / 0.3048, 0), ("km", "mi"): (1 / 1.609344, 0),
+    ("km/h", "mph"): (1 / 1.609344, 0), ("kW", "hp"): (1 / 0.745699872, 0), ("cm", "ft"): (1 / 30.48, 0),
+    ("litres", "gal"): (1 / 3.785411784, 0), ("l", "gal"): (1 / 3.785411784, 0),
+    ("ml", "fl oz"): (1 / 29.5735295625, 0), ("°C", "°F"): (1.8, 32.0), ("kcal", "kJ"): (4.184, 0),
+    ("g", "kg"): (0.001, 0), ("kg", "g"): (1000, 0), ("cm", "m"): (0.01, 0), ("m", "cm"): (100, 0),
+    ("km", "m"): (1000, 0), ("m", "km"): (0.001, 0), ("mm", "cm"): (0.1, 0), ("hours", "minutes"): (60, 0),
+    ("g", "lb"): (1 / 453.59237, 0), ("ml", "litres"): (0.001, 0), ("°F", "°C"): (5 / 9, -160 / 9),
+}  # fmt: skip
+"""(from, to) → factor, offset."""
+
+
+def _lookup(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None:
+        return None
+    return finding(_say(found.value), plan.operation, found)
+
+
+def _name(r: Reading, plan: Plan) -> Finding | None:
+    people = r.entities(plan.subject)
+    return _seen(people[0].name, plan, people[:1]) if people else None
+
+
+def _print(r: Reading, plan: Plan) -> Finding | None:
+    main = r.scene.main
+    if main is not None and main.source in ("ocr", "both"):
+        return _seen(main.name, plan, [main])
+    return _seen(r.scene.printed[0], plan, [], 0.5) if r.scene.printed else None
+
+
+def _small_print(r: Reading, plan: Plan) -> Finding | None:
+    known = {fold(c.name) for c in (r.scene.main, *r.scene.beside) if c}
+    lines = [t for t in r.scene.printed if fold(t) not in known and fold(t) not in " ".join(known)]
+    return _seen(lines[0], plan, [], 0.6 if len(lines) == 1 else 0.4) if lines else None
+
+
+def _initials(r: Reading, plan: Plan) -> Finding | None:
+    main = r.scene.main
+    if main is None:
+        return None
+    letters = [w[0].upper() for w in main.name.replace("-", " ").split() if w[0].isalpha()]
+    return _seen(". ".join(letters) + ".", plan, [main])
+
+
+def _is_name(r: Reading, plan: Plan) -> Finding | None:
+    main = r.scene.main
+    if main is None or not plan.options:
+        return None
+    return _seen("Yes" if fold(main.name) == fold(plan.options[0]) else "No", plan, [main])
+
+
+def _choose_name(r: Reading, plan: Plan) -> Finding | None:
+    main = r.scene.main
+    if main is None:
+        return None
+    for name in plan.options:
+        if fold(name) == fold(main.name):
+            return _seen(name, plan, [main])
+    ranked = [c for c in r.scene.beside if fold(c.name) in {fold(o) for o in plan.options}]
+    return _seen(ranked[0].name, plan, ranked[:1], 0.5) if ranked else None
+
+
+def _first_name(r: Reading, plan: Plan) -> Finding | None:
+    group = r.entities(msgspec.structs.replace(plan.subject, kind="group"))
+    if len(group) < 2:
+        return None
+    return _seen(min((c.name for c in group), key=str.casefold), plan, group)
+
+
+def _compare(r: Reading, plan: Plan) -> Finding | None:
+    pair = _both(r, plan)
+    if pair is None:
+        return None
+    a, b = pair
+    sign = _order(a, b, plan)
+    return finding("Yes" if sign > 0 else "No", "compare", a, b)
+
+
+def _choose(r: Reading, plan: Plan) -> Finding | None:
+    pair = _both(r, plan)
+    if pair is None:
+        return None
+    a, b = pair
+    first, second = _entity_name(r, plan, 0), _entity_name(r, plan, 1)
+    return finding(first if _order(a, b, plan) > 0 else second, "choose", a, b)
+
+
+def _choose_then(r: Reading, plan: Plan) -> Finding | None:
+    pair = _both(r, plan)
+    if pair is None or plan.inner is None:
+        return None
+    side = 0 if _order(*pair, plan) > 0 else 1
+    who = (r.entities(plan.subject) if side == 0 else r.entities(plan.others[0]))[0]
+    found = r.of_entity(plan.inner, who, plan.inner.subject)
+    return finding(_say(found.value), "choose", *pair, found) if found else None
+
+
+def _difference(r: Reading, plan: Plan) -> Finding | None:
+    pair = _both(r, plan)
+    if pair is None:
+        return None
+    a, b = pair
+    gap = abs(_number(a) - _number(b))
+    unit = a.value.unit or ("years" if a.value.kind == "year" else "")
+    return finding(say_number(gap, unit, _digits(a, b)), plan.operation, a, b)
+
+
+def _days_apart(r: Reading, plan: Plan) -> Finding | None:
+    a = r.resolve(plan)
+    b = r.resolve(plan, _with_tail(plan, 0)) if a else None
+    if a is None or b is None or not (a.value.iso and b.value.iso):
+        return None
+    x, y = (dt.date.fromisoformat(v.value.iso[:10]) for v in (a, b))
+    return finding(say_number(abs((x - y).days), "days"), plan.operation, a, b)
+
+
+def _years_between(r: Reading, plan: Plan) -> Finding | None:
+    end = r.resolve(plan)
+    start = r.resolve(plan.inner) if plan.inner else None
+    if start is None and plan.inner is not None:  # "birth year" is told by a date of birth
+        tail = plan.inner.subject.tail.replace(" year", " date").replace(
+            "birth date", "date of birth"
+        )
+        who = msgspec.structs.replace(plan.inner.subject, tail=tail)
+        start = r.resolve(msgspec.structs.replace(plan.inner, subject=who))
+    x, y = (_year(end), _year(start)) if end and start else (None, None)
+    if end is None or start is None or x is None or y is None:
+        return None
+    return finding(say_number(abs(x - y), "years"), plan.operation, end, start)
+
+
+def _convert(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None or found.value.number is None:
+        return None
+    known = UNITS.get((found.value.unit, plan.unit))
+    if known is None:
+        return None
+    digits = 0 if plan.unit in ("kJ", "hp") else 1
+    value = found.value.number * known[0] + known[1]
+    return finding(say_number(value, plan.unit, digits), plan.operation, found)
+
+
+def _fits(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None or not found.value.number or plan.amount is None:
+        return None
+    return finding(f"{int(plan.amount // found.value.number):,}", plan.operation, found)
+
+
+def _times(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None or found.value.number is None or plan.amount is None:
+        return None
+    value = found.value.number * plan.amount
+    return finding(say_number(value, found.value.unit, found.value.digits), plan.operation, found)
+
+
+def _enough(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None or found.value.number is None or plan.amount is None:
+        return None
+    yes = found.value.number >= plan.amount if plan.larger else found.value.number <= plan.amount
+    return finding("Yes" if yes else "No", plan.operation, found)
+
+
+def _against_past(r: Reading, plan: Plan) -> Finding | None:
+    pair = _now_and_then(r, plan)
+    if pair is None:
+        return None
+    now, then = pair
+    higher = _number(now) > _number(then)
+    return finding("Yes" if higher == plan.larger else "No", plan.operation, now, then)
+
+
+def _percent(r: Reading, plan: Plan) -> Finding | None:
+    pair = _now_and_then(r, plan)
+    if pair is None or not _number(pair[1]):
+        return None
+    now, then = pair
+    change = 100 * (_number(now) - _number(then)) / abs(_number(then))
+    return finding(say_number(change, "%", 1), plan.operation, now, then)
+
+
+def _over_days(pick: Callable[[list[float]], float]) -> Callable[[Reading, Plan], Finding | None]:
+    def run(r: Reading, plan: Plan) -> Finding | None:
+        if not r.now or not plan.amount:
+            return None
+        today = dt.date.fromisoformat(r.now[:10])
+        days = [today - dt.timedelta(days=i) for i in range(int(plan.amount) + 1)]
+        found: list[Found] = []
+        for day in days:
+            when = f"{day}T12:00" if day != today else ""
+            one = r.resolve(msgspec.structs.replace(plan, when=when, now="today"))
+            if one is None or one.value.number is None:
+                return None
+            found.append(one)
+        value = pick([_number(f) for f in found])
+        unit = found[0].value.unit
+        return finding(
+            say_number(value, unit, max(f.value.digits for f in found)), plan.operation, *found
+        )
+
+    return run
+
+
+def _in_time(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None or found.value.kind != "clock":
+        return None
+    still = plan.claim < found.value.iso
+    return finding("Yes" if still == plan.larger else "No", plan.operation, found)
+
+
+def _minutes_left(r: Reading, plan: Plan) -> Finding | None:
+    found = r.resolve(plan)
+    if found is None or found.value.kind != "clock" or len(r.now) < 16:
+        return None
+    then, now = (int(t[:2]) * 60 + int(t[3:5]) for t in (found.value.iso, r.now[11:16]))
+    return finding(say_number(then - now, "minutes"), plan.operation, found) if then > now else None
+
+
+def _group(r: Reading, plan: Plan) -> list[tuple[Candidate, Found]] | None:
+    people = r.entities(plan.subject)
+    found = [
+        (c, r.of_entity(plan, c, msgspec.structs.replace(plan.subject, path=()))) for c in people
+    ]
+    known = [(c, f) for c, f in found if f is not None and _is_number(f)]
+    return known if len(known) == len(people) and len(known) > 1 else None
+
+
+def _extreme(r: Reading, plan: Plan) -> Finding | None:
+    group = _group(r, plan)
+    if not group:
+        return None
+    best = max(group, key=lambda g: _number(g[1]) * (1 if plan.larger else -1))
+    return finding(best[0].name, plan.operation, *(f for _, f in group))
+
+
+def _filter(r: Reading, plan: Plan) -> Finding | None:
+    group = _group(r, plan)
+    if not group or plan.amount is None:
+        return None
+    chosen = [c.name for c, f in group if (_number(f) > plan.amount) == plan.larger]
+    if plan.operation == "count":
+        return finding(str(len(chosen)), plan.operation, *(f for _, f in group))
+    return finding(say_list(chosen), plan.operation, *(f for _, f in group)) if chosen else None
+
+
+def _sum(r: Reading, plan: Plan) -> Finding | None:
+    group = _group(r, plan)
+    if not group:
+        return None
+    values = [_number(f) for _, f in group]
+    total = sum(values) / (len(values) if plan.operation == "average" else 1)
+    digits = max(f.value.digits for _, f in group)
+    if plan.operation == "average":
+        digits = max(digits, 1)
+    text = say_number(total, group[0][1].value.unit, digits)
+    return finding(text, plan.operation, *(f for _, f in group))
+
+
+def _sharing(r: Reading, plan: Plan) -> Finding | None:
+    people = r.entities(plan.subject)
+    if not people:
+        return None
+    me = people[0]
+    owner = r.attribute(me.name, plan.relation, plan, is_noun=True, names=True)
+    if owner is None:
+        return None
+    kin: dict[str, str] = {}
+    for name, statements in r.desk.sharing(plan.relation, owner.value.text).items():
+        if any(
+            s.noun.casefold() == owner.noun and s.value.key == owner.value.key for s in statements
+        ):
+            kin.setdefault(fold(name), name)
+    kin.setdefault(fold(me.name), me.name)
+    others = [n for key, n in sorted(kin.items()) if key != fold(me.name)]
+    base = Found(
+        value=owner.value, noun=owner.noun, recognition=me.confidence, match=owner.match,
+        margin=owner.margin, agreement=owner.agreement, support=len(kin), citations=owner.citations,
+    )  # fmt: skip
+    if plan.operation == "count-sharing":
+        return finding(str(len(kin)), plan.operation, base)
+    if plan.operation == "list-sharing":
+        return finding(say_list(others), plan.operation, base) if others else None
+    names = others if plan.operation == "extreme-sharing" else list(kin.values())
+    values = [
+        (n, r.attribute(n, plan.ask, plan, is_noun=plan.operation == "total-sharing"))
+        for n in names
+    ]
+    known = [(n, f) for n, f in values if f is not None and _is_number(f)]
+    if not known or len(known) < len(names):
+        return None
+    if plan.operation == "extreme-sharing":
+        name, _ = max(known, key=lambda k: _number(k[1]) * (1 if plan.larger else -1))
+        return finding(name, plan.operation, base, *(f for _, f in known))
+    total = sum(_number(f) for _, f in known)
+    first = known[0][1].value
+    return finding(
+        say_number(total, first.unit, first.digits), plan.operation, base, *(f for _, f in known)
+    )
+
+
+def _premise(r: Reading, plan: Plan) -> Finding | None:
+    """Check what the question takes for granted before answering it."""
+    actual = r.resolve(plan)
+    answer = OPERATIONS[plan.inner.operation](r, plan.inner) if plan.inner else None
+    if actual is None:
+        return None
+    claimed = read_value(plan.claim)
+    if _same(actual.value, claimed):
+        return msgspec.structs.replace(answer, operation="premise") if answer else None
+    text = f"That's not right: the {actual.noun} is {_say(actual.value)}, not {plan.claim}."
+    return finding(text, "false-premise", actual)
+
+
+def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
+    if not plan.others:
+        return None
+    a = r.resolve(plan)
+    b = r.resolve(plan, _with_tail(plan, 0)) if a is not None else None
+    return (a, b) if a and b and _is_number(a) and _is_number(b) else None
+
+
+def _with_tail(plan: Plan, index: int) -> Subject:
+    other = plan.others[index]
+    return msgspec.structs.replace(other, tail=other.tail or plan.subject.tail)
+
+
+def _now_and_then(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
+    now = r.resolve(msgspec.structs.replace(plan, when="", now=plan.now or "current"))
+    then = r.resolve(plan) if now else None
+    return (now, then) if now and then and _is_number(now) and _is_number(then) else None
+
+
+def _entity_name(r: Reading, plan: Plan, side: int) -> str:
+    subject = plan.subject if side == 0 else plan.others[0]
+    return r.entities(subject)[0].name
+
+
+def _order(a: Found, b: Found, plan: Plan) -> int:
+    """1 when the first wins. "Older" and "newer" turn round what a year says."""
+    larger = plan.larger
+    if a.value.kind in ("year", "date") and any(
+        w in plan.ask for w in ("older", "oldest", "goes back")
+    ):
+        larger = not larger
+    return 1 if (_number(a) > _number(b)) == larger else -1
+
+
+def _is_number(found: Found) -> bool:
+    return found.value.number is not None or found.value.kind in ("date", "clock")
+
+
+def _number(found: Found) -> float:
+    if found.value.number is not None:
+        return found.value.number
+    if found.value.kind == "date":
+        return float(dt.date.fromisoformat(found.value.iso[:10]).toordinal())
+    return int(found.value.iso[:2]) * 60.0 + int(found.value.iso[3:5])
+
+
+def _year(found: Found) -> int | None:
+    if found.value.kind == "year" and found.value.number is not None:
+        return int(found.value.number)
+    return int(found.value.iso[:4]) if found.value.kind == "date" else None
+
+
+def _digits(*found: Found) -> int:
+    return max(f.value.digits for f in found)
+
+
+def _same(a: Value, b: Value) -> bool:
+    if a.number is not None and b.number is not None:
+        return abs(a.number - b.number) < 1e-9 * max(1.0, abs(a.number))
+    return a.key == b.key or fold(a.text) == fold(b.text)
+
+
+def _say(value: Value) -> str:
+    return say_list(value.items) if value.kind == "list" else value.text
+
+
+def _seen(text: str, plan: Plan, people: list[Candidate], confidence: float = 1.0) -> Finding:
+    return Finding(
+        text=text,
+        operation=plan.operation,
+        recognition=min((confidence, *(c.confidence for c in people))),
+        support=0.5,
+        citations=tuple(e.id for c in people for e in c.evidence[:1])[:3],
+    )
+
+
+OPERATIONS: dict[str, Callable[[Reading, Plan], Finding | None]] = {
+    "lookup": _lookup, "name": _name, "print": _print, "small-print": _small_print,
+    "initials": _initials, "is-name": _is_name, "choose-name": _choose_name,
+    "first-name": _first_name, "compare": _compare, "choose": _choose, "choose-then": _choose_then,
+    "difference": _difference, "days-apart": _days_apart, "years-between": _years_between,
+    "convert": _convert, "fits": _fits, "times": _times, "enough": _enough,
+    "against-past": _against_past, "percent": _percent, "peak": _over_days(max),
+    "trough": _over_days(min), "swing": _over_days(lambda v: max(v) - min(v)), "in-time": _in_time,
+    "minutes-left": _minutes_left, "extreme": _extreme, "filter": _filter, "count": _filter,
+    "total": _sum, "average": _sum, "list-sharing": _sharing, "count-sharing": _sharing,
+    "total-sharing": _sharing, "extreme-sharing": _sharing, "premise": _premise,
+}  # fmt: skip
+"""Every operation that the built-in reader can carry out."""

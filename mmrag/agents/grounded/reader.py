@@ -1,0 +1,264 @@
+"""The built-in reader: answers a plan from statements, with arithmetic where the plan asks for it.
+
+It quotes or computes; it never invents. What it cannot find it does not answer.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable
+
+from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.matching import Matcher
+from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, Plan, Subject
+from mmrag.agents.grounded.scene import Candidate, Finding, Scene
+from mmrag.agents.grounded.statements import Statement, fold
+from mmrag.agents.grounded.values import Value
+from mmrag.records import Record
+from mmrag.search.words import words
+
+_WEAKEST = 0.3
+_WEAKEST_NOUN = 0.6
+"""A noun phrase below this match is not what was asked for; higher where the question names it."""
+
+_SCALES = {"real-time": 0.26, "today": 1.0, "current": 420.0}
+"""Days after which a value that is asked for as of now is no longer worth much."""
+
+
+class Found(Record, frozen=True, kw_only=True):
+    """One attribute of one entity, decided."""
+
+    value: Value
+    noun: str
+    recognition: float = 1.0
+    match: float = 1.0
+    margin: float = 1.0
+    agreement: float = 1.0
+    support: int = 1
+    freshness: float = 1.0
+    citations: tuple[str, ...] = ()
+    steps: int = 1
+
+
+class ExtractiveReader:
+    """Reads statements. Deterministic: the same desk gives the same answer."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+
+    def read(self, plan: Plan, scene: Scene, desk: Desk, now: str | None) -> Finding | None:
+        """The answer, or None when the evidence has none."""
+        from mmrag.agents.grounded.operations import OPERATIONS
+
+        reading = Reading(self._matcher, scene, desk, now or "")
+        operation: Callable[[Reading, Plan], Finding | None] | None = OPERATIONS.get(plan.operation)
+        return operation(reading, plan) if operation else None
+
+
+class Reading:
+    """One question being answered: the steps that operations are made of."""
+
+    def __init__(self, matcher: Matcher, scene: Scene, desk: Desk, now: str) -> None:
+        self.matcher = matcher
+        self.scene = scene
+        self.desk = desk
+        self.now = now
+
+    def entities(self, subject: Subject) -> list[Candidate]:
+        """Whom a subject stands for."""
+        if subject.kind == NAMED:
+            return [Candidate(name=subject.name, confidence=1.0, source="question")]
+        if subject.kind == BESIDE:
+            return list(self.scene.beside[:1])
+        main = [self.scene.main] if self.scene.main else []
+        return [*main, *self.scene.beside] if subject.kind == GROUP else main
+
+    def resolve(self, plan: Plan, subject: Subject | None = None) -> Found | None:
+        """The attribute that a plan asks of its (or another) subject."""
+        who = subject or plan.subject
+        people = self.entities(who)
+        return self.of_entity(plan, people[0], who) if people else None
+
+    def of_entity(self, plan: Plan, entity: Candidate, who: Subject) -> Found | None:
+        """Follow the relations from an entity, then look the attribute up."""
+        name = entity.name
+        start = Value(kind="name", text=name)
+        trail = Found(value=start, noun="", recognition=entity.confidence, steps=0)
+        path, tail, ask = list(who.path), who.tail, plan.ask
+        if path and plan.asks_noun:
+            whole = "'s ".join([*path, tail])
+            known = self.desk.about(name, whole)
+            if any(fold(s.noun) == fold(whole) for s in known):
+                path, tail = [], whole
+        elif path:
+            whole, rest = self._relation(name, "'s ".join([*path, tail]))
+            if whole:
+                path, tail = [whole], rest
+        for relation in self._merged(name, path):
+            step = self.attribute(name, relation, plan, is_noun=True, names=True)
+            if step is None:
+                return None
+            trail, name = _joined(trail, step), step.value.text
+        if tail and not plan.asks_noun:
+            relation, rest = self._relation(name, tail)
+            if relation:
+                step = self.attribute(name, relation, plan, is_noun=True, names=True)
+                if step is None:
+                    return None
+                trail, name, tail = _joined(trail, step), step.value.text, rest
+            ask = f"{ask} {tail}".strip()
+        elif tail:
+            ask = tail
+        found = self.attribute(name, ask, plan, is_noun=plan.asks_noun)
+        return _joined(trail, found) if found else None
+
+    def attribute(
+        self, name: str, asked: str, plan: Plan, *, is_noun: bool, names: bool = False
+    ) -> Found | None:
+        """One attribute of a named entity, as of the time that the plan asks about."""
+        statements = self.desk.about(name, asked)
+        nouns: dict[str, Value] = {}
+        for s in statements:
+            nouns.setdefault(_noun_key(s.noun), s.value)
+        if names:
+            nouns = {n: v for n, v in nouns.items() if v.kind in ("name", "text")}
+        bonus = {} if names else self._time_bonus(statements, plan)
+        match = self.matcher.best(asked, nouns, is_noun=is_noun, bonus=bonus)
+        if match is None or match.score < (_WEAKEST_NOUN if is_noun else _WEAKEST):
+            return None
+        chosen = [s for s in statements if _noun_key(s.noun) == match.noun]
+        return self._decide(chosen, plan, match.score, match.margin)
+
+    def _time_bonus(self, statements: list[Statement], plan: Plan) -> dict[str, float]:
+        """Values that carry a date are what "today" asks for."""
+        dated = {_noun_key(s.noun) for s in statements if s.is_dated}
+        wants = plan.now in ("today", "real-time") or bool(plan.when)
+        size = 0.1 if wants else -0.04 if not plan.now else 0.05
+        return dict.fromkeys(dated, size)
+
+    def _merged(self, name: str, path: list[str]) -> list[str]:
+        """A relation whose own name has a possessive in it: "recipe's creator" is one step."""
+        if len(path) < 2:
+            return path
+        whole = f"{path[0]}'s {path[1]}"
+        if any(fold(s.noun) == fold(whole) for s in self.desk.about(name, whole)):
+            return [whole, *path[2:]]
+        return path
+
+    def _relation(self, name: str, tail: str) -> tuple[str, str]:
+        """Split "chief designer write a thesis on" into a relation that is known and the rest."""
+        known = {_noun_key(s.noun) for s in self.desk.about(name, tail) if s.value.kind == "name"}
+        parts = tail.split()
+        for size in range(min(len(parts), 6), 0, -1):
+            head = " ".join(parts[:size])
+            if any(words(head) == words(noun) for noun in known):
+                return head, " ".join(parts[size:])
+        return "", tail
+
+    def _decide(
+        self, statements: list[Statement], plan: Plan, match: float, margin: float
+    ) -> Found | None:
+        target = plan.when or self.now
+        dated = [s for s in statements if s.is_dated and s.date]
+        freshness = 1.0
+        pool = statements
+        if dated and target:
+            gaps = [(_days(s.date or "", target), s) for s in dated]
+            past = [(g, s) for g, s in gaps if g >= -0.01] or (
+                [(abs(g), s) for g, s in gaps] if plan.when else []
+            )
+            if past:
+                nearest = min(g for g, _ in past)
+                scale = _SCALES.get(plan.now, 420.0) if not plan.when else _when_scale(plan.when)
+                pool = [s for g, s in past if g <= nearest + min(scale, 1.0) * 0.5]
+                freshness = math.exp(-max(nearest, 0.0) / scale)
+            elif not plan.when:
+                pool = [s for s in statements if not s.is_dated] or statements
+                freshness = 0.3
+        elif plan.now in ("today", "real-time") or plan.when:
+            freshness = 0.4
+        votes: dict[str, list[Statement]] = {}
+        for s in pool:
+            votes.setdefault(s.value.key, []).append(s)
+        ranked = sorted(votes.items(), key=lambda kv: (-_weight(kv[1]), kv[0]))
+        if not ranked:
+            return None
+        total = sum(_weight(v) for v in votes.values())
+        winner = ranked[0][1]
+        return Found(
+            value=winner[0].value,
+            noun=_noun_key(winner[0].noun),
+            match=match,
+            margin=margin,
+            agreement=_weight(winner) / total,
+            support=len({s.evidence for s in winner}),
+            freshness=freshness,
+            citations=tuple(dict.fromkeys(s.evidence for s in winner))[:3],
+        )
+
+
+def finding(text: str, operation: str, *parts: Found, **more: float) -> Finding:
+    """An answer that is as good as the weakest of its parts."""
+    fields = {
+        name: min((getattr(p, name) for p in parts), default=1.0)
+        for name in ("recognition", "match", "margin", "agreement", "freshness")
+    } | more
+    return Finding(
+        text=text,
+        operation=operation,
+        support=min((1 - 1 / (1 + p.support) for p in parts), default=0.5),
+        steps=sum(p.steps for p in parts),
+        citations=tuple(dict.fromkeys(c for p in parts for c in p.citations))[:5],
+        **fields,
+    )
+
+
+def _joined(trail: Found, step: Found) -> Found:
+    return Found(
+        value=step.value,
+        noun=step.noun,
+        recognition=min(trail.recognition, step.recognition),
+        match=min(trail.match, step.match),
+        margin=min(trail.margin, step.margin),
+        agreement=min(trail.agreement, step.agreement),
+        support=min(trail.support, step.support) if trail.steps else step.support,
+        freshness=min(trail.freshness, step.freshness),
+        citations=(*trail.citations, *step.citations),
+        steps=trail.steps + step.steps,
+    )
+
+
+def _weight(statements: list[Statement]) -> float:
+    """Votes: a source counts once. Copies of a page are told apart by their ids only, so votes
+    grow with the root of their number."""
+    return math.sqrt(len({s.evidence for s in statements}))
+
+
+def _noun_key(noun: str) -> str:
+    return re.sub(r"^(?:live|current|today's)\s+", "", noun.casefold())
+
+
+def _when_scale(when: str) -> float:
+    if when.endswith("T12:00"):
+        return 300.0 if when[8:10] in ("15", "01") else 1.0
+    return 0.26
+
+
+def _days(earlier: str, later: str) -> float:
+    """Days from one ISO time to another; a date without time means that day."""
+    a, b = _time(earlier), _time(later)
+    if a is None or b is None:
+        return 10_000.0
+    if len(earlier) <= 10 and earlier[:10] == later[:10]:
+        return 0.0
+    return (b - a).total_seconds() / 86_400
+
+
+def _time(text: str) -> dt.datetime | None:
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=None)

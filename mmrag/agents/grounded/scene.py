@@ -1,0 +1,56 @@
+"""What the grounded agent made of a picture, and what it noted on the way to an answer."""
+
+from __future__ import annotations
+
+from mmrag.records import Evidence, Record
+
+
+class Candidate(Record, frozen=True, kw_only=True):
+    """An entity that may be in the picture."""
+
+    name: str
+    confidence: float
+    source: str
+    """ocr, image-kg or both."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Scene(Record, frozen=True, kw_only=True):
+    """The picture as the later parts see it: no pixels."""
+
+    main: Candidate | None = None
+    beside: tuple[Candidate, ...] = ()
+    """Other things in view, the likeliest first."""
+    printed: tuple[str, ...] = ()
+    """Lines read in the picture, the largest first."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Finding(Record, frozen=True, kw_only=True):
+    """An answer with what speaks for it. Features lie between 0 and 1."""
+
+    text: str
+    recognition: float = 1.0
+    match: float = 1.0
+    margin: float = 1.0
+    agreement: float = 1.0
+    support: float = 0.0
+    freshness: float = 1.0
+    steps: int = 1
+    operation: str = ""
+    citations: tuple[str, ...] = ()
+
+    def features(self) -> dict[str, float]:
+        """What the calibrated probability of being right is computed from."""
+        return {
+            "recognition": self.recognition,
+            "match": min(self.match, 1.0),
+            "margin": min(max(self.margin, 0.0), 0.5) * 2,
+            "agreement": self.agreement,
+            "support": self.support,
+            "freshness": self.freshness,
+            "steps": min(self.steps, 6) / 6,
+            "set": float(self.operation.endswith("-sharing")),
+            "choice": float(self.operation in ("compare", "choose", "enough", "against-past")),
+            "picture": float(self.operation in ("name", "is-name", "choose-name", "first-name")),
+        }

@@ -1,0 +1,79 @@
+"""What the conversation so far settles: who "it" is, what was answered, what failed."""
+
+from __future__ import annotations
+
+import re
+
+from mmrag.agents.format import is_refusal
+from mmrag.agents.grounded.forms import plan_question
+from mmrag.agents.grounded.grammar import Talk
+from mmrag.agents.grounded.plan import MAIN, NAMED, UNKNOWN, Plan, Subject
+from mmrag.agents.grounded.statements import NAME
+from mmrag.records import History, Query
+
+
+def follow(history: History, now: str | None) -> Talk:
+    """Replay the agent's own turns through the grammar. Its answers are names, not facts."""
+    talk = Talk()
+    for exchange in history:
+        plan = plan_question(exchange.query, talk, now)
+        talk = after(talk, plan, exchange.reply)
+    return talk
+
+
+def after(talk: Talk, plan: Plan, reply: str) -> Talk:
+    """The talk one turn on."""
+    inner = plan.inner if plan.operation == "premise" and plan.inner else plan
+    who = inner.subject
+    last = Subject(kind=who.kind if who.kind in (MAIN, NAMED, UNKNOWN) else MAIN, name=who.name)
+    name = reply_name(reply, plan.question)
+    return Talk(
+        last=last,
+        answers=(*talk.answers, name) if name else talk.answers,
+        ask=" ".join([*who.path, who.tail or inner.ask]) if who.tail else inner.ask,
+        noun=plan.noun,
+        failed=is_refusal(reply),
+    )
+
+
+def reply_name(reply: str, question: str) -> str:
+    """The entity that a reply names: all of it, or its only name that is not in the question."""
+    text = reply.strip().rstrip(".")
+    if is_refusal(text):
+        return ""
+    if NAME.fullmatch(text):
+        return text
+    text = re.sub(r"^(?:It|That|This|The)\b", lambda m: m.group().lower(), text)
+    names = [n for n in dict.fromkeys(m.group() for m in NAME.finditer(text)) if n not in question]
+    return names[0] if len(names) == 1 and "not right" not in text else ""
+
+
+def spoken_kind(query: Query) -> str:
+    """What the wearer calls the thing in view: "this kettle" in this or an earlier turn."""
+    for text in (query.text, *(e.query for e in reversed(query.history))):
+        match = _KIND.search(text)
+        if match and match.group(1) not in _NO_KIND:
+            return match.group(1)
+    return ""
+
+
+_KIND = re.compile(r"\bthis\s+(?:pair of )?([a-z]+)")
+_NO_KIND = {
+    "is",
+    "one",
+    "year",
+    "week",
+    "month",
+    "morning",
+    "here",
+    "or",
+    "and",
+    "at",
+    "in",
+    "shows",
+}
+
+
+def failed_before(history: History) -> bool:
+    """Whether the last turn was surely not correct: the agent itself abstained."""
+    return bool(history) and is_refusal(history[-1].reply)

@@ -1,0 +1,83 @@
+"""Vectors kept on disk by what they were made of, so that nothing is encoded twice.
+
+The key holds the encoder's id and the content, so a changed picture, text, model, pooling or
+instruction is another key. Safe to share between threads and processes (SQLite, WAL).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.errors import StoreError
+
+T = TypeVar("T")
+
+_MANY = 500
+"""Keys asked for at once; SQLite takes about a thousand variables."""
+
+
+class EmbeddingCache:
+    """Content hash → vector."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            self._base = sqlite3.connect(path, timeout=30, check_same_thread=False)
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.execute("PRAGMA synchronous=NORMAL")
+            self._base.execute(
+                "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
+            )
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: no usable cache ({error}); delete it.") from error
+
+    def get_or_make(
+        self, encoder_id: str, items: Sequence[T], content: Callable[[T], bytes],
+        make: Callable[[Sequence[T]], NDArray[np.float32]],
+    ) -> NDArray[np.float32]:  # fmt: skip
+        """Vectors of `items`; only what is not here yet is made, each content once."""
+        keys = [_key(encoder_id, content(item)) for item in items]
+        known = self._read(list(dict.fromkeys(keys)))
+        missing = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
+        if missing:
+            made = make(list(missing.values()))
+            known.update(zip(missing, made, strict=True))
+            self._write({key: known[key] for key in missing})
+        return np.stack([known[key] for key in keys]) if keys else make(items)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with contextlib.suppress(sqlite3.Error):
+            self._base.close()
+
+    def _read(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        found: dict[bytes, NDArray[np.float32]] = {}
+        for first in range(0, len(keys), _MANY):
+            some = keys[first : first + _MANY]
+            marks = ",".join("?" * len(some))
+            with self._lock:
+                rows: list[Any] = self._base.execute(
+                    f"SELECT key, vector FROM vectors WHERE key IN ({marks})", some
+                ).fetchall()
+            found |= {bytes(key): np.frombuffer(blob, "<f4") for key, blob in rows}
+        return found
+
+    def _write(self, made: dict[bytes, NDArray[np.float32]]) -> None:
+        rows = [(key, np.ascontiguousarray(v, "<f4").tobytes()) for key, v in made.items()]
+        with self._lock, self._base:
+            self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+
+def _key(encoder_id: str, content: bytes) -> bytes:
+    return hashlib.sha256(encoder_id.encode() + b"\0" + content).digest()

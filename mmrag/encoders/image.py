@@ -1,0 +1,144 @@
+"""Image encoders: any open_clip model, and the small one that comes with the project."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.encoders.loading import choose_device, file_mark, hub_errors, revision_of
+from mmrag.errors import Unavailable
+from mmrag.images import LazyImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+BUILTIN = Path(__file__).parent / "data" / "world-rn"
+"""Folder of the built-in encoder: configuration, weights and model card, in open_clip's form."""
+
+_BLOCK = 16
+
+
+class ImageEncoder:
+    """Pictures to unit vectors. Safe to call from several threads."""
+
+    def __init__(
+        self, model: Any, preprocess: Any, *, name: str, revision: str, blocks: int = 4
+    ) -> None:
+        self._model = model
+        self._preprocess = preprocess
+        self.name = name
+        self.revision = revision
+        size = model.visual.image_size
+        self.image_size = int(size[0] if isinstance(size, tuple) else size)
+        """Side of the square that the model sees."""
+        self._rows = _BLOCK * blocks
+        self._lock = threading.Lock()
+        self._dim = 0
+
+    @property
+    def id(self) -> str:
+        """Name and revision of the weights."""
+        return f"{self.name}@{self.revision}"
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        if not self._dim:
+            self._dim = int(self.encode_crops([_grey(self.image_size)]).shape[1])
+        return self._dim
+
+    def encode(self, items: Sequence[LazyImage]) -> NDArray[np.float32]:
+        """Whole pictures to vectors."""
+        return self.encode_crops([item.pil() for item in items])
+
+    def encode_crops(self, crops: Sequence[Image]) -> NDArray[np.float32]:
+        """Decoded pictures to vectors, in blocks of a fixed shape.
+
+        The last block is filled up, so that a picture's vector does not depend, not even in its
+        last bit, on which other pictures were encoded with it.
+        """
+        import torch
+
+        if not crops:
+            return np.zeros((0, self.dim), np.float32)
+        found: list[NDArray[np.float32]] = []
+        for start in range(0, len(crops), self._rows):
+            some = crops[start : start + self._rows]
+            pixels = torch.stack([self._preprocess(crop) for crop in some])
+            for block in pixels.split(_BLOCK):
+                found.append(self._forward(block)[: len(block)])
+        return np.concatenate(found)
+
+    def _forward(self, pixels: Any) -> NDArray[np.float32]:
+        import torch
+
+        missing = _BLOCK - len(pixels)
+        if missing:
+            pixels = torch.cat([pixels, pixels[-1:].expand(missing, -1, -1, -1)])
+        reference = next(self._model.parameters())
+        moved = pixels.to(reference.device, reference.dtype)
+        with self._lock, torch.inference_mode():
+            features = self._model.encode_image(moved, normalize=True)
+        return features.float().cpu().numpy()
+
+
+def builtin_encoder() -> ImageEncoder:
+    """The small encoder that the project trained on its own world: no download, 15 MB at most."""
+    weights = BUILTIN / "open_clip_model.safetensors"
+    if not weights.is_file():
+        raise Unavailable(
+            f"{weights}: the built-in image weights are missing. Install the project again, or "
+            "train them with `python scripts/train_encoder.py`."
+        )
+    return _load(f"local-dir:{BUILTIN}", None, name="world-rn", revision=file_mark(weights))
+
+
+def open_clip_encoder(*, model: str, weights: str | None = None) -> ImageEncoder:
+    """Any open_clip model.
+
+    `model` is one of open_clip's names (then `weights` is a tag such as `openai`, or a file), a
+    folder in open_clip's form, or `hf-hub:organisation/name`.
+    """
+    if Path(model).is_dir():
+        return _load(
+            f"local-dir:{model}", None, name=Path(model).name, revision=revision_of(model, "local")
+        )
+    if model.startswith("hf-hub:"):
+        mark = revision_of(model.removeprefix("hf-hub:"), "main")
+        return _load(model, None, name=model, revision=mark)
+    if weights is None:
+        raise Unavailable(
+            f"open-clip:model={model} names no weights; add weights=openai, another of open_clip's "
+            "tags, or the path of a weights file. An untrained model would find nothing."
+        )
+    mark = file_mark(Path(weights)) if Path(weights).is_file() else weights
+    return _load(model, weights, name=model, revision=mark)
+
+
+def _load(model: str, weights: str | None, *, name: str, revision: str) -> ImageEncoder:
+    from mmrag.torchvision_fix import ensure_torchvision
+
+    device = choose_device()
+    ensure_torchvision()
+    import open_clip
+
+    with hub_errors("image encoder", model.removeprefix("local-dir:"), "the one named `builtin`"):
+        clip, _, preprocess = open_clip.create_model_and_transforms(
+            model,
+            pretrained=weights,
+            device=device,
+            precision="fp16" if device == "cuda" else "fp32",
+            require_pretrained=True,
+        )
+    return ImageEncoder(clip.eval(), preprocess, name=name, revision=revision)
+
+
+def _grey(side: int) -> Image:
+    from PIL import Image as pil
+
+    return pil.new("RGB", (side, side), (128, 128, 128))

@@ -1,0 +1,71 @@
+"""What loading a model needs everywhere: a device, a revision, an error that says what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Generator
+from pathlib import Path
+
+from mmrag.errors import Unavailable
+
+
+def choose_device() -> str:
+    """cuda, mps or cpu, the first that is here. Call it before anything else imports torch."""
+    # Threads that spin while they wait for each other make small batches twenty times slower
+    # (measured) whenever something else runs on the machine. Read once, when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+@contextlib.contextmanager
+def hub_errors(kind: str, name: str, instead: str) -> Generator[None]:
+    """Turn what the hub's client raises into `Unavailable` with the cure."""
+    import httpx
+
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, KeyError, httpx.HTTPError) as error:
+        first = str(error).strip().splitlines()[0][:300] if str(error).strip() else ""
+        raise Unavailable(
+            f"The {kind} {name!r} cannot be loaded ({type(error).__name__}: {first}). If this "
+            f"machine has no hub access, run `hf download {name}` on one that has, copy the folder "
+            f"and give its path instead of the name; or use {instead}, which needs no download."
+        ) from error
+
+
+def revision_of(place: str, revision: str) -> str:
+    """What identifies a model's weights: the hash of a folder's weights, or a hub revision.
+
+    A hub name keeps the resolved commit where the hub's cache tells it.
+    """
+    folder = Path(place)
+    if folder.is_file():
+        return file_mark(folder)
+    if folder.is_dir():
+        weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+        digest = hashlib.sha256("".join(file_mark(path) for path in weights).encode())
+        return digest.hexdigest()[:12]
+    with contextlib.suppress(Exception):  # only a better name for the revision hangs on it
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(place, "config.json", revision=revision)
+        match = re.search(r"snapshots/([0-9a-f]{12})", found) if isinstance(found, str) else None
+        if match:
+            return match.group(1)
+    return revision
+
+
+def file_mark(path: Path) -> str:
+    """The first digits of a file's content hash, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()[:12]

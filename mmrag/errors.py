@@ -1,0 +1,69 @@
+"""The error tree. Every message says what happened, where, and what to do about it.
+
+::
+
+    MmragError
+    ├── UsageError            the caller asked for something impossible
+    │   ├── SpecError         a name or spec string does not parse or is unknown
+    │   └── ConflictError     something is already there, or somebody else holds it
+    ├── DataError             data from outside is broken; the item is lost, the run goes on
+    │   └── ImageError        a picture cannot be read, or is larger than the limits
+    ├── ServiceError          a model, a search or a server failed
+    │   ├── ServiceTimeout    it did not answer in time
+    │   └── Unavailable       it needs something that is not here (a download, a device, a package)
+    ├── AgentError            the agent under test raised or answered with nonsense
+    ├── JudgeError            the judge gave no usable verdict; the turn is unscored
+    └── StoreError            the run store cannot be read or written
+"""
+
+
+class MmragError(Exception):
+    """Root of all expected failures: a command prints it as one paragraph. All else is a bug."""
+
+    exit_code: int = 1
+
+
+class UsageError(MmragError):
+    """The request cannot be met as it stands; nothing was done."""
+
+    exit_code = 2
+
+
+class SpecError(UsageError):
+    """A name or spec string is malformed or unknown."""
+
+
+class ConflictError(UsageError):
+    """The target exists already, or another process holds it."""
+
+
+class DataError(MmragError):
+    """Data from outside is broken. It becomes the item's `data_error`; the others go on."""
+
+
+class ImageError(DataError):
+    """A picture is missing, broken, cut short, or beyond the size limits."""
+
+
+class ServiceError(MmragError):
+    """Something we depend on (model, search, server) failed after bounded retries."""
+
+
+class ServiceTimeout(ServiceError):
+    """A service did not answer within its limit."""
+
+
+class Unavailable(ServiceError):
+    """A needed download, package or device is not here; the message says how to get it."""
+
+
+class AgentError(MmragError):
+    """The agent under test failed. Never scored as one of its answers."""
+
+
+class JudgeError(MmragError):
+    """The judge gave no usable verdict: the turn is unscored and lowers coverage."""
+
+
+class StoreError(MmragError):
+    """The run store cannot be opened, read or written."""

@@ -1,0 +1,39 @@
+"""Judges: who decides whether a reply is right. `make_judge("builtin")` makes one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from mmrag.protocols import Judge, Model
+from mmrag.registry import Registry, Spec
+
+judges: Registry[Judge] = Registry(
+    "judge",
+    group="mmrag.judges",
+    builtin={
+        "builtin": "mmrag.judges.builtin:BuiltinJudge",
+        "exact": "mmrag.judges.simple:ExactJudge",
+        "fixed": "mmrag.judges.simple:FixedJudge",
+        "model": "mmrag.judges.model:ModelJudge",
+        "panel": "mmrag.judges.panel:Panel",
+    },
+)
+"""Every judge by name. Other packages add theirs by the entry-point group `mmrag.judges`."""
+
+
+def make_judge(
+    spec: str | Spec,
+    *,
+    models: Callable[[str], Model] | None = None,
+    agent_model: str | None = None,
+) -> Judge:
+    """Make the judge that a spec names: `builtin`, `model:model=SPEC`, `panel:judges=A+B`.
+
+    `models` turns a model spec into a client; `agent_model` names the model under test, so that a
+    model judge can warn about its own family. Judges that need neither are not given them.
+    """
+    parsed = Spec.parse(spec) if isinstance(spec, str) else spec
+    accepted = inspect.signature(judges.factory(parsed.name)).parameters
+    context = {"models": models, "agent_model": agent_model}
+    return judges.create(parsed, **{k: v for k, v in context.items() if k in accepted})

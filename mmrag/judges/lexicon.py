@@ -1,0 +1,81 @@
+"""Word lists that the built-in judge reads with. What they do is decided elsewhere."""
+
+from __future__ import annotations
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+STOPWORDS = word_set("""
+    a an the of in on at to for from by with and or as is are was were be been being it its this
+    that these those he she they his her their them him i you we my your our who whom whose which
+    what when where why how do does did has have had will would can could should may might must not
+    no there here also than then so such into over under about after before between during through
+    per via up down out off s t re ve ll d m however but if while because more most very just some
+    any all each both other another one's
+""")
+
+SAME = {
+    word: group.split()[0]
+    for group in """
+        france french | england english | britain british uk | netherlands dutch holland
+        spain spanish | greece greek greeks | ireland irish | wales welsh | scotland scottish
+        switzerland swiss | denmark danish | sweden swedish | finland finnish | poland polish
+        turkey turkish | portugal portuguese | norway norwegian | thailand thai | china chinese
+        japan japanese | peru peruvian | germany german germans | usa us america american
+        robert bob bobby rob | william bill billy will | richard dick rick | james jim jimmy
+        edward ed ted eddie | thomas tom tommy | michael mike mick | joseph joe | daniel dan danny
+        charles charlie chuck | anthony tony | elizabeth liz beth | nicholas nick
+        steven steve stephen | david dave | samuel sam | benjamin ben | kenneth ken
+        frederick fred | andrew andy | gregory greg | katherine kate kathy | margaret maggie peggy
+        christopher chris | matthew matt | timothy tim | jr junior jnr | sr senior
+        st saint street | mt mount | dr doctor | lost lose loses losing loss | died die death dead
+        born birth | won win winner | built build | made make | sold sell
+        sang sung sing song singer | wrote written write writer | children child kids kid
+        men man | women woman | feet foot ft | people person | tv television
+        film movie movies films | grey gray | colour color | centre center | harbour harbor
+        theatre theater | versus vs | god gods
+        km kilometre kilometer kilometres kilometers | kg kilogram kilograms
+        m metre meter metres meters
+    """.replace("\n", "|").split("|")
+    for word in group.split()
+}
+"""Word → the word that stands for all that mean much the same."""
+
+SUFFIXES = (
+    ("ations", 3), ("ation", 3), ("ingly", 3), ("ments", 3), ("ment", 3), ("ities", 3), ("ity", 3),
+    ("ness", 3), ("ions", 3), ("ion", 3), ("ings", 3), ("ing", 3), ("ally", 3), ("ies", 2),
+    ("ied", 2), ("ers", 3), ("ors", 3), ("est", 4), ("ian", 4), ("al", 4), ("ed", 3), ("er", 4),
+    ("or", 4), ("es", 3), ("ly", 3), ("s", 3),
+)  # fmt: skip
+"""Endings to take off, and how much must be left."""
+
+MEASURED = word_set(
+    "many much long old far tall big high fast deep heavy large often wide hot cold"
+)
+"""Words that make "how" ask for a number."""
+
+AUXILIARIES = word_set("is are was were do does did can could has have had will would should may")
+
+NEGATIONS = word_set("""
+    not never no neither nor without incorrect wrong except unlike isnt wasnt didnt doesnt cannot
+    cant arent werent wont hasnt false nobody none dont instead
+""")
+
+DENIALS = word_set("not never neither nor isnt wasnt arent werent except unlike cannot")
+"""Words that turn the very next words down."""
+
+CONTRASTS = word_set("however but although though instead whereas while")
+
+HEDGES = (
+    "may ", "might", "possibly", "perhaps", "likely", "believed", "could be", "unclear", "not sure",
+    "i think", "depends", "various", "varies", "sorry", "unknown",
+)  # fmt: skip
+
+APPROXIMATE = word_set("""
+    about around approximately roughly nearly almost over circa some of the a an in at tall high
+    long wide deep old heavy to up $ € £ ¥ ₹ % ° or so exactly just is it us
+""")
+"""What may stand beside a number without changing it."""

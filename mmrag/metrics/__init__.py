@@ -1,0 +1,1 @@
+"""Measures, intervals and tests: pure functions from records to numbers (docs/measures.md)."""

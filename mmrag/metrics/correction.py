@@ -1,0 +1,239 @@
+"""Rates corrected for the judge's own errors, with intervals that admit what is not known.
+
+A judge that is right in 95 % of cases is wrong in 5 %: a rate it reports is a mixture of the true
+rate and its errors. With people's verdicts on some items the mixture can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mmrag.errors import DataError, UsageError
+from mmrag.metrics.statistics import Interval, generator, normal_quantile, percentile_interval
+from mmrag.records import Record, decode_as, encode
+
+Floats = NDArray[np.float64]
+
+
+class Calibration(Record, frozen=True, kw_only=True):
+    """A judge's confusion with people, as `mmrag judge calibrate` stores it."""
+
+    judge: str
+    outcomes: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+    """Row: what people said; column: what the judge said; both in the order of `outcomes`."""
+    version: int = 1
+    source: str = ""
+    """Fingerprint of the file of human verdicts."""
+
+    @property
+    def n(self) -> int:
+        """Items that people and the judge both decided."""
+        return sum(map(sum, self.counts))
+
+
+def rogan_gladen(
+    judged: int,
+    n: int,
+    *,
+    true_positives: int,
+    positives: int,
+    true_negatives: int,
+    negatives: int,
+    level: float = 0.95,
+) -> Interval:
+    """The true rate of a yes/no outcome of which the judge said yes `judged` times in `n`.
+
+    (rate + specificity − 1) / (sensitivity + specificity − 1), cut to [0, 1]; the interval is
+    Lang and Reiczigel's (2014), which adds pseudo-counts and the uncertainty of sensitivity and
+    specificity. A judge no better than chance gives no information: [0, 1] without an estimate.
+
+    >>> round(rogan_gladen(60, 100, true_positives=90, positives=100,
+    ...                    true_negatives=95, negatives=100).estimate, 4)
+    0.6471
+    """
+    _check(judged, n)
+    _check(true_positives, positives)
+    _check(true_negatives, negatives)
+    z = normal_quantile((1 + level) / 2)
+    sensitivity, specificity = true_positives / positives, true_negatives / negatives
+    if sensitivity + specificity <= 1:
+        return Interval(estimate=None, low=0.0, high=1.0, n=n, level=level)
+    youden = sensitivity + specificity - 1
+    estimate = (judged / n + specificity - 1) / youden
+    size = n + z * z
+    rate = (judged + z * z / 2) / size
+    se, sp = (true_positives + 1) / (positives + 2), (true_negatives + 1) / (negatives + 2)
+    if se + sp <= 1:
+        return Interval(estimate=None, low=0.0, high=1.0, n=n, level=level)
+    slope = se + sp - 1
+    adjusted = (rate + sp - 1) / slope
+    spread_se, spread_sp = se * (1 - se) / (positives + 2), sp * (1 - sp) / (negatives + 2)
+    shift = 2 * z * z * (adjusted * spread_se - (1 - adjusted) * spread_sp)
+    variance = (
+        rate * (1 - rate) / size + adjusted**2 * spread_se + (1 - adjusted) ** 2 * spread_sp
+    ) / slope**2
+    low, high = (adjusted + shift + sign * z * variance**0.5 for sign in (-1, 1))
+    best = _clip(estimate)
+    return Interval(
+        estimate=best,
+        low=min(_clip(low), best),
+        high=max(_clip(high), best),
+        n=n,
+        level=level,
+    )
+
+
+def prediction_powered(
+    judged: ArrayLike,
+    judged_where_known: ArrayLike,
+    true_where_known: ArrayLike,
+    *,
+    level: float = 0.95,
+) -> Interval:
+    """Mean true score from the judge's scores on all items and people's on some (PPI++).
+
+    λ·mean(judged) + mean(true − λ·judged) with the λ that makes the variance least, so that a
+    useless judge does no harm. Needs two human scores. Items must be independent: give one mean per
+    session for conversations.
+    """
+    every = np.asarray(judged, float)
+    seen, true = np.asarray(judged_where_known, float), np.asarray(true_where_known, float)
+    if seen.shape != true.shape or seen.ndim != 1 or every.ndim != 1:
+        raise UsageError("prediction-powered inference needs judged and human scores in pairs.")
+    if len(true) < 2 or not len(every):
+        return Interval(estimate=None, low=None, high=None, n=len(every), level=level)
+    share = len(true) / len(every)
+    spread = float(np.var(np.concatenate([every, seen]), ddof=1))
+    together = float(np.cov(seen, true, ddof=1)[0, 1])
+    # λ beyond [0, 1] only ever comes from noise.
+    weight = _clip(together / (spread * (1 + share))) if spread else 0.0
+    rest = true - weight * seen
+    estimate = float(weight * every.mean() + rest.mean())
+    variance = weight**2 * _variance(every) / len(every) + _variance(rest) / len(true)
+    half = normal_quantile((1 + level) / 2) * variance**0.5
+    return Interval(
+        estimate=estimate, low=estimate - half, high=estimate + half, n=len(every), level=level
+    )
+
+
+def correct_rates(
+    judged: Mapping[str, int],
+    calibration: Calibration,
+    *,
+    replicates: Floats | None = None,
+    resamples: int = 2_000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """True share of every outcome, from the counts that the judge reported.
+
+    Rogan and Gladen's correction for any number of outcomes: the confusion matrix is inverted, the
+    result put back among the possible shares. The interval resamples the human verdicts and the
+    judged counts; `replicates` (resample × outcome shares in the order of the calibration, from the
+    cluster bootstrap) replaces the latter where turns are correlated. Outcomes that the
+    calibration does not know are an error: calibrate on a file that holds them.
+    """
+    unknown = sorted(
+        name for name, count in judged.items() if count and name not in calibration.outcomes
+    )
+    if unknown:
+        raise UsageError(
+            f"the calibration of {calibration.judge} does not know {', '.join(unknown)}; "
+            "calibrate on human verdicts that hold every outcome."
+        )
+    counts = np.array([judged.get(name, 0) for name in calibration.outcomes], float)
+    n = int(counts.sum())
+    if not n:
+        empty = Interval(estimate=None, low=None, high=None, n=0, level=level)
+        return dict.fromkeys(calibration.outcomes, empty)
+    table = np.asarray(calibration.counts, float)
+    estimate = _solve(table[None], (counts / n)[None])[0]
+    rng = generator(seed, "correction")
+    if replicates is None:
+        replicates = rng.multinomial(n, counts / n, size=resamples) / n
+    # Jeffreys prior: a cell never seen in the calibration is rare, not impossible.
+    tables = np.stack([rng.dirichlet(row + 0.5, size=len(replicates)) for row in table], axis=1)
+    drawn = _solve(tables, replicates)
+    result: dict[str, Interval] = {}
+    for column, name in enumerate(calibration.outcomes):
+        low, high = percentile_interval(drawn[:, column], clusters=max(n, 2), level=level)
+        best = float(estimate[column])
+        result[name] = Interval(
+            estimate=best,
+            low=None if low is None else min(low, best),
+            high=None if high is None else max(high, best),
+            n=n,
+            level=level,
+        )
+    return result
+
+
+def calibrate(
+    human: Sequence[str], judged: Sequence[str], *, judge: str, source: str = ""
+) -> Calibration:
+    """Count a judge's verdicts against people's."""
+    names = tuple(sorted({*human, *judged}))
+    place = {name: index for index, name in enumerate(names)}
+    table = np.zeros((len(names), len(names)), int)
+    for said, decided in zip(human, judged, strict=True):
+        table[place[said], place[decided]] += 1
+    counts = tuple(tuple(int(c) for c in row) for row in table)
+    return Calibration(judge=judge, outcomes=names, counts=counts, source=source)
+
+
+def save_calibration(calibration: Calibration, path: Path) -> None:
+    """Store a calibration as JSON for reports to use."""
+    path.write_bytes(msgspec.json.format(encode(calibration), indent=1) + b"\n")
+
+
+def load_calibration(path: Path) -> Calibration:
+    """Read a stored calibration back; a table that is not square is refused."""
+    try:
+        found = decode_as(Calibration, path.read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(
+            f"{path} is no calibration ({error}); make one: mmrag judge calibrate."
+        ) from error
+    size = len(found.outcomes)
+    if len(found.counts) != size or any(len(row) != size or min(row) < 0 for row in found.counts):
+        raise DataError(f"{path}: the confusion table does not fit its outcomes; calibrate again.")
+    return found
+
+
+def _solve(tables: Floats, shares: Floats) -> Floats:
+    """Shares of the truth that the confusion tables turn into the judged shares, row by row."""
+    rows = tables.sum(axis=2, keepdims=True)
+    size = tables.shape[1]
+    # An outcome people never gave is taken as judged faithfully; nothing else is known of it.
+    known = np.where(rows > 0, tables / np.where(rows > 0, rows, 1), np.eye(size))
+    transposed = np.swapaxes(known, 1, 2)
+    ridge = 1e-9 * np.eye(size)
+    solved = np.linalg.solve(transposed + ridge, shares[:, :, None])[:, :, 0]
+    return _project(np.asarray(solved, float))
+
+
+def _project(points: NDArray[np.float64]) -> Floats:
+    """The nearest shares (≥ 0, sum 1) to each row."""
+    ordered = -np.sort(-points, axis=1)
+    excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, points.shape[1] + 1)
+    last = (ordered > excess).sum(axis=1) - 1
+    return np.maximum(points - np.take_along_axis(excess, last[:, None], axis=1), 0.0)
+
+
+def _variance(values: Floats) -> float:
+    return float(np.var(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _check(part: int, whole: int) -> None:
+    if whole < 1 or not 0 <= part <= whole:
+        raise UsageError(f"{part} of {whole} is impossible; a correction needs at least one item.")
+
+
+def _clip(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

@@ -1,0 +1,164 @@
+"""What each measure of grounding and retrieval means: documented values, apart from computation.
+
+A name parses back to its measure: `measure("ndcg@10") == Measure(..., k=10)`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from mmrag.errors import SpecError
+from mmrag.records import Record
+
+
+class Measure(Record, frozen=True, kw_only=True):
+    """A definition. The computation is the function of the same name in its module."""
+
+    name: str
+    formula: str
+    meaning: str
+    source: str
+    k: int | None = None
+    """Cut-off, for measures of a ranking; part of the name: `recall@5`."""
+
+    def __str__(self) -> str:
+        return self.name if self.k is None else f"{self.name}@{self.k}"
+
+
+def measure(name: str) -> Measure:
+    """The measure that a name stands for; rankings take a cut-off, as in `recall@5`.
+
+    >>> str(measure("recall@5")), measure("faithfulness").formula
+    ('recall@5', '|V| / |S|')
+    """
+    match = re.fullmatch(r"([a-z_]+)(?:@(\d{1,6}))?", name.strip())
+    known = MEASURES.get(match.group(1)) if match else None
+    if match is None or known is None:
+        raise SpecError(f"{name!r} is no measure. Known: {', '.join(sorted(MEASURES))}.")
+    cut = match.group(2)
+    if (cut is not None) != (known.name in RANKED) or cut == "0":
+        needs = (
+            "needs a cut-off of 1 or more, as in recall@5" if known.name in RANKED else "has none"
+        )
+        raise SpecError(f"{name!r}: {known.name} {needs}.")
+    return msgspec.structs.replace(known, k=int(cut)) if cut else known
+
+
+RANKED = frozenset({"recall", "precision", "mrr", "ndcg", "hit"})
+"""Measures of a ranking; they take a cut-off."""
+
+_ALL = (
+    Measure(
+        name="recall",
+        formula="|relevant in the first k| / |relevant|",
+        meaning="How much of what answers the question was found.",
+        source="information retrieval",
+    ),
+    Measure(
+        name="precision",
+        formula="|relevant in the first k| / k",
+        meaning="How much of what was shown answers the question.",
+        source="information retrieval",
+    ),
+    Measure(
+        name="hit",
+        formula="1 if a relevant item is in the first k, else 0",
+        meaning="Whether anything useful was found.",
+        source="information retrieval",
+    ),
+    Measure(
+        name="mrr",
+        formula="1 / rank of the first relevant item within k, else 0",
+        meaning="How far down the first useful item is.",
+        source="CRUD-RAG",
+    ),
+    Measure(
+        name="ndcg",
+        formula="DCG / ideal DCG over k, DCG = Σ gain / log2(rank + 1)",
+        meaning="Whether more useful items come first. Gains are linear.",
+        source="Järvelin and Kekäläinen 2002",
+    ),
+    Measure(
+        name="faithfulness",
+        formula="|V| / |S|",
+        meaning="Share of the answer's statements that the context supports.",
+        source="Ragas",
+    ),
+    Measure(
+        name="answer_relevance",
+        formula="1/n · Σ cos(question, question regenerated from the answer)",
+        meaning="Whether the answer answers this question and nothing else.",
+        source="Ragas",
+    ),
+    Measure(
+        name="context_relevance",
+        formula="|sentences needed| / |sentences of the context|",
+        meaning="How little of the context is beside the point.",
+        source="Ragas",
+    ),
+    Measure(
+        name="eligibility",
+        formula="answers without a major issue / answers",
+        meaning="Whether the request is addressed well enough.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="unadjusted_factuality",
+        formula="answers whose every sentence is supported or needs no support / answers",
+        meaning="Support by any passage that was given.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="factuality",
+        formula="answers that are eligible and supported / answers",
+        meaning="Support by any passage, of answers that address the request.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="unadjusted_raf",
+        formula="as unadjusted_factuality, by relevant passages only",
+        meaning="Relevance-aware factuality before eligibility.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="raf",
+        formula="answers that are eligible and supported by relevant passages / answers",
+        meaning="Relevance-aware factuality.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="deflection_true_positive",
+        formula="deflections / questions that call for one",
+        meaning="Whether the agent declines where the evidence does not answer.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="deflection_false_positive",
+        formula="deflections / questions that can be answered",
+        meaning="Whether the agent declines where it need not.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="attribution_precision",
+        formula="Σ |cited ∩ expected| / Σ |cited|",
+        meaning="How many citations are among the annotated ones; pooled over answers.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="attribution_recall",
+        formula="Σ |cited ∩ expected| / Σ |expected|",
+        meaning="How many annotated citations were given; pooled over answers.",
+        source="GaRAGe",
+    ),
+    Measure(
+        name="attribution_f1",
+        formula="2PR / (P + R)",
+        meaning="Harmonic mean of the two.",
+        source="GaRAGe",
+    ),
+)
+
+MEASURES = {one.name: one for one in _ALL}
+"""Every definition by its name."""

@@ -1,0 +1,104 @@
+"""Measures of a ranking against known relevance: recall@k, precision@k, hit@k, MRR, nDCG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from mmrag.errors import UsageError
+from mmrag.metrics.measures import RANKED, Measure, measure
+from mmrag.records import Evidence, Record, Reply, Step
+
+GAINS = {"answers": 2.0, "related": 1.0, "outdated": 0.0, "irrelevant": 0.0}
+"""What a grounding label is worth to nDCG; only `answers` is relevant to the others."""
+
+
+class Ranking(Record, frozen=True, kw_only=True):
+    """What was found for one query, best first, and what each item is worth."""
+
+    found: tuple[str, ...]
+    gains: Mapping[str, float]
+    """Item → gain. Items of `relevant_from` or more are relevant; unlisted ones are worth 0."""
+    relevant_from: float = 2.0
+
+
+class RetrievalFigure(Record, frozen=True, kw_only=True):
+    """A measure over several queries."""
+
+    measure: str
+    mean: float | None
+    """None when no query has a relevant item."""
+    n: int
+    """Queries under the mean: those with a relevant item."""
+    per_query: tuple[float | None, ...]
+
+
+def evaluate(
+    rankings: Sequence[Ranking], measures: Iterable[str | Measure]
+) -> dict[str, RetrievalFigure]:
+    """Every measure over every query. A query without any relevant item is None in each."""
+    wanted = [measure(m) if isinstance(m, str) else m for m in measures]
+    figures: dict[str, RetrievalFigure] = {}
+    for one in wanted:
+        values = tuple(score(one, ranking) for ranking in rankings)
+        known = [value for value in values if value is not None]
+        figures[str(one)] = RetrievalFigure(
+            measure=str(one),
+            mean=math.fsum(known) / len(known) if known else None,
+            n=len(known),
+            per_query=values,
+        )
+    return figures
+
+
+def score(what: Measure, ranking: Ranking) -> float | None:
+    """One measure of one ranking; a repeated item counts at its first place only.
+
+    >>> ranking = Ranking(found=("a", "b"), gains={"b": 2.0, "c": 2.0})
+    >>> score(measure("recall@2"), ranking), score(measure("mrr@2"), ranking)
+    (0.5, 0.5)
+    """
+    if what.name not in RANKED or what.k is None:
+        raise UsageError(f"{what} is no measure of a ranking.")
+    relevant = {item for item, gain in ranking.gains.items() if gain >= ranking.relevant_from}
+    if not relevant:
+        return None
+    top = list(dict.fromkeys(ranking.found))[: what.k]
+    hits = [item in relevant for item in top]
+    if what.name == "recall":
+        return sum(hits) / len(relevant)
+    if what.name == "precision":
+        return sum(hits) / what.k
+    if what.name == "hit":
+        return float(any(hits))
+    if what.name == "mrr":
+        return 1 / (hits.index(True) + 1) if any(hits) else 0.0
+    best = sorted((gain for gain in ranking.gains.values() if gain > 0), reverse=True)[: what.k]
+    return _dcg([ranking.gains.get(item, 0.0) for item in top]) / _dcg(best)
+
+
+def retrieved(reply: Reply, source: str | None = None) -> tuple[str, ...]:
+    """Ids of what an agent retrieved, in the order of its trace, each once."""
+    found = (item.id for step in reply.trace for item in evidence(step))
+    if source is not None:
+        found = (
+            item.id for step in reply.trace for item in evidence(step) if item.source == source
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def evidence(step: Step) -> Iterable[Evidence]:
+    """All evidence of a step and of the steps within it."""
+    yield from step.evidence
+    for inner in step.steps:
+        yield from evidence(inner)
+
+
+def ranking_of(reply: Reply, grounding: Mapping[str, str], source: str | None = None) -> Ranking:
+    """A reply's retrieval against the world's grounding labels (id → label)."""
+    gains = {item: GAINS.get(label, 0.0) for item, label in grounding.items()}
+    return Ranking(found=retrieved(reply, source), gains=gains)
+
+
+def _dcg(gains: Sequence[float]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))

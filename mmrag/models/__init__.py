@@ -1,0 +1,17 @@
+"""Models: language and vision-language. `models.create("scripted:text=hello")` makes one."""
+
+from __future__ import annotations
+
+from mmrag.protocols import Model
+from mmrag.registry import Registry
+
+models: Registry[Model] = Registry(
+    "model",
+    group="mmrag.models",
+    builtin={
+        "local": "mmrag.models.local:LocalModel",
+        "openai": "mmrag.models.openai:OpenAIModel",
+        "scripted": "mmrag.models.scripted:ScriptedModel",
+    },
+)
+"""Every model by name. Other packages add theirs by the entry-point group `mmrag.models`."""

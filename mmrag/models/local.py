@@ -1,0 +1,280 @@
+"""Local Hugging Face vision-language models with dynamic batching across conversations.
+
+Requests that wait at the same moment are answered together, up to `batch`: sixteen conversations
+ask one model at nearly the cost of one. Batches are padded on the left, which with an attention
+mask leaves greedy answers as they are one by one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from mmrag.errors import ServiceError, SpecError, Unavailable
+from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import Usage
+from mmrag.torchvision_fix import ensure_torchvision
+
+if TYPE_CHECKING:
+    import torch
+
+_GATHER = 0.005
+"""Seconds that a batch waits for company."""
+
+
+class LocalModel:
+    """A model from the hub or a folder, loaded through `AutoModelForImageTextToText`.
+
+    `local:name=Qwen/Qwen2-VL-2B-Instruct,batch=16,dtype=bfloat16`.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        batch: str | int = 16,
+        device: str = "auto",
+        dtype: str = "auto",
+        side: str | int = 1024,
+    ) -> None:
+        if not name:
+            raise SpecError("local needs a model: local:name=ORGANISATION/MODEL or a folder.")
+        self.name = name
+        self.batch = int(batch)
+        """Most requests answered together; halved for good when memory runs out."""
+        self._device = device
+        self._dtype = dtype
+        self._side = int(side)
+        self._queue: SimpleQueue[_Request] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._worker: threading.Thread | None = None
+        self._loaded: _Loaded | None = None
+
+    async def generate(
+        self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+    ) -> Completion:
+        """One completion, computed with whatever other requests are waiting."""
+        request = _Request(messages=tuple(messages), options=options, future=Future())
+        with self._lock:
+            self._queue.put(request)
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._serve, daemon=True, name="mmrag-model")
+                self._worker.start()
+        return await asyncio.wrap_future(request.future)
+
+    def _serve(self) -> None:
+        """The only thread that touches the model. It ends when nothing has come for a while."""
+        while True:
+            try:
+                first = self._queue.get(timeout=5.0)
+            except Empty:
+                with self._lock:
+                    if self._queue.empty():
+                        self._worker = None
+                        return
+                continue
+            waiting = [first]
+            while len(waiting) < self.batch:
+                try:
+                    waiting.append(self._queue.get(timeout=_GATHER))
+                except Empty:
+                    break
+            for group in _alike(waiting):
+                self._answer(group)
+
+    def _answer(self, group: list[_Request]) -> None:
+        alive = [r for r in group if r.future.set_running_or_notify_cancel()]
+        while alive:
+            now, alive = alive[: self.batch], alive[self.batch :]
+            try:
+                completions = self._run(now)
+            except Exception as error:  # a model's code is somebody else's; the queue must go on
+                if _is_out_of_memory(error) and self.batch > 1:
+                    self.batch = max(1, self.batch // 2)
+                    alive = [*now, *alive]
+                    continue
+                problem = error if isinstance(error, ServiceError) else _service_error(self, error)
+                for request in now:
+                    request.future.set_exception(problem)
+            else:
+                for request, completion in zip(now, completions, strict=True):
+                    request.future.set_result(completion)
+
+    def _run(self, group: list[_Request]) -> list[Completion]:
+        import torch
+
+        if self._loaded is None:
+            self._loaded = _load(self.name, self._device, self._dtype)
+        model, processor = self._loaded.model, self._loaded.processor
+        inputs = self._inputs(processor, group).to(model.device)
+        for key, value in list(inputs.items()):
+            if torch.is_tensor(value) and value.is_floating_point():
+                inputs[key] = value.to(model.dtype)
+        options = group[0].options
+        sampling: dict[str, Any] = {"do_sample": options.temperature > 0}
+        if options.temperature > 0:
+            sampling["temperature"] = options.temperature
+            torch.manual_seed(options.seed or 0)
+        if options.stop:
+            sampling |= {"stop_strings": list(options.stop), "tokenizer": processor.tokenizer}
+        with torch.inference_mode():
+            out = model.generate(
+                **inputs,
+                max_new_tokens=max(r.options.max_tokens for r in group),
+                return_dict_in_generate=True,
+                output_logits=options.logprobs,
+                **sampling,
+            )
+        return self._completions(group, inputs, out, processor)
+
+    def _completions(
+        self, group: list[_Request], inputs: Any, out: Any, processor: Any
+    ) -> list[Completion]:
+        start = inputs["input_ids"].shape[1]
+        pad = cast("_Loaded", self._loaded).pad
+        ends = cast("_Loaded", self._loaded).ends
+        found: list[Completion] = []
+        for row, request in enumerate(group):
+            tokens, finish = _until_end(out.sequences[row, start:].tolist(), ends, pad)
+            if len(tokens) >= request.options.max_tokens:
+                tokens, finish = tokens[: request.options.max_tokens], "length"
+            found.append(
+                Completion(
+                    text=processor.tokenizer.decode(tokens, skip_special_tokens=True).strip(),
+                    usage=Usage(
+                        input_tokens=int(inputs["attention_mask"][row].sum()),
+                        output_tokens=len(tokens),
+                        calls=1,
+                    ),
+                    model=self.name,
+                    finish=finish,
+                    logprobs=_logprobs(out, row, tokens, processor.tokenizer)
+                    if request.options.logprobs
+                    else (),
+                )
+            )
+        return found
+
+    def _inputs(self, processor: Any, group: list[_Request]) -> Any:
+        texts = [chat_text(processor, r.messages) for r in group]
+        pictures = [[self._picture(i) for m in r.messages for i in m.images] for r in group]
+        kwargs: dict[str, Any] = {"text": texts, "padding": True, "return_tensors": "pt"}
+        if any(pictures):
+            kwargs["images"] = pictures
+        return processor(**kwargs)
+
+    def _picture(self, image: Any) -> Any:
+        picture = image.pil()
+        if max(picture.size) > self._side:
+            picture = picture.copy()
+            picture.thumbnail((self._side, self._side))
+        return picture
+
+
+def chat_text(processor: Any, messages: Sequence[Message]) -> str:
+    """The prompt in the model's own chat template; plain roles where it has none."""
+    chat = [
+        {
+            "role": m.role,
+            "content": [*({"type": "image"} for _ in m.images), {"type": "text", "text": m.text}],
+        }
+        for m in messages
+    ]
+    if getattr(processor, "chat_template", None):
+        return processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+    mark = getattr(processor, "image_token", "<image>")
+    lines = [f"{m.role}: {mark * len(m.images)}{m.text}" for m in messages]
+    return "\n".join([*lines, "assistant:"])
+
+
+class _Request(msgspec.Struct):
+    messages: tuple[Message, ...]
+    options: GenerateOptions
+    future: Future[Completion]
+
+
+class _Loaded(msgspec.Struct):
+    model: Any
+    processor: Any
+    pad: int | None
+    ends: frozenset[int]
+
+
+def _alike(waiting: list[_Request]) -> list[list[_Request]]:
+    """Requests that can share a batch: same way of generating, all with pictures or all without."""
+    groups: dict[object, list[_Request]] = {}
+    for request in waiting:
+        o = request.options
+        pictures = any(m.images for m in request.messages)
+        alone = id(request) if o.temperature > 0 else 0  # sampling must not depend on company
+        groups.setdefault((o.stop, o.logprobs, pictures, alone), []).append(request)
+    return list(groups.values())
+
+
+def _load(name: str, device: str, dtype: str) -> _Loaded:
+    ensure_torchvision()
+    import torch
+    from transformers import AutoModelForImageTextToText, AutoProcessor
+
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if dtype == "auto":
+        dtype = "bfloat16" if device.startswith("cuda") else "float32"
+    kind: torch.dtype = getattr(torch, dtype, None) or torch.float32
+    try:
+        processor: Any = AutoProcessor.from_pretrained(name)
+        model: Any = AutoModelForImageTextToText.from_pretrained(name, dtype=kind)
+    except (OSError, ValueError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise Unavailable(
+            f"local model {name!r} cannot be loaded ({first}); give a folder, or download it first "
+            f"with `hf download {name}`."
+        ) from error
+    model = model.to(device).eval()
+    processor.tokenizer.padding_side = "left"
+    if processor.tokenizer.pad_token is None:
+        processor.tokenizer.pad_token = processor.tokenizer.eos_token
+    config = model.generation_config
+    ends = config.eos_token_id
+    marks = frozenset(ends if isinstance(ends, list) else [ends] if ends is not None else [])
+    if config.pad_token_id is None:
+        config.pad_token_id = processor.tokenizer.pad_token_id
+    return _Loaded(model=model, processor=processor, pad=config.pad_token_id, ends=marks)
+
+
+def _until_end(tokens: list[int], ends: frozenset[int], pad: int | None) -> tuple[list[int], str]:
+    """Tokens up to the end mark. Padding after the end of a shorter row is not part of it."""
+    for i, token in enumerate(tokens):
+        if token in ends:
+            return tokens[:i], "stop"
+    while tokens and pad is not None and tokens[-1] == pad:
+        tokens = tokens[:-1]
+    return tokens, "length"
+
+
+def _logprobs(
+    out: Any, row: int, tokens: list[int], tokenizer: Any
+) -> tuple[tuple[str, float], ...]:
+    import torch
+
+    return tuple(
+        (
+            tokenizer.decode([token]),
+            float(torch.log_softmax(out.logits[i][row].float(), -1)[token]),
+        )
+        for i, token in enumerate(tokens)
+    )
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()
+
+
+def _service_error(model: LocalModel, error: Exception) -> ServiceError:
+    return ServiceError(f"local model {model.name!r}: {type(error).__name__}: {str(error)[:300]}")

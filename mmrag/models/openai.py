@@ -1,0 +1,336 @@
+"""Any OpenAI-compatible endpoint: hosted models, vLLM, llama.cpp, Ollama, `transformers serve`.
+
+Failures are bounded and typed: a `ServiceTimeout` or `ServiceError` after `retries` attempts. The
+key is read from the environment when a request is sent; it is kept in no attribute, message or
+record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import email.utils
+import io
+import os
+import random
+import time
+from collections.abc import Sequence
+from typing import Any, cast
+
+import httpx
+import msgspec
+
+from mmrag.errors import ServiceError, ServiceTimeout, SpecError, Unavailable
+from mmrag.images import LazyImage
+from mmrag.models.limits import AdaptiveLimit
+from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import Usage
+
+MAX_BODY = 8 << 20
+"""Largest response that is read, in bytes."""
+
+_RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_LONGEST_WAIT = 60.0
+
+
+class OpenAIModel:
+    """A model behind `POST {base_url}/chat/completions`.
+
+    >>> OpenAIModel(name="llava", base_url="http://localhost:8000/v1").id
+    'openai:llava'
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base_url: str = "https://api.openai.com/v1",
+        key_env: str = "OPENAI_API_KEY",
+        timeout: str | float = 60.0,
+        retries: str | int = 4,
+        concurrency: str | float = 4,
+        most_concurrency: str | float = 64,
+        price_in: str | float = 0.0,
+        price_out: str | float = 0.0,
+        detail: str = "auto",
+        side: str | int = 1280,
+        first_wait: str | float = 0.5,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Prices are US dollars per million tokens; `side` bounds the pictures that are sent."""
+        if not name:
+            raise SpecError("openai needs a model: openai:name=MODEL,base_url=http://host:8000/v1.")
+        self.name = name
+        self.id = f"openai:{name}"
+        self._base_url = base_url.rstrip("/")
+        self._key_env = key_env
+        self._timeout = _number("timeout", timeout)
+        self._retries = int(_number("retries", retries))
+        self._concurrency = _number("concurrency", concurrency)
+        self._most = _number("most_concurrency", most_concurrency)
+        self._prices = (_number("price_in", price_in), _number("price_out", price_out))
+        self._detail = detail
+        self._side = int(_number("side", side))
+        self._first_wait = _number("first_wait", first_wait)
+        self._transport = transport
+        self._open: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient, AdaptiveLimit] | None = None
+        self._jitter = random.Random(f"{name} {base_url}")
+
+    async def generate(
+        self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+    ) -> Completion:
+        """One completion, retried within bounds; usage counts every attempt that was billed."""
+        body = self._body(messages, options)
+        client, limit = self._connection()
+        problem: ServiceError = ServiceError(f"{self._where}: not asked.")
+        for attempt in range(self._retries + 1):
+            async with limit.slot() as mark:
+                outcome = await self._attempt(client, body)
+                if isinstance(outcome, Completion):
+                    limit.succeeded()
+                    return outcome
+                problem, wait = outcome.error, outcome.wait
+                if outcome.status == 429:
+                    limit.refused(mark)
+                elif outcome.status >= 500 or outcome.status == 0:
+                    limit.pause(min(self._backoff(attempt), 5.0))
+            if not outcome.again or attempt == self._retries:
+                break
+            await asyncio.sleep(wait if wait is not None else self._backoff(attempt))
+        raise problem
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._open is not None:
+            await self._open[1].aclose()
+            self._open = None
+
+    async def _attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Completion | _Miss:
+        headers = {"content-type": "application/json"}
+        if key := os.environ.get(self._key_env):
+            headers["authorization"] = f"Bearer {key}"
+        try:
+            async with (
+                asyncio.timeout(self._timeout),
+                client.stream(
+                    "POST",
+                    f"{self._base_url}/chat/completions",
+                    content=msgspec.json.encode(body),
+                    headers=headers,
+                ) as response,
+            ):
+                data = await _read(response)
+        except (TimeoutError, httpx.TimeoutException):
+            return _Miss(
+                ServiceTimeout(
+                    f"{self._where}: no answer within {self._timeout:g} s; raise timeout=."
+                )
+            )
+        except httpx.ConnectError:
+            return _Miss(ServiceError(f"{self._where}: cannot be reached; is the server running?"))
+        except httpx.HTTPError as error:
+            return _Miss(
+                ServiceError(f"{self._where}: the connection broke ({type(error).__name__}).")
+            )
+        except ValueError as error:
+            return _Miss(ServiceError(f"{self._where}: {error}"), again=False)
+        if response.status_code != 200:
+            return self._refusal(response, data)
+        return self._completion(data, body)
+
+    def _refusal(self, response: httpx.Response, data: bytes) -> _Miss:
+        code = response.status_code
+        said = _excerpt(data, os.environ.get(self._key_env, ""))
+        if code in (401, 403):
+            kind = Unavailable(
+                f"{self._where}: refused the key ({code}); set {self._key_env} in the environment."
+            )
+            return _Miss(kind, status=code, again=False)
+        return _Miss(
+            ServiceError(f"{self._where}: HTTP {code}: {said}"),
+            status=code,
+            again=code in _RETRIED,
+            wait=_retry_after(response.headers),
+        )
+
+    def _completion(self, data: bytes, body: dict[str, Any]) -> Completion | _Miss:
+        try:
+            answer = msgspec.json.decode(data, type=_Answer)
+            choice = answer.choices[0]
+        except (msgspec.DecodeError, IndexError, UnicodeDecodeError) as error:
+            return _Miss(
+                ServiceError(f"{self._where}: the answer is no chat completion ({error}).")
+            )
+        text = choice.message.content
+        if isinstance(text, list):
+            text = "".join(p.text for p in text)
+        counted = answer.usage or _Counts()
+        cost = (
+            counted.prompt_tokens * self._prices[0] + counted.completion_tokens * self._prices[1]
+        ) / 1e6
+        logprobs = choice.logprobs.content if choice.logprobs and choice.logprobs.content else []
+        return Completion(
+            text=text or "",
+            usage=Usage(
+                input_tokens=counted.prompt_tokens,
+                output_tokens=counted.completion_tokens,
+                calls=1,
+                cost=cost,
+            ),
+            model=answer.model or str(body["model"]),
+            finish=choice.finish_reason or "stop",
+            logprobs=tuple((t.token, t.logprob) for t in logprobs),
+        )
+
+    def _body(self, messages: Sequence[Message], options: GenerateOptions) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": [self._message(m) for m in messages],
+            "max_tokens": options.max_tokens,
+            "temperature": options.temperature,
+            "stream": False,
+        }
+        if options.seed is not None:
+            body["seed"] = options.seed
+        if options.stop:
+            body["stop"] = list(options.stop)
+        if options.logprobs:
+            body["logprobs"] = True
+        if options.json_schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": options.json_schema, "strict": True},
+            }
+        return body
+
+    def _message(self, message: Message) -> dict[str, Any]:
+        if not message.images:
+            return {"role": message.role, "content": message.text}
+        pictures = [
+            {
+                "type": "image_url",
+                "image_url": {"url": data_url(i, self._side), "detail": self._detail},
+            }
+            for i in message.images
+        ]
+        return {
+            "role": message.role,
+            "content": [*pictures, {"type": "text", "text": message.text}],
+        }
+
+    def _backoff(self, attempt: int) -> float:
+        """Exponential with full jitter, so that conversations do not come back in step."""
+        top = min(self._first_wait * 2**attempt, _LONGEST_WAIT)
+        return top * (0.5 + 0.5 * self._jitter.random())
+
+    @property
+    def _where(self) -> str:
+        return f"model {self.name!r} at {self._base_url}"
+
+    def _connection(self) -> tuple[httpx.AsyncClient, AdaptiveLimit]:
+        """Client and limit belong to one event loop; a later loop gets its own."""
+        loop = asyncio.get_running_loop()
+        if self._open is None or self._open[0] is not loop:
+            client = httpx.AsyncClient(
+                timeout=self._timeout,
+                transport=self._transport,
+                limits=httpx.Limits(max_connections=int(self._most)),
+                follow_redirects=False,
+            )
+            self._open = (loop, client, AdaptiveLimit(self._concurrency, self._most))
+        return self._open[1], self._open[2]
+
+
+def data_url(image: LazyImage, side: int) -> str:
+    """A picture as a data URL, at most `side` long, as JPEG: any server reads that."""
+    picture = image.pil()
+    if max(picture.size) > side:
+        picture = picture.copy()
+        picture.thumbnail((side, side))
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=90)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+class _Miss(msgspec.Struct):
+    """One attempt that failed."""
+
+    error: ServiceError
+    status: int = 0
+    again: bool = True
+    wait: float | None = None
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Said(msgspec.Struct):
+    content: str | list[_Part] | None = None
+
+
+class _Token(msgspec.Struct):
+    token: str
+    logprob: float
+
+
+class _Logprobs(msgspec.Struct):
+    content: list[_Token] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Said
+    finish_reason: str | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Counts(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Answer(msgspec.Struct):
+    choices: list[_Choice]
+    model: str | None = None
+    usage: _Counts | None = None
+
+
+async def _read(response: httpx.Response) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > MAX_BODY:
+            raise ValueError(f"the answer is larger than {MAX_BODY >> 20} MiB.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _retry_after(headers: httpx.Headers) -> float | None:
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        when = cast("Any", email.utils.parsedate_to_datetime)
+        try:
+            seconds = when(text).timestamp() - time.time()
+        except (TypeError, ValueError):
+            return None
+    return min(max(seconds, 0.0), _LONGEST_WAIT) if seconds == seconds else None
+
+
+def _excerpt(data: bytes, secret: str) -> str:
+    """A server's complaint, short, printable, and never with the key that it may have echoed."""
+    text = data[:4000].decode("utf-8", "replace")
+    if secret:
+        text = text.replace(secret, "(key)")
+    return "".join(c for c in text if c.isprintable())[:300]
+
+
+def _number(name: str, value: str | float) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise SpecError(f"openai: {name}={value} is no number.") from None

@@ -1,0 +1,129 @@
+"""The contracts of the replaceable parts: one method each, so that a fake is five lines.
+
+Everything is structural (`typing.Protocol`): a class that has the method is the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from mmrag.images import LazyImage
+from mmrag.records import Evidence, JudgeItem, Query, Record, Reply, Usage, Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Agent(Protocol):
+    """The thing under test."""
+
+    async def answer(self, query: Query) -> Reply:
+        """Answer one turn. On failure raise: the engine types it. Never return an error as text."""
+        ...
+
+
+class Message(Record, frozen=True, kw_only=True):
+    """One message to a model."""
+
+    role: str
+    """system, user or assistant."""
+    text: str
+    images: tuple[LazyImage, ...] = ()
+
+
+class GenerateOptions(Record, frozen=True, kw_only=True):
+    """How a model is to generate."""
+
+    max_tokens: int = 75
+    temperature: float = 0.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    logprobs: bool = False
+    json_schema: dict[str, Any] | None = None
+    """Ask for structured output where the endpoint offers it."""
+
+
+class Completion(Record, frozen=True, kw_only=True):
+    """What a model generated."""
+
+    text: str
+    usage: Usage = Usage()
+    model: str = ""
+    """Name and revision as the server reported it."""
+    finish: str = "stop"
+    logprobs: tuple[tuple[str, float], ...] = ()
+    """Token and log-probability, when asked for."""
+
+
+class Model(Protocol):
+    """A language or vision-language model."""
+
+    async def generate(
+        self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+    ) -> Completion:
+        """Generate one completion. Raises `ServiceError` after bounded retries."""
+        ...
+
+
+class ImageSearch(Protocol):
+    """Search of the image knowledge graph. Batch first; safe to call from several threads."""
+
+    def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
+        """The k best items for each picture, best first."""
+        ...
+
+
+class WebSearch(Protocol):
+    """Search of web pages. Batch first; safe to call from several threads."""
+
+    def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
+        """The k best passages for each query, best first, no page twice."""
+        ...
+
+
+class Encoder(Protocol):
+    """Turns pictures or texts into unit vectors."""
+
+    @property
+    def id(self) -> str:
+        """Name and revision; part of every index's fingerprint."""
+        ...
+
+    def encode(self, items: Sequence[Any]) -> NDArray[np.float32]:
+        """One L2-normalised row per item."""
+        ...
+
+
+class Reranker(Protocol):
+    """Scores passages against a query, higher is better."""
+
+    def rerank(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One score per passage, in the given order."""
+        ...
+
+
+class Judge(Protocol):
+    """Decides whether a reply is right."""
+
+    @property
+    def id(self) -> str:
+        """Name, version and a hash of whatever steers it; stands in every one of its verdicts."""
+        ...
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        """One verdict. A judge that cannot decide returns `unscored` with the reason."""
+        ...
+
+
+class Resources(msgspec.Struct, kw_only=True):
+    """What an agent's factory may draw on. Anything may be absent: it says what it misses."""
+
+    image_search: ImageSearch | None = None
+    web_search: WebSearch | None = None
+    model: Callable[[str], Model] | None = None
+    """Model spec → client."""
+    seed: int = 0

@@ -1,0 +1,307 @@
+"""The frozen records that everything passes around. They hold data, never behaviour of a part.
+
+They are `msgspec` structs: immutable, compared by value, encoded to and from JSON with types
+checked on the way in. Names are the project's vocabulary (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from mmrag.images import LazyImage
+
+T = TypeVar("T")
+
+ImageLookup = Callable[[str], LazyImage]
+"""Content hash → picture."""
+
+SCHEMA_VERSION = 1
+"""Version of the records as they are saved. Raised with a migration, never silently."""
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in pixels; right and bottom are exclusive."""
+
+Polygon = tuple[tuple[float, float], ...]
+"""Corner points in pixels, in order; closed implicitly."""
+
+Json = dict[str, Any]
+"""A JSON object whose shape belongs to whoever wrote it."""
+
+
+class Outcome(StrEnum):
+    """What a judge made of a reply. `correct` does not exist here: scoring merges the first two."""
+
+    PERFECT = "perfect"
+    ACCEPTABLE = "acceptable"
+    MISSING = "missing"
+    INCORRECT = "incorrect"
+    UNSCORED = "unscored"
+
+    @property
+    def is_correct(self) -> bool:
+        """Perfect and acceptable count as correct in automatic evaluation."""
+        return self in (Outcome.PERFECT, Outcome.ACCEPTABLE)
+
+    @property
+    def score(self) -> float | None:
+        """CRAG's grade: 1, 0.5, 0, −1; None when unscored."""
+        return {"perfect": 1.0, "acceptable": 0.5, "missing": 0.0, "incorrect": -1.0}.get(
+            self.value
+        )
+
+
+class Status(StrEnum):
+    """What happened to a turn, apart from how good the reply was."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+    AGENT_ERROR = "agent_error"
+    TIMEOUT = "timeout"
+    JUDGE_ERROR = "judge_error"
+    DATA_ERROR = "data_error"
+    SKIPPED_AFTER_STOP = "skipped_after_stop"
+
+    @property
+    def is_failure(self) -> bool:
+        """An infrastructure failure: unscored, neither a strike nor a pardon."""
+        return self in (
+            Status.AGENT_ERROR,
+            Status.TIMEOUT,
+            Status.JUDGE_ERROR,
+            Status.DATA_ERROR,
+        )
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of all records."""
+
+
+class Capture(Record, frozen=True, kw_only=True):
+    """What the wearer's camera saw."""
+
+    image: LazyImage
+    quality: str = "normal"
+    """normal, low-light, blurred, truncated, occluded or rotated."""
+    focus: Box | None = None
+    """Where the entity asked about is; None means the whole frame."""
+    polygon: Polygon | None = None
+    """The entity's outline where it is known."""
+    is_ego: bool = True
+    """First-person picture (True) or catalogue-like (False)."""
+    degradation: str = "clean"
+    """Spec of what was done to the picture before the agent saw it, e.g. `low-light@3`."""
+    degraded: Json | None = None
+    """The optics record of that degradation."""
+
+
+class Reference(Record, frozen=True, kw_only=True):
+    """The accepted truth of one turn."""
+
+    text: str
+    accept: tuple[str, ...] = ()
+    """Other wordings, units or roundings that are just as true."""
+    evidence: tuple[str, ...] = ()
+    """Ids or URLs of evidence that supports it."""
+    grounding: Mapping[str, str] = {}
+    """Evidence id → answers, related, outdated or irrelevant."""
+
+    @property
+    def all_texts(self) -> tuple[str, ...]:
+        """The main wording first, then the other accepted ones."""
+        return (self.text, *self.accept)
+
+
+class Turn(Record, frozen=True, kw_only=True):
+    """One question of a conversation with everything known about it."""
+
+    index: int
+    id: str
+    query: str
+    reference: Reference
+    domain: str = "other"
+    query_type: str = "simple-knowledge"
+    dynamism: str = "static"
+    popularity: str | None = None
+    text_clue: bool | None = None
+    """Whether the entity's name can be read in the picture."""
+    needs_image: bool | None = None
+    needs_history: bool | None = None
+    extra: Json = {}
+
+
+class Session(Record, frozen=True, kw_only=True):
+    """One conversation about one capture."""
+
+    id: str
+    capture: Capture
+    turns: tuple[Turn, ...]
+    query_time: str | None = None
+    """ISO date-time at which the wearer asks; real-time facts are as of then."""
+    extra: Json = {}
+
+
+class Exchange(Record, frozen=True, kw_only=True):
+    """One element of the history: a query and what the agent itself replied to it."""
+
+    query: str
+    reply: str
+
+
+History = tuple[Exchange, ...]
+"""The agent's own earlier turns; failed turns are absent, so error text never gets in."""
+
+
+class Query(Record, frozen=True, kw_only=True):
+    """All that an agent is given for one turn."""
+
+    text: str
+    image: LazyImage
+    history: History = ()
+    session_id: str = ""
+    turn_index: int = 0
+    query_time: str | None = None
+    domain: str | None = None
+    """Given only where the protocol of the data set gives it to agents."""
+
+
+class Evidence(Record, frozen=True, kw_only=True):
+    """One retrieved item."""
+
+    source: str
+    """image-kg, web, ocr, or the name of another search."""
+    id: str
+    score: float
+    text: str = ""
+    """The matched passage (web), or the entity's name (image-kg)."""
+    title: str = ""
+    url: str = ""
+    date: str | None = None
+    attributes: Json = {}
+    """Entity attributes (image-kg); place in the page as start and end (web)."""
+
+
+class Step(Record, frozen=True, kw_only=True):
+    """One step of an agent's work. `start` and `seconds` are the only times in a trace."""
+
+    name: str
+    start: float = 0.0
+    """Seconds since the turn began."""
+    seconds: float = 0.0
+    info: Json = {}
+    evidence: tuple[Evidence, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+class Usage(Record, frozen=True, kw_only=True):
+    """What a reply cost."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    cost: float = 0.0
+    """In US dollars, where prices are known."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            calls=self.calls + other.calls,
+            cost=self.cost + other.cost,
+        )
+
+
+class Reply(Record, frozen=True, kw_only=True):
+    """What an agent said, and how it got there."""
+
+    text: str
+    citations: tuple[str, ...] = ()
+    """Evidence ids the reply rests on."""
+    abstained: bool = False
+    confidence: float | None = None
+    """The agent's own probability of being right."""
+    trace: tuple[Step, ...] = ()
+    usage: Usage = Usage()
+
+
+class JudgeItem(Record, frozen=True, kw_only=True):
+    """What a judge is given."""
+
+    question: str
+    references: tuple[str, ...]
+    prediction: str
+    id: str = ""
+
+
+class Vote(Record, frozen=True, kw_only=True):
+    """One judge's opinion inside a verdict."""
+
+    judge: str
+    outcome: Outcome
+    score: float | None = None
+    reason: str = ""
+
+
+class Verdict(Record, frozen=True, kw_only=True):
+    """What was decided about one reply."""
+
+    outcome: Outcome
+    judge: str
+    """Id of the judge: name, version and a hash of whatever steers it."""
+    score: float | None = None
+    exact: bool = False
+    """Equal to a reference after normalisation."""
+    reason: str = ""
+    votes: tuple[Vote, ...] = ()
+
+
+class TurnResult(Record, frozen=True, kw_only=True):
+    """Everything that happened in one turn of a run. One of these is one durable commit."""
+
+    session_id: str
+    turn_index: int
+    status: Status
+    degradation: str = "clean"
+    query: str = ""
+    reply: Reply | None = None
+    verdict: Verdict | None = None
+    error: str | None = None
+    """What failed, in words; never shown to the agent and never part of a history."""
+    seconds: float = 0.0
+
+
+def encode(record: Any) -> bytes:
+    """A record as JSON bytes; fields in declaration order, so equal records give equal bytes."""
+    return _ENCODER.encode(record)
+
+
+def decode_as(kind: type[T], data: bytes | str, *, images: ImageLookup | None = None) -> T:
+    """Read a record back. `images` turns a content hash into a picture (the store's lookup)."""
+
+    def dec_hook(wanted: type, value: Any) -> Any:
+        if wanted is LazyImage and isinstance(value, str):
+            digest = value.removeprefix("sha256:")
+            if images is not None:
+                return images(digest)
+            return LazyImage(_no_image, name=value, sha256=digest)
+        raise TypeError(f"cannot read {wanted.__name__} from {cast('object', value)!r}")
+
+    return msgspec.json.decode(data, type=kind, dec_hook=dec_hook)
+
+
+def _enc_hook(value: Any) -> Any:
+    if isinstance(value, LazyImage):
+        return f"sha256:{value.sha256}"
+    raise TypeError(f"cannot save a {type(value).__name__}")
+
+
+def _no_image() -> bytes:
+    from mmrag.errors import ImageError
+
+    raise ImageError("This record was read without its picture store; open it through the run.")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_enc_hook, order="deterministic")

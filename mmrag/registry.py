@@ -1,0 +1,117 @@
+"""Names for parts. `name:key=value,...` makes a part; other packages add theirs by entry point.
+
+A registry holds factories, never instances, and names modules by string, so that listing what
+exists imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar, cast
+
+from mmrag.errors import ConflictError, SpecError
+from mmrag.records import Record
+
+T = TypeVar("T")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+
+
+class Spec(Record, frozen=True, kw_only=True):
+    """A part by name with options. `Spec.parse(str(spec)) == spec`.
+
+    >>> str(Spec.parse("grounded:rerank=off, ocr=off"))
+    'grounded:ocr=off,rerank=off'
+    """
+
+    name: str
+    options: Mapping[str, str] = {}
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """Read `name` or `name:key=value,key=value`. A value may hold anything but a comma."""
+        name, _, rest = text.strip().partition(":")
+        if not _NAME.fullmatch(name):
+            raise SpecError(f"{text!r} is no spec; write name or name:key=value,key=value.")
+        options: dict[str, str] = {}
+        for part in filter(None, (p.strip() for p in rest.split(","))):
+            key, equals, value = part.partition("=")
+            key = key.strip()
+            if not equals or not key:
+                raise SpecError(f"{part!r} in {text!r} is no option; write key=value.")
+            if key in options:
+                raise SpecError(f"option {key!r} stands twice in {text!r}.")
+            options[key] = value.strip()
+        return cls(name=name, options=dict(sorted(options.items())))
+
+    def __str__(self) -> str:
+        if not self.options:
+            return self.name
+        return f"{self.name}:" + ",".join(f"{k}={v}" for k, v in sorted(self.options.items()))
+
+
+class Registry(Generic[T]):
+    """Name → factory for one kind of part.
+
+    `builtin` maps a name to `module:attribute`, imported when it is first asked for. Installed
+    packages add more through the entry-point group `group`.
+    """
+
+    def __init__(self, kind: str, *, group: str, builtin: Mapping[str, str]) -> None:
+        self.kind = kind
+        self.group = group
+        self._targets: dict[str, str | Callable[..., T]] = dict(builtin)
+        self._scanned = False
+
+    def register(self, name: str, factory: Callable[..., T] | str) -> None:
+        """Add a factory (or `module:attribute`). A name that is taken is an error."""
+        if not _NAME.fullmatch(name):
+            raise SpecError(f"{name!r} is no name; use lower-case letters, digits, - and _.")
+        if name in self._targets:
+            raise ConflictError(f"{self.kind} {name!r} is registered already; choose another name.")
+        self._targets[name] = factory
+
+    def names(self) -> list[str]:
+        """Every known name, sorted."""
+        self._scan()
+        return sorted(self._targets)
+
+    def factory(self, name: str) -> Callable[..., T]:
+        """The factory behind a name, or `SpecError` with the nearest names."""
+        if name not in self._targets:
+            self._scan()
+        target = self._targets.get(name)
+        if target is None:
+            near = difflib.get_close_matches(name, self._targets, n=3)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise SpecError(
+                f"no {self.kind} is called {name!r}.{hint} Known: {', '.join(self.names())}."
+            )
+        if isinstance(target, str):
+            module, _, attribute = target.partition(":")
+            loaded = cast("Callable[..., T]", getattr(importlib.import_module(module), attribute))
+            self._targets[name] = loaded
+            return loaded
+        return target
+
+    def create(self, spec: str | Spec, **context: Any) -> T:
+        """Make the part that a spec names. Options arrive as strings in keyword arguments."""
+        parsed = Spec.parse(spec) if isinstance(spec, str) else spec
+        factory = self.factory(parsed.name)
+        try:
+            return factory(**context, **parsed.options)
+        except TypeError as error:
+            if "unexpected keyword" in str(error) or "missing" in str(error):
+                raise SpecError(f"{self.kind} {parsed!s}: {error}.") from error
+            raise
+
+    def _scan(self) -> None:
+        if self._scanned:
+            return
+        self._scanned = True
+        for point in entry_points(group=self.group):
+            self._targets.setdefault(point.name, point.value)

@@ -1,0 +1,66 @@
+"""Files that appear whole or not at all, and a lock that one builder holds."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import msgspec
+
+from mmrag.errors import ConflictError, StoreError
+
+
+@contextlib.contextmanager
+def appearing(path: Path) -> Generator[Path]:
+    """A temporary path that takes its name when everything written there is on the disk."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object) -> None:
+    """A small JSON file, atomically."""
+    with appearing(path) as temporary:
+        data = msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=1)
+        temporary.write_bytes(data + b"\n")
+
+
+@contextlib.contextmanager
+def owning(folder: Path) -> Generator[None]:
+    """Be the only one who writes into a folder; Chroma itself has no lock between processes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ConflictError(
+                f"{folder}: another process is building this index. Wait for it, or choose "
+                "another --out."
+            ) from error
+        yield
+
+
+def file_sha256(path: Path) -> str:
+    """Content hash of a file, read in pieces."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}).") from error
+    return digest.hexdigest()

@@ -1,0 +1,222 @@
+"""Search of the image knowledge graph: whole picture and regions, entities and margins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.errors import UsageError
+from mmrag.images import LazyImage
+from mmrag.records import Box, Evidence, Record
+from mmrag.search.batching import Batcher
+from mmrag.search.regions import MAX_REGIONS, Region, crops_of, regions_of
+from mmrag.search.rows import Rows
+from mmrag.search.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mmrag.encoders.image import ImageEncoder
+
+MAX_K = 1000
+
+
+class Hit(NamedTuple):
+    """A row of the index near a picture: the best of its regions."""
+
+    row: int
+    score: float
+    region: Region
+    votes: int
+    """Regions among whose nearest rows this one was."""
+
+
+class ImageKG:
+    """Pictures of entities, searched by picture. Safe to call from several threads.
+
+    Every picture becomes one batch of vectors: itself and `max_regions - 1` squares. A row's score
+    is that of the region that it matches best.
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        rows: Rows,
+        encoder: ImageEncoder,
+        *,
+        max_regions: int = MAX_REGIONS,
+    ) -> None:
+        if max_regions < 1:
+            raise UsageError("max_regions counts the whole picture: use 1 or more.")
+        self.encoder = encoder
+        self.vectors = vectors
+        self.rows = rows
+        self.max_regions = max_regions
+        self._encode = Batcher(encoder.encode_crops, max_items=512)
+
+    def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
+        """The k best pictures of the KG for each picture, best first, by all its regions."""
+        hits = self.hits(images, k)
+        return [self._evidence(found) for found in hits]
+
+    def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
+        """The k best by the whole picture alone, as the published index is used."""
+        hits = self.hits(images, k, max_regions=1)
+        return [self._evidence(found) for found in hits]
+
+    def search_vectors(
+        self, vectors: NDArray[np.float32], k: int = 30
+    ) -> list[tuple[Evidence, ...]]:
+        """The k best for vectors of the same encoder."""
+        check_k(k)
+        rows, scores = self.vectors.search(vectors, k)
+        whole = Region((0.0, 0.0, 0.0, 0.0), "vector")
+        return [
+            self._evidence([Hit(int(r), float(s), whole, 1) for r, s in zip(a, b, strict=True)])
+            for a, b in zip(rows, scores, strict=True)
+        ]
+
+    def hits(
+        self, images: Sequence[LazyImage], k: int = 30, *, max_regions: int | None = None
+    ) -> list[list[Hit]]:
+        """Rows, scores, regions and votes, before anything is looked up."""
+        check_k(k)
+        limit = self.max_regions if max_regions is None else max_regions
+        places: list[list[Region]] = []
+        crops: list[Any] = []
+        for image in images:
+            picture = image.pil()
+            places.append(regions_of(picture, limit))
+            crops += crops_of(picture, places[-1], self.encoder.image_size)
+        if not crops:
+            return []
+        encoded = np.stack(self._encode(crops))
+        rows, scores = self.vectors.search(encoded, k)
+        found: list[list[Hit]] = []
+        first = 0
+        for regions in places:
+            last = first + len(regions)
+            near = np.unique(rows[first:last])
+            whole = (np.asarray(self.vectors.matrix[near]) * encoded[first]).sum(axis=1)
+            overall = dict(zip(near.tolist(), whole.tolist(), strict=True))
+            found.append(merge(rows[first:last], scores[first:last], regions, k, overall))
+            first = last
+        return found
+
+    def _evidence(self, hits: Sequence[Hit]) -> tuple[Evidence, ...]:
+        cells = self.rows.get([hit.row for hit in hits])
+        names = [_names(cell) for cell in cells]
+        margins = _margins(hits, names)
+        found: list[Evidence] = []
+        for hit, cell, (listed, info), margin in zip(hits, cells, names, margins, strict=True):
+            entities = [{"entity_name": n, "entity_attributes": info.get(n, {})} for n in listed]
+            found.append(
+                Evidence(
+                    source="image-kg",
+                    id=cell["id"],
+                    score=round(hit.score, 6),
+                    text=listed[0] if listed else "",
+                    title=listed[0] if listed else "",
+                    url=cell["image_url"],
+                    attributes={
+                        "entities": entities,
+                        "box": [round(edge, 1) for edge in hit.region.box],
+                        "region": hit.region.kind,
+                        "votes": hit.votes,
+                        "margin": round(margin, 6),
+                    },
+                )
+            )
+        return tuple(found)
+
+
+class EntityScore(Record, frozen=True, kw_only=True):
+    """What all hits of a picture say about one entity."""
+
+    name: str
+    score: float
+    margin: float
+    """Score minus that of the best other entity."""
+    votes: int
+    box: Box
+    attributes: dict[str, Any]
+    ids: tuple[str, ...]
+
+
+def entities_of(hits: Sequence[Evidence]) -> list[EntityScore]:
+    """Hits grouped by entity, best first.
+
+    Entities are told apart by their id where the index has one: two of the same name stay two.
+    """
+    grouped: dict[str, list[tuple[Evidence, dict[str, Any]]]] = {}
+    for hit in hits:
+        for entity in hit.attributes.get("entities", []):
+            key = str(entity.get("entity_id") or entity["entity_name"])
+            grouped.setdefault(key, []).append((hit, entity))
+    best = {key: max(hit.score for hit, _ in held) for key, held in grouped.items()}
+    ranked = sorted(grouped, key=lambda key: (-best[key], key))
+    found: list[EntityScore] = []
+    for key in ranked:
+        other = next((best[o] for o in ranked if o != key), 0.0)
+        top, entity = max(grouped[key], key=lambda pair: pair[0].score)
+        box = top.attributes.get("box", (0.0, 0.0, 0.0, 0.0))
+        found.append(
+            EntityScore(
+                name=str(entity["entity_name"]),
+                score=best[key],
+                margin=round(best[key] - other, 6),
+                votes=sum(int(hit.attributes.get("votes", 1)) for hit, _ in grouped[key]),
+                box=(box[0], box[1], box[2], box[3]),
+                attributes=entity.get("entity_attributes") or {},
+                ids=tuple(hit.id for hit, _ in grouped[key]),
+            )
+        )
+    return found
+
+
+def merge(
+    rows: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    regions: Sequence[Region],
+    k: int,
+    overall: Mapping[int, float],
+) -> list[Hit]:
+    """The k best rows over all regions, each with the region it matches best.
+
+    A row's score is the mean of that region's cosine and the whole picture's (`overall`): the best
+    of forty regions alone is often a false alarm (measured, docs/benchmarks/search.md).
+    """
+    best: dict[int, tuple[float, int]] = {}
+    votes: dict[int, int] = {}
+    for number in range(len(regions)):
+        for row, score in zip(rows[number].tolist(), scores[number].tolist(), strict=True):
+            votes[row] = votes.get(row, 0) + 1
+            if row not in best or score > best[row][0]:
+                best[row] = (score, number)
+    final = {row: (score + overall[row]) / 2 for row, (score, _) in best.items()}
+    ranked = sorted(final, key=lambda row: (-final[row], row))[:k]
+    return [Hit(row, final[row], regions[best[row][1]], votes[row]) for row in ranked]
+
+
+def check_k(k: int) -> None:
+    """k is the caller's, and may come from anywhere."""
+    if not 1 <= k <= MAX_K:
+        raise UsageError(f"k={k}: between 1 and {MAX_K} results can be asked for.")
+
+
+def _names(cell: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    listed = json.loads(cell["entities"] or "[]")
+    info = json.loads(cell["info"] or "{}")
+    names = [str(n) for n in (listed if isinstance(listed, list) else [listed])]
+    return names, info if isinstance(info, dict) else {}
+
+
+def _margins(hits: Sequence[Hit], names: Sequence[tuple[list[str], Any]]) -> list[float]:
+    """Score of each hit minus that of the best hit of another entity."""
+    found: list[float] = []
+    for hit, (own, _) in zip(hits, names, strict=True):
+        others = (h.score for h, (n, _) in zip(hits, names, strict=True) if set(n).isdisjoint(own))
+        found.append(hit.score - max(others, default=0.0))
+    return found

@@ -1,0 +1,167 @@
+"""Opening an index folder: both searches over what `mmrag index build` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from mmrag.encoders import image_encoders, text_encoders
+from mmrag.errors import StoreError
+from mmrag.protocols import Reranker
+from mmrag.records import Record
+from mmrag.search.build import derive, open_database
+from mmrag.search.files import file_sha256
+from mmrag.search.images import ImageKG
+from mmrag.search.lexical import open_lexical
+from mmrag.search.manifest import Manifest, check_files, read_manifest, write_manifest
+from mmrag.search.regions import MAX_REGIONS
+from mmrag.search.rows import Rows
+from mmrag.search.vectors import ExactVectors, GraphVectors, Vectors
+from mmrag.search.web import Mode, Web
+
+PARTS = ("images", "web")
+
+
+class Index(Record, frozen=True, kw_only=True):
+    """An opened index. Either search may be absent."""
+
+    folder: Path
+    manifests: tuple[Manifest, ...]
+    images: Any = None
+    """`ImageKG`, where pictures are indexed."""
+    web: Any = None
+    """`Web`, where pages are indexed."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all parts together; stands in the provenance of a run."""
+        return "+".join(manifest.fingerprint for manifest in self.manifests)
+
+
+def open_index(
+    folder: str | Path,
+    *,
+    image_encoder: Any = None,
+    text_encoder: Any = None,
+    mode: Mode = "hybrid",
+    reranker: Reranker | Literal["builtin"] | None = "builtin",
+    max_regions: int = MAX_REGIONS,
+) -> Index:
+    """Open an index for searching. Encoders are made as the index says unless they are given.
+
+    An encoder that the index was not built with is refused, by its id.
+    """
+    folder = Path(folder)
+    manifests = read_manifests(folder)
+    images = web = None
+    for manifest in manifests:
+        place = folder / manifest.part
+        vectors = open_vectors(place, manifest)
+        rows = Rows.open(place / "rows.arrow")
+        if len(rows) != manifest.rows:
+            raise StoreError(f"{place}: {len(rows)} rows, its manifest says {manifest.rows}; "
+                             "see `mmrag index verify`.")  # fmt: skip
+        if manifest.part == "images":
+            encoder = image_encoder or image_encoders.create(manifest.encoder_spec)
+            manifest.check_encoder(encoder.id)
+            images = ImageKG(vectors, rows, encoder, max_regions=max_regions)
+        else:
+            encoder = text_encoder or text_encoders.create(manifest.encoder_spec)
+            manifest.check_encoder(encoder.id)
+            web = Web(vectors, rows, open_lexical(place / "words"), encoder, mode=mode,
+                      reranker=reranker)  # fmt: skip
+    return Index(folder=folder, manifests=manifests, images=images, web=web)
+
+
+def read_manifests(folder: Path) -> tuple[Manifest, ...]:
+    """Manifests of the parts that are there."""
+    found = [part for part in PARTS if (folder / part).is_dir()]
+    if not found:
+        raise StoreError(
+            f"{folder}: no index here; make one with `mmrag index build SOURCE --out {folder}`."
+        )
+    return tuple(read_manifest(folder / part) for part in found)
+
+
+def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
+    """The vectors of a part, mapped: exact, or by graph where there is one."""
+    try:
+        matrix = np.load(folder / "vectors.npy", mmap_mode="r")
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{folder / 'vectors.npy'}: cannot be opened ({error}); see `mmrag index verify`."
+        ) from error
+    if matrix.shape != (manifest.rows, manifest.dim):
+        raise StoreError(
+            f"{folder / 'vectors.npy'}: {matrix.shape}, its manifest says "
+            f"{(manifest.rows, manifest.dim)}; see `mmrag index verify`."
+        )
+    if (folder / "graph.usearch").exists():
+        return GraphVectors.open(matrix, folder / "graph.usearch")
+    return ExactVectors(matrix)
+
+
+def verify_index(folder: Path) -> list[str]:
+    """What is wrong with an index; an empty list when it is whole.
+
+    Derived files are compared with the hashes in the manifest, and rows and vectors with Chroma.
+    """
+    wrong: list[str] = []
+    for manifest in read_manifests(folder):
+        place = folder / manifest.part
+        bad = check_files(place, manifest)
+        wrong += [f"{place / name}: missing or changed since the build" for name in bad]
+        if bad:
+            continue
+        rows, matrix = (
+            Rows.open(place / "rows.arrow"),
+            np.load(place / "vectors.npy", mmap_mode="r"),
+        )
+        first = 0
+        with open_database(place, manifest.part, manifest.chroma_url) as database:
+            for batch in database.read():
+                last = first + len(batch.ids)
+                known = rows.column("id").slice(first, len(batch.ids)).to_pylist()
+                if known != batch.ids:
+                    wrong.append(f"{place}: rows {first}–{last} differ from those in Chroma")
+                elif not np.allclose(_unit(matrix[first:last]), _unit(batch.vectors), atol=2e-3):
+                    wrong.append(f"{place}: vectors {first}–{last} differ from those in Chroma")
+                first = last
+        if first != manifest.rows:
+            wrong.append(f"{place}: Chroma holds {first} rows, the manifest says {manifest.rows}")
+    return wrong
+
+
+def rebuild_derived(folder: Path) -> list[str]:
+    """Make the mapped files again from Chroma, for parts whose files are missing or changed."""
+    return [
+        manifest.part
+        for manifest in read_manifests(folder)
+        if _rebuilt(folder / manifest.part, manifest)
+    ]
+
+
+def _rebuilt(place: Path, manifest: Manifest) -> bool:
+    from mmrag.search.exchange import rows_of
+
+    if not check_files(place, manifest):
+        return False
+    with open_database(place, manifest.part, manifest.chroma_url) as database:
+
+        def read() -> Iterator[Any]:
+            for batch in database.read():
+                yield rows_of(batch, manifest.part), batch.vectors
+
+        derive(place, manifest.part, read, manifest.dim)
+    files = {name: file_sha256(place / name) for name in manifest.files}
+    write_manifest(place, msgspec.structs.replace(manifest, files=files))
+    return True
+
+
+def _unit(vectors: Any) -> Any:
+    rows = np.asarray(vectors, np.float32)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)

@@ -1,0 +1,157 @@
+"""Search of web pages: dense and lexical, fused, reranked, one matched passage per page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from mmrag.protocols import Reranker
+from mmrag.records import Evidence
+from mmrag.search.batching import Batcher
+from mmrag.search.fusion import fuse
+from mmrag.search.images import check_k
+from mmrag.search.lexical import Lexical, titled
+from mmrag.search.rerank import LexicalReranker
+from mmrag.search.rows import Rows
+from mmrag.search.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mmrag.encoders.text import TextEncoder
+
+Mode = Literal["hybrid", "dense", "bm25"]
+
+MAX_QUERY = 4000
+"""Characters of a query that are used; an encoder reads fewer."""
+
+FETCH = 6
+"""Passages fetched from each source per result wanted: several may belong to one page."""
+
+RERANKED = 40
+"""Pages whose passages are scored against the query."""
+
+
+class _Found(NamedTuple):
+    """The best passage of a page in one source."""
+
+    row: int
+    score: float
+
+
+class Web:
+    """Pages, searched by text. Safe to call from several threads."""
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        rows: Rows,
+        lexical: Lexical,
+        encoder: TextEncoder,
+        *,
+        mode: Mode = "hybrid",
+        reranker: Reranker | Literal["builtin"] | None = "builtin",
+    ) -> None:
+        self.vectors = vectors
+        self.rows = rows
+        self.lexical = lexical
+        self.encoder = encoder
+        self.mode: Mode = mode
+        self.reranker = LexicalReranker(lexical.rarity) if reranker == "builtin" else reranker
+        self._urls: Any = rows.column("page_url")
+        self._encode = Batcher(encoder.encode_queries, max_items=256)
+
+    def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
+        """The k best pages for each query, each by its matched passage. An empty query finds none.
+
+        Passages are collapsed to pages before the list is cut to k, so k pages come back whenever
+        the index has as many that match at all.
+        """
+        check_k(k)
+        texts = [query[:MAX_QUERY].strip() for query in queries]
+        asked = [i for i, text in enumerate(texts) if text]
+        dense = self._dense([texts[i] for i in asked], k)
+        found: list[tuple[Evidence, ...]] = [()] * len(texts)
+        for i, nearest in zip(asked, dense, strict=True):
+            found[i] = self._one(texts[i], nearest, k)
+        return found
+
+    def _dense(self, queries: Sequence[str], k: int) -> list[list[_Found]]:
+        if self.mode == "bm25" or not queries:
+            return [[] for _ in queries]
+        vectors = np.stack(self._encode(list(queries)))
+        rows, scores = self.vectors.search(vectors, max(k * FETCH, 60))
+        return [self._pages(a.tolist(), b.tolist()) for a, b in zip(rows, scores, strict=True)]
+
+    def _pages(self, rows: list[int], scores: list[float]) -> list[_Found]:
+        """The best passage of each page, in the order of the pages' best passages."""
+        urls = self._urls.take(rows).to_pylist() if rows else []
+        found: dict[str, _Found] = {}
+        for url, row, score in zip(urls, rows, scores, strict=True):
+            found.setdefault(url, _Found(row, score))
+        return list(found.values())
+
+    def _one(self, query: str, dense: list[_Found], k: int) -> tuple[Evidence, ...]:
+        lexical: list[_Found] = []
+        if self.mode != "dense":
+            rows, scores = self.lexical.search(query, max(k * FETCH, 60))
+            lexical = self._pages(rows.tolist(), scores.tolist())
+        by_row = {hit.row for hit in (*dense, *lexical)}
+        cells = dict(zip(sorted(by_row), self.rows.get(sorted(by_row)), strict=True))
+
+        def url(hit: _Found) -> str:
+            return cells[hit.row]["page_url"]
+
+        fused = fuse([[url(hit) for hit in dense], [url(hit) for hit in lexical]])
+        # the passage of a page: the lexical one where both have one, for it holds the words
+        chosen = {url(hit): hit.row for hit in (*dense, *lexical)}
+        cosine = {url(hit): hit.score for hit in dense}
+        words = {url(hit): hit.score for hit in lexical}
+        order = list(fused)
+        final = dict(fused)
+        if self.reranker is not None and self.mode == "hybrid":
+            final = self._reranked(query, order[: max(RERANKED, k)], fused, cells, chosen)
+            order = sorted(final, key=lambda page: (-final[page], page))
+        score_of = {"dense": cosine, "bm25": words}.get(self.mode, final)
+        return tuple(
+            _evidence(cells[chosen[page]], score_of[page], cosine.get(page), words.get(page))
+            for page in order[:k]
+        )
+
+    def _reranked(
+        self,
+        query: str,
+        pages: Sequence[str],
+        fused: dict[str, float],
+        cells: dict[int, dict[str, Any]],
+        chosen: dict[str, int],
+    ) -> dict[str, float]:
+        """Fused score and the reranker's, as two rankings fused again: neither rules alone."""
+        assert self.reranker is not None
+        shown = [cells[chosen[page]] for page in pages]
+        passages = [titled(cell["page_name"], cell["text"]) for cell in shown]
+        scores = dict(zip(pages, self.reranker.rerank(query, passages), strict=True))
+        by_model = sorted(pages, key=lambda page: (-scores[page], -fused[page], page))
+        return fuse([list(pages), by_model], weights=[1.0, 1.0])
+
+
+def _evidence(
+    cell: dict[str, Any], score: float, cosine: float | None, words: float | None
+) -> Evidence:
+    about: dict[str, Any] = {"start": cell["start"], "end": cell["end"]}
+    if cell.get("page_snippet"):
+        about["page_snippet"] = cell["page_snippet"]
+    if cosine is not None:
+        about["cosine"] = round(cosine, 6)
+    if words is not None:
+        about["bm25"] = round(words, 4)
+    return Evidence(
+        source="web",
+        id=cell["id"],
+        score=round(score, 6),
+        text=cell["text"],
+        title=cell["page_name"],
+        url=cell["page_url"],
+        date=cell["date"] or None,
+        attributes=about,
+    )
