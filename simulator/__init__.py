@@ -1,0 +1,1 @@
+"""The simulator: worlds, optics, sessions, runs and reports."""

@@ -1,0 +1,46 @@
+"""The `mmrag` command. This package is the only place that wires concrete classes together.
+
+Each module adds one group of commands and imports nothing heavy at its top: `mmrag --help` must
+answer within 0.3 s, so the work of a command is imported inside it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from mmrag.errors import MmragError
+
+_MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
+"""Modules of this package with a `register(app)`; their order is the order of the help."""
+
+
+def build() -> typer.Typer:
+    """The whole command line."""
+    app = typer.Typer(
+        name="mmrag",
+        help="A multimodal, multi-turn QA simulator for wearables.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name in _MODULES:
+        importlib.import_module(f"{__name__}.{name}").register(app)
+    return app
+
+
+def main() -> None:
+    """Entry point: an expected failure is one paragraph on stderr and a non-zero exit code."""
+    try:
+        build()()
+    except MmragError as error:
+        typer.secho(f"error: {error}", fg="red", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.secho("interrupted; what was committed is kept.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)

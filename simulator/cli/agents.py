@@ -1,0 +1,234 @@
+"""`mmrag agent list|describe|calibrate` and `mmrag ask`: agents by name, and one live turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from mmrag.records import Reply, Step
+
+agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(agent_app, name="agent")
+    app.command("ask")(ask)
+
+
+@agent_app.command("list")
+def list_agents(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Every agent by name, those of installed packages included."""
+    from mmrag.agents import agents
+
+    found = {name: _summary(name) for name in agents.names()}
+    if as_json:
+        typer.echo(json.dumps(found, indent=1))
+        return
+    width = max(len(name) for name in found)
+    for name, summary in found.items():
+        typer.echo(f"{name:{width}}  {summary}")
+
+
+@agent_app.command()
+def describe(
+    spec: Annotated[str, typer.Argument(help="Agent spec or name, e.g. grounded:ocr=off.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """What an agent is, its options, and the parts that a spec leaves switched on."""
+    import inspect
+
+    from mmrag.agents import agents
+    from mmrag.agents.grounded.parts import SWITCHES, Parts
+    from mmrag.registry import Spec
+
+    parsed = Spec.parse(spec)
+    factory = agents.factory(parsed.name)
+    options = [
+        {"name": p.name, "default": None if p.default is p.empty else str(p.default)}
+        for p in inspect.signature(factory).parameters.values()
+        if p.name != "resources" and p.kind is not p.VAR_KEYWORD
+    ]
+    shown: dict[str, Any] = {
+        "name": parsed.name,
+        "what": inspect.getdoc(factory) or "",
+        "options": options,
+    }
+    if parsed.name == "grounded":
+        given = {k: v for k, v in parsed.options.items() if k not in ("model", "calibration")}
+        chosen = Parts.choose(given)
+        shown["parts"] = {
+            name: {"chosen": chosen[name], "choices": list(choices), "what": what}
+            for name, (choices, what) in SWITCHES.items()
+        }
+    if as_json:
+        typer.echo(json.dumps(shown, indent=1))
+        return
+    typer.echo(f"{shown['name']}: {shown['what']}")
+    for option in options:
+        default = "required" if option["default"] is None else f"default {option['default']!r}"
+        typer.echo(f"  {option['name']}  ({default})")
+    for name, part in shown.get("parts", {}).items():
+        choices = " | ".join(f"[{c}]" if c == part["chosen"] else c for c in part["choices"])
+        typer.echo(f"  {name:11} {choices:26} {part['what']}")
+
+
+@agent_app.command()
+def calibrate(
+    data: Annotated[str, typer.Option(help="A held-out world: mini or a folder.")],
+    out: Annotated[Path, typer.Option(help="Calibration file to write.")],
+    agent: Annotated[
+        str, typer.Option(help="Agent spec; abstention is off while calibrating.")
+    ] = "grounded",
+    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
+    search: Annotated[str, typer.Option(help="Index folder or auto.")] = "auto",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N sessions.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=256)] = 4,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Fit the probability of being right on a held-out world, and print risk and coverage.
+
+    Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on.
+    """
+    import asyncio
+    import itertools
+
+    import msgspec
+
+    from mmrag.agents.grounded.abstain import Calibration
+    from mmrag.errors import ConflictError, SpecError
+    from mmrag.registry import Spec
+    from simulator.cli.wiring import make_agent, make_judge, make_resources, open_source
+    from simulator.config import RunConfig
+    from simulator.engine import Rules
+    from simulator.stopping import StopPolicy
+    from simulator.trials import calibrate as fitted
+    from simulator.trials import findings, hold_all, risk_coverage
+
+    if out.exists():
+        raise ConflictError(f"{out} exists already; choose another name or delete it.")
+    spec = Spec.parse(agent)
+    if spec.name != "grounded":
+        raise SpecError(f"only grounded has a calibration, not {spec.name!r}.")
+    never = Spec(name=spec.name, options={**spec.options, "abstain": "off"})
+    config = RunConfig(data=data, agent=str(never), judge=judge, search=search)
+    source = open_source(config)
+    resources, index = make_resources(config)
+    sessions = list(itertools.islice(iter(source), limit))
+    with _progress(len(sessions)) as tell:
+        trials = asyncio.run(
+            hold_all(
+                sessions,
+                make_agent(config, resources),
+                make_judge(judge),
+                stop=StopPolicy.parse("never").rule,
+                rules=Rules(seconds=0),
+                concurrency=concurrency,
+                tell=tell,
+            )
+        )
+    found: Calibration = fitted(trials, made_on=f"{source.fingerprint}, index {index}, {never}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+    rows, right = findings(trials)
+    turns = sum(len(t.results) for t in trials)
+    curve = risk_coverage(found, rows, right, turns)
+    if as_json:
+        typer.echo(msgspec.json.encode({"calibration": found, "curve": curve}).decode())
+        return
+    typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
+    typer.echo("threshold  coverage  risk")
+    for point in curve:
+        typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")
+
+
+def ask(
+    image: Annotated[Path, typer.Argument(help="Picture file.")],
+    question: Annotated[str, typer.Argument(help="What the wearer asks.")],
+    agent: Annotated[str, typer.Option(help="Agent spec.")] = "grounded",
+    data: Annotated[str, typer.Option(help="World whose index is searched.")] = "mini",
+    search: Annotated[str, typer.Option(help="Index folder, auto or none.")] = "auto",
+    query_time: Annotated[str | None, typer.Option(help="ISO time of asking.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the trace as a tree.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Ask one question about a picture."""
+    import asyncio
+
+    from mmrag.images import LazyImage
+    from mmrag.records import Query, encode
+    from simulator.cli.wiring import make_agent, make_resources
+    from simulator.config import RunConfig
+
+    picture = LazyImage.from_path(image)
+    picture.pil()  # a broken picture is reported before anything is loaded
+    config = RunConfig(data=data, agent=agent, search=search)
+    resources, _ = make_resources(config)
+    made = make_agent(config, resources)
+    query = Query(text=question, image=picture, query_time=query_time, session_id="ask")
+    reply = asyncio.run(made.answer(query))
+    if as_json:
+        typer.echo(encode(reply).decode())
+        return
+    typer.echo(reply.text)
+    if explain:
+        _explain(reply)
+
+
+def _explain(reply: Reply) -> None:
+    from rich.console import Console
+    from rich.tree import Tree
+
+    sure = "" if reply.confidence is None else f", p = {reply.confidence:.2f}"
+    tree = Tree(f"reply{sure}")
+    for step in reply.trace:
+        _branch(tree, step)
+    Console(markup=False, highlight=False).print(tree)
+
+
+def _branch(tree: Tree, step: Step) -> None:
+    branch = tree.add(f"{step.name}  {step.seconds * 1000:.0f} ms")
+    for key, value in step.info.items():
+        branch.add(f"{key}: {_short(value)}")
+    for item in step.evidence[:5]:
+        branch.add(f"{item.source} {item.score:.3f} {item.title or item.text[:60]} {item.url}")
+    for inner in step.steps:
+        _branch(branch, inner)
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = "".join(c for c in text if c.isprintable())
+    return text if len(text) <= 160 else text[:157] + "…"
+
+
+def _summary(name: str) -> str:
+    import inspect
+
+    from mmrag.agents import agents
+
+    doc = inspect.getdoc(agents.factory(name)) or ""
+    return doc.splitlines()[0] if doc else ""
+
+
+def _progress(total: int) -> Any:
+    import contextlib
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    @contextlib.contextmanager
+    def bar() -> Any:
+        with Progress(console=Console(stderr=True)) as progress:
+            task = progress.add_task("conversations", total=total)
+            yield lambda done: progress.update(task, completed=done)
+
+    return bar()

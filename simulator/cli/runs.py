@@ -1,0 +1,325 @@
+"""run, resume, score, rejudge, show, export, doctor: the life of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmrag.errors import SpecError, UsageError
+
+if TYPE_CHECKING:
+    from simulator.config import RunConfig
+    from simulator.results import ScoreOptions
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
+MaxCost = Annotated[
+    float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
+]
+Protocol = Annotated[str, typer.Option(help="strict, crag-mm or kddcup25.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (run, resume, score, rejudge, show, export, doctor):
+        app.command()(command)
+
+
+def run(
+    data: Annotated[str | None, typer.Option(help="mini, a world folder, or crag-mm:...")] = None,
+    agent: Annotated[str | None, typer.Option(help="Agent spec, e.g. grounded:ocr=off.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Judge spec.")] = None,
+    search: Annotated[str | None, typer.Option(help="Index folder, auto or none.")] = None,
+    degrade: Annotated[
+        str | None, typer.Option(help="none, mix, sweep, or specs such as low-light@3.")
+    ] = None,
+    severities: Annotated[str | None, typer.Option(help="Of a sweep, e.g. 1,3,5.")] = None,
+    split: Annotated[str | None, typer.Option(help="multi-turn or single-turn.")] = None,
+    stop: Annotated[str | None, typer.Option(help="strikes(n), never or patience(p).")] = None,
+    after_stop: Annotated[
+        str | None, typer.Option(help="skip, or generate as the public kits do.")
+    ] = None,
+    agent_errors: Annotated[
+        str | None, typer.Option(help="Count failures as unscored, missing or incorrect.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Time limit per turn; 0: none.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Limit on replies; 0: none.")] = None,
+    retries: Annotated[int | None, typer.Option(help="Ask again after a failure.")] = None,
+    reference_history: Annotated[
+        bool | None, typer.Option(help="Show the agent the references as its history.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of degradations and stopping.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N sessions.")] = None,
+    sample_id: Annotated[list[str] | None, typer.Option(help="Only this session.")] = None,
+    allow_private_urls: Annotated[
+        bool | None, typer.Option(help="Let picture URLs lead to private addresses.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    concurrency: Concurrency = 16,
+    rerun: Annotated[
+        str | None, typer.Option(help="errors: ask failed turns of the run again.")
+    ] = None,
+    max_cost: MaxCost = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
+    ] = False,
+    like: Annotated[
+        Path | None, typer.Option(help="An earlier run whose turns the estimate is based on.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold every conversation of a data set with an agent. Calling it again goes on with it."""
+    from simulator.cli.wiring import default_out
+    from simulator.config import load_config, make_config
+
+    flags: dict[str, Any] = {
+        "data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
+        "severities": _numbers(severities), "split": split, "stop": stop,
+        "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
+        "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
+        "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
+        "allow_private_urls": allow_private_urls,
+    }  # fmt: skip
+    given = {key: value for key, value in flags.items() if value is not None}
+    settings = load_config(config, **given) if config else make_config(given)
+    folder = out or default_out(settings)
+    if rerun not in (None, "errors"):
+        raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
+    if dry_run:
+        from simulator.cli.estimate import estimate, print_estimate
+
+        found = estimate(settings, folder, like=like, concurrency=concurrency)
+        print_estimate(found, as_json=as_json)
+        return
+    if rerun and folder.is_dir():
+        forget_failures(folder)
+    execute(settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost)
+
+
+def resume(
+    folder: RunFolder,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Ask the turns again that failed, and all after them.")
+    ] = False,
+    concurrency: Concurrency = 16,
+    max_cost: MaxCost = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with an interrupted run, from the turn after the last one committed."""
+    from simulator.cli.wiring import read_config
+    from simulator.store import RunReader
+
+    with RunReader(folder) as reader:
+        settings = read_config(reader)
+    if errors:
+        forget_failures(folder)
+    execute(settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost)
+
+
+def score(
+    file: Annotated[Path, typer.Argument(metavar="RUN|FILE.jsonl", help="A run, or outcomes.")],
+    protocol: Protocol = "strict",
+    stop: Annotated[str, typer.Option(help="Score under another stop rule.")] = "strikes(2)",
+    degradation: Annotated[
+        str | None, typer.Option(help="Only this condition of a run, e.g. clean.")
+    ] = None,
+    agent_errors: Annotated[
+        str, typer.Option(help="Count failures as unscored, missing or incorrect.")
+    ] = "unscored",
+    resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the intervals and of patience.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Score a run, or any system's outcomes: lines of {session_id, turn_index, outcome, ...}."""
+    from mmrag.metrics.protocols import PROTOCOLS
+    from mmrag.metrics.protocols import score as score_turns
+    from simulator.outcomes import read_outcomes
+    from simulator.results import ScoreOptions, score_run
+    from simulator.stopping import StopPolicy
+    from simulator.store import RunReader
+
+    if protocol not in PROTOCOLS:
+        raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+    options = ScoreOptions(
+        protocol=protocol,
+        stop=stop,
+        agent_errors=agent_errors,
+        degradation=degradation,
+        resamples=resamples,
+        seed=seed,
+    )
+    if file.is_dir():
+        with RunReader(file) as reader:
+            figures = score_run(reader, options)
+    else:
+        rule = StopPolicy.parse(stop, seed=seed).rule
+        figures = score_turns(
+            read_outcomes(file), protocol, stop=rule, resamples=resamples, seed=seed
+        )
+    _print_scores(figures, options, as_json=as_json)
+
+
+def rejudge(
+    folder: RunFolder,
+    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
+    concurrency: Concurrency = 16,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
+    import asyncio
+
+    from simulator.cli.wiring import make_judge
+    from simulator.rejudge import rejudge_run
+    from simulator.results import ScoreOptions, score_run
+    from simulator.store import RunStore
+
+    with RunStore(folder) as store:
+        count = asyncio.run(rejudge_run(store, make_judge(judge), concurrency))
+        _say(f"{count} replies judged.")
+        _print_scores(score_run(store), ScoreOptions(), as_json=as_json)
+
+
+def show(
+    folder: RunFolder,
+    session: Annotated[str | None, typer.Argument(help="A session's id.")] = None,
+    degradation: Annotated[str, typer.Option(help="Of the session.")] = "clean",
+    as_json: AsJson = False,
+) -> None:
+    """Show a run's settings and sessions, or one conversation turn by turn."""
+    from simulator.cli.showing import show_run, show_session
+    from simulator.store import RunReader
+
+    with RunReader(folder) as reader:
+        if session is None:
+            show_run(reader, as_json=as_json)
+        else:
+            show_session(reader, session, degradation, as_json=as_json)
+
+
+def export(
+    folder: RunFolder,
+    out: Annotated[Path, typer.Argument(help="File or folder to write.")],
+    kind: Annotated[
+        str | None, typer.Option("--format", help="parquet, jsonl or hf; else by the name.")
+    ] = None,
+) -> None:
+    """Write a run as Parquet, JSON lines or a Hugging Face data set."""
+    from simulator.export import export_run
+    from simulator.store import RunReader
+
+    by_name = {".parquet": "parquet", ".jsonl": "jsonl", "": "hf"}
+    chosen = kind or by_name.get(out.suffix, out.suffix.lstrip("."))
+    with RunReader(folder) as reader:
+        count = export_run(reader, out, chosen)
+    _say(f"{count} turns written to {out}.")
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Say what is installed, what is missing, and which device would be used."""
+    from simulator.cli.doctoring import examine, print_findings
+
+    findings = examine()
+    if as_json:
+        typer.echo(json.dumps(findings, indent=2))
+    else:
+        print_findings(findings)
+    if not findings["ok"]:
+        raise typer.Exit(1)
+
+
+def execute(
+    settings: RunConfig,
+    out: Path,
+    *,
+    concurrency: int,
+    as_json: bool,
+    max_cost: float | None = None,
+) -> None:
+    """Run or go on with a run and print its scores."""
+    import asyncio
+
+    from mmrag.cache import Cache, CacheStats, share
+    from simulator.captures import CaptureOptics
+    from simulator.cli import wiring
+    from simulator.cli.live import live_table
+    from simulator.results import ScoreOptions, score_run
+    from simulator.runner import run_sessions
+    from simulator.store import RunStore
+
+    source = wiring.open_source(settings)
+    plan = wiring.make_plan(settings, concurrency)
+    judge = wiring.make_judge(settings.judge)
+    resources, index = wiring.make_resources(settings)
+    cache = Cache()
+    agent = wiring.make_agent(settings, share(resources, cache, id=index or ""))
+    count = wiring.count_sessions(source, settings)
+    total = count * len(plan.degradations)
+    with RunStore(out) as store:
+        wiring.claim(store, settings, data_fingerprint=source.fingerprint, index=index)
+        if store.meta("judge") is None:
+            store.set_meta("judge", judge.id)
+        store.set_meta("plan", {"sessions": count, "degradations": list(plan.degradations)})
+        with live_table(total, max_cost=max_cost) as advance:
+            asyncio.run(
+                run_sessions(
+                    wiring.chosen_sessions(source, settings),
+                    agent,
+                    judge,
+                    store,
+                    plan,
+                    optics=CaptureOptics(),
+                    on_progress=advance,
+                )
+            )
+        store.set_meta("finished", True)
+        if cache.stats != CacheStats():
+            store.set_meta("cache", cache.stats)
+        options = ScoreOptions(
+            stop=settings.stop, agent_errors=settings.agent_errors, seed=settings.seed
+        )
+        figures = score_run(store, options)
+    _print_scores({**figures, "run": str(out)}, options, as_json=as_json)
+    if not as_json:
+        typer.echo(f"run: {out}")
+
+
+def forget_failures(folder: Path) -> int:
+    """Drop failed turns and all after them, so that they are asked again. Returns how many."""
+    from simulator.store import RunStore
+
+    dropped = 0
+    with RunStore(folder) as store:
+        for session_id, degradation in store.session_keys():
+            for result in store.turns(session_id, degradation):
+                if result.status.is_failure:
+                    store.forget_turns(session_id, degradation, result.turn_index)
+                    dropped += 1
+                    break
+    return dropped
+
+
+def _print_scores(figures: dict[str, Any], options: ScoreOptions, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(figures, indent=2))
+        return
+    from simulator.cli.showing import print_scores
+
+    print_scores(figures, options)
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--severities {text!r}: write whole numbers, as in 1,3,5.") from error
+
+
+def _say(text: str) -> None:
+    typer.secho(text, err=True)

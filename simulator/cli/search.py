@@ -1,0 +1,309 @@
+"""index, search, serve: build an index, ask it, measure it, offer it to others."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from mmrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from typer._click.core import Context
+
+    from mmrag.records import Evidence
+    from mmrag.search.index import Index
+
+IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
+IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    index = typer.Typer(help="Indexes: build, info, verify, import, export.", no_args_is_help=True)
+    for command in (build, info, verify, export):
+        index.command()(command)
+    index.command("import")(import_)
+    app.add_typer(index, name="index")
+    ask = typer.Typer(
+        cls=_OrQuery,
+        help="Search an index by a text or a picture; `eval` measures.",
+        no_args_is_help=True,
+    )
+    ask.command("for")(search)
+    ask.command("eval")(search_eval)
+    app.add_typer(ask, name="search")
+    app.command()(serve)
+
+
+class _OrQuery(TyperGroup):
+    """`mmrag search "a text"` is short for `mmrag search for "a text"`."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Put `for` before anything that names no command."""
+        if args and args[0] not in self.commands and not args[0].startswith("--help"):
+            args = ["for", *args]
+        return super().parse_args(ctx, args)
+
+
+def build(
+    source: Annotated[str, typer.Argument(help="A world, a folder, or organisation/name.")],
+    out: Annotated[Path, typer.Option(help="Folder of the index.")],
+    image_encoder: Annotated[str, typer.Option(help="Spec of the image encoder.")] = "builtin",
+    text_encoder: Annotated[str, typer.Option(help="Spec of the text encoder.")] = "minilm",
+    chunk_tokens: Annotated[int, typer.Option(help="Tokens of a passage.")] = 512,
+    overlap: Annotated[int, typer.Option(help="Tokens that neighbours share.")] = 64,
+    chroma_url: Annotated[
+        str | None, typer.Option(help="A Chroma server; else a folder in the index.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="File that keeps vectors between builds.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
+    from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.search.build import build_index
+    from mmrag.search.chunks import Chunker
+    from mmrag.search.sources import open_source
+
+    chunker = Chunker(tokens=chunk_tokens, overlap=overlap)
+    with _progress() as advance:
+        build_index(
+            open_source(source),
+            out,
+            image_encoder=image_encoder,
+            text_encoder=text_encoder,
+            chunker=chunker,
+            chroma_url=chroma_url,
+            cache=EmbeddingCache(cache) if cache else None,
+            on_progress=advance,
+        )
+    info(out, as_json=as_json)
+
+
+def info(folder: IndexFolder, as_json: AsJson = False) -> None:
+    """Say what an index holds and how it was made."""
+    import msgspec
+
+    from mmrag.search.index import read_manifests
+
+    found = [
+        {"fingerprint": manifest.fingerprint, **msgspec.to_builtins(manifest)}
+        for manifest in read_manifests(folder)
+    ]
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for part in found:
+        typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
+        for key in ("fingerprint", "pages", "encoder", "chunker", "chroma_url", "source"):
+            if part.get(key):
+                typer.echo(f"  {key}: {part[key]}")
+
+
+def verify(
+    folder: IndexFolder,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make derived files again from Chroma.")
+    ] = False,
+) -> None:
+    """Compare every file with its hash, and rows and vectors with Chroma."""
+    from mmrag.search.index import rebuild_derived, verify_index
+
+    if repair:
+        for part in rebuild_derived(folder):
+            typer.echo(f"{part}: made again from Chroma")
+    wrong = verify_index(folder)
+    for line in wrong:
+        typer.echo(line)
+    if wrong:
+        raise typer.Exit(1)
+    typer.echo("whole: files, rows and vectors agree with Chroma.")
+
+
+def import_(
+    source: Annotated[Path, typer.Argument(help="A Chroma folder of the public package.")],
+    out: Annotated[Path, typer.Option(help="Folder of the index.")],
+    image_encoder: Annotated[
+        str | None, typer.Option(help="What made its pictures' vectors; else the published one.")
+    ] = None,
+    text_encoder: Annotated[
+        str | None, typer.Option(help="What made its pages' vectors; else the published one.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take over image_embeddings or web_search_embeddings. The source is only read."""
+    from mmrag.search.exchange import import_index
+
+    import_index(source, out, image_encoder=image_encoder, text_encoder=text_encoder)
+    info(out, as_json=as_json)
+
+
+def export(
+    folder: IndexFolder,
+    out: Annotated[Path, typer.Argument(help="Folder to write.")],
+) -> None:
+    """Write an index as the public package reads it."""
+    from mmrag.search.exchange import export_index
+
+    for name in export_index(folder, out):
+        typer.echo(f"{name} written to {out}")
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="A text, or the path of a picture.")],
+    index: IndexOption,
+    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Results.")] = 5,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show scores of each source, regions, entities.")
+    ] = False,
+    mode: Annotated[str, typer.Option(help="hybrid, dense or bm25 (texts).")] = "hybrid",
+    whole: Annotated[bool, typer.Option("--whole", help="Pictures: no regions.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search an index by a text or by a picture."""
+    from mmrag.images import LazyImage
+    from mmrag.search.images import entities_of
+
+    opened = open_checked(index, mode=mode, max_regions=1 if whole else None)
+    is_picture = query.lower().endswith(_PICTURES) and Path(query).is_file()
+    if is_picture:
+        found = _need(opened.images, "pictures", index).search_images(
+            [LazyImage.from_path(query)], k
+        )
+    else:
+        found = _need(opened.web, "pages", index).search_text([query], k)
+    if as_json:
+        import msgspec
+
+        typer.echo(json.dumps(msgspec.to_builtins(found[0]), indent=2, ensure_ascii=False))
+        return
+    for rank, hit in enumerate(found[0], 1):
+        typer.echo(f"{rank:3d}. {_line(hit)}")
+        if explain:
+            typer.echo(_explained(hit))
+    if is_picture and explain:
+        typer.echo("entities:")
+        for entity in entities_of(found[0])[:5]:
+            typer.echo(
+                f"  {entity.name}: score {entity.score:.3f}, margin {entity.margin:+.3f}, "
+                f"{entity.votes} votes"
+            )
+
+
+def search_eval(
+    world: Annotated[Path, typer.Argument(help="A world folder.")],
+    index: IndexOption,
+    split: Annotated[str, typer.Option(help="multi-turn or single-turn.")] = "single-turn",
+    limit: Annotated[int, typer.Option(help="Sessions; 0: all.")] = 300,
+    degrade: Annotated[
+        str, typer.Option(help="Conditions for pictures, e.g. clean,blurred@3 or sweep.")
+    ] = "clean",
+    what: Annotated[str, typer.Option(help="images, web or both.")] = "both",
+    seed: Annotated[int, typer.Option(help="Seed of degradations and intervals.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure recall, MRR and nDCG of both searches on a world's questions, by slice."""
+    from simulator.search_eval import evaluate, print_figures
+
+    opened = open_checked(index)
+    with _progress() as advance:
+        figures = evaluate(
+            world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
+            on_progress=advance,
+        )  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(figures, indent=2))
+    else:
+        print_figures(figures)
+
+
+def serve(
+    index: IndexOption,
+    mcp: Annotated[bool, typer.Option("--mcp", help="Speak MCP over stdin and stdout.")] = False,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 finds a free one.")] = 8731,
+    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Searches at once.")] = 8,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Limit for one search.")] = 30.0,
+    megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
+) -> None:
+    """Offer the searches over HTTP, or as an MCP server."""
+    from mmrag.search.serving import Limits, serve_http, serve_mcp
+
+    limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
+    opened = open_checked(index)
+    if mcp:
+        serve_mcp(opened, limits)
+    else:
+        serve_http(opened, limits, host=host, port=port)
+
+
+def open_checked(folder: Path, *, mode: str = "hybrid", max_regions: int | None = None) -> Index:
+    """Open an index, with the mode checked first."""
+    from mmrag.search.index import open_index
+    from mmrag.search.regions import MAX_REGIONS
+
+    if mode not in ("hybrid", "dense", "bm25"):
+        raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")
+    return open_index(folder, mode=mode, max_regions=max_regions or MAX_REGIONS)
+
+
+def _need(part: Any, what: str, index: Path) -> Any:
+    if part is None:
+        raise UsageError(f"{index} has no {what}; build it from a source that has some.")
+    return part
+
+
+def _line(hit: Evidence) -> str:
+    if hit.source == "image-kg":
+        return f"{hit.score:.3f}  {hit.text}  [{hit.id}] {hit.url}"
+    date = f", {hit.date[:10]}" if hit.date else ""
+    text = " ".join(hit.text.split())
+    return f"{hit.score:.4f}  {hit.title}{date}  {hit.url}\n      {text[:200]}"
+
+
+def _explained(hit: Evidence) -> str:
+    about = hit.attributes
+    if hit.source == "image-kg":
+        box = ", ".join(f"{edge:.0f}" for edge in about["box"])
+        where = f"{about['region']} ({box})"
+        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes"
+    parts = [f"{key} {about[key]:.3f}" for key in ("cosine", "bm25") if key in about]
+    return f"      {', '.join(parts)}; characters {about['start']}–{about['end']} of the page"
+
+
+@contextlib.contextmanager
+def _progress() -> Generator[Callable[[str, int, int], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield advance

@@ -1,0 +1,179 @@
+"""How runs and scores look in a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import typer
+
+if TYPE_CHECKING:
+    from simulator.results import ScoreOptions
+    from simulator.store import RunReader
+
+_COLOURS = {
+    "perfect": "green",
+    "acceptable": "green",
+    "missing": "yellow",
+    "incorrect": "red",
+    "unscored": "magenta",
+}
+
+_ROWS = {
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination",
+    "truthfulness_score": "truthfulness",
+}
+
+
+@contextlib.contextmanager
+def stage_bars() -> Generator[Callable[[str, int, int], None], None, None]:
+    """Bars on stderr for work in named stages: each call says (stage, done, total)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield advance
+
+
+def print_scores(figures: dict[str, Any], options: ScoreOptions) -> None:
+    """The headline figures as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for view in ("all", "ego"):
+        if view not in figures:
+            continue
+        found = figures[view]
+        title = f"{options.protocol}, {options.stop}" + (
+            ", egocentric only" if view == "ego" else ""
+        )
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        if options.protocol == "strict":
+            for name in ("as answered", "as experienced"):
+                table.add_column(name, justify="right")
+            for key, label in _ROWS.items():
+                cells = [
+                    _cell(found[part][key], found.get("intervals", {}).get(part, {}).get(key))
+                    for part in ("as_answered", "as_experienced")
+                ]
+                table.add_row(label, *cells)
+        else:
+            table.add_column("figure", justify="right")
+            for key, label in _ROWS.items():
+                table.add_row(label, _cell(found[key], None))
+        score = found["mean_multi_turn_conversation_score"]
+        span = found.get("intervals", {}).get("mean_multi_turn_conversation_score")
+        cells = ["", _cell(score, span)] if options.protocol == "strict" else [_cell(score, None)]
+        table.add_row("multi-turn score", *cells)
+        console.print(table)
+        console.print(_footer(found), style="dim")
+
+
+def show_run(run: RunReader, *, as_json: bool) -> None:
+    """Settings, statuses and sessions of a run."""
+    keys = run.session_keys()
+    summary = {
+        "config": run.meta("config"),
+        "provenance": run.meta("provenance"),
+        "judge": run.meta("judge"),
+        "finished": bool(run.meta("finished")),
+        "statuses": run.turn_counts(),
+        "sessions": len(keys),
+    }
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print_json(json.dumps({k: v for k, v in summary.items() if k != "provenance"}))
+    table = Table("session", "degradation", "turns", title=f"{len(keys)} sessions")
+    for session_id, degradation in keys[:50]:
+        turns = run.turns(session_id, degradation)
+        marks = " ".join(_mark(turn) for turn in turns)
+        table.add_row(session_id, degradation, marks)
+    console.print(table)
+    if len(keys) > 50:
+        console.print(
+            f"... and {len(keys) - 50} more; `mmrag export` writes them all.", style="dim"
+        )
+
+
+def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: bool) -> None:
+    """One conversation, turn by turn."""
+    session = run.session(session_id, degradation)
+    results = run.turns(session_id, degradation)
+    if as_json:
+        turns = [json.loads(msgspec.json.encode(result)) for result in results]
+        typer.echo(json.dumps({"session": session_id, "turns": turns}, indent=2))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    capture = session.capture
+    console.print(f"{session.id}: {capture.quality}, {capture.degradation}", style="bold")
+    console.print(
+        f"picture: {run.images.path(capture.image.sha256)}" if capture.image.sha256 else ""
+    )
+    for turn, result in zip(session.turns, results, strict=False):
+        console.print(Text(f"\n{turn.index + 1}. {turn.query}", style="bold"))
+        if result.reply is not None:
+            console.print(Text(f"   {result.reply.text}"))
+        console.print(Text(f"   reference: {turn.reference.text}", style="dim"))
+        if result.verdict is not None:
+            outcome = str(result.verdict.outcome)
+            words = f"   {outcome}: {result.verdict.reason} ({result.verdict.judge})"
+            console.print(Text(words, style=_COLOURS[outcome]))
+        else:
+            words = f"   {result.status}" + (f": {result.error}" if result.error else "")
+            console.print(Text(words, style="magenta"))
+
+
+def _cell(value: float, interval: list[float | None] | None) -> str:
+    if not interval or interval[0] is None or interval[1] is None:
+        return f"{value:.1%}"
+    return f"{value:.1%}  [{interval[0]:.1%}, {interval[1]:.1%}]"
+
+
+def _footer(found: dict[str, Any]) -> str:
+    words = [f"{found['total']} scored turns"]
+    if "sessions" in found:
+        words = [
+            f"{found['sessions']} conversations, {found['asked']} turns asked",
+            f"coverage {found['coverage']:.1%}",
+            f"stopped early {found['early_stop_rate']:.1%}",
+            f"{found['successful_turns']:.2f} successful turns each",
+        ]
+    if found.get("not_asked"):
+        words.append(f"{found['not_asked']} turns after a stop were never asked")
+    return "; ".join(words) + "."
+
+
+def _mark(result: Any) -> str:
+    if result.verdict is not None:
+        marks = {"perfect": "✓", "acceptable": "✓", "missing": "·", "incorrect": "✗"}
+        return marks.get(str(result.verdict.outcome), "?")
+    return "–" if str(result.status) == "skipped_after_stop" else "!"

@@ -1,0 +1,190 @@
+"""From the names in a config to the parts themselves. The only module that knows them all."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mmrag.errors import ConflictError, StoreError
+from mmrag.protocols import Agent, Judge, Resources
+from mmrag.records import Session
+from simulator.config import RunConfig, changes
+
+if TYPE_CHECKING:
+    from mmrag.encoders.cache import EmbeddingCache
+    from simulator.runner import Plan, SessionSource
+    from simulator.store import RunReader, RunStore
+
+
+def make_agent(config: RunConfig, resources: Resources) -> Agent:
+    """The agent that a config names."""
+    from mmrag.agents import agents
+
+    return agents.create(config.agent, resources=resources)
+
+
+def make_judge(spec: str) -> Judge:
+    """The judge that a spec names."""
+    from mmrag.judges import make_judge as make
+    from mmrag.models import models
+
+    return make(spec, models=models.create)
+
+
+def make_plan(config: RunConfig, concurrency: int) -> Plan:
+    """The plan behind a config."""
+    from simulator.captures import degradations
+    from simulator.runner import Plan
+    from simulator.stopping import StopPolicy
+
+    return Plan(
+        degradations=degradations(config.degrade, config.severities),
+        stop=StopPolicy.parse(config.stop, seed=config.seed),
+        rules=config.rules,
+        concurrency=concurrency,
+        seed=config.seed,
+    )
+
+
+def open_source(config: RunConfig) -> SessionSource:
+    """The data set behind a config."""
+    from simulator.datasets import open_data
+
+    return open_data(
+        config.data,
+        split=config.split,
+        as_captured=config.degrade == "mix",
+        allow_private_urls=config.allow_private_urls,
+    )
+
+
+def chosen_sessions(source: SessionSource, config: RunConfig) -> Iterator[tuple[int, Session]]:
+    """The sessions that --limit and --sample-id leave, each with its place in the data set."""
+    numbered = enumerate(source)
+    if config.sample_ids:
+        wanted = set(config.sample_ids)
+        found = ((i, session) for i, session in numbered if session.id in wanted)
+        return itertools.islice(found, len(wanted))
+    return itertools.islice(numbered, config.limit)
+
+
+def count_sessions(source: SessionSource, config: RunConfig) -> int:
+    """How many sessions that will be."""
+    if config.sample_ids:
+        return len(set(config.sample_ids))
+    return min(len(source), config.limit or len(source))
+
+
+def claim(store: RunStore, config: RunConfig, *, data_fingerprint: str, **more: object) -> None:
+    """Make a run this config's own, or check that it already is."""
+    from simulator.provenance import provenance
+
+    before = store.meta("config")
+    if before is None:
+        store.set_meta("config", config)
+        store.set_meta("provenance", provenance(data=data_fingerprint, **more))
+        return
+    differing = changes(read_config(store), config)
+    if differing:
+        words = "; ".join(
+            f"{k}: {old!r} before, {new!r} now" for k, (old, new) in differing.items()
+        )
+        raise ConflictError(
+            f"{store.folder} holds a run with other settings ({words}). "
+            "Choose another --out, or go on with `mmrag resume`."
+        )
+    known = (store.meta("provenance") or {}).get("data")
+    if known != data_fingerprint:
+        raise ConflictError(
+            f"{store.folder} was made from other data (fingerprint {known}, now "
+            f"{data_fingerprint}). Restore the data, or start a new run."
+        )
+
+
+def read_config(run: RunReader) -> RunConfig:
+    """The config that a run was made with."""
+    import msgspec
+
+    found = run.meta("config")
+    if found is None:
+        raise StoreError(
+            f"{run.folder}: the run has no config; it was never started. Run it again."
+        )
+    return msgspec.convert(found, RunConfig)
+
+
+def default_out(config: RunConfig) -> Path:
+    """Where a run goes when no --out is given: a name that its settings decide."""
+    data = Path(config.data.removeprefix("crag-mm:")).name
+    agent = config.agent.partition(":")[0].replace("/", "_")
+    return Path("runs") / f"{data}-{agent}-{config.fingerprint}"
+
+
+def make_resources(config: RunConfig) -> tuple[Resources, str | None]:
+    """The searches and models that agents may use, and the index's fingerprint."""
+    from mmrag.models import models
+
+    folder = index_folder(config)
+    if folder is None:
+        return Resources(model=models.create, seed=config.seed), None
+    from mmrag.search.index import open_index
+
+    index = open_index(folder)
+    resources = Resources(
+        image_search=index.images, web_search=index.web, model=models.create, seed=config.seed
+    )
+    return resources, index.fingerprint
+
+
+def index_folder(config: RunConfig) -> Path | None:
+    """The index that a config means; `auto` builds a world's own index when it is first needed."""
+    if config.search == "none":
+        return None
+    if config.search != "auto":
+        return Path(config.search)
+    if config.data.startswith("crag-mm:"):
+        return None
+    from simulator.datasets.world import mini_folder
+
+    folder = mini_folder() if config.data == "mini" else Path(config.data)
+    own = folder / "index"
+    if own.is_dir():
+        return own
+    from mmrag.encoders import image_encoders, text_encoders
+    from mmrag.search.build import build_index
+    from mmrag.search.sources import open_source
+    from simulator.cli.showing import stage_bars
+
+    source = open_source(str(folder))
+    made_of = (
+        source.fingerprint,
+        image_encoders.create("builtin").id,
+        text_encoders.create("minilm").id,
+    )
+    key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
+    place = cache_folder() / "indexes" / key
+    with stage_bars() as advance:
+        build_index(source, place, cache=_vectors(), on_progress=advance)
+    return place
+
+
+def _vectors() -> EmbeddingCache:
+    """Vectors made before, those of the mini world among them: encoding its pages takes minutes."""
+    from mmrag.encoders.cache import EmbeddingCache
+
+    place = cache_folder() / "vectors.sqlite"
+    shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
+    if not place.exists() and shipped.is_file():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(shipped, place)
+    return EmbeddingCache(place)
+
+
+def cache_folder() -> Path:
+    """Where what can be made again is kept: `$XDG_CACHE_HOME/mmrag`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mmrag"

@@ -1,0 +1,132 @@
+"""`mmrag world …`: write fictional worlds, prove them, measure them, look at them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from simulator.world.build import Progress
+
+Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    world = typer.Typer(no_args_is_help=True, help="Fictional worlds: new, verify, stats, look.")
+    world.command()(new)
+    world.command()(verify)
+    world.command()(stats)
+    world.command()(look)
+    app.add_typer(world, name="world")
+
+
+def new(
+    out: Annotated[Path, typer.Option(help="Folder to write; it must not exist yet.")],
+    seed: Annotated[int, typer.Option(help="Another seed is another world.")] = 1,
+    sessions: Annotated[
+        int | None, typer.Option(help="Conversations; everything else follows in proportion.")
+    ] = None,
+    size: Annotated[str, typer.Option(help="Proportions: mini (dense, small) or crag-mm.")] = (
+        "crag-mm"
+    ),
+    workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
+    ] = False,
+    text_only: Annotated[
+        bool, typer.Option("--text-only", help="Leave the pictures out (to measure the rest).")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a world. The same command continues after an interruption."""
+    from simulator.world.build import build
+    from simulator.world.request import make_request
+
+    request = make_request(seed, sessions, size, pictures=not text_only)
+    with _progress() as tell:
+        manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(out), **manifest}))
+        return
+    total = sum(entry["bytes"] for entry in manifest["files"].values())
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest["counts"].items())
+    typer.echo(
+        f"{out}: {counts}; {total / 1e6:,.1f} MB, fingerprint {manifest['fingerprint'][:16]}."
+    )
+
+
+def verify(folder: Folder, as_json: AsJson = False) -> None:
+    """Check every file's hash, derive every answer again and prove it unique."""
+    from simulator.world.verify import verify_world
+
+    report = verify_world(folder)
+    if as_json:
+        typer.echo(json.dumps(report.as_json()))
+    else:
+        typer.echo(report.as_text())
+    if report.problems:
+        raise typer.Exit(1)
+
+
+def stats(folder: Folder, as_json: AsJson = False) -> None:
+    """Print the published distributions beside those of this world."""
+    from simulator.world.stats import world_stats
+
+    table = world_stats(folder)
+    if as_json:
+        typer.echo(json.dumps(table.as_json()))
+    else:
+        typer.echo(table.as_text())
+
+
+def look(
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the sheets; default FOLDER-sheets.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="Pictures on each sheet.")] = 24,
+) -> None:
+    """Write contact sheets of the pictures: sessions by domain and quality, and the KG."""
+    from simulator.world.sheets import write_sheets
+
+    target = out or folder.with_name(f"{folder.name}-sheets")
+    for path in write_sheets(folder, target, count=count):
+        typer.echo(str(path))
+
+
+@contextmanager
+def _progress() -> Generator[Progress]:
+    """A bar per stage on stderr; silent where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bars:
+        known: dict[str, Any] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in known:
+                known[stage] = bars.add_task(stage, total=total)
+            bars.update(known[stage], completed=done, total=total)
+
+        yield tell

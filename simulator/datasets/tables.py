@@ -1,0 +1,163 @@
+"""Rows of a Hugging Face data set on disk or on the hub, streamed without loading the whole.
+
+The layouts differ (Parquet shards, a folder written by `save_to_disk`, a hub repository), the rows
+do not. Arrow is read directly: `datasets` would first copy everything into a cache of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import DataError, SpecError, Unavailable
+
+_ROWS = 16
+"""Rows decoded at once: a row carries a picture of up to megabytes."""
+
+
+class Table:
+    """A data set's files of one split."""
+
+    def __init__(self, source: str, split: str | None = None) -> None:
+        self.source = source
+        self.files = _choose(source, split)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash over names, sizes and the schema, which is quick on gigabytes."""
+        digest = hashlib.sha256()
+        for file in self.files:
+            digest.update(f"{file.name}\x00{file.stat().st_size}\x00".encode())
+        digest.update(str(self.schema()).encode())
+        return digest.hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return sum(_count(file) for file in self.files)
+
+    def schema(self) -> Any:
+        """The Arrow schema of the first file, with the data set's features in its metadata."""
+        return _schema(self.files[0])
+
+    def features(self) -> dict[str, Any]:
+        """The data set's own description of its columns; empty where it has none."""
+        metadata = self.schema().metadata or {}
+        described = msgspec.json.decode(metadata.get(b"huggingface", b"{}"))
+        return described.get("info", {}).get("features", {})
+
+    def rows(self, columns: list[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(place for messages, row), streamed. `columns` that are absent are left out."""
+        for file in self.files:
+            number = 0
+            for batch in _batches(file, columns):
+                for row in batch.to_pylist():
+                    yield f"{file}, row {number}", row
+                    number += 1
+
+
+def class_names(features: Any) -> dict[str, list[str]]:
+    """Column name → label names, from wherever in the features a ClassLabel stands.
+
+    The integer of a label means something else in every file, so it must be read from the file.
+    """
+    found: dict[str, list[str]] = {}
+
+    def walk(name: str, node: Any) -> None:
+        if isinstance(node, list):
+            for child in node:
+                walk(name, child)
+        elif isinstance(node, dict):
+            if node.get("_type") == "ClassLabel":
+                found[name] = list(node["names"])
+                return
+            for key, child in node.items():
+                walk(name if key in ("feature", "_type") else key, child)
+
+    walk("", features)
+    return found
+
+
+def _choose(source: str, split: str | None) -> list[Path]:
+    folder = Path(source)
+    if not folder.exists():
+        if source.count("/") != 1 or source.startswith((".", "/", "~")):
+            raise SpecError(f"{source}: there is no such file or folder.")
+        folder = _download(source)
+    if folder.is_file():
+        return [folder]
+    files = sorted(p for p in folder.rglob("*") if p.suffix in (".parquet", ".arrow"))
+    files = [p for p in files if not p.name.startswith("cache-")]
+    if split is not None:
+        named = [p for p in files if split in (p.parent.name, p.stem.split("-")[0], p.stem)]
+        if not named and len({p.parent for p in files}) > 1:
+            known = ", ".join(sorted({p.parent.name for p in files}))
+            raise SpecError(f"{source}: no split {split!r} in it; there is {known}.")
+        files = named or files
+    if not files:
+        raise DataError(f"{source}: no Parquet or Arrow file in it; give a data set's folder.")
+    return files
+
+
+def _download(repository: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(
+            snapshot_download(
+                repository, repo_type="dataset", allow_patterns=["*.parquet", "*.arrow", "*.json"]
+            )
+        )
+    except Exception as error:
+        raise Unavailable(
+            f"{repository}: cannot be had from the hub ({type(error).__name__}). Check the name "
+            "and the network, or download it elsewhere and give its folder: crag-mm:FOLDER."
+        ) from error
+
+
+def _batches(file: Path, columns: list[str] | None) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if file.suffix == ".parquet":
+            with pq.ParquetFile(file) as table:
+                present = [c for c in columns or [] if c in table.schema_arrow.names] or None
+                yield from table.iter_batches(batch_size=_ROWS, columns=present)
+            return
+        with pa.memory_map(str(file)) as mapped:
+            for batch in pa.ipc.open_stream(mapped):
+                present = [c for c in columns or [] if c in batch.schema.names] or None
+                chosen = batch.select(present or batch.schema.names)
+                for start in range(0, chosen.num_rows, _ROWS):
+                    yield chosen.slice(start, _ROWS)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file}: cannot be read ({error}); fetch or write it again.") from error
+
+
+def _schema(file: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if file.suffix == ".parquet":
+            return pq.read_schema(file)
+        with pa.memory_map(str(file)) as mapped:
+            return pa.ipc.open_stream(mapped).schema
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file}: cannot be read ({error}); fetch or write it again.") from error
+
+
+def _count(file: Path) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if file.suffix == ".parquet":
+            return pq.read_metadata(file).num_rows
+        with pa.memory_map(str(file)) as mapped:
+            return sum(batch.num_rows for batch in pa.ipc.open_stream(mapped))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file}: cannot be read ({error}); fetch or write it again.") from error

@@ -1,0 +1,201 @@
+"""The reader of world folders: sessions with everything the world knows about them.
+
+Text is streamed; a picture is read from its row group when somebody looks at it, so that going
+through two thousand conversations costs no picture at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from mmrag.errors import DataError, SpecError
+from mmrag.images import LazyImage
+from mmrag.records import Capture, Reference, Session, Turn
+from simulator.datasets.tables import class_names
+from simulator.world.manifest import read_manifest
+from simulator.world.tables import SPLITS, columns_without_pictures, plain_quality
+
+Pictures = Literal["captured", "clean"]
+
+
+class World:
+    """One split of a world folder. Iterating again yields the same sessions in the same order.
+
+    `pictures="captured"` gives each picture as its quality label says (CRAG-MM's mix);
+    `pictures="clean"` gives the undegraded rendering of every session, so that a degradation put
+    on top is the only one, and the same session can be seen at severity 0 and 3.
+    """
+
+    def __init__(
+        self, folder: str | Path, *, split: str = "multi-turn", pictures: Pictures = "captured"
+    ) -> None:
+        self.folder = Path(folder)
+        if split not in SPLITS:
+            raise SpecError(f"a world has no split {split!r}; there is {' and '.join(SPLITS)}.")
+        self.split = split
+        self.pictures: Pictures = pictures
+        self.manifest = read_manifest(self.folder)
+        self._path = self.folder / f"{split}.parquet"
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the content: the hash of this split's file and how its pictures are seen."""
+        known = self.manifest["files"][self._path.name]["sha256"]
+        return f"world-{known[:16]}" + ("-clean" if self.pictures == "clean" else "")
+
+    def __len__(self) -> int:
+        return int(self.manifest["files"][self._path.name]["rows"])
+
+    def __iter__(self) -> Iterator[Session]:
+        return read_world(self.folder, self.split, pictures=self.pictures)
+
+
+def read_world(
+    folder: str | Path, split: str = "multi-turn", *, pictures: Pictures = "captured"
+) -> Iterator[Session]:
+    """Stream the sessions of a world folder.
+
+    >>> next(read_world("assets/mini")).turns[0].query  # doctest: +SKIP
+    'What is this jar called?'
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(folder) / f"{split}.parquet"
+    try:
+        with pq.ParquetFile(path) as file:
+            names = _labels(file)
+            columns = columns_without_pictures(file.schema_arrow)
+            for group in range(file.num_row_groups):
+                shelf = _Shelf(path, group)
+                for row, cells in enumerate(file.read_row_group(group, columns).to_pylist()):
+                    yield _session(cells, names, partial(shelf.take, row), pictures)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{path}: cannot be read ({error}); run `mmrag world verify` on its folder, and "
+            "write the world again if a file is damaged."
+        ) from error
+
+
+def mini_folder() -> Path:
+    """The world that is shipped with the project."""
+    return Path(__file__).parents[2] / "assets" / "mini"
+
+
+class _Shelf:
+    """The pictures of one row group, read together when the first of them is looked at."""
+
+    def __init__(self, path: Path, group: int) -> None:
+        self._path, self._group = path, group
+        self._columns: dict[str, Any] = {}
+
+    def take(self, row: int, column: str) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if column not in self._columns:
+            try:
+                with pq.ParquetFile(self._path) as file:
+                    table = file.read_row_group(self._group, [f"{column}.bytes"])
+            except (pa.ArrowException, OSError) as error:
+                raise DataError(f"{self._path}: a picture cannot be read ({error}).") from error
+            self._columns[column] = table.column(column)
+        value = self._columns[column][row].as_py()
+        if not value or not value["bytes"]:
+            raise DataError(f"{self._path}, row group {self._group}, row {row}: no {column}.")
+        return value["bytes"]
+
+
+def _session(
+    row: dict[str, Any], names: dict[str, list[str]], take: Any, pictures: Pictures
+) -> Session:
+    sid = row["session_id"]
+    turns, extra = _columns(row["turns"]), _columns(row["extra"])
+    answers = dict(zip(row["answers"]["interaction_id"], row["answers"]["ans_full"], strict=True))
+    scene = msgspec.json.decode(row["scene"]) if row["scene"] else {}
+    return Session(
+        id=sid,
+        capture=_capture(row, names, take, pictures, turns[0]),
+        turns=tuple(
+            _turn(index, cells, more, answers, names)
+            for index, (cells, more) in enumerate(zip(turns, extra, strict=True))
+        ),
+        query_time=row["query_time"],
+        extra={**scene, "image_url": row["image_url"]},
+    )
+
+
+def _capture(
+    row: dict[str, Any],
+    names: dict[str, list[str]],
+    take: Any,
+    pictures: Pictures,
+    first: dict[str, Any],
+) -> Capture:
+    quality = plain_quality(names["image_quality"][first["image_quality"]])
+    clean = pictures == "clean" and row["degradation"] != "clean"
+    prefix = "clean_" if clean else ""
+    focus, flat = row[f"{prefix}focus"], row[f"{prefix}polygon"]
+    image = LazyImage(
+        partial(take, f"{prefix}image"),
+        name=f"picture of session {row['session_id']}",
+        sha256=row["clean_sha256" if clean else "image_sha256"],
+    )
+    degraded = row["degraded"]
+    return Capture(
+        image=image,
+        quality="normal" if clean else quality,
+        focus=(focus[0], focus[1], focus[2], focus[3]) if focus else None,
+        polygon=tuple(zip(flat[::2], flat[1::2], strict=True)) if flat else None,
+        is_ego=row["is_ego"],
+        degradation="clean" if clean else row["degradation"],
+        degraded=msgspec.json.decode(degraded) if degraded and not clean else None,
+    )
+
+
+def _turn(
+    index: int,
+    cells: dict[str, Any],
+    more: dict[str, Any],
+    answers: dict[str, str],
+    names: dict[str, list[str]],
+) -> Turn:
+    grounding: dict[str, str] = msgspec.json.decode(more["grounding"])
+    notes: dict[str, Any] = msgspec.json.decode(more["notes"])
+    return Turn(
+        index=index,
+        id=cells["interaction_id"],
+        query=cells["query"],
+        reference=Reference(
+            text=answers[cells["interaction_id"]],
+            accept=tuple(more["accept"]),
+            evidence=tuple(more["evidence"]),
+            grounding=grounding,
+        ),
+        domain=names["domain"][cells["domain"]],
+        query_type=names["query_category"][cells["query_category"]],
+        dynamism=names["dynamism"][cells["dynamism"]],
+        popularity=more["popularity"],
+        text_clue=more["text_clue"],
+        needs_image=more["needs_image"],
+        needs_history=more["needs_history"],
+        extra={
+            **notes,
+            "entity_id": more["entity_id"],
+            "program": msgspec.json.decode(more["program"]),
+        },
+    )
+
+
+def _columns(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _labels(file: Any) -> dict[str, list[str]]:
+    described = msgspec.json.decode(file.schema_arrow.metadata[b"huggingface"])
+    return class_names(described["info"]["features"])

@@ -1,0 +1,245 @@
+"""One conversation: ask, answer, judge, commit, go on or stop.
+
+The engine knows no concrete agent, judge or store: it is given all three. What an agent is shown
+is the query, the picture and its own earlier replies, and nothing else of the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from mmrag.errors import DataError, JudgeError, MmragError
+from mmrag.metrics.protocols import StopRule
+from mmrag.protocols import Agent, Judge
+from mmrag.records import (
+    Exchange,
+    History,
+    JudgeItem,
+    Outcome,
+    Query,
+    Record,
+    Reply,
+    Session,
+    Status,
+    Turn,
+    TurnResult,
+    Verdict,
+    decode_as,
+    encode,
+)
+from mmrag.tokens import TokenLimit
+
+Commit = Callable[..., Awaitable[None]]
+"""Makes turns durable; the next turn waits for it."""
+
+HUGE_REPLY = 1_000_000
+"""Characters; a longer reply is no reply but an `agent_error`."""
+
+
+class Rules(Record, frozen=True, kw_only=True):
+    """What holds for every conversation of a run."""
+
+    seconds: float = 10.0
+    """Time limit per turn (the public challenge's)."""
+    max_tokens: int = 75
+    """Replies are cut to this many tokens before anybody sees them; 0 means no limit."""
+    ask_after_stop: bool = False
+    """Ask the remaining turns all the same, as the public kits do."""
+    retries: int = 0
+    """How often a turn is asked again after an agent error or a time-out."""
+    reference_history: bool = False
+    """Show the agent the references instead of its own replies: separates errors it inherits
+    from errors it makes."""
+
+
+async def hold_conversation(
+    session: Session,
+    agent: Agent,
+    judge: Judge,
+    commit: Commit,
+    *,
+    stop: StopRule,
+    rules: Rules = Rules(),
+    done: tuple[TurnResult, ...] = (),
+) -> list[TurnResult]:
+    """Hold one conversation to its end and return all its turns.
+
+    `done` are the turns that an interrupted run has committed already; the conversation goes on
+    after them as if it had never been interrupted.
+    """
+    results = list(done)
+    limit = TokenLimit(rules.max_tokens)
+    for turn in session.turns[len(results) :]:
+        if not rules.ask_after_stop and _stopped(session, results, stop):
+            skipped = [_skipped(session, later) for later in session.turns[len(results) :]]
+            await commit(*skipped)
+            return [*results, *skipped]
+        query = _query(session, turn, _history(session, results, rules))
+        result = await _one_turn(session, turn, query, agent, judge, rules, limit)
+        await commit(result)
+        results.append(result)
+    return results
+
+
+def broken_turns(session: Session, error: DataError) -> list[TurnResult]:
+    """All turns of a session whose data cannot be used."""
+    return [_result(session, turn, Status.DATA_ERROR, error=str(error)) for turn in session.turns]
+
+
+def outcome_of(result: TurnResult) -> Outcome:
+    """What a turn counts as: a failure of the infrastructure is unscored."""
+    if result.verdict is None:
+        return Outcome.UNSCORED
+    return result.verdict.outcome
+
+
+def reply_status(reply: Reply, verdict: Verdict | None) -> Status:
+    """Status of a turn that has a reply, given what the judge made of it."""
+    if verdict is None or verdict.outcome is Outcome.UNSCORED:
+        return Status.JUDGE_ERROR
+    if reply.abstained or verdict.outcome is Outcome.MISSING:
+        return Status.ABSTAINED
+    return Status.ANSWERED
+
+
+async def _one_turn(
+    session: Session,
+    turn: Turn,
+    query: Query,
+    agent: Agent,
+    judge: Judge,
+    rules: Rules,
+    limit: TokenLimit,
+) -> TurnResult:
+    began = time.perf_counter()
+    reply, status, error = await _ask(agent, query, rules)
+    seconds = time.perf_counter() - began
+    if reply is None:
+        return _result(session, turn, status, error=error, seconds=seconds)
+    reply = limit.cut(reply)
+    item = JudgeItem(
+        question=turn.query,
+        references=turn.reference.all_texts,
+        prediction=reply.text,
+        id=f"{session.id}/{turn.index}",
+    )
+    verdict, judge_error = await judge_reply(judge, item)
+    status = reply_status(reply, verdict)
+    return _result(
+        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds
+    )
+
+
+async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
+    """A verdict, or the reason why there is none. Never raises for an expected failure."""
+    try:
+        verdict = await judge.judge(item)
+    except (MmragError, TimeoutError) as error:
+        return None, _words(error)
+    except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
+        return None, _words(JudgeError(f"{type(error).__name__}: {error}"))
+    if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return None, f"the judge returned a {type(verdict).__name__}, not a Verdict"
+    if verdict.outcome is Outcome.UNSCORED:
+        return verdict, verdict.reason or "the judge gave no verdict"
+    return verdict, None
+
+
+async def _ask(agent: Agent, query: Query, rules: Rules) -> tuple[Reply | None, Status, str | None]:
+    status, error = Status.AGENT_ERROR, None
+    for attempt in range(rules.retries + 1):
+        if attempt:
+            await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
+        try:
+            async with asyncio.timeout(rules.seconds if rules.seconds > 0 else None):
+                reply = await agent.answer(query)
+        except TimeoutError:
+            status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
+        except DataError as problem:
+            return None, Status.DATA_ERROR, _words(problem)
+        except Exception as problem:  # the agent under test is somebody else's code
+            status, error = Status.AGENT_ERROR, _words(problem)
+        else:
+            fault = _fault(reply)
+            if fault is None:
+                return reply, Status.ANSWERED, None
+            status, error = Status.AGENT_ERROR, fault
+    return None, status, error
+
+
+def _fault(reply: object) -> str | None:
+    if not isinstance(reply, Reply):
+        return f"the agent returned a {type(reply).__name__}, not a Reply"
+    try:  # what cannot be kept and read again must not reach the store
+        decode_as(Reply, encode(reply))
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        return f"the reply cannot be kept: {error}"
+    if len(reply.text) > HUGE_REPLY:
+        return f"the reply has {len(reply.text):,} characters; the limit is {HUGE_REPLY:,}"
+    return None
+
+
+def _query(session: Session, turn: Turn, history: History) -> Query:
+    return Query(
+        text=turn.query,
+        image=session.capture.image,
+        history=history,
+        session_id=session.id,
+        turn_index=turn.index,
+        query_time=session.query_time,
+    )
+
+
+def _history(session: Session, results: list[TurnResult], rules: Rules) -> History:
+    if rules.reference_history:
+        return tuple(
+            Exchange(query=turn.query, reply=turn.reference.text)
+            for turn in session.turns[: len(results)]
+        )
+    return tuple(
+        Exchange(query=turn.query, reply=result.reply.text)
+        for turn, result in zip(session.turns, results, strict=False)
+        if result.reply is not None
+    )
+
+
+def _stopped(session: Session, results: list[TurnResult], stop: StopRule) -> bool:
+    end = stop(session.id, [outcome_of(result) for result in results])
+    return end is not None and end <= len(results)
+
+
+def _skipped(session: Session, turn: Turn) -> TurnResult:
+    return _result(session, turn, Status.SKIPPED_AFTER_STOP)
+
+
+def _result(
+    session: Session,
+    turn: Turn,
+    status: Status,
+    *,
+    reply: Reply | None = None,
+    verdict: Verdict | None = None,
+    error: str | None = None,
+    seconds: float = 0.0,
+) -> TurnResult:
+    return TurnResult(
+        session_id=session.id,
+        turn_index=turn.index,
+        status=status,
+        degradation=session.capture.degradation,
+        query=turn.query,
+        reply=reply,
+        verdict=verdict,
+        error=error,
+        seconds=seconds,
+    )
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, MmragError):
+        return str(error)[:2000]
+    return f"{type(error).__name__}: {error}"[:2000]

@@ -1,0 +1,23 @@
+"""Optics: what a pair of glasses does to a picture (docs/optics.md).
+
+>>> from simulator.optics import degrade
+>>> done = degrade(picture, "low-light@3", focus=(40, 60, 200, 260), key="my-picture")
+>>> done.image, done.record.ssim_crop
+"""
+
+from simulator.optics.mix import QualityMix
+from simulator.optics.pipeline import degrade
+from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
+from simulator.optics.spec import VARIANTS, DegradationSpec, Step
+
+__all__ = [
+    "VARIANTS",
+    "DegradationRecord",
+    "DegradationSpec",
+    "Degraded",
+    "OutOfReach",
+    "QualityMix",
+    "Step",
+    "StepRecord",
+    "degrade",
+]

@@ -1,0 +1,212 @@
+"""Defocus, motion and head roll, all in linear light, where blur happens.
+
+Motion is a doubling cascade x ← (x + shift(x, 2ⁱ·w))/2 over an antialiased segment w: log₂ of the
+length many passes instead of one for each pixel of it, and exact, because the segments' vector w
+is whole pixels. Defocus of a large radius is done at ½ or ¼ of the resolution.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.records import Record
+from simulator.optics.tone import Light
+
+KERNEL_SUM = 512
+"""Kernels are whole multiples of 1/512: with 15-bit light float32 sums are exact in any order."""
+
+_LONGEST_SEGMENT = 10.4
+"""A kernel of 11 × 11 is the largest that OpenCV convolves directly and not by FFT."""
+
+_TURN = math.radians(8)
+"""How far a motion may turn from its drawn direction to meet whole pixels."""
+
+
+class Motion(Record, frozen=True, kw_only=True):
+    """A straight smear: `segments` (a power of two) copies of the vector (dx, dy) in a row."""
+
+    dx: float
+    dy: float
+    segments: int = 1
+
+    @property
+    def length(self) -> float:
+        """Of the smear in pixels."""
+        return self.segments * math.hypot(self.dx, self.dy)
+
+    @property
+    def angle(self) -> float:
+        """Of the smear in degrees, 0 to 180, counter-clockwise as one sees it."""
+        return math.degrees(math.atan2(-self.dy, self.dx)) % 180.0
+
+    @classmethod
+    def near(cls, length: float, angle: float) -> Motion:
+        """The smear nearest to a wanted length whose direction is within 8° of the wanted."""
+        turn = math.radians(angle)
+        segments = 1
+        while length / segments > _LONGEST_SEGMENT:
+            segments *= 2
+        if segments == 1:
+            return cls(dx=length * math.cos(turn), dy=-length * math.sin(turn))
+        choices: list[tuple[float, Motion]] = []
+        for count in (segments, segments * 2):
+            for dx, dy in _whole_vectors():
+                off = abs((math.atan2(-dy, dx) - turn + math.pi / 2) % math.pi - math.pi / 2)
+                miss = abs(count * math.hypot(dx, dy) / length - 1)
+                if off <= _TURN and miss < 0.2:
+                    choices.append((miss + 0.05 * off / _TURN, cls(dx=dx, dy=dy, segments=count)))
+        return min(choices, key=lambda choice: choice[0])[1]
+
+
+class Roll(Record, frozen=True, kw_only=True):
+    """The head turns about an axis through the picture during the exposure."""
+
+    degrees: float
+    x: float
+    y: float
+
+
+def move(light: Light, motion: Motion) -> Light:
+    """Smear the picture. Its content stays where it was: the smear is centred."""
+    dx, dy, count = round(motion.dx), round(motion.dy), motion.segments
+    kernel = segment_kernel(motion)
+    if count == 1:
+        return convolve(light, kernel)
+    reach_x, reach_y = (count - 1) * abs(dx), (count - 1) * abs(dy)
+    # The half pixel that an odd reach leaves over is inside the kernel.
+    left, top = reach_x // 2, reach_y // 2
+    right, bottom = reach_x - left, reach_y - top
+    x = cv2.copyMakeBorder(
+        convolve(light, kernel), top, bottom, left, right, cv2.BORDER_REFLECT_101
+    )
+    step = 1
+    while step < count:
+        sx, sy = step * dx, step * dy
+        h, w = x.shape[:2]
+        ax, bx = max(0, -sx), max(0, sx)
+        ay, by = max(0, -sy), max(0, sy)
+        first = x[ay : h - by, ax : w - bx]
+        second = x[by : h - ay, bx : w - ax]
+        x = cv2.addWeighted(first, 0.5, second, 0.5, 0.0)
+        step *= 2
+    return np.asarray(x, np.uint16)
+
+
+def roll(light: Light, turn: Roll) -> Light:
+    """Smear along circles: the same cascade over rotations."""
+    h, w = light.shape[:2]
+    far = max(math.hypot(x - turn.x, y - turn.y) for x in (0, w) for y in (0, h))
+    passes = max(1, math.ceil(math.log2(max(2.0, far * math.radians(abs(turn.degrees)) / 1.5))))
+
+    def rotated(picture: Light, degrees: float) -> Light:
+        matrix = cv2.getRotationMatrix2D((turn.x - 0.5, turn.y - 0.5), degrees, 1.0)
+        return np.asarray(
+            cv2.warpAffine(
+                picture, matrix, (w, h), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101
+            ),
+            np.uint16,
+        )
+
+    x = rotated(light, -turn.degrees * (1 - 0.5**passes) / 2)
+    for i in range(1, passes + 1):
+        x = np.asarray(
+            cv2.addWeighted(x, 0.5, rotated(x, turn.degrees * 0.5**i), 0.5, 0.0), np.uint16
+        )
+    return x
+
+
+def defocus(light: Light, radius: float) -> Light:
+    """A disc of confusion of that radius in pixels."""
+    if radius < 0.5:
+        return light
+    h, w = light.shape[:2]
+    shrink = reduction(radius)
+    if shrink == 1:
+        return convolve(light, disc_kernel(radius))
+    padded = cv2.copyMakeBorder(light, 0, -h % shrink, 0, -w % shrink, cv2.BORDER_REPLICATE)
+    ph, pw = padded.shape[:2]
+    small = cv2.resize(padded, (pw // shrink, ph // shrink), interpolation=cv2.INTER_AREA)
+    kernel = disc_kernel(math.sqrt(max(radius**2 - _BOX[shrink], 0.25)) / shrink)
+    large = cv2.resize(
+        convolve(np.asarray(small, np.uint16), kernel), (pw, ph), interpolation=cv2.INTER_LINEAR
+    )
+    return np.ascontiguousarray(np.asarray(large, np.uint16)[:h, :w])
+
+
+def reduction(radius: float) -> int:
+    """By how much the picture is made smaller before a disc of this radius is applied."""
+    return 1 if radius < 5 else 2 if radius < 10 else 4 if radius < 20 else 8
+
+
+def convolve(light: Light, kernel: NDArray[np.float32]) -> Light:
+    """A small kernel in multiples of 1/512, rounded half to even."""
+    blurred = cv2.filter2D(
+        light.astype(np.float32), cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT_101
+    )
+    return np.rint(blurred, out=blurred).astype(np.uint16)
+
+
+@lru_cache(maxsize=256)
+def segment_kernel(motion: Motion) -> NDArray[np.float32]:
+    """An antialiased line along one segment, with the half pixel that centres the whole smear."""
+    reach = motion.segments - 1
+    cx = -(reach * abs(round(motion.dx)) % 2) / 2 if reach else 0.0
+    cy = -(reach * abs(round(motion.dy)) % 2) / 2 if reach else 0.0
+    return _whole(line_psf(motion.dx, motion.dy, cx, cy))
+
+
+@lru_cache(maxsize=256)
+def disc_kernel(radius: float) -> NDArray[np.float32]:
+    """An antialiased disc."""
+    return _whole(disc_psf(radius))
+
+
+def line_psf(dx: float, dy: float, cx: float = 0.0, cy: float = 0.0) -> NDArray[np.float64]:
+    """A line from −(dx, dy)/2 to +(dx, dy)/2 about (cx, cy), bilinear, summing to one."""
+    half_x = math.ceil(abs(dx) / 2 + abs(cx))
+    half_y = math.ceil(abs(dy) / 2 + abs(cy))
+    count = max(2, 8 * math.ceil(math.hypot(dx, dy)))
+    t = (np.arange(count) + 0.5) / count - 0.5
+    x, y = half_x + cx + t * dx, half_y + cy + t * dy
+    psf = np.zeros((2 * half_y + 2, 2 * half_x + 2))
+    x0, y0 = np.floor(x).astype(int), np.floor(y).astype(int)
+    fx, fy = x - x0, y - y0
+    for oy, wy in ((0, 1 - fy), (1, fy)):
+        for ox, wx in ((0, 1 - fx), (1, fx)):
+            np.add.at(psf, (y0 + oy, x0 + ox), wx * wy)
+    return psf[:-1, :-1] / psf[:-1, :-1].sum()
+
+
+def disc_psf(radius: float) -> NDArray[np.float64]:
+    """The share of every pixel that a disc covers, summing to one."""
+    half = math.ceil(radius)
+    fine = (np.arange((2 * half + 1) * 8) + 0.5) / 8 - half - 0.5
+    inside = (fine[:, None] ** 2 + fine[None, :] ** 2) <= radius**2
+    psf = inside.reshape(2 * half + 1, 8, 2 * half + 1, 8).sum(axis=(1, 3)).astype(np.float64)
+    return psf / psf.sum()
+
+
+def _whole(psf: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Weights as multiples of 1/512; what rounding leaves over goes to the largest fractions."""
+    exact = psf * KERNEL_SUM
+    weights = np.floor(exact + 1e-9)
+    missing = round(KERNEL_SUM - weights.sum())
+    # A point-symmetric choice keeps the content where it was.
+    order = np.argsort(-(exact - weights).ravel(), kind="stable")
+    weights.ravel()[order[:missing]] += 1
+    return (weights / KERNEL_SUM).astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _whole_vectors() -> list[tuple[int, int]]:
+    span = range(-10, 11)
+    return [(dx, dy) for dx in span for dy in span if 4.0 <= math.hypot(dx, dy) <= _LONGEST_SEGMENT]
+
+
+# Variance that reducing by a box and enlarging linearly adds, times 4: a disc's is r²/4.
+_BOX = {shrink: 4 * (shrink**2 - 1) / 12 + 4 * (shrink**2) / 6 for shrink in (2, 4, 8)}

@@ -1,0 +1,231 @@
+"""A level means the same for every picture: parameters are solved for a similarity on the entity.
+
+Similarity is SSIM of the entity's crop at a canonical size. A quick model of each operation at
+that size is bisected; the pipeline then renders, measures and corrects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.records import Box
+from simulator.optics import blur, lowlight
+from simulator.optics.tone import Image, light_to_srgb, srgb_to_light
+
+LADDER = (1.0, 0.90, 0.78, 0.66, 0.54, 0.42)
+"""Severity → SSIM on the entity."""
+
+CANONICAL = 160
+"""Longest side of the crop on which similarity is measured."""
+
+EV = (0.0, 1.5, 2.5, 3.5, 4.5, 5.5)
+MOTION = (0.0, 0.01, 0.02, 0.035, 0.06, 0.10)
+"""Severity → length/width without calibration; roll uses it for the arc at the entity."""
+DEFOCUS = (0.0, 0.004, 0.008, 0.013, 0.02, 0.032)
+"""Severity → radius/width without calibration."""
+
+EV_RANGE = (0.25, 10.0)
+LENGTH_RANGE = (0.0, 0.25)
+RADIUS_RANGE = (0.0, 0.08)
+
+TOLERANCE = 0.03
+"""A step whose similarity misses the ladder by more is flagged as clamped."""
+
+_CLOSE = 0.018
+_CORRECTIONS = 6
+_STEPS = 7
+_LEAST = 16
+
+Gray = NDArray[np.float32]
+
+
+class Crop:
+    """The entity at canonical size, with the surroundings that a blur draws from."""
+
+    def __init__(self, image: Image, box: Box) -> None:
+        h, w = image.shape[:2]
+        self.box = _grown(box, w, h)
+        x0, y0, x1, y1 = self.box
+        self.scale = min(1.0, CANONICAL / max(x1 - x0, y1 - y0))
+        pad = max(x1 - x0, y1 - y0) // 2
+        wide = (max(0, x0 - pad), max(0, y0 - pad), min(w, x1 + pad), min(h, y1 + pad))
+        self.wide = _shrunk(image, wide, self.scale)
+        self._inner = tuple(
+            round(v * self.scale) for v in (x0 - wide[0], y0 - wide[1], x1 - wide[0], y1 - wide[1])
+        )
+        self.clean = self.inner(gray(self.wide))
+
+    def inner(self, plane: NDArray[np.float32]) -> Gray:
+        """The entity's part of a plane."""
+        x0, y0, x1, y1 = self._inner
+        return np.ascontiguousarray(plane[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)])
+
+
+def similarity(
+    clean: Image, degraded: Image, box: Box | None = None, *, gain_matched: bool = False
+) -> float:
+    """SSIM at canonical size on a box, or on the whole frame."""
+    h, w = clean.shape[:2]
+    inside = _grown(box or (0.0, 0.0, float(w), float(h)), w, h)
+    scale = min(1.0, CANONICAL / max(inside[2] - inside[0], inside[3] - inside[1]))
+    before = gray(_shrunk(clean, inside, scale))
+    after = gray(_shrunk(degraded, inside, scale))
+    return ssim(before, matched(before, after) if gain_matched else after)
+
+
+def ssim(a: Gray, b: Gray) -> float:
+    """Structural similarity with the usual Gaussian window and constants."""
+    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+
+    def mean(x: Gray) -> Gray:
+        return np.asarray(cv2.GaussianBlur(x, (11, 11), 1.5), np.float32)
+
+    mu_a, mu_b = mean(a), mean(b)
+    var_a, var_b = mean(a * a) - mu_a * mu_a, mean(b * b) - mu_b * mu_b
+    both = mean(a * b) - mu_a * mu_b
+    value = ((2 * mu_a * mu_b + c1) * (2 * both + c2)) / (
+        (mu_a * mu_a + mu_b * mu_b + c1) * (var_a + var_b + c2)
+    )
+    return float(value.mean())
+
+
+def gray(image: Image) -> Gray:
+    """Luma as float."""
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.float32)
+
+
+def matched(before: Gray, after: Gray) -> Gray:
+    """`after` with the exposure of `before`, so that noise counts and darkness does not."""
+    light = srgb_to_light(after / 255.0)
+    wanted, there = float(srgb_to_light(before / 255.0).mean()), float(light.mean())
+    gain = wanted / there if there > 0 else 1.0
+    return (light_to_srgb(light * gain) * 255.0).astype(np.float32)
+
+
+def solve_ev(crop: Crop, target: float) -> float:
+    """Stops below a good exposure, in steps that share tables."""
+    rng = np.random.Generator(np.random.Philox(key=7))
+    z = rng.standard_normal(crop.clean.shape).astype(np.float32)
+    # Shrinking averages scale⁻² samples of three channels weighted as luma is.
+    calm = crop.scale * math.sqrt(0.299**2 + 0.587**2 + 0.114**2)
+    codes = np.rint(crop.clean).astype(np.uint8)
+
+    def after(ev: float) -> float:
+        mean, spread = lowlight.moments(quantised(ev))
+        noisy = mean[codes] + calm * spread[codes] * z
+        return ssim(crop.clean, matched(crop.clean, np.clip(noisy, 0, 255).astype(np.float32)))
+
+    return quantised(_bisect(after, target, *EV_RANGE))
+
+
+def quantised(ev: float) -> float:
+    """An EV on the grid of the cached tables."""
+    low, high = EV_RANGE
+    return min(max(round(ev / lowlight.EV_STEP) * lowlight.EV_STEP, low), high)
+
+
+def solve_length(crop: Crop, target: float, width: int, angle: float) -> float:
+    """Length of a straight smear in pixels of the full picture."""
+    light = _light(crop)
+
+    def after(length: float) -> float:
+        turn = math.radians(angle)
+        dx, dy = (crop.scale * length * f for f in (math.cos(turn), -math.sin(turn)))
+        return _blurred(crop, light, blur.line_psf(dx, dy))
+
+    return _bisect(after, target, *(f * width for f in LENGTH_RANGE))
+
+
+def solve_radius(crop: Crop, target: float, width: int) -> float:
+    """Radius of the disc of confusion in pixels of the full picture."""
+    light = _light(crop)
+
+    def after(radius: float) -> float:
+        return _blurred(crop, light, blur.disc_psf(max(radius * crop.scale, 0.3)))
+
+    return _bisect(after, target, *(f * width for f in RADIUS_RANGE))
+
+
+def corrected(
+    render: Callable[[float], tuple[float, Image]],
+    start: float,
+    target: float,
+    bounds: tuple[float, float],
+) -> tuple[float, float, Image]:
+    """Render, measure, and move the parameter until the measurement agrees with the ladder."""
+    low, high = bounds
+    value = min(max(start, low), high)
+    reached, image = render(value)
+    best = (abs(reached - target), value, reached, image)
+    tried = [(value, reached)]
+    for _ in range(_CORRECTIONS):
+        if best[0] <= _CLOSE:
+            break
+        above = [t for t in tried if t[1] > target]
+        below = [t for t in tried if t[1] <= target]
+        if above and below:
+            # Similarity falls with the parameter: interpolate between the tightest pair.
+            (a, sa), (b, sb) = max(above), min(below)
+            value = a + (b - a) * min(max((sa - target) / max(sa - sb, 1e-6), 0.1), 0.9)
+        else:
+            last = tried[-1][0]
+            factor = 1.25 if best[0] < 0.06 else 1.6
+            value = last * factor if above else last / factor
+            value = min(max(value, low), high)
+        if any(math.isclose(value, v, rel_tol=1e-3) for v, _ in tried):
+            break
+        reached, image = render(value)
+        tried.append((value, reached))
+        best = min(best, (abs(reached - target), value, reached, image), key=lambda t: t[0])
+    return best[1], best[2], best[3]
+
+
+def _bisect(after: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """Parameters grow where similarity falls; out of reach gives the nearest end."""
+    if after(high) >= target:
+        return high
+    # The first steps are geometric: the ladder's parameters span two decades.
+    for i in range(_STEPS + 2):
+        middle = math.sqrt(max(low, high * 0.01) * high) if i < 3 else (low + high) / 2
+        low, high = (middle, high) if after(middle) > target else (low, middle)
+    return (low + high) / 2
+
+
+def _blurred(crop: Crop, light: Gray, psf: NDArray[np.float64]) -> float:
+    smeared = cv2.filter2D(light, cv2.CV_32F, psf, borderType=cv2.BORDER_REFLECT_101)
+    shown = light_to_srgb(crop.inner(np.asarray(smeared, np.float32))) * 255.0
+    return ssim(crop.clean, shown.astype(np.float32))
+
+
+def _light(crop: Crop) -> Gray:
+    return srgb_to_light(gray(crop.wide) / 255.0).astype(np.float32)
+
+
+def _grown(box: Box, w: int, h: int) -> tuple[int, int, int, int]:
+    """Whole pixels inside the frame, at least 16 on a side where the frame has them."""
+
+    def side(low: float, high: float, limit: int) -> tuple[int, int]:
+        a, b = max(0, math.floor(low)), min(limit, math.ceil(high))
+        least = min(_LEAST, limit)
+        if b - a < least:
+            a = min(max(0, round((low + high) / 2) - least // 2), limit - least)
+            b = a + least
+        return a, b
+
+    x0, x1 = side(box[0], box[2], w)
+    y0, y1 = side(box[1], box[3], h)
+    return x0, y0, x1, y1
+
+
+def _shrunk(image: Image, box: tuple[int, int, int, int], scale: float) -> Image:
+    x0, y0, x1, y1 = box
+    part = image[y0:y1, x0:x1]
+    if scale >= 1.0:
+        return np.ascontiguousarray(part)
+    size = max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale))
+    return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)

@@ -1,0 +1,226 @@
+"""Little light: photon and read noise, gain and tone in one table look-up.
+
+A sensor collects e ~ Poisson(N₀·2^−EV·L) + N(0, σᵣ) electrons and shows enc(g·e/N₀). Instead of
+drawing e for every sample, `table` holds the inverse distribution function of the *displayed code*
+for each of 256 tones at 256 quantiles; one random byte per sample picks the quantile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
+from statistics import NormalDist
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.records import Record
+from simulator.optics.streams import generator, philox
+from simulator.optics.tone import WHITE, Image, gather, srgb_to_light, to_codes
+
+FULL_WELL = 2000.0
+"""N₀: electrons of a white sample at EV 0."""
+
+READ_NOISE = 3.0
+"""σᵣ in electrons."""
+
+ROW_NOISE = {4: 0.7, 5: 1.1}
+"""Severity → deviation of a row's offset, in electrons; cheap sensors stripe when starved."""
+
+EV_STEP = 1 / 16
+"""EV is quantised so that tables can be cached."""
+
+SURROUND_EV = 0.8
+"""The entity is the darkest spot: far from it there is this much more light."""
+
+_STRIP = 1 << 18
+"""Samples done at a time: index and picture stay in the second-level cache."""
+
+ROW_LEVELS = 16
+"""Offsets are quantised to so many, each with a table."""
+
+
+class Exposure(Record, frozen=True, kw_only=True):
+    """What the sensor was given."""
+
+    ev: float
+    """Stops below a good exposure, at the entity."""
+    row_noise: float = 0.0
+    spot: tuple[float, float, float, float] | None = None
+    """Centre and radii of the dark spot around the entity; None is even light."""
+
+    @property
+    def gain(self) -> float:
+        """The camera lifts half of what is missing."""
+        return 2.0 ** ((self.ev - 0.5) / 2)
+
+
+def expose(image: Image, exposure: Exposure, key: str, severity: int) -> Image:
+    """The picture as the sensor delivers it. Input and output are sRGB codes."""
+    shade = None if exposure.spot is None else illumination(image.shape[:2], exposure.spot)
+    ev = exposure.ev - (SURROUND_EV if shade is not None else 0.0)
+    offsets = row_offsets(image.shape[0], exposure, key, severity)
+    square = shade is not None
+    if offsets is None:
+        return _shoot(image, shade, table(ev, exposure.gain, 0.0, square), key, severity)
+    return _shoot_rows(image, shade, offsets, ev, exposure, key, severity)
+
+
+@lru_cache(maxsize=512)
+def table(ev: float, gain: float, offset: float, square: bool) -> Image:
+    """Displayed code by (tone, quantile). Tones are sRGB codes, or roots of light if `square`."""
+    tones = np.arange(256) / 255.0
+    light = tones**2 if square else srgb_to_light(tones)
+    electrons = (FULL_WELL * 2.0**-ev * light)[:, None]
+    variance = electrons + READ_NOISE**2
+    z = _quantiles()[None, :]
+    # Cornish–Fisher: exact cumulants of Poisson + normal, whose skew is small thanks to σᵣ.
+    skew = electrons / variance**1.5
+    kurt = electrons / variance**2
+    shape = (
+        z + skew * (z**2 - 1) / 6 + kurt * (z**3 - 3 * z) / 24 - skew**2 * (2 * z**3 - 5 * z) / 36
+    )
+    shape /= np.sqrt((shape**2).mean(axis=1, keepdims=True))
+    drawn = electrons + offset + np.sqrt(variance) * shape
+    shown = np.clip(gain / FULL_WELL * WHITE * drawn, 0, 65535) + 0.5
+    return to_codes(shown.astype(np.uint16)).reshape(-1)
+
+
+@lru_cache(maxsize=512)
+def moments(ev: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation of the displayed code for every sRGB code."""
+    shown = table(ev, Exposure(ev=ev).gain, 0.0, False).reshape(256, 256)
+    return shown.mean(axis=1), shown.std(axis=1)
+
+
+def illumination(
+    shape: tuple[int, int], spot: tuple[float, float, float, float]
+) -> NDArray[np.uint16]:
+    """Root of the light on every pixel, 65535 far from the entity. Smooth, so drawn small."""
+    h, w = shape
+    cx, cy, rx, ry = spot
+    small_h, small_w = min(h, 64), min(w, 64)
+    y = ((np.arange(small_h) + 0.5) * h / small_h - cy) / ry
+    x = ((np.arange(small_w) + 0.5) * w / small_w - cx) / rx
+    near = np.exp(-0.5 * (x[None, :] ** 2 + y[:, None] ** 2))
+    root = 2.0 ** (-SURROUND_EV * near / 2)
+    small = np.rint(root * 65535.0).astype(np.uint16)
+    return np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_LINEAR), np.uint16)
+
+
+def random_bytes(key: str, severity: int, count: int) -> NDArray[np.uint8]:
+    """One byte for each sample, in the order of the samples."""
+    raw = philox(key, "low-light", severity).random_raw(-(-count // 8))
+    return raw.astype("<u8", copy=False).view(np.uint8)[:count]
+
+
+def row_offsets(rows: int, exposure: Exposure, key: str, severity: int) -> NDArray[np.intp] | None:
+    """Which of 16 offset levels each row has; None without row noise."""
+    if exposure.row_noise <= 0:
+        return None
+    return generator(key, "row-noise", severity).integers(0, ROW_LEVELS, rows)
+
+
+def row_level(level: int, exposure: Exposure) -> float:
+    """The offset of one of the levels in electrons."""
+    return exposure.row_noise * NormalDist().inv_cdf((level + 0.5) / ROW_LEVELS)
+
+
+def tones_under(image: Image, shade: NDArray[np.uint16], rounding: NDArray[np.uint8]) -> Image:
+    """Roots of the light that falls on the sensor, dithered to 8 bits so that means are kept."""
+    lit = cv2.multiply(cv2.LUT(image, roots()), cv2.merge([shade, shade, shade]), scale=1 / 65535.0)
+    wide = np.asarray(lit, np.uint16)
+    np.add(wide, rounding, out=wide)
+    return (wide >> 8).astype(np.uint8)
+
+
+def dither_tile(key: str, severity: int, row: int) -> NDArray[np.uint8]:
+    """One row of rounding offsets; rows share a stream and differ by a rotation."""
+    raw = philox(key, "dither", severity).random_raw(row // 8 + 1)
+    return raw.astype("<u8", copy=False).view(np.uint8)[:row]
+
+
+def _shoot(
+    image: Image, shade: NDArray[np.uint16] | None, codes: Image, key: str, severity: int
+) -> Image:
+    h, w = image.shape[:2]
+    samples = np.ascontiguousarray(image)
+    if shade is not None:
+        samples = tones_under(samples, shade, dither(key, severity, h, w))
+    flat = samples.reshape(1, -1)
+    out = np.empty_like(flat)
+    starts = range(0, flat.shape[1], _STRIP)
+
+    def draw(start: int) -> NDArray[np.uint8]:
+        count = min(_STRIP, flat.shape[1] - start)
+        bits = philox(key, "low-light", severity)
+        bits.advance(start // 32)  # Philox yields four words, 32 bytes, a step
+        raw = bits.random_raw(-(-count // 8))
+        return raw.astype("<u8", copy=False).view(np.uint8)[:count]
+
+    for start, quantile in zip(starts, _ahead(draw, starts), strict=True):
+        stop = start + quantile.size
+        index = cv2.merge([quantile[None, :], flat[:, start:stop]]).view(np.uint16)
+        out[:, start:stop] = gather(codes, index.reshape(1, -1))
+    return out.reshape(image.shape)
+
+
+def _shoot_rows(
+    image: Image,
+    shade: NDArray[np.uint16] | None,
+    offsets: NDArray[np.intp],
+    ev: float,
+    exposure: Exposure,
+    key: str,
+    severity: int,
+) -> Image:
+    h, w = image.shape[:2]
+    samples = np.ascontiguousarray(image)
+    if shade is not None:
+        samples = tones_under(samples, shade, dither(key, severity, h, w))
+    quantile = random_bytes(key, severity, image.size).reshape(h, w * 3)
+    index = np.asarray(cv2.merge([quantile, samples.reshape(h, w * 3)])).view(np.uint16)
+    index = index.reshape(h, w * 3)
+    out = np.empty((h, w * 3), np.uint8)
+    for level in range(ROW_LEVELS):
+        codes = table(ev, exposure.gain, row_level(level, exposure), shade is not None)
+        rows = np.flatnonzero(offsets == level)
+        if rows.size:
+            out[rows] = gather(codes, index[rows])
+    return out.reshape(image.shape)
+
+
+def dither(key: str, severity: int, h: int, w: int) -> NDArray[np.uint8]:
+    """Rounding offsets for h × w × 3 samples: one random row, rotated differently in each."""
+    tile = dither_tile(key, severity, w * 3)
+    shifts = generator(key, "dither-rows", severity).integers(0, w * 3, h)
+    twice = np.concatenate([tile, tile])
+    windows = np.lib.stride_tricks.sliding_window_view(twice, w * 3)
+    return windows[shifts].reshape(h, w, 3)
+
+
+def _ahead(draw: Callable[[int], NDArray[np.uint8]], starts: range) -> Iterable[NDArray[np.uint8]]:
+    """Draw random bytes on the other cores while this one looks up."""
+    threads = cv2.getNumThreads()
+    if threads < 2 or len(starts) < 2:
+        return map(draw, starts)
+    return _pool(threads).map(draw, starts)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="optics")
+
+
+@cache
+def _quantiles() -> NDArray[np.float64]:
+    normal = NormalDist()
+    return np.array([normal.inv_cdf((i + 0.5) / 256) for i in range(256)])
+
+
+@cache
+def roots() -> NDArray[np.uint16]:
+    """Root of the light of every sRGB code, in 8.8 bits."""
+    return np.rint(np.sqrt(srgb_to_light(np.arange(256) / 255.0)) * 65280.0).astype(np.uint16)

@@ -1,0 +1,306 @@
+"""Something between camera and entity, placed so that it covers a wanted share of the entity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.records import Polygon, Record
+from simulator.optics import mattes
+from simulator.optics.geometry import bounds
+from simulator.optics.tone import WHITE, Image, Light, to_codes, to_light
+
+COVERED = (0.0, 0.10, 0.20, 0.35, 0.50, 0.65)
+"""Severity → share of the entity that is covered (mean alpha)."""
+
+WORLD = ("fence", "screen")
+"""Occluders in the world are smeared by the head's motion; those on the lens are not."""
+
+_VIEW = 96
+"""Longest side of the grid on which coverage is measured."""
+
+
+class Matte(Record, frozen=True, kw_only=True):
+    """An occluder in its place: a texture and the map from it to the picture."""
+
+    kind: str
+    map: tuple[float, float, float, float, float, float]
+    """2 × 3, texture pixels (continuous) → picture pixels."""
+    look: int = 0
+    pitch: int = 0
+    fill: float = 0.0
+    """Wire width over wire distance, of fences and screens."""
+
+
+class Covering(Record, frozen=True, kw_only=True):
+    """A matte and the share of the entity that it covers."""
+
+    matte: Matte
+    covered: float
+    clamped: bool = False
+
+
+def cover(
+    kind: str,
+    size: tuple[int, int],
+    entity: Polygon,
+    target: float,
+    draw: np.random.Generator,
+) -> Covering:
+    """Solve position or scale for `target`. `entity` is in the picture's coordinates."""
+    view = _View(size, entity)
+    best: tuple[float, Matte] | None = None
+    for family in _FAMILIES[kind](size, view.box, draw):
+        matte, reached = _solve(family, target, view.covered)
+        if best is None or abs(reached - target) < abs(best[0] - target):
+            best = (reached, matte)
+        if abs(reached - target) <= 0.01:
+            break
+    assert best is not None
+    return Covering(matte=best[1], covered=best[0], clamped=abs(best[0] - target) > 0.02)
+
+
+def alpha(matte: Matte, size: tuple[int, int]) -> NDArray[np.float32]:
+    """How much of every pixel of the picture is covered, 0–1."""
+    planes = _placed(
+        _planes(matte.kind, matte.look, matte.pitch, matte.fill), matte, (1.0, 1.0, 0.0, 0.0), size
+    )
+    return 1.0 - planes[..., 3].astype(np.float32) / 65535.0
+
+
+def over(image: Image, matte: Matte) -> Image:
+    """The matte over sRGB codes: only where it lies are they turned into light and back."""
+    placed = _patch(image.shape[:2], matte)
+    out = image.copy()
+    if placed is not None:
+        where, colour, clear = placed
+        behind = to_light(np.ascontiguousarray(image[where]))
+        out[where] = to_codes(_blend(behind, colour, clear))
+    return out
+
+
+def compose(light: Light, matte: Matte) -> Light:
+    """C = αF + (1−α)I in linear light."""
+    placed = _patch(light.shape[:2], matte)
+    out = light.copy()
+    if placed is not None:
+        where, colour, clear = placed
+        out[where] = _blend(np.ascontiguousarray(light[where]), colour, clear)
+    return out
+
+
+def _blend(behind: Light, colour: Light, clear: Light) -> Light:
+    return np.asarray(cv2.add(cv2.multiply(behind, clear, scale=1 / 65535.0), colour), np.uint16)
+
+
+def _patch(shape: tuple[int, int], matte: Matte) -> tuple[tuple[slice, slice], Light, Light] | None:
+    """Where a matte lies, its premultiplied light, and 1 − α in three channels."""
+    h, w = shape
+    shrink = _shrink(matte)
+    sw, sh = -(-w // shrink), -(-h // shrink)
+    planes = _planes(matte.kind, matte.look, matte.pitch, matte.fill)
+    small = _placed(planes, matte, (1 / shrink, 1 / shrink, 0.0, 0.0), (sw, sh))
+    covered = cv2.bitwise_not(cv2.extractChannel(small, 3))
+    touched = np.asarray(covered) > 0
+    rows, cols = np.flatnonzero(touched.any(axis=1)), np.flatnonzero(touched.any(axis=0))
+    if not rows.size:
+        return None
+    # One more pixel around: enlarging draws from the neighbours.
+    y0, y1 = max(0, int(rows[0]) - 1), min(sh, int(rows[-1]) + 2)
+    x0, x1 = max(0, int(cols[0]) - 1), min(sw, int(cols[-1]) + 2)
+    part = np.ascontiguousarray(small[y0:y1, x0:x1])
+    if shrink > 1:
+        size = (x1 - x0) * shrink, (y1 - y0) * shrink
+        part = np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_LINEAR), np.uint16)
+    top, left = y0 * shrink, x0 * shrink
+    bottom, right = min(h, y1 * shrink), min(w, x1 * shrink)
+    part = np.ascontiguousarray(part[: bottom - top, : right - left])
+    channels = [np.empty((*part.shape[:2], 3), np.uint16) for _ in range(2)]
+    cv2.mixChannels([part], channels, [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 3, 5])
+    return (slice(top, bottom), slice(left, right)), channels[0], channels[1]
+
+
+Family = Callable[[float], Matte]
+"""Strength 0–1 → matte; coverage grows with strength."""
+
+
+def _fingers(size: tuple[int, int], box: _Box, draw: np.random.Generator) -> list[Family]:
+    """A finger that comes in from the nearest edge; wider ones follow where one is too thin."""
+    w, h = size
+    x0, y0, x1, y1 = box
+    cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
+    look = int(draw.integers(mattes.LOOKS))
+    edges = {180.0: cx / w, 0.0: (w - cx) / w, 90.0: (h - cy) / h, 270.0: cy / h}
+    come = min(edges, key=lambda a: edges[a] + 0.25 * draw.random()) + draw.uniform(-35, 35)
+    side = draw.uniform(-0.18, 0.18)
+    reach = math.hypot(x1 - x0, y1 - y0) / 2
+    least = max(0.42 * min(x1 - x0, y1 - y0), 0.07 * w)
+
+    def family(radius: float) -> Family:
+        turn = math.radians(come)
+        ax, ay = math.cos(turn), math.sin(turn)
+
+        def at(strength: float) -> Matte:
+            # The tip starts beyond the entity on the edge's side and ends beyond its far side.
+            ahead = (reach + 0.3 * radius) - strength * (2 * reach + 2.2 * radius)
+            off = side * min(x1 - x0, y1 - y0)
+            tx, ty = cx + ax * ahead - ay * off, cy + ay * ahead + ax * off
+            scale = radius / mattes.FINGER_UNIT
+            a, b, c, d = ax * scale, -ay * scale, ay * scale, ax * scale
+            u, v = (f * mattes.FINGER_UNIT for f in mattes.FINGER_TIP)
+            return Matte(
+                kind="finger", look=look, map=(a, b, tx - a * u - b * v, c, d, ty - c * u - d * v)
+            )
+
+        return at
+
+    return [family(least * wider) for wider in (1.0, 1.3, 1.7, 2.2, 3.0, 4.5)]
+
+
+def _meshes(kind: str) -> Callable[[tuple[int, int], _Box, np.random.Generator], list[Family]]:
+    def families(size: tuple[int, int], box: _Box, draw: np.random.Generator) -> list[Family]:
+        w = size[0]
+        x0, y0, x1, y1 = box
+        short = min(x1 - x0, y1 - y0)
+        wide = 0.075 * w * draw.uniform(0.8, 1.2) if kind == "fence" else w / 95
+        pitch = max(4, round(min(wide, max(short / 2.5, 6.0))))
+        turn = math.radians(draw.uniform(-4, 4))
+        stretch = draw.uniform(1.0, 1.25) if kind == "fence" else 1.0
+        cx, cy = (x0 + x1) / 2 + draw.uniform(-1, 1), (y0 + y1) / 2 + draw.uniform(-1, 1)
+
+        def at(strength: float) -> Matte:
+            fill = round(0.01 + 0.74 * strength, 4)
+            a, b = math.cos(turn), -math.sin(turn) * stretch
+            c, d = math.sin(turn), math.cos(turn) * stretch
+            return Matte(kind=kind, pitch=pitch, fill=fill, map=(a, b, cx, c, d, cy))
+
+        return [at]
+
+    return families
+
+
+def _straps(size: tuple[int, int], box: _Box, draw: np.random.Generator) -> list[Family]:
+    """A lock that falls across the whole picture and over the entity."""
+    w, h = size
+    x0, y0, x1, y1 = box
+    cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
+    look = int(draw.integers(mattes.LOOKS))
+    lean = math.radians(90 + draw.uniform(-38, 38))
+    length = 1.5 * math.hypot(w, h)
+    span = max(x1 - x0, y1 - y0)
+    aside = draw.uniform(-0.2, 0.2) * min(x1 - x0, y1 - y0)
+    along, across = mattes.HAIR_SIZE
+
+    def at(strength: float) -> Matte:
+        half = span * (0.01 + 1.9 * strength**1.5)
+        su = length / along
+        sv = half / (mattes.HAIR_HALF * across)
+        ux, uy = math.cos(lean), math.sin(lean)
+        a, b, c, d = ux * su, -uy * sv, uy * su, ux * sv
+        tx, ty = cx - uy * aside, cy + ux * aside
+        return Matte(
+            kind="strap",
+            look=look,
+            map=(
+                a, b, tx - a * along / 2 - b * across / 2,
+                c, d, ty - c * along / 2 - d * across / 2,
+            ),
+        )  # fmt: skip
+
+    return [at]
+
+
+_Box = tuple[float, float, float, float]
+
+_FAMILIES: dict[str, Callable[[tuple[int, int], _Box, np.random.Generator], list[Family]]] = {
+    "finger": _fingers,
+    "fence": _meshes("fence"),
+    "screen": _meshes("screen"),
+    "strap": _straps,
+}
+
+
+class _View:
+    """The entity on a small grid of its own, so that coverage is exact for tiny entities too."""
+
+    def __init__(self, size: tuple[int, int], entity: Polygon) -> None:
+        self.box = bounds(entity) or (0.0, 0.0, float(size[0]), float(size[1]))
+        x0, y0, x1, y1 = self.box
+        bw, bh = max(x1 - x0, 1e-3), max(y1 - y0, 1e-3)
+        scale = _VIEW / max(bw, bh)
+        self._size = max(2, math.ceil(bw * scale)), max(2, math.ceil(bh * scale))
+        sx, sy = self._size[0] / bw, self._size[1] / bh
+        self._map = (sx, sy, -x0 * sx, -y0 * sy)
+        points = np.array([((x - x0) * sx - 0.5, (y - y0) * sy - 0.5) for x, y in entity])
+        mask = np.zeros((self._size[1], self._size[0]), np.uint8)
+        cv2.fillPoly(mask, [np.rint(points * 16).astype(np.int32)], 1, shift=4)
+        self._mask = mask if mask.any() else np.ones_like(mask)
+
+    def covered(self, matte: Matte) -> float:
+        """Mean alpha over the entity."""
+        planes = _placed(
+            _planes(matte.kind, matte.look, matte.pitch, matte.fill), matte, self._map, self._size
+        )
+        return 1.0 - cv2.mean(planes, self._mask)[3] / 65535.0
+
+
+def _solve(family: Family, target: float, covered: Callable[[Matte], float]) -> tuple[Matte, float]:
+    low, high = 0.0, 1.0
+    best = family(1.0)
+    reached = covered(best)
+    if reached <= target:
+        return best, reached
+    for _ in range(14):
+        middle = (low + high) / 2
+        matte = family(middle)
+        share = covered(matte)
+        if abs(share - target) < abs(reached - target):
+            best, reached = matte, share
+        if abs(share - target) < 0.004:
+            break
+        low, high = (middle, high) if share < target else (low, middle)
+    return best, reached
+
+
+@lru_cache(maxsize=32)
+def _planes(kind: str, look: int, pitch: int, fill: float) -> NDArray[np.uint16]:
+    """A texture as premultiplied 15-bit light and 16-bit clearness (1 − α)."""
+    if kind in WORLD:
+        image = (mattes.fence if kind == "fence" else mattes.screen)(pitch, fill)
+    else:
+        image = (mattes.finger if kind == "finger" else mattes.hair)(look)
+    planes = np.empty(image.shape, np.uint16)
+    planes[..., :3] = np.rint(image[..., :3] * WHITE)
+    planes[..., 3] = np.rint((1.0 - image[..., 3]) * 65535.0)
+    return planes
+
+
+def _placed(
+    planes: NDArray[np.uint16],
+    matte: Matte,
+    view: tuple[float, float, float, float],
+    size: tuple[int, int],
+) -> NDArray[np.uint16]:
+    """The texture as it lies in a view of the picture (scale x, y and offset x, y)."""
+    sx, sy, ox, oy = view
+    a, b, e, c, d, f = matte.map
+    matrix = np.array([[a * sx, b * sx, e * sx + ox], [c * sy, d * sy, f * sy + oy], [0, 0, 1.0]])
+    half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1.0]])
+    inner = (np.linalg.inv(half) @ matrix @ half)[:2]
+    border = cv2.BORDER_WRAP if matte.kind in WORLD else cv2.BORDER_REPLICATE
+    return np.asarray(
+        cv2.warpAffine(planes, inner, size, flags=cv2.INTER_LINEAR, borderMode=border), np.uint16
+    )
+
+
+def _shrink(matte: Matte) -> int:
+    """Mattes are smooth: they can be placed at a part of the resolution and enlarged."""
+    if matte.kind in WORLD:
+        return 2 if matte.pitch * matte.fill >= 16 else 1
+    scale = math.hypot(matte.map[1], matte.map[4])
+    return 4 if scale >= 2 else 2 if scale >= 1 else 1

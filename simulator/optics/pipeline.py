@@ -1,0 +1,445 @@
+"""From a picture and a spec to a degraded picture and a record of what was done.
+
+Light passes in one order only, however a spec is written: one warp (rotation, then truncation) →
+occluders in the world → defocus → motion → occluders at the lens → exposure and noise → JPEG.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+import cv2
+import msgspec
+import numpy as np
+
+from mmrag.records import Box, Json, Polygon
+from simulator.optics import blur, calibrate, geometry, lowlight, occlusion, streams
+from simulator.optics.pictures import as_rgb, digest
+from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
+from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
+from simulator.optics.tone import Image, Light, to_codes, to_light
+
+if TYPE_CHECKING:
+    from simulator.optics.pictures import Picture
+
+
+def degrade(
+    image: Picture,
+    spec: str | DegradationSpec,
+    focus: Box | None = None,
+    *,
+    polygon: Polygon | None = None,
+    key: object = None,
+    calibrated: bool = True,
+    measured: bool = True,
+    control: bool = False,
+    out_of_reach: Literal["clamp", "reject"] = "clamp",
+) -> Degraded:
+    """Degrade a picture about its entity.
+
+    `focus` is the entity's box and `polygon` its outline where that is known; without either the
+    whole frame is the entity. The same picture, spec, focus and `key` give the same bytes, always
+    and everywhere; without a key the picture's own hash is the key. `calibrated=False` takes the
+    levels' fixed parameters (faster, not comparable between pictures), `measured=False` leaves
+    out similarities and hashes.
+
+    >>> degrade(picture, "blurred:motion@2+low-light@3", (40, 60, 200, 260), key="seed/7").record
+    """
+    chain = DegradationSpec.parse(spec)
+    clean = as_rgb(image)
+    h, w = clean.shape[:2]
+    entity = geometry.entity_of(focus, polygon, (w, h))
+    source = digest(clean) if measured or key is None else None
+    name = str(source if key is None else key)
+    if chain.is_identity:
+        return _untouched(clean, chain, entity, name, source)
+    plan = _Plan(clean, chain, entity, name, calibrated)
+    plan.run()
+    record = plan.record(source if measured else None)
+    if out_of_reach == "reject" and record.clamped:
+        reasons = "; ".join(s.reason for s in record.steps if s.reason)
+        raise OutOfReach(
+            f"{chain}: out of reach for this picture ({reasons}); choose another severity, or "
+            "accept the nearest that can be had.",
+            msgspec.structs.replace(record, rejected=True, output_sha256=None),
+        )
+    return Degraded(plan.image, record, plan.control() if control else None)
+
+
+class _Plan:
+    """One picture on its way. Steps run in the order of light and leave their records."""
+
+    def __init__(
+        self,
+        clean: Image,
+        chain: DegradationSpec,
+        entity: geometry.Entity,
+        key: str,
+        calibrated: bool,
+    ) -> None:
+        self.image = clean
+        self._clean = clean
+        self._chain = chain
+        self._key = key
+        self._calibrated = calibrated
+        self._size = (clean.shape[1], clean.shape[0])
+        self._entity = entity
+        self._matrix = np.eye(3)
+        self._records: list[StepRecord] = []
+        self._zoom = self._rotation_zoom = 1.0
+        self._uncovered = 1.0
+        self._outline = entity.polygon
+        self._box: Box = (0.0, 0.0, 0.0, 0.0)
+        self._reference = clean
+
+    def run(self) -> None:
+        steps = [step for step in self._chain.steps if step.kind == JPEG or step.severity > 0]
+        drawn = [(step, self._variant(step)) for step in steps]
+        self._reframe([step for step, _ in drawn])
+        light: Light | None = None
+        operations: list[tuple[int, Step, str | None]] = sorted(
+            (_ORDER[variant or step.kind], step, variant)
+            for step, variant in drawn
+            if (variant or step.kind) in _ORDER
+        )
+        for _, step, variant in operations:
+            if step.kind == "occluded":
+                light = self._occlude(light, step, str(variant))
+            elif step.kind == "blurred":
+                light = self._blur(light, step, str(variant))
+            else:
+                if light is not None:
+                    self.image = to_codes(light)
+                light = None
+                self._lower(step) if step.kind == "low-light" else self._encode(step)
+        if light is not None:
+            self.image = to_codes(light)
+
+    def control(self) -> Image:
+        """What zoom alone does."""
+        matrix = geometry.upright(self._size, self._entity.polygon, self._rotation_zoom)
+        return geometry.warp(self._clean, matrix)
+
+    def record(self, source: str | None) -> DegradationRecord:
+        w, h = self._size
+        whole = geometry.move_points(self._entity.polygon, self._matrix)
+        seen = geometry.clip(whole, (0.0, 0.0, w, h))
+        return DegradationRecord(
+            spec=str(self._chain),
+            key=self._key,
+            size=self._size,
+            steps=tuple(self._records),
+            matrix=tuple(float(v) for v in self._matrix.ravel()),
+            zoom=self._zoom,
+            polygon=whole,
+            box_unclipped=geometry.bounds(whole),
+            box=_inside(geometry.bounds(seen)),
+            visible=geometry.visible_share(self._size, self._entity.polygon, self._matrix),
+            covered=1.0 - self._uncovered,
+            ssim_crop=None if source is None else self._similarity(self._box),
+            ssim_frame=None if source is None else self._similarity(None),
+            clamped=any(step.clamped for step in self._records),
+            notes=(self._entity.note,) if self._entity.note else (),
+            versions=dict(_versions()),
+            input_sha256=source,
+            output_sha256=None if source is None else digest(self.image),
+        )
+
+    def _similarity(self, box: Box | None) -> float:
+        dark = any(step.kind == "low-light" for step in self._records)
+        return calibrate.similarity(self._reference, self.image, box, gain_matched=dark)
+
+    def _variant(self, step: Step) -> str | None:
+        """The named variant, or one that the key chooses alike for all levels."""
+        variants = VARIANTS.get(step.kind, ())
+        if step.variant is not None or not variants:
+            return step.variant
+        return variants[int(self._draw(f"{step.kind}/variant").integers(len(variants)))]
+
+    def _draw(self, operation: str) -> np.random.Generator:
+        return streams.generator(self._key, operation)
+
+    def _as_light(self, light: Light | None) -> Light:
+        return to_light(self.image) if light is None else light
+
+    def _reframe(self, steps: list[Step]) -> None:
+        """All geometry in one warp: rotation first, then the window that truncates."""
+        wanted = {step.kind: step for step in steps if step.kind in ("rotated", "truncated")}
+        if (step := wanted.get("rotated")) is not None:
+            degrees = geometry.ANGLES[step.severity]
+            degrees *= 1 if self._draw("rotated").random() < 0.5 else -1
+            placed = geometry.rotation(
+                self._size, self._entity.polygon, degrees, keep=not self._entity.whole_frame
+            )
+            self._place(step, placed, {"degrees": placed.value}, target=None)
+            self._rotation_zoom = placed.zoom
+        if (step := wanted.get("truncated")) is not None:
+            target = geometry.VISIBLE[step.severity]
+            seen = geometry.clip(
+                geometry.move_points(self._entity.polygon, self._matrix),
+                (0.0, 0.0, float(self._size[0]), float(self._size[1])),
+            )
+            placed = geometry.truncation(self._size, seen, target, self._draw("truncated"))
+            self._place(step, placed, {"visible": placed.value}, target=target)
+        w, h = self._size
+        frame = (0.0, 0.0, float(w), float(h))
+        outline = geometry.clip(geometry.move_points(self._entity.polygon, self._matrix), frame)
+        self._outline = outline if geometry.area(outline) > 0 else geometry.corners(frame)
+        self._box = geometry.bounds(self._outline) or frame
+        if wanted:
+            self.image = geometry.warp(self.image, self._matrix)
+            self._reference = self.image
+
+    def _place(
+        self, step: Step, placed: geometry.Placed, parameters: Json, target: float | None
+    ) -> None:
+        self._matrix = geometry.matrix_of(placed.matrix) @ self._matrix
+        self._zoom *= placed.zoom
+        self._records.append(
+            StepRecord(
+                kind=step.kind,
+                severity=step.severity,
+                parameters={**parameters, "zoom": placed.zoom, "matrix": list(placed.matrix)},
+                target=target,
+                reached=None if target is None else placed.value,
+                clamped=placed.clamped,
+                reason=placed.reason,
+            )
+        )
+
+    def _occlude(self, light: Light | None, step: Step, variant: str) -> Light | None:
+        target = occlusion.COVERED[step.severity]
+        done = occlusion.cover(
+            variant, self._size, self._outline, target, self._draw(f"occluded/{variant}")
+        )
+        self._uncovered *= 1.0 - done.covered
+        self._records.append(
+            StepRecord(
+                kind=step.kind,
+                severity=step.severity,
+                variant=variant,
+                parameters={
+                    "map": list(done.matte.map),
+                    "look": done.matte.look,
+                    "pitch": done.matte.pitch,
+                    "fill": done.matte.fill,
+                },
+                target=target,
+                reached=done.covered,
+                clamped=done.clamped,
+                reason=f"a {variant} cannot cover {target:.0%} here" if done.clamped else "",
+            )
+        )
+        if light is not None:
+            return occlusion.compose(light, done.matte)
+        self.image = occlusion.over(self.image, done.matte)
+        return None
+
+    def _blur(self, light: Light | None, step: Step, variant: str) -> Light:
+        width = self._size[0]
+        crop = calibrate.Crop(self._reference, self._box) if self._calibrated else None
+        target = calibrate.LADDER[step.severity]
+        share = (calibrate.DEFOCUS if variant == "defocus" else calibrate.MOTION)[step.severity]
+        angle = float(self._draw("blurred/angle").uniform(0, 180))
+        pivot = self._pivot()
+
+        def smear(source: Light, size: float) -> Light:
+            if variant == "defocus":
+                return blur.defocus(source, size)
+            if variant == "motion":
+                return blur.move(source, blur.Motion.near(size, angle))
+            return blur.roll(source, self._roll(size, pivot))
+
+        if crop is None:
+            size = share * width
+        elif variant == "defocus":
+            size = calibrate.solve_radius(crop, target, width)
+        else:
+            size = calibrate.solve_length(
+                crop, target, width, self._tangent(pivot) if variant == "roll" else angle
+            )
+        done: Image | None = None
+        reached: float | None = None
+        if crop is not None:
+            before = to_light(self._reference)
+            top = (calibrate.RADIUS_RANGE if variant == "defocus" else calibrate.LENGTH_RANGE)[1]
+
+            def render(value: float) -> tuple[float, Image]:
+                shown = to_codes(smear(before, value))
+                return calibrate.similarity(self._reference, shown, self._box), shown
+
+            size, reached, done = calibrate.corrected(render, size, target, (0.3, top * width))
+        self._records.append(
+            StepRecord(
+                kind=step.kind,
+                severity=step.severity,
+                variant=variant,
+                parameters=self._blur_parameters(variant, size, angle, pivot),
+                **_outcome(target, reached),
+            )
+        )
+        if light is None and done is not None and self.image is self._reference:
+            return to_light(done)
+        return smear(self._as_light(light), size)
+
+    def _blur_parameters(
+        self, variant: str, size: float, angle: float, pivot: tuple[float, float]
+    ) -> Json:
+        """The point-spread function in the few numbers it is made of."""
+        if variant == "defocus":
+            return {"psf": "disc", "radius": size, "reduction": blur.reduction(size)}
+        if variant == "motion":
+            smear = blur.Motion.near(size, angle)
+            return {
+                "psf": "line",
+                "length": smear.length,
+                "angle": smear.angle,
+                "dx": smear.dx,
+                "dy": smear.dy,
+                "segments": smear.segments,
+            }
+        turn = self._roll(size, pivot)
+        return {"psf": "arc", "length": size, "degrees": turn.degrees, "pivot": [turn.x, turn.y]}
+
+    def _pivot(self) -> tuple[float, float]:
+        """The head turns about the neck, below the picture; the entity must not be the pivot."""
+        w, h = self._size
+        return w * (0.5 + float(self._draw("blurred/pivot").uniform(-0.4, 0.4))), h * 1.35
+
+    def _roll(self, arc: float, pivot: tuple[float, float]) -> blur.Roll:
+        x0, y0, x1, y1 = self._box
+        far = math.hypot((x0 + x1) / 2 - pivot[0], (y0 + y1) / 2 - pivot[1])
+        return blur.Roll(degrees=math.degrees(arc / max(far, 1.0)), x=pivot[0], y=pivot[1])
+
+    def _tangent(self, pivot: tuple[float, float]) -> float:
+        x0, y0, x1, y1 = self._box
+        dx, dy = (x0 + x1) / 2 - pivot[0], (y0 + y1) / 2 - pivot[1]
+        return math.degrees(math.atan2(dx, dy)) % 180.0
+
+    def _lower(self, step: Step) -> None:
+        target = calibrate.LADDER[step.severity]
+        spot = self._spot()
+        rows = lowlight.ROW_NOISE.get(step.severity, 0.0)
+
+        def exposure(ev: float) -> lowlight.Exposure:
+            return lowlight.Exposure(ev=ev, row_noise=rows, spot=spot)
+
+        def shoot(source: Image, ev: float) -> Image:
+            return lowlight.expose(source, exposure(ev), self._key, step.severity)
+
+        ev = calibrate.EV[step.severity]
+        reached: float | None = None
+        done: Image | None = None
+        if self._calibrated:
+            crop = calibrate.Crop(self._reference, self._box)
+
+            def render(value: float) -> tuple[float, Image]:
+                shown = shoot(self._reference, calibrate.quantised(value))
+                return (
+                    calibrate.similarity(self._reference, shown, self._box, gain_matched=True),
+                    shown,
+                )
+
+            ev, reached, done = calibrate.corrected(
+                render, calibrate.solve_ev(crop, target), target, calibrate.EV_RANGE
+            )
+            ev = calibrate.quantised(ev)
+        chosen = exposure(ev)
+        self._records.append(
+            StepRecord(
+                kind=step.kind,
+                severity=step.severity,
+                parameters={
+                    "ev": ev,
+                    "gain": chosen.gain,
+                    "full_well": lowlight.FULL_WELL,
+                    "read_noise": lowlight.READ_NOISE,
+                    "row_noise": rows,
+                    "spot": None if spot is None else list(spot),
+                },
+                **_outcome(target, reached),
+            )
+        )
+        alone = self.image is self._reference
+        self.image = done if alone and done is not None else shoot(self.image, ev)
+
+    def _spot(self) -> tuple[float, float, float, float] | None:
+        """A dark spot around the entity; even light where the entity is most of the picture."""
+        w, h = self._size
+        x0, y0, x1, y1 = self._box
+        if self._entity.whole_frame or (x1 - x0) * (y1 - y0) > 0.6 * w * h:
+            return None
+        return (x0 + x1) / 2, (y0 + y1) / 2, 0.9 * (x1 - x0) + 1, 0.9 * (y1 - y0) + 1
+
+    def _encode(self, step: Step) -> None:
+        from PIL import Image as pil
+
+        buffer = io.BytesIO()
+        pil.fromarray(self.image).save(buffer, "JPEG", quality=step.severity)
+        with pil.open(buffer) as decoded:
+            self.image = np.asarray(decoded.convert("RGB"), np.uint8)
+        self._records.append(
+            StepRecord(
+                kind=step.kind, severity=step.severity, parameters={"quality": step.severity}
+            )
+        )
+
+
+_ORDER = {
+    name: place
+    for place, name in enumerate(
+        ("fence", "screen", "defocus", "motion", "roll", "strap", "finger", "low-light", JPEG)
+    )
+}
+"""Where light meets each operation. Geometry comes before all of them."""
+
+
+def _outcome(target: float, reached: float | None) -> Json:
+    """The common end of a calibrated step's record."""
+    if reached is None:
+        return {}
+    missed = abs(reached - target) > calibrate.TOLERANCE
+    reason = f"SSIM {target:.2f} is out of reach; {reached:.2f} is the nearest" if missed else ""
+    return {"target": target, "reached": reached, "clamped": missed, "reason": reason}
+
+
+def _untouched(
+    clean: Image, chain: DegradationSpec, entity: geometry.Entity, key: str, source: str | None
+) -> Degraded:
+    box = geometry.bounds(entity.polygon)
+    record = DegradationRecord(
+        spec=str(chain),
+        key=key,
+        size=(clean.shape[1], clean.shape[0]),
+        polygon=entity.polygon,
+        box_unclipped=box,
+        box=box,
+        ssim_crop=None if source is None else 1.0,
+        ssim_frame=None if source is None else 1.0,
+        notes=(entity.note,) if entity.note else (),
+        versions=dict(_versions()),
+        input_sha256=source,
+        output_sha256=source,
+    )
+    return Degraded(clean.copy(), record)
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("optics", str(streams.VERSION)),
+        ("opencv", cv2.__version__),
+        ("numpy", np.__version__),
+    )
+
+
+def _inside(box: Box | None) -> Box | None:
+    """Clipping computes its points: rounding may leave one a hair outside the frame."""
+    return (
+        None
+        if box is None
+        else (max(box[0], 0.0), max(box[1], 0.0), max(box[2], 0.0), max(box[3], 0.0))
+    )

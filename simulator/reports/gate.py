@@ -1,0 +1,96 @@
+"""Conditions under which a comparison fails, for CI: `truthfulness < -0.02`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mmrag.errors import SpecError
+from mmrag.records import Record
+
+_RATES = {
+    "truthfulness": "truthfulness_score",
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination": "hallucination_rate",
+}
+_COSTS = ("seconds", "input_tokens", "output_tokens", "cost")
+METRICS = (*_RATES, "multi_turn_score", *_COSTS)
+"""What a gate may speak of; always the difference from the baseline."""
+
+_PARTS = ("estimate", "low", "high", "p", "detectable")
+_TESTS = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+class Gate(Record, frozen=True, kw_only=True):
+    """`METRIC[.PART] OP NUMBER`: a difference that must not be.
+
+    METRIC is truthfulness, accuracy, missing, hallucination (as experienced), multi_turn_score,
+    seconds, input_tokens, output_tokens or cost; PART is estimate (when left out), low, high, p or
+    detectable. `truthfulness.high < 0` fails only on a loss that is certain.
+
+    >>> str(Gate.parse("truthfulness.high<0"))
+    'truthfulness.high < 0'
+    """
+
+    metric: str
+    part: str = "estimate"
+    operator: str
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        """Read a gate, or `SpecError` saying what may stand there."""
+        match = re.fullmatch(
+            r"\s*([a-z_]+)(?:\.([a-z]+))?\s*(<=|>=|<|>)\s*([+-]?\d*\.?\d+(?:e-?\d+)?)\s*", text
+        )
+        if match is None:
+            raise SpecError(
+                f"--fail-if {text!r}: write METRIC[.PART] OP NUMBER, e.g. 'truthfulness < -0.02'."
+            )
+        metric, part, operator, bound = match.groups()
+        part = part or "estimate"
+        if metric not in METRICS:
+            raise SpecError(f"--fail-if {text!r}: no metric {metric!r}; {', '.join(METRICS)}.")
+        if part not in _PARTS or (metric in _COSTS and part != "estimate"):
+            raise SpecError(
+                f"--fail-if {text!r}: no part {part!r}; {', '.join(_PARTS)} "
+                "(costs have an estimate only)."
+            )
+        return cls(metric=metric, part=part, operator=operator, bound=float(bound))
+
+    def __str__(self) -> str:
+        part = "" if self.part == "estimate" else f".{self.part}"
+        return f"{self.metric}{part} {self.operator} {self.bound:g}"
+
+    def value(self, comparison: dict[str, Any]) -> float | None:
+        """The figure that the gate is about."""
+        if self.metric in _COSTS:
+            return comparison["costs"][self.metric]["difference"]
+        if self.metric == "multi_turn_score":
+            return comparison["multi_turn_score"][self.part]
+        return comparison["as_experienced"][_RATES[self.metric]][self.part]
+
+    def fails(self, comparison: dict[str, Any]) -> bool:
+        """Whether the condition holds. An unknown figure fails: a gate must not pass unmeasured."""
+        value = self.value(comparison)
+        return value is None or bool(_TESTS[self.operator](value, self.bound))
+
+
+def judge_gates(comparison: dict[str, Any], gates: list[Gate]) -> list[dict[str, Any]]:
+    """Every gate on every compared run."""
+    return [
+        {
+            "gate": str(gate),
+            "other": one["other"],
+            "value": gate.value(one),
+            "failed": gate.fails(one),
+        }
+        for one in comparison["comparisons"]
+        for gate in gates
+    ]

@@ -1,0 +1,73 @@
+"""From a run's records to what the measures take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from mmrag.metrics.protocols import TurnScore, score
+from mmrag.records import Outcome, Record, Status, TurnResult
+from simulator.engine import outcome_of
+from simulator.stopping import StopPolicy
+from simulator.store import RunReader
+
+AGENT_ERRORS = ("unscored", "missing", "incorrect")
+"""How an infrastructure failure may count. The first is the default."""
+
+
+class ScoreOptions(Record, frozen=True, kw_only=True):
+    """How a run is to be scored; printed with the figures."""
+
+    protocol: str = "strict"
+    stop: str = "strikes(2)"
+    agent_errors: str = "unscored"
+    degradation: str | None = None
+    """Only turns under this degradation; None takes all, each as a session of its own."""
+    resamples: int = 1000
+    seed: int = 0
+
+
+def turn_scores(
+    run: RunReader, *, agent_errors: str = "unscored", degradation: str | None = None
+) -> Iterator[TurnScore]:
+    """Every turn of a run as scoring sees it, in the data set's order."""
+    for session in run.sessions():
+        condition = session.capture.degradation
+        if degradation is not None and condition != degradation:
+            continue
+        name = session.id if condition == "clean" else f"{session.id}@{condition}"
+        for result in run.turns(session.id, condition):
+            yield TurnScore(
+                session_id=name,
+                cluster=session.id,
+                turn_index=result.turn_index,
+                outcome=_outcome(result, agent_errors),
+                exact=result.verdict is not None and result.verdict.exact,
+                is_ego=session.capture.is_ego,
+                skipped=result.status is Status.SKIPPED_AFTER_STOP,
+            )
+
+
+def score_run(run: RunReader, options: ScoreOptions = ScoreOptions()) -> dict[str, Any]:
+    """Figures of a run with the options they were computed under and the statuses behind them."""
+    figures: dict[str, Any] = score(
+        turn_scores(run, agent_errors=options.agent_errors, degradation=options.degradation),
+        options.protocol,
+        stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    return {
+        **figures,
+        "options": msgspec.to_builtins(options),
+        "judge": run.meta("judge"),
+        "statuses": run.turn_counts(),
+    }
+
+
+def _outcome(result: TurnResult, agent_errors: str) -> Outcome:
+    if agent_errors != "unscored" and result.status in (Status.AGENT_ERROR, Status.TIMEOUT):
+        return Outcome(agent_errors)
+    return outcome_of(result)

@@ -1,0 +1,290 @@
+"""Measuring the searches on a world's own questions: what was asked, and what should come back.
+
+Image search: a query's picture should bring a KG picture of the entity asked about. Web search: the
+question, with the entity named as its first turn's picture shows it, should bring a page that
+answers. Both are recall at k of the *first* relevant result (the published definition), MRR and
+nDCG@10 with binary relevance, with 95 % bootstrap intervals over sessions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mmrag.errors import UsageError
+from mmrag.images import LazyImage
+from mmrag.protocols import Reranker
+from mmrag.records import Session
+from mmrag.search.index import Index
+from mmrag.search.rerank import LexicalReranker
+from mmrag.search.web import Mode, Web
+
+KS = (1, 5, 10, 30, 50)
+NAMES = ("low-light", "blurred", "truncated", "occluded", "rotated")
+_BATCH = 16
+
+Progress = Callable[[str, int, int], None]
+
+
+class Case(NamedTuple):
+    """One query's outcome: the ranks (from 1) at which something relevant stood, and its slices."""
+
+    session: str
+    ranks: tuple[int, ...]
+    relevant: int
+    slices: dict[str, str]
+
+
+def evaluate(
+    world: Path,
+    index: Index,
+    *,
+    split: str = "single-turn",
+    limit: int = 300,
+    conditions: str = "clean",
+    what: str = "both",
+    seed: int = 0,
+    on_progress: Progress = lambda *_: None,
+) -> dict[str, Any]:
+    """Figures for both searches over a split of a world."""
+    if what not in ("images", "web", "both"):
+        raise UsageError(f"--what {what}: choose images, web or both.")
+    sessions = list(_sessions(world, split, limit))
+    if not sessions:
+        raise UsageError(f"{world} has no sessions in {split}.")
+    figures: dict[str, Any] = {"world": world.name, "split": split, "sessions": len(sessions),
+                               "index": index.fingerprint, "seed": seed}  # fmt: skip
+    if what != "web" and index.images is not None:
+        figures["images"] = image_figures(world, sessions, index, conditions, seed, on_progress)
+    if what != "images" and index.web is not None:
+        figures["web"] = web_figures(world, sessions, index.web, seed, on_progress)
+    return figures
+
+
+def image_figures(
+    world: Path,
+    sessions: Sequence[Session],
+    index: Index,
+    conditions: str,
+    seed: int,
+    on_progress: Progress,
+) -> dict[str, Any]:
+    """Whole picture and regions, under each condition."""
+    found: dict[str, Any] = {}
+    ids, names = _entity_ids(index), _names(world)
+    for condition in _conditions(conditions):
+        cases: dict[str, list[Case]] = {"whole": [], "regions": []}
+        for first in range(0, len(sessions), _BATCH):
+            on_progress(f"images, {condition}", first, len(sessions))
+            some = sessions[first : first + _BATCH]
+            pictures = [_seen(session, condition, seed) for session in some]
+            for way, regions in (("whole", 1), ("regions", None)):
+                hits = index.images.hits(pictures, max(KS), max_regions=regions)
+                for session, listed in zip(some, hits, strict=True):
+                    cases[way].append(
+                        _image_case(session, [ids[hit.row] for hit in listed], ids, names)
+                    )
+        found[condition] = {way: summarise(held, seed) for way, held in cases.items()}
+    return found
+
+
+def web_figures(
+    world: Path, sessions: Sequence[Session], web: Web, seed: int, on_progress: Progress
+) -> dict[str, Any]:
+    """BM25, dense, hybrid, and hybrid with reranking, side by side."""
+    answering = _answering(world)
+    asked = list(_questions(world, sessions, answering))
+    ways = {
+        "bm25": _way(web, "bm25", None),
+        "dense": _way(web, "dense", None),
+        "hybrid": _way(web, "hybrid", None),
+        "hybrid+rerank": _way(web, "hybrid", web.reranker or LexicalReranker(web.lexical.rarity)),
+    }
+    found: dict[str, Any] = {}
+    for name, search in ways.items():
+        cases: list[Case] = []
+        for first in range(0, len(asked), _BATCH):
+            on_progress(f"web, {name}", first, len(asked))
+            some = asked[first : first + _BATCH]
+            results = search.search_text([query for query, *_ in some], max(KS))
+            for (_, session, urls, slices), hits in zip(some, results, strict=True):
+                ranks = tuple(r for r, hit in enumerate(hits, 1) if hit.url in urls)
+                cases.append(Case(session, ranks, len(urls), slices))
+        found[name] = summarise(cases, seed)
+    return found
+
+
+def _way(web: Web, mode: Mode, reranker: Reranker | None) -> Web:
+    return Web(web.vectors, web.rows, web.lexical, web.encoder, mode=mode, reranker=reranker)
+
+
+def summarise(cases: Sequence[Case], seed: int = 0) -> dict[str, Any]:
+    """Recall@k, MRR and nDCG@10 over all cases and by slice."""
+    figures: dict[str, Any] = {"queries": len(cases), **_means(cases)}
+    figures["interval"] = {f"recall@{k}": _interval(cases, k, seed) for k in (5, 30, 50)}
+    groups: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        for slice_name, value in case.slices.items():
+            groups[slice_name][value].append(case)
+    figures["slices"] = {
+        name: {value: {"queries": len(held), **_means(held)} for value, held in sorted(by.items())}
+        for name, by in groups.items()
+    }
+    return figures
+
+
+def print_figures(figures: dict[str, Any]) -> None:
+    """The tables of an evaluation, for reading."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for part in ("images", "web"):
+        rows: list[tuple[str, dict[str, Any]]] = []
+        if part == "images":
+            rows = [(f"{condition}, {way}", summary)
+                    for condition, ways in figures.get("images", {}).items()
+                    for way, summary in ways.items()]  # fmt: skip
+        else:
+            rows = list(figures.get("web", {}).items())
+        if not rows:
+            continue
+        table = Table(title=f"{part}: {figures['world']}, {figures['split']}")
+        for name in ("way", "queries", *(f"recall@{k}" for k in KS), "MRR", "nDCG@10"):
+            table.add_column(name, justify="left" if name == "way" else "right")
+        for name, summary in rows:
+            shown = [f"{summary[f'recall@{k}']:.3f}" for k in KS]
+            table.add_row(name, str(summary["queries"]), *shown, f"{summary['MRR']:.3f}",
+                          f"{summary['nDCG@10']:.3f}")  # fmt: skip
+        console.print(table)
+
+
+def _sessions(world: Path, split: str, limit: int) -> Iterator[Session]:
+    from simulator.datasets.world import read_world
+
+    for n, session in enumerate(read_world(world, split, pictures="clean")):
+        if limit and n >= limit:
+            return
+        yield session
+
+
+def _conditions(text: str) -> list[str]:
+    if text == "sweep":
+        return ["clean", *(f"{name}@{level}" for name in NAMES for level in range(1, 6))]
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _seen(session: Session, condition: str, seed: int) -> LazyImage:
+    if condition == "clean":
+        return session.capture.image
+    from PIL import Image
+
+    from simulator.optics import degrade
+
+    capture = session.capture
+    done = degrade(np.asarray(capture.image.pil()), condition, capture.focus,
+                   polygon=capture.polygon, key=f"{seed}/{session.id}", measured=False)  # fmt: skip
+    return LazyImage.from_pil(Image.fromarray(np.asarray(done.image, np.uint8)), name=session.id)
+
+
+def _entity_ids(index: Index) -> list[frozenset[str]]:
+    names = index.images.rows.column("entities").to_pylist()
+    return [frozenset(json.loads(listed)) for listed in names]
+
+
+def _image_case(
+    session: Session,
+    listed: Sequence[frozenset[str]],
+    everything: Sequence[frozenset[str]],
+    entities: dict[str, str],
+) -> Case:
+    wanted = entities.get(str(session.turns[0].extra.get("entity_id", "")), "")
+    ranks = tuple(rank for rank, names in enumerate(listed, 1) if wanted in names)
+    turn = session.turns[0]
+    slices = {"view": "egocentric" if session.capture.is_ego else "catalogue",
+              "domain": turn.domain, "text_clue": str(turn.text_clue)}  # fmt: skip
+    return Case(session.id, ranks, sum(wanted in names for names in everything), slices)
+
+
+def _answering(world: Path) -> dict[str, set[str]]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(world / "grounding.parquet", columns=["turn_id", "page_url", "label"])
+    kinds = _label_names(world / "grounding.parquet")
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in table.to_pylist():
+        label = kinds[row["label"]] if isinstance(row["label"], int) else row["label"]
+        if label == "answers":
+            found[row["turn_id"]].add(row["page_url"])
+    return found
+
+
+def _label_names(path: Path) -> list[str]:
+    import pyarrow.parquet as pq
+
+    meta = json.loads(pq.read_schema(path).metadata[b"huggingface"])
+    return meta["info"]["features"]["label"]["names"]
+
+
+def _questions(
+    world: Path, sessions: Sequence[Session], answering: dict[str, set[str]]
+) -> Iterator[tuple[str, str, set[str], dict[str, str]]]:
+    """Questions that some page answers, each with the name of the thing it is about before it."""
+    names = _names(world)
+    for session in sessions:
+        for turn in session.turns:
+            urls = answering.get(turn.id)
+            if not urls:
+                continue
+            name = names.get(str(turn.extra.get("entity_id", "")), "")
+            slices = {"query_type": turn.query_type, "dynamism": turn.dynamism,
+                      "domain": turn.domain}  # fmt: skip
+            yield f"{name}: {turn.query}" if name else turn.query, session.id, urls, slices
+
+
+def _names(world: Path) -> dict[str, str]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(world / "entities.parquet", columns=["entity_id", "name"])
+    return dict(zip(*(table.column(c).to_pylist() for c in ("entity_id", "name")), strict=True))
+
+
+def _means(cases: Sequence[Case]) -> dict[str, float]:
+    n = len(cases) or 1
+    figures = {f"recall@{k}": sum(_hit(c, k) for c in cases) / n for k in KS}
+    figures["MRR"] = sum(1 / c.ranks[0] if c.ranks else 0.0 for c in cases) / n
+    figures["nDCG@10"] = sum(_ndcg(c, 10) for c in cases) / n
+    return {name: round(value, 4) for name, value in figures.items()}
+
+
+def _hit(case: Case, k: int) -> bool:
+    return bool(case.ranks) and case.ranks[0] <= k
+
+
+def _ndcg(case: Case, k: int) -> float:
+    best = sum(1 / math.log2(r + 1) for r in range(1, min(case.relevant, k) + 1))
+    gained = sum(1 / math.log2(r + 1) for r in case.ranks if r <= k)
+    return gained / best if best else 0.0
+
+
+def _interval(cases: Sequence[Case], k: int, seed: int) -> list[float]:
+    """95 % bootstrap over sessions: turns of one session are not independent."""
+    by_session: dict[str, list[float]] = defaultdict(list)
+    for case in cases:
+        by_session[case.session].append(float(_hit(case, k)))
+    held = list(by_session.values())
+    if not held:
+        return [0.0, 0.0]
+    sums, counts = np.array([sum(h) for h in held]), np.array([len(h) for h in held])
+    key = int.from_bytes(hashlib.sha256(f"{seed}/{k}".encode()).digest()[:8], "big")
+    draws = np.random.Generator(np.random.Philox(key)).integers(len(held), size=(1000, len(held)))
+    means = sums[draws].sum(1) / counts[draws].sum(1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return [round(float(low), 4), round(float(high), 4)]

@@ -1,0 +1,460 @@
+"""The run store: everything that happened, in one folder, one durable commit per turn.
+
+A run is a folder: `run.sqlite` (WAL) and `images/` (each picture once, named by its hash). There
+is one writer, held by a lock; any number of readers may look on while it writes. Turns of
+different conversations that finish together share one commit (group commit), and a turn counts as
+done only after that commit is on disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import msgspec
+
+from mmrag.errors import ConflictError, StoreError
+from mmrag.images import LazyImage
+from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode
+from simulator import schema
+from simulator.engine import reply_status
+
+_BATCH = 256  # turns in one transaction at most, so that a reader never waits long
+
+
+class Changes(NamedTuple):
+    """What `RunReader.changes_since` found."""
+
+    sessions: list[tuple[int, str, str, bytes]]
+    """Position, session id, degradation, JSON of the session."""
+    marks: dict[tuple[str, str], list[str]]
+    """All turns' outcomes (or statuses) of every conversation that gained or changed one."""
+    session_row: int
+    turn_row: int
+
+
+class RunReader:
+    """Read a run, finished or not. Opens without a lock and never writes.
+
+    Old schema versions open too: they are read through an in-memory copy brought up to date.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        path = self.folder / schema.FILE
+        if not path.is_file():
+            raise StoreError(
+                f"{self.folder} is no run (there is no {schema.FILE} in it). "
+                "Give the folder that `mmrag run --out` wrote."
+            )
+        self._db = schema.open_for_reading(path)
+        self._db_lock = threading.Lock()
+        self.images = ImageFolder(self.folder / "images")
+
+    def meta(self, key: str) -> Any:
+        """A value of the run's own record (`config`, `provenance`, `judge`, ...), or None."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
+        return msgspec.json.decode(rows[0][0]) if rows else None
+
+    def turn_counts(self) -> dict[str, int]:
+        """Status → number of turns."""
+        return dict(
+            self._rows("SELECT status, COUNT(*) FROM turns GROUP BY status ORDER BY status")
+        )
+
+    def session_keys(self) -> list[tuple[str, str]]:
+        """(session id, degradation) of every session that has begun, in the data set's order."""
+        return self._rows(
+            "SELECT session_id, degradation FROM sessions ORDER BY position, degradation"
+        )
+
+    def degradations_of(self, session_id: str) -> list[str]:
+        """Under which degradations a session was run."""
+        rows = self._rows(
+            "SELECT degradation FROM sessions WHERE session_id = ? ORDER BY degradation", session_id
+        )
+        return [row[0] for row in rows]
+
+    def session(self, session_id: str, degradation: str = "clean") -> Session:
+        """One session as the agent saw it."""
+        rows = self._rows(
+            "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
+            session_id,
+            degradation,
+        )
+        if not rows:
+            raise StoreError(f"{self.folder}: no session {session_id!r} under {degradation!r}.")
+        return decode_as(Session, rows[0][0], images=self.images.get)
+
+    def sessions(self) -> Iterator[Session]:
+        """All sessions, streamed in the data set's order."""
+        for record in self._stream(
+            "SELECT record FROM sessions WHERE (position, degradation) > (?, ?) "
+            "ORDER BY position, degradation LIMIT 200",
+            "position, degradation",
+            (-1, ""),
+        ):
+            yield decode_as(Session, record, images=self.images.get)
+
+    def turns(self, session_id: str, degradation: str = "clean") -> list[TurnResult]:
+        """The turns of one session with the verdicts of the current judge."""
+        rows = self._rows(
+            _TURNS + "WHERE t.session_id = ? AND t.degradation = ? ORDER BY t.turn_index",
+            session_id,
+            degradation,
+        )
+        return [_join(*row) for row in rows]
+
+    def results(self) -> Iterator[TurnResult]:
+        """All turns, streamed in the data set's order, with the current judge's verdicts."""
+        for session_id, degradation in self.session_keys():
+            yield from self.turns(session_id, degradation)
+
+    def raw(self) -> Iterator[tuple[bytes, list[tuple[bytes, str, bytes | None]]]]:
+        """Every session's record with its turns' (result, status, verdict), as they lie on disk.
+
+        Streamed in the data set's order, for those who read a quarter of a million turns and need
+        a few fields of each: they decode only these.
+        """
+        start = (-1, "")
+        while sessions := self._rows(
+            "SELECT position, degradation, session_id, record FROM sessions "
+            "WHERE (position, degradation) > (?, ?) ORDER BY position, degradation LIMIT 200",
+            *start,
+        ):
+            for _, degradation, session_id, record in sessions:
+                where = "WHERE t.session_id = ? AND t.degradation = ? ORDER BY t.turn_index"
+                yield record, self._rows(_TURNS + where, session_id, degradation)
+            start = sessions[-1][:2]
+
+    def verdicts(self, session_id: str, degradation: str, turn_index: int) -> dict[str, Verdict]:
+        """Every judge's verdict on one turn, by judge."""
+        rows = self._rows(
+            "SELECT judge, verdict FROM verdicts "
+            "WHERE session_id = ? AND degradation = ? AND turn_index = ? ORDER BY judge",
+            session_id,
+            degradation,
+            turn_index,
+        )
+        return {judge: decode_as(Verdict, data) for judge, data in rows}
+
+    def changes_since(self, session_row: int = 0, turn_row: int = 0) -> Changes:
+        """What was written after two row numbers; start at 0 and pass on what it returns.
+
+        For lists over many conversations: the sessions' JSON is left undecoded, and a turn is
+        reduced to its outcome, or its status where it has none.
+        """
+        sessions = self._rows(
+            "SELECT rowid, position, session_id, degradation, record FROM sessions "
+            "WHERE rowid > ? ORDER BY rowid",
+            session_row,
+        )
+        last = self._rows("SELECT COALESCE(MAX(rowid), 0) FROM turns")[0][0]
+        marks: dict[tuple[str, str], list[str]] = {}
+        if last > turn_row:
+            for session_id, degradation, mark in self._rows(_MARKS, turn_row):
+                marks.setdefault((session_id, degradation), []).append(mark)
+        return Changes(
+            sessions=[(row[1], row[2], row[3], row[4]) for row in sessions],
+            marks=marks,
+            session_row=sessions[-1][0] if sessions else session_row,
+            turn_row=last,
+        )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def __enter__(self) -> RunReader:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _rows(self, sql: str, *values: object) -> list[Any]:
+        try:
+            with self._db_lock:
+                return self._db.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.folder / schema.FILE}: cannot be read ({error}).") from error
+
+    def _stream(self, sql: str, key: str, start: tuple[Any, ...]) -> Iterator[bytes]:
+        paged = sql.replace("SELECT record", f"SELECT {key}, record", 1)
+        while rows := self._rows(paged, *start):
+            for row in rows:
+                yield row[-1]
+            start = rows[-1][:-1]
+
+
+class RunStore(RunReader):
+    """The one writer of a run. Use as a context manager; a second writer is refused."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(self.folder / "lock")
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder}: cannot be written ({error.strerror}). "
+                "Choose a folder you may write to with --out."
+            ) from error
+        try:
+            self._writer_db = schema.open_for_writing(self.folder / schema.FILE)
+            super().__init__(folder)
+        except BaseException:
+            self._lock.close()
+            raise
+        self._queue: queue.Queue[_Job | None] = queue.Queue()
+        self._failure: StoreError | None = None
+        self._thread = threading.Thread(target=self._write_loop, name="run-store", daemon=True)
+        self._thread.start()
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Record a fact about the run itself. Waits for the commit."""
+        data = msgspec.json.encode(value)
+        self._submit(
+            lambda db: db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, data))
+        ).result()
+
+    def begin(self, position: int, session: Session) -> Future[None]:
+        """Record a session as the agent is going to see it, its picture included.
+
+        The picture is on disk before this returns, written by the calling thread, so that many
+        sessions can begin without holding up the writer.
+        """
+        image = session.capture.image
+        try:
+            self.images.put(image.sha256, image.data)
+        except OSError as error:
+            self._failure = self._failed(error)
+            raise self._failure from error
+        row = (position, session.id, session.capture.degradation, encode(session))
+        return self._submit(
+            lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
+        )
+
+    def begin_broken(self, position: int, session: Session) -> Future[None]:
+        """Record a session whose picture could not be had, so that it shows in the run."""
+        stripped = msgspec.structs.replace(
+            session,
+            capture=msgspec.structs.replace(session.capture, image=LazyImage(bytes, sha256="")),
+        )
+        row = (position, session.id, session.capture.degradation, encode(stripped))
+        return self._submit(
+            lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
+        )
+
+    def commit(self, *results: TurnResult) -> Future[None]:
+        """Commit turns together. The future is done when they are on disk."""
+        rows = [_split(result) for result in results]
+
+        def job(db: sqlite3.Connection) -> None:
+            for turn, verdict in rows:
+                db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?)", turn)
+                if verdict is not None:
+                    db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", verdict)
+
+        return self._submit(job)
+
+    def add_verdict(self, result: TurnResult, verdict: Verdict) -> Future[None]:
+        """Record another judge's verdict on a reply that is there already."""
+        assert result.reply is not None
+        key = (result.session_id, result.degradation, result.turn_index)
+        row = (*key, verdict.judge, encode(verdict))
+        status = str(reply_status(result.reply, verdict))
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", row)
+            db.execute(
+                "UPDATE turns SET status = ? "
+                "WHERE session_id = ? AND degradation = ? AND turn_index = ?",
+                (status, *key),
+            )
+
+        return self._submit(job)
+
+    def forget_turns(self, session_id: str, degradation: str, from_index: int) -> None:
+        """Drop the turns of a session from an index on, so that they are asked again."""
+        where = "WHERE session_id = ? AND degradation = ? AND turn_index >= ?"
+        values = (session_id, degradation, from_index)
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute(f"DELETE FROM turns {where}", values)
+            db.execute(f"DELETE FROM verdicts {where}", values)
+
+        self._submit(job).result()
+
+    def close(self) -> None:
+        """Write what is waiting, then let go of the run."""
+        self._queue.put(None)
+        self._thread.join()
+        with contextlib.suppress(sqlite3.Error):
+            self._writer_db.close()
+        super().close()
+        self._lock.close()
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def _submit(self, work: Callable[[sqlite3.Connection], Any]) -> Future[None]:
+        if self._failure is not None:
+            raise self._failure
+        job = _Job(work)
+        self._queue.put(job)
+        return job.done
+
+    def _write_loop(self) -> None:
+        while True:
+            batch = [self._queue.get()]
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < _BATCH and batch[-1] is not None:
+                    batch.append(self._queue.get_nowait())
+            jobs = [job for job in batch if job is not None]
+            if jobs:
+                self._write(jobs)
+            if batch[-1] is None:
+                return
+
+    def _write(self, jobs: list[_Job]) -> None:
+        try:
+            if self._failure is not None:
+                raise self._failure
+            with self._writer_db:  # one transaction, one fsync
+                self._writer_db.execute("BEGIN IMMEDIATE")
+                for job in jobs:
+                    job.work(self._writer_db)
+        except (sqlite3.Error, OSError, StoreError) as error:
+            self._failure = self._failed(error)
+            for job in jobs:
+                job.done.set_exception(self._failure)
+        except BaseException as error:
+            for job in jobs:
+                job.done.set_exception(error)
+        else:
+            for job in jobs:
+                job.done.set_result(None)
+
+    def _failed(self, error: Exception) -> StoreError:
+        if isinstance(error, StoreError):
+            return error
+        return StoreError(
+            f"{self.folder}: writing failed ({error}). What was committed is kept; "
+            f"make room or mend the disk, then `mmrag resume {self.folder}`."
+        )
+
+
+class ImageFolder:
+    """Pictures by content hash, each kept once, written whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, digest: str) -> Path:
+        """Where a picture lies. Only a hash is accepted, so no name can lead outside."""
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise StoreError(f"{digest!r} is no picture of this run.")
+        return self.folder / digest[:2] / digest
+
+    def get(self, digest: str) -> LazyImage:
+        """A picture of this run, loaded when needed."""
+        if not digest:
+            return LazyImage(_no_picture, name="picture that was never read", sha256="")
+        return LazyImage.from_path(self.path(digest), sha256=digest)
+
+    def put(self, digest: str, data: bytes) -> None:
+        """Keep a picture, unless it is here already."""
+        path = self.path(digest)
+        if path.exists():
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+class _Job:
+    __slots__ = ("done", "work")
+
+    def __init__(self, work: Callable[[sqlite3.Connection], Any]) -> None:
+        self.work = work
+        self.done: Future[None] = Future()
+        # A conversation may be cancelled while its turn waits here; it is written all the same.
+        self.done.set_running_or_notify_cancel()
+
+
+_TURNS = (
+    "SELECT t.result, t.status, v.verdict FROM turns t LEFT JOIN verdicts v "
+    "ON v.session_id = t.session_id AND v.degradation = t.degradation "
+    "AND v.turn_index = t.turn_index "
+    "AND v.judge = (SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge') "
+)
+
+_MARKS = (
+    "SELECT t.session_id, t.degradation, "
+    "COALESCE(json_extract(CAST(v.verdict AS TEXT), '$.outcome'), t.status) "
+    "FROM turns t LEFT JOIN verdicts v ON v.session_id = t.session_id "
+    "AND v.degradation = t.degradation AND v.turn_index = t.turn_index "
+    "AND v.judge = (SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge') "
+    "WHERE (t.session_id, t.degradation) IN "
+    "(SELECT DISTINCT session_id, degradation FROM turns WHERE rowid > ?) "
+    "ORDER BY t.session_id, t.degradation, t.turn_index"
+)
+
+
+def _split(result: TurnResult) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    key = (result.session_id, result.degradation, result.turn_index)
+    bare = msgspec.structs.replace(result, verdict=None)
+    turn = (*key, str(result.status), encode(bare))
+    if result.verdict is None:
+        return turn, None
+    return turn, (*key, result.verdict.judge, encode(result.verdict))
+
+
+def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
+    """The row of a turn with the current judge's verdict, which may have changed its status."""
+    bare = decode_as(TurnResult, result)
+    now = Status(status)
+    return msgspec.structs.replace(
+        bare,
+        status=now,
+        verdict=None if verdict is None else decode_as(Verdict, verdict),
+        error=bare.error if now.is_failure else None,
+    )
+
+
+def _lock(path: Path) -> IO[str]:
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        file.close()
+        raise ConflictError(
+            f"{path.parent}: another process (pid {holder}) is writing this run. "
+            "Wait for it, stop it, or choose another --out."
+        ) from error
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _no_picture() -> bytes:
+    raise StoreError("This session's picture could not be read when the run was made.")

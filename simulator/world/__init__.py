@@ -1,0 +1,1 @@
+"""The fictional world: facts, questions, conversations, pages and pictures of them."""

@@ -1,0 +1,279 @@
+"""Entities and facts from a seed. Every value has its own generator, keyed by entity and attribute,
+
+so that adding an attribute to the catalogue changes no other value of a world.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+from mmrag.errors import UsageError
+from simulator.world.draw import Draw
+from simulator.world.factbase import FactBase, Span
+from simulator.world.facts.catalogue import DOMAINS, attribute_of, attributes_of, domain_of_kind
+from simulator.world.facts.schema import (
+    HUBS,
+    Attribute,
+    Choice,
+    Clock,
+    Day,
+    Entity,
+    FactValue,
+    Number,
+    Ref,
+    Several,
+    Year,
+)
+from simulator.world.facts.wording import say_value
+from simulator.world.look import KINDS, LABELLED, Look
+from simulator.world.names import Names
+from simulator.world.published import SESSIONS
+
+FAMILY = 8
+"""Look-alikes per family, so that a query picture has plenty of hard negatives."""
+
+WINDOW_DAYS = 3
+"""Wearers ask on three consecutive days: the snapshot of the world."""
+
+_POPULARITY = (("head", 0.34), ("torso", 0.33), ("tail", 0.33))
+_TAGGED = 0.4
+_WELL_KNOWN = 0.7
+"""Share of relations that are drawn among head entities only: most links lead to the known."""
+
+
+def generate_facts(seed: int, n_entities: int) -> FactBase:
+    """The fact base of a seed with about `n_entities` things that can stand in a picture.
+
+    Each kind gets at least `FAMILY` of them; people, companies and towns come on top.
+    """
+    if n_entities < 1:
+        raise UsageError(f"{n_entities} entities make no world; ask for at least one.")
+    names = Names(seed)
+    entities = [e for kind, n in _counts(n_entities) for e in _entities(names, seed, kind, n)]
+    values = _Values(seed, entities)
+    spans = {e.id: {a.key: values.spans(e, a) for a in attributes_of(e.kind)} for e in entities}
+    facts = FactBase(seed=seed, window=values.window, entities=entities, spans=spans)
+    looks = [_printed(e, facts, seed) for e in entities]
+    return FactBase(seed=seed, window=values.window, entities=looks, spans=spans)
+
+
+def _counts(n_entities: int) -> list[tuple[str, int]]:
+    """Entities per kind: domains in proportion to the questions asked of them, then hubs."""
+    total = sum(SESSIONS.values())
+    counts: list[tuple[str, int]] = []
+    for domain, kinds in KINDS.items():
+        share = n_entities * SESSIONS[domain] / total / len(kinds)
+        counts += [(kind, max(FAMILY, round(share))) for kind in kinds]
+    visible = sum(n for _, n in counts)
+    per_domain = len(DOMAINS)
+    people = max(6 * per_domain, visible // 4)
+    firms = max(4 * per_domain, visible // 8)
+    return [*counts, ("person", people), ("company", firms), ("town", max(24, visible // 40))]
+
+
+def _entities(names: Names, seed: int, kind: str, n: int) -> list[Entity]:
+    domain = domain_of_kind(kind)
+    sectors = tuple(DOMAINS)
+    made: list[Entity] = []
+    # Looks are drawn from the family's number alone, so every seed has families of its own: an
+    # encoder trained on one world has not seen the things of another. Numbers from 10⁹ on are kept
+    # free for training.
+    first_look = Draw(seed, kind, "looks").below(1_900_000) * 500
+    for i in range(n):
+        entity_id = f"{kind}-{i:05d}"
+        draw = Draw(seed, entity_id, "entity")
+        first, second = names.pair()
+        name = draw.pick(domain.names[kind]).format(a=first, b=second)
+        sector = domain.name
+        if kind in HUBS:
+            sector = "local" if kind == "town" else sectors[i % len(sectors)]
+        made.append(
+            Entity(
+                id=entity_id,
+                name=name,
+                aliases=_aliases(kind, name, first, second),
+                domain=sector,
+                kind=kind,
+                popularity=_popularity(draw),
+                family=i // FAMILY,
+                look=None
+                if kind in HUBS
+                else Look(
+                    domain=sector, kind=kind, family=first_look + i // FAMILY, variant=i % FAMILY
+                ),
+            )
+        )
+    return made
+
+
+def _aliases(kind: str, name: str, first: str, second: str) -> tuple[str, ...]:
+    """Other names people use. Two invented words stay in each, so aliases are unique too."""
+    if kind == "person":
+        return (f"{second}, {first}",)
+    short = f"{first} {second}"
+    return (short,) if short != name else (f"the {short}",)
+
+
+def _popularity(draw: Draw) -> str:
+    u = draw.uniform()
+    for name, share in _POPULARITY:
+        if u < share:
+            return name
+        u -= share
+    return "tail"
+
+
+def _printed(entity: Entity, facts: FactBase, seed: int) -> Entity:
+    """Settle what is printed on a thing, once the facts are known."""
+    if entity.look is None:
+        return entity
+    tagged = Draw(seed, entity.id, "tag").chance(_TAGGED)
+    if entity.kind not in LABELLED and not tagged:
+        return entity
+    sublabel = None
+    key = domain_of_kind(entity.kind).sublabel.get(entity.kind)
+    if key is not None:
+        attribute = next(a for a in attributes_of(entity.kind) if a.key == key)
+        sublabel = say_value(attribute, facts.value(entity.id, key, facts.window[0]), facts)
+    look = Look(
+        domain=entity.look.domain,
+        kind=entity.look.kind,
+        family=entity.look.family,
+        variant=entity.look.variant,
+        label=entity.name,
+        sublabel=sublabel,
+    )
+    return Entity(
+        id=entity.id,
+        name=entity.name,
+        aliases=entity.aliases,
+        domain=entity.domain,
+        kind=entity.kind,
+        popularity=entity.popularity,
+        family=entity.family,
+        look=look,
+    )
+
+
+class _Values:
+    """Draws the values of a world."""
+
+    def __init__(self, seed: int, entities: list[Entity]) -> None:
+        self._seed = seed
+        today = dt.date(2031, 3, 1) + dt.timedelta(days=Draw(seed, "today").below(200))
+        self._today = today
+        last = today + dt.timedelta(days=WINDOW_DAYS - 1)
+        self.window = (f"{today}T00:00", f"{last}T23:59")
+        self._pools: dict[tuple[str, str, str], list[str]] = {}
+        for e in entities:
+            sector = e.domain if e.kind in ("person", "company") else ""
+            self._pools.setdefault((e.kind, sector, ""), []).append(e.id)
+            self._pools.setdefault((e.kind, sector, e.popularity), []).append(e.id)
+
+    def spans(self, entity: Entity, attribute: Attribute) -> tuple[Span, ...]:
+        """The value of an attribute through time."""
+        draw = Draw(self._seed, entity.id, attribute.key)
+        starts = self._starts(attribute.dynamism, draw)
+        value = self._value(entity, attribute, draw)
+        if not starts:
+            return ((None, None, value),)
+        spans: list[Span] = []
+        for i, start in enumerate(starts):
+            if i:
+                value = self._next(entity, attribute, draw, value)
+            spans.append((start, starts[i + 1] if i + 1 < len(starts) else None, value))
+        return tuple(spans)
+
+    def _starts(self, dynamism: str, draw: Draw) -> list[str]:
+        day = dt.timedelta(days=1)
+        if dynamism == "real-time":
+            hours = ("00", "06", "12", "18")
+            days = [self._today + day * i for i in range(WINDOW_DAYS)]
+            return [str(self._today - day), *(f"{d}T{h}:00" for d in days for h in hours)]
+        if dynamism == "fast-changing":
+            return [str(self._today + day * i) for i in range(-7, WINDOW_DAYS)]
+        if dynamism == "slow-changing":
+            return [f"{self._today.year - back}-{draw.between(1, 2):02d}-01" for back in (5, 3, 1)]
+        return []
+
+    def _value(self, entity: Entity, attribute: Attribute, draw: Draw) -> FactValue:
+        spec = attribute.value
+        if isinstance(spec, Number):
+            return _round(_spread(spec, draw), spec)
+        if isinstance(spec, Year):
+            if spec.same_as:
+                other = attribute_of(entity.kind, spec.same_as)
+                return self._value(entity, other, Draw(self._seed, entity.id, spec.same_as))
+            return draw.between(spec.low, spec.high)
+        if isinstance(spec, Day):
+            low, high = self._years(entity, spec)
+            first, last = dt.date(low, 1, 1).toordinal(), dt.date(high, 12, 31).toordinal()
+            return str(dt.date.fromordinal(draw.between(first, last)))
+        if isinstance(spec, Clock):
+            steps = draw.between(_minutes(spec.low) // 5, _minutes(spec.high) // 5)
+            return f"{steps // 12:02d}:{steps % 12 * 5:02d}"
+        if isinstance(spec, Choice):
+            return draw.pick(spec.words)
+        if isinstance(spec, Several):
+            return tuple(sorted(draw.sample(spec.words, draw.between(spec.low, spec.high))))
+        return self._other(entity, spec, draw)
+
+    def _years(self, entity: Entity, spec: Day) -> tuple[int, int]:
+        """The years a date may lie in, given the year that another attribute states."""
+        anchor = spec.year_of or spec.after
+        if not anchor:
+            return spec.low, spec.high
+        attribute = attribute_of(entity.kind, anchor)
+        year = self._value(entity, attribute, Draw(self._seed, entity.id, anchor))
+        assert isinstance(year, int)
+        return (year, year) if spec.year_of else (min(year + 1, spec.high), spec.high)
+
+    def _other(self, entity: Entity, spec: Ref, draw: Draw) -> str:
+        kind = draw.pick(spec.kinds)
+        sector = entity.domain if kind in ("person", "company") else ""
+        known = self._pools.get((kind, sector, "head"), [])
+        pool = self._pools[(kind, sector, "")]
+        if len(known) > 1 and draw.chance(_WELL_KNOWN):
+            pool = known
+        while (found := draw.pick(pool)) == entity.id:
+            pass
+        return found
+
+    def _next(
+        self, entity: Entity, attribute: Attribute, draw: Draw, value: FactValue
+    ) -> FactValue:
+        """The value after a change: never the same as before."""
+        spec = attribute.value
+        if not isinstance(spec, Number) or not isinstance(value, int | float):
+            while (new := self._value(entity, attribute, draw)) == value:
+                pass
+            return new
+        reach = {"real-time": 0.06, "fast-changing": 0.12}.get(attribute.dynamism, 0.25)
+        step = 10.0**-spec.digits
+        while True:
+            change = draw.uniform(0.0 if attribute.grows else -reach, reach)
+            base = (spec.high - spec.low) / 2 if spec.low < 0 else max(abs(value), 2 * step / reach)
+            moved = max(spec.low, value + change * base)
+            moved = _round(moved if attribute.grows else min(moved, spec.high), spec)
+            if moved != value:
+                return moved
+
+
+def _spread(spec: Number, draw: Draw) -> float:
+    if spec.low > 0 and spec.high / spec.low > 8:
+        return math.exp(draw.uniform(math.log(spec.low), math.log(spec.high)))
+    return draw.uniform(spec.low, spec.high)
+
+
+def _round(value: float, spec: Number) -> float | int:
+    """To the spec's decimals and significant digits."""
+    digits = spec.digits
+    if value:
+        digits = min(digits, spec.significant - 1 - math.floor(math.log10(abs(value))))
+    rounded = round(value, digits)
+    return int(rounded) if spec.digits == 0 else rounded
+
+
+def _minutes(clock: str) -> int:
+    return int(clock[:2]) * 60 + int(clock[3:])

@@ -1,0 +1,166 @@
+"""Things to buy: food, shopping, style and fashion, general object recognition."""
+
+from __future__ import annotations
+
+from simulator.world.facts.schema import Domain
+from simulator.world.facts.terms import day, num, pick, rel, some, year
+
+_PRICE_CMP = "costs more today | costs less today | costs the most today | costs the least today"
+_HEAVY_CMP = "weighs more | weighs less | weighs the most | weighs the least"
+_PRICE_ASK = (
+    "how much is {x} today | what's {x} going for these days | what would {x} set me back today"
+)
+
+FOOD = Domain(
+    name="food",
+    nouns={"bottle": "bottle", "carton": "carton", "jar": "jar", "packet": "packet"},
+    names={
+        "bottle": ("{a} {b} Lemonade", "{a} {b} Cider", "{a} {b} Iced Tea", "{a} {b} Oil"),
+        "carton": ("{a} {b} Oat Drink", "{a} {b} Juice", "{a} {b} Milk", "{a} {b} Soup"),
+        "jar": ("{a} {b} Honey", "{a} {b} Pickles", "{a} {b} Jam", "{a} {b} Mustard"),
+        "packet": ("{a} {b} Crackers", "{a} {b} Crisps", "{a} {b} Biscuits", "{a} {b} Noodles"),
+    },
+    sublabel={"bottle": "contents", "carton": "contents", "jar": "contents", "packet": "contents"},
+    attributes=(
+        num("contents", "printed net weight", 90, 1450, "g", ask="what net weight is printed on {x} | how many grams does the pack of {x} say",
+            cmp="has more in the pack | has less in the pack | has the most in the pack | has the least in the pack"),
+        rel("maker", "maker", "company", ask="who makes {x} | which company is behind {x}"),
+        rel("creator", "recipe's creator", "person", ask="who came up with the recipe of {x} | whose recipe is {x}"),
+        rel("made_in", "place of production", "town", ask="where is {x} made | which town does {x} come from"),
+        num("energy", "energy per 100 g", 18, 690, "kcal", ask="how many calories are in 100 grams of {x} | what's the energy content of {x} per 100 grams",
+            cmp="has more calories | has fewer calories | has the most calories | has the fewest calories"),
+        num("sugar", "sugar per 100 g", 0.2, 68, "g", digits=1, ask="how much sugar is in 100 grams of {x} | how sugary is {x} per 100 grams",
+            cmp="has more sugar | has less sugar | has the most sugar | has the least sugar"),
+        num("salt", "salt per kilo", 0.3, 48, "g", digits=1, ask="how much salt is in a kilo of {x} | how salty is {x} per kilo",
+            cmp="has more salt | has less salt | has the most salt | has the least salt"),
+        num("protein", "protein per kilo", 3, 290, "g", ask="how much protein is in a kilo of {x} | how many grams of protein per kilo does {x} have",
+            cmp="has more protein | has less protein | has the most protein | has the least protein"),
+        num("shelf_life", "shelf life", 9, 900, "days", ask="how many days does {x} keep | what's the shelf life of {x}",
+            cmp="keeps longer | keeps less long | keeps the longest | keeps the least long"),
+        year("launched", "launch year", 2018, 2029, ask="when did {x} first hit the shelves | what year was {x} launched",
+             cmp="was launched later | was launched earlier | was launched last | was launched first"),
+        day("recipe_day", "date of the last recipe change", 2022, 2030, after="launched", ask="on which date was the recipe of {x} last changed | when exactly did they last change the recipe of {x}"),
+        some("ingredients", "ingredients", "oats | barley | quince | fennel | sesame | ginger | beetroot | hazelnut | rosehip | mint | chickpea | malt | elderflower | pear",
+             ask="what are the main ingredients of {x} | what's in {x}"),
+        pick("sweetener", "sweetener", "cane sugar | beet sugar | date syrup | honey | stevia | rice syrup | nothing at all | apple concentrate", ask="what is {x} sweetened with | which sweetener is used in {x}"),
+        num("rating", "testers' score out of 1000", 180, 990, "points", dyn="slow-changing", ask="how many points out of 1000 do the testers give {x} | what's the testers' score of {x}",
+            cmp="scores higher with the testers | scores lower with the testers | scores the highest with the testers | scores the lowest with the testers"),
+        num("sales", "yearly sales", 3000, 9_000_000, "packs", dyn="slow-changing", ask="how many packs of {x} are sold a year | how well does {x} sell in a year",
+            cmp="sells more a year | sells less a year | sells the most a year | sells the least a year"),
+        num("price", "shop price", 0.9, 38, "$", digits=2, significant=4, dyn="fast-changing", ask=_PRICE_ASK, cmp=_PRICE_CMP),
+        num("stock", "stock nearby", 2, 460, "packs", dyn="real-time", ask="how many packs of {x} are left in the nearest shop right now | how many of {x} are in stock nearby at the moment",
+            cmp="has more packs in stock right now | has fewer packs in stock right now | has the most packs in stock right now | has the fewest packs in stock right now"),
+    ),
+)  # fmt: skip
+
+GENERAL = Domain(
+    name="general object recognition",
+    nouns={"kettle": "kettle", "lamp": "lamp", "clock": "clock", "toaster": "toaster"},
+    names={
+        "kettle": ("{a} {b} Kettle", "{a} {b} Boil", "{a} {b} Steamer"),
+        "lamp": ("{a} {b} Lamp", "{a} {b} Glow", "{a} {b} Lantern"),
+        "clock": ("{a} {b} Clock", "{a} {b} Timepiece", "{a} {b} Chime"),
+        "toaster": ("{a} {b} Toaster", "{a} {b} Crisper", "{a} {b} Toast"),
+    },
+    attributes=(
+        rel("maker", "manufacturer", "company", ask="who makes {x} | which company manufactures {x}"),
+        rel("designer", "designer", "person", ask="who designed {x} | whose design is {x}"),
+        rel("made_in", "place of manufacture", "town", ask="where is {x} made | in which town is {x} put together"),
+        num("power", "power rating", 4, 3100, "W", ask="how many watts does {x} draw | what's the power rating of {x}",
+            cmp="draws more power | draws less power | draws the most power | draws the least power"),
+        num("weight", "weight", 160, 6800, "g", ask="how heavy is {x} | how much does {x} weigh", cmp=_HEAVY_CMP),
+        num("height", "height", 6, 210, "cm", digits=1, ask="how tall is {x} | what's the height of {x}",
+            cmp="is taller | is shorter | is the tallest | is the shortest"),
+        num("cord", "cable length", 40, 420, "cm", ask="how long is the cable of {x} | how far does the cable of {x} reach",
+            cmp="has a longer cable | has a shorter cable | has the longest cable | has the shortest cable"),
+        num("warranty", "warranty", 6, 180, "months", ask="how many months of warranty does {x} come with | how long is the warranty on {x}",
+            cmp="has a longer warranty | has a shorter warranty | has the longest warranty | has the shortest warranty"),
+        year("launched", "launch year", 2018, 2029, ask="when did {x} come on the market | what year was {x} launched",
+             cmp="came out later | came out earlier | came out last | came out first"),
+        day("recall", "safety test date", 2018, 2030, year_of="launched", ask="on which date did {x} pass its safety test | when exactly was the safety test of {x}"),
+        pick("finish", "surface material", "brushed steel | enamel | anodised aluminium | bamboo | borosilicate glass | bakelite | copper | ceramic", ask="what's the surface of {x} made of | what material is the outside of {x}"),
+        some("parts", "spare parts on offer", "switch | base | foot ring | cable | lid | handle | hinge | dial | filter | spring", ask="which spare parts can I get for {x} | what spare parts are on offer for {x}"),
+        num("returns", "returns per 10,000", 3, 900, dyn="slow-changing", ask="how many of 10,000 buyers send {x} back | how often is {x} returned per 10,000 sold",
+            cmp="is returned more often | is returned less often | is returned the most often | is returned the least often"),
+        num("sold", "units sold", 700, 5_000_000, "units", dyn="slow-changing", grows=True, ask="how many units of {x} have been sold so far | how many of {x} are out there by now",
+            cmp="has sold more units | has sold fewer units | has sold the most units | has sold the fewest units"),
+        num("price", "shop price", 9, 640, "$", digits=2, significant=4, dyn="fast-changing", ask=_PRICE_ASK, cmp=_PRICE_CMP),
+        num("used", "second-hand price", 3, 310, "$", digits=2, significant=4, dyn="real-time", ask="what's the cheapest second-hand offer for {x} right now | how little does {x} cost second-hand at the moment",
+            cmp="is dearer second-hand right now | is cheaper second-hand right now | is the dearest second-hand right now | is the cheapest second-hand right now"),
+    ),
+)  # fmt: skip
+
+SHOPPING = Domain(
+    name="shopping",
+    nouns={"headphones": "pair of headphones", "speaker": "speaker", "backpack": "backpack", "mug": "mug"},
+    names={
+        "headphones": ("{a} {b} Headphones", "{a} {b} Studio", "{a} {b} Quiet"),
+        "speaker": ("{a} {b} Speaker", "{a} {b} Boom", "{a} {b} Sound"),
+        "backpack": ("{a} {b} Backpack", "{a} {b} Daypack", "{a} {b} Trek"),
+        "mug": ("{a} {b} Mug", "{a} {b} Cup", "{a} {b} Tumbler"),
+    },
+    attributes=(
+        rel("maker", "brand owner", "company", ask="who makes {x} | which company sells {x}"),
+        rel("designer", "designer", "person", ask="who designed {x} | who's the designer behind {x}"),
+        rel("ships_from", "warehouse town", "town", ask="where does {x} ship from | which town is {x} sent out from"),
+        num("weight", "weight", 90, 4800, "g", ask="how heavy is {x} | how much does {x} weigh", cmp=_HEAVY_CMP),
+        num("battery", "battery life", 4, 120, "hours", kinds="headphones speaker", ask="how long does the battery of {x} last | how many hours does {x} run on one charge",
+            cmp="lasts longer on a charge | lasts less long on a charge | lasts the longest on a charge | lasts the least long on a charge"),
+        num("volume", "capacity", 180, 72_000, "ml", kinds="backpack mug", ask="how much fits into {x} | what's the capacity of {x}",
+            cmp="holds more | holds less | holds the most | holds the least"),
+        num("guarantee", "guarantee", 6, 240, "months", ask="how many months of guarantee does {x} have | how long is {x} guaranteed",
+            cmp="has a longer guarantee | has a shorter guarantee | has the longest guarantee | has the shortest guarantee"),
+        num("colours", "number of colours", 2, 48, ask="how many colours does {x} come in | how many colours can I choose from for {x}",
+            cmp="comes in more colours | comes in fewer colours | comes in the most colours | comes in the fewest colours"),
+        year("launched", "launch year", 2018, 2029, ask="when did {x} come out | what year did {x} go on sale",
+             cmp="came out later | came out earlier | came out last | came out first"),
+        day("sale_day", "first day of sale", 2018, 2030, year_of="launched", ask="on which exact day did {x} go on sale | what was the first day of sale of {x}"),
+        pick("material", "main material", "recycled nylon | waxed cotton | magnesium | stoneware | cork | walnut | titanium | felt", ask="what is {x} mostly made of | which material is {x}"),
+        some("extras", "things in the box", "carry case | cleaning cloth | spare strap | adapter | sticker set | care oil | charging dock | repair kit", ask="what comes in the box with {x} | which extras are packed with {x}"),
+        num("reviews", "number of reviews", 12, 90_000, "reviews", dyn="slow-changing", grows=True, ask="how many reviews does {x} have by now | how many people have reviewed {x} so far",
+            cmp="has more reviews | has fewer reviews | has the most reviews | has the fewest reviews"),
+        num("score", "test score out of 1000", 150, 990, "points", dyn="slow-changing", ask="how many points out of 1000 did {x} get in the latest test | what's the current test score of {x}",
+            cmp="has the better test score | has the worse test score | has the best test score | has the worst test score"),
+        num("price", "online price", 7, 780, "$", digits=2, significant=4, dyn="fast-changing", ask=_PRICE_ASK, cmp=_PRICE_CMP),
+        num("delivery", "delivery time", 2, 42, "days", dyn="fast-changing", ask="how many days would {x} take to arrive if I ordered today | what's today's delivery time for {x}",
+            cmp="takes longer to arrive today | arrives sooner today | takes the longest to arrive today | arrives the soonest today"),
+        num("stock", "stock level", 2, 3900, "pieces", dyn="real-time", ask="how many of {x} are in stock right now | how many pieces of {x} are left at the moment",
+            cmp="has more pieces in stock right now | has fewer pieces in stock right now | has the most pieces in stock right now | has the fewest pieces in stock right now"),
+    ),
+)  # fmt: skip
+
+FASHION = Domain(
+    name="style and fashion",
+    nouns={"shoe": "shoe", "handbag": "handbag", "hat": "hat", "watch": "watch"},
+    names={
+        "shoe": ("{a} {b} Trainer", "{a} {b} Boot", "{a} {b} Loafer"),
+        "handbag": ("{a} {b} Tote", "{a} {b} Clutch", "{a} {b} Satchel"),
+        "hat": ("{a} {b} Fedora", "{a} {b} Beret", "{a} {b} Cap"),
+        "watch": ("{a} {b} Chronograph", "{a} {b} Automatic", "{a} {b} Diver"),
+    },
+    attributes=(
+        rel("house", "fashion house", "company", ask="which house makes {x} | who makes {x}"),
+        rel("designer", "designer", "person", ask="who designed {x} | who's the designer of {x}"),
+        rel("made_in", "place of manufacture", "town", ask="where is {x} made | which town is {x} made in"),
+        num("weight", "weight", 40, 1900, "g", ask="how heavy is {x} | how much does {x} weigh", cmp=_HEAVY_CMP),
+        num("launch_price", "launch price", 25, 4900, "$", ask="how much was {x} when it came out | what did {x} cost at launch",
+            cmp="cost more at launch | cost less at launch | cost the most at launch | cost the least at launch"),
+        num("edition", "edition size", 90, 80_000, "pieces", ask="how many pieces were made of {x} | how large is the edition of {x}",
+            cmp="has the larger edition | has the smaller edition | has the largest edition | has the smallest edition"),
+        num("hours", "hours of handwork", 2, 160, "hours", ask="how many hours of handwork go into {x} | how long does it take to make {x} by hand",
+            cmp="takes more handwork | takes less handwork | takes the most handwork | takes the least handwork"),
+        num("sizes", "number of sizes", 2, 34, ask="how many sizes is {x} sold in | how many sizes does {x} come in",
+            cmp="comes in more sizes | comes in fewer sizes | comes in the most sizes | comes in the fewest sizes"),
+        year("season", "year of its first season", 2018, 2030, ask="which year's collection is {x} from | when was {x} first shown",
+             cmp="was shown later | was shown earlier | was shown last | was shown first"),
+        day("show", "runway date", 2018, 2030, year_of="season", ask="on which day did {x} debut on the runway | what's the exact runway date of {x}"),
+        pick("lining", "lining", "silk twill | suede | linen | merino | microfibre | cork leather | satin | shearling", ask="what is {x} lined with | what's the lining of {x}"),
+        some("colours", "official colours", "ochre | sage | plum | navy | rust | ivory | teal | charcoal | coral | mustard", ask="which colours does {x} officially come in | what are the official colours of {x}"),
+        num("waitlist", "waiting list", 4, 9000, "people", dyn="slow-changing", ask="how many people are on the waiting list for {x} this season | how long is this season's waiting list for {x}",
+            cmp="has the longer waiting list | has the shorter waiting list | has the longest waiting list | has the shortest waiting list"),
+        rel("face", "campaign face", "person", dyn="slow-changing", ask="who's the face of the campaign for {x} now | who models {x} in the current campaign"),
+        num("price", "boutique price", 20, 5200, "$", digits=2, significant=5, dyn="fast-changing", ask=_PRICE_ASK, cmp=_PRICE_CMP),
+        num("resale", "resale price", 15, 7400, "$", dyn="real-time", ask="what does {x} fetch on the resale site right now | how much is {x} resold for at the moment",
+            cmp="resells for more right now | resells for less right now | resells for the most right now | resells for the least right now"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,43 @@
+"""What an entity looks like, in words a renderer understands. Facts choose it, pictures draw it."""
+
+from __future__ import annotations
+
+from mmrag.records import Record
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "animal": ("dog", "bird", "fish", "butterfly"),
+    "book": ("book",),
+    "food": ("bottle", "carton", "jar", "packet"),
+    "general object recognition": ("kettle", "lamp", "clock", "toaster"),
+    "local": ("tower", "bridge", "shopfront", "statue"),
+    "math and science": ("textbook_page", "molecule", "instrument"),
+    "plants and gardening": ("flower", "tree", "succulent", "houseplant"),
+    "shopping": ("headphones", "speaker", "backpack", "mug"),
+    "sports and games": ("ball", "racket", "board_game"),
+    "style and fashion": ("shoe", "handbag", "hat", "watch"),
+    "text understanding": ("sign", "poster", "ticket"),
+    "vehicle": ("car", "motorcycle", "bicycle", "van"),
+    "other": ("guitar", "coin", "flag"),
+}
+"""Domain (CRAG-MM's names) → the kinds of thing that can stand in a picture of it."""
+
+LABELLED = {
+    "book", "bottle", "carton", "jar", "packet", "shopfront", "textbook_page", "board_game",
+    "sign", "poster", "ticket", "van", "coin",
+}  # fmt: skip
+"""Kinds that carry printed text in the world; on others a name can stand on a tag or plaque."""
+
+
+class Look(Record, frozen=True, kw_only=True):
+    """Everything a renderer may know about an entity: no fact can leak into a picture but these."""
+
+    domain: str
+    kind: str
+    family: int
+    """Entities with the same kind and family share shape and palette: hard negatives."""
+    variant: int
+    """What a careful eye can tell apart within a family (markings, proportions, trim)."""
+    label: str | None = None
+    """Text printed on the entity: its name, a brand, a title. None where it carries none."""
+    sublabel: str | None = None
+    """Smaller printed text: an author, a net weight, a street."""
