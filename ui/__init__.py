@@ -1,0 +1,1 @@
+"""The Gradio app that replays what happened."""

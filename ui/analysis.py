@@ -1,0 +1,209 @@
+"""What the Robustness and Compare pages show: the report's own figures, computed when asked for.
+
+The numbers come from `simulator.reports`, so that a page and a report can never disagree.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mmrag.errors import UsageError
+from simulator.reports.build import Loaded, ReportOptions, load_runs
+from simulator.reports.headline import headline
+from simulator.reports.pairs import Pairs, conversation_difference, match, rate_differences
+from simulator.reports.robustness import robustness
+from simulator.reports.slices import dimensions, slice_table, title_of
+from simulator.reports.units import RATES, Uncertainty
+from ui.catalogue import Catalogue
+
+HOW = Uncertainty(resamples=500)
+"""Enough resamples for an interval on a screen; a report takes more."""
+
+TITLES = {
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination",
+    "truthfulness_score": "truthfulness",
+}
+
+
+class Behind(msgspec.Struct, frozen=True):
+    """One conversation behind a figure."""
+
+    session_id: str
+    degradation: str
+    wrong: int
+    missing: int
+    turns: int
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One headline difference."""
+
+    name: str
+    first: float | None
+    second: float | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+class Flip(msgspec.Struct, frozen=True):
+    """One conversation in both runs, with how many of its turns flipped."""
+
+    session_id: str
+    lost: int
+    won: int
+    turns: int
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs, or two conditions, on the same sessions."""
+
+    differences: tuple[Difference, ...]
+    flips: tuple[Flip, ...]
+    pairs: int
+    sessions: int
+    only_first: int
+    only_second: int
+
+
+class Analysis:
+    """The figures of the opened runs, each computed once and kept until the run grows."""
+
+    def __init__(self, runs: dict[str, Catalogue]) -> None:
+        self.runs = runs
+        self._loaded: dict[str, tuple[int, Loaded]] = {}
+        self._lock = threading.Lock()
+
+    def conditions(self, name: str) -> list[str]:
+        """The conditions of a run, clean first."""
+        found = {row.degradation for row in self.runs[name].find_all()}
+        return sorted(found, key=lambda c: (c != "clean", c))
+
+    def broken(self, name: str) -> dict[str, Any] | None:
+        """Clean against degraded; None for a run without both."""
+        frame = self._frame(name).frame
+        headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
+        return robustness(frame, headlines, dimensions(frame), HOW)
+
+    def slices(self, name: str, condition: str) -> list[dict[str, Any]]:
+        """Every slice of one condition."""
+        frame = self._frame(name).frame
+        table = slice_table(frame, frame.condition(condition), HOW)
+        return [{**entry, "title": title_of(entry["dimension"])} for entry in table]
+
+    def behind(
+        self, name: str, condition: str, dimension: str = "", wanted: str = "", limit: int = 60
+    ) -> list[Behind]:
+        """The conversations behind a point or a slice, those with most failures first."""
+        frame = self._frame(name).frame
+        rows = frame.condition(condition)
+        for found in dimensions(frame) if dimension else ():
+            if found.name == dimension and wanted in found.slices:
+                rows = rows & (found.codes == found.slices.index(wanted))
+        sessions = frame["session"]
+        behind: list[Behind] = []
+        for number in np.unique(sessions[rows]):
+            here = rows & (sessions == number) & frame["scored"]
+            score = frame["score"][here]
+            behind.append(
+                Behind(
+                    frame.sessions[int(number)],
+                    condition,
+                    int((score < 0).sum()),
+                    int((score == 0).sum()),
+                    int(here.sum()),
+                )
+            )
+        behind.sort(key=lambda b: (-b.wrong, -b.missing, b.session_id))
+        return behind[:limit]
+
+    def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
+        """Two (run, condition) pairs on the sessions that both have."""
+        if first == second:
+            raise UsageError("both sides are the same; choose another run or condition.")
+        a, b = self._frame(first[0]).frame, self._frame(second[0]).frame
+        rows, others = a.condition(first[1]), b.condition(second[1])
+        pairs = match(a, rows, b, others)
+        if not len(pairs.rows):
+            raise UsageError("the two sides have no session in common, so nothing can be paired.")
+        tested = rate_differences(pairs, HOW)["as_answered"]
+        talk = conversation_difference(pairs, HOW)
+        differences = [
+            _difference(TITLES[rate], tested[rate], *_levels(pairs, rate)) for rate in RATES
+        ]
+        differences.append(_difference("multi-turn score", talk, None, None))
+        flips = _flips(pairs)
+        known = len(np.unique(pairs.cluster))
+        return Comparison(
+            differences=tuple(differences),
+            flips=tuple(flips),
+            pairs=int(pairs.difference("as_answered", "accuracy")[0].sum()),
+            sessions=known,
+            only_first=len(np.unique(a["session"][rows])) - known,
+            only_second=len(np.unique(b["session"][others])) - known,
+        )
+
+    def _frame(self, name: str) -> Loaded:
+        catalogue = self.runs[name]
+        catalogue.refresh()
+        with self._lock:
+            known = self._loaded.get(name)
+            if known is None or known[0] != catalogue.version:
+                loaded, _, _ = load_runs([catalogue.run], ReportOptions())
+                known = (catalogue.version, loaded[0])
+                self._loaded[name] = known
+            return known[1]
+
+
+def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:
+    from simulator.reports.units import view_values
+
+    counted, values = view_values(pairs.first, "as_answered")
+    counted_too, values_too = view_values(pairs.second, "as_answered")
+    both = counted[pairs.rows] & counted_too[pairs.others]
+    if not both.any():
+        return None, None
+    return (
+        float(values[rate][pairs.rows][both].mean()),
+        float(values_too[rate][pairs.others][both].mean()),
+    )
+
+
+def _difference(
+    name: str, tested: dict[str, Any], first: float | None, second: float | None
+) -> Difference:
+    return Difference(
+        name=name,
+        first=first,
+        second=second,
+        estimate=tested["estimate"],
+        low=tested["low"],
+        high=tested["high"],
+        p=tested.get("p"),
+    )
+
+
+def _flips(pairs: Pairs) -> list[Flip]:
+    scored = pairs.first["scored"][pairs.rows] & pairs.second["scored"][pairs.others]
+    right = pairs.first["score"][pairs.rows] > 0
+    right_too = pairs.second["score"][pairs.others] > 0
+    flips: list[Flip] = []
+    for number in np.unique(pairs.cluster):
+        here = (pairs.cluster == number) & scored
+        flips.append(
+            Flip(
+                pairs.first.sessions[int(number)],
+                int((here & right & ~right_too).sum()),
+                int((here & ~right & right_too).sum()),
+                int((pairs.cluster == number).sum()),
+            )
+        )
+    flips.sort(key=lambda flip: (-(flip.lost + flip.won), flip.session_id))
+    return flips

@@ -1,0 +1,265 @@
+"""A light index of a run's conversations, for filtering and paging without loading the run.
+
+Only the few fields that a list needs are decoded; a run of 2,000 conversations takes a fraction of
+a second and some hundred bytes each. A run that is still being written is followed: `refresh`
+reads what has come since.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.metrics.protocols import two_strikes
+from mmrag.records import Outcome, Status
+from simulator.store import RunReader
+from ui.kgshelf import KGShelf
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One conversation in the list."""
+
+    session_id: str
+    degradation: str
+    position: int
+    quality: str
+    is_ego: bool
+    domains: tuple[str, ...]
+    types: tuple[str, ...]
+    text: str
+    """All queries, a line each; the list shows the first."""
+    outcomes: tuple[str, ...]
+    """One per turn: an outcome, or the status of a turn that has none."""
+    stopped: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the run calls it."""
+        return (self.session_id, self.degradation)
+
+    @property
+    def kind(self) -> str:
+        """Kind of the degradation, `clean` for none."""
+        return self.degradation.partition("@")[0].partition(":")[0]
+
+    @property
+    def severity(self) -> str:
+        """Severity of a single degradation; empty for none or a chain."""
+        return self.degradation.partition("@")[2] if "+" not in self.degradation else ""
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list is narrowed to. Empty means no restriction."""
+
+    outcome: str = ""
+    quality: str = ""
+    degradation: str = ""
+    domain: str = ""
+    query_type: str = ""
+    stopped: bool = False
+    text: str = ""
+    keys: frozenset[tuple[str, str]] | None = None
+    """Only these conversations (flipped ones, the sessions behind a point)."""
+
+
+class Catalogue:
+    """The conversations of one run."""
+
+    def __init__(self, run: RunReader) -> None:
+        self.run = run
+        self._rows: dict[tuple[str, str], Row] = {}
+        self._ordered: list[Row] = []
+        self._lock = threading.Lock()
+        self._seen = (0, 0)
+        self._shelf = KGShelf(run.meta("config") or {})
+        self.refresh()
+
+    @property
+    def name(self) -> str:
+        """The run's folder name, which is what links carry."""
+        return self.run.folder.name
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run says that it is complete."""
+        return bool(self.run.meta("finished"))
+
+    def refresh(self) -> bool:
+        """Read what has been written since the last time. Returns whether anything had."""
+        with self._lock:
+            changes = self.run.changes_since(*self._seen)
+            self._seen = (changes.session_row, changes.turn_row)
+            for position, session_id, degradation, record in changes.sessions:
+                key = (session_id, degradation)
+                marks = changes.marks.pop(key, None)
+                if marks is None:
+                    marks = list(self._rows[key].outcomes) if key in self._rows else []
+                self._rows[key] = _row(key, position, record, marks)
+            for key, marks in changes.marks.items():
+                if key in self._rows:  # a turn is only ever written after its session
+                    self._rows[key] = msgspec.structs.replace(
+                        self._rows[key], outcomes=tuple(marks), stopped=_stopped(marks)
+                    )
+            if changes.sessions:
+                self._ordered = sorted(
+                    self._rows.values(), key=lambda row: (row.position, row.degradation)
+                )
+            elif changes.marks:
+                self._ordered = [self._rows[row.key] for row in self._ordered]
+            return bool(changes.sessions or changes.marks)
+
+    def find_all(self) -> list[Row]:
+        """Every row, in the data set's order."""
+        return self._ordered
+
+    @property
+    def version(self) -> int:
+        """Grows whenever something was added; what was computed before is then out of date."""
+        return self._seen[1]
+
+    def __len__(self) -> int:
+        return len(self._ordered)
+
+    def get(self, session_id: str, degradation: str) -> Row | None:
+        """One row, if it is there."""
+        return self._rows.get((session_id, degradation))
+
+    def find(self, wanted: Filter) -> list[Row]:
+        """The rows that pass a filter, in the data set's order."""
+        return [row for row in self._ordered if _passes(row, wanted)]
+
+    def choices(self) -> dict[str, list[str]]:
+        """What the filters can be set to, most frequent first."""
+        rows = self._ordered
+        return {
+            "quality": _frequent(row.quality for row in rows),
+            "degradation": sorted({row.degradation for row in rows}),
+            "domain": _frequent(d for row in rows for d in set(row.domains)),
+            "query_type": _frequent(t for row in rows for t in set(row.types)),
+        }
+
+    def flipped(self) -> frozenset[tuple[str, str]]:
+        """Conversations with a turn that one picture gets right and the other does not."""
+        found: set[tuple[str, str]] = set()
+        for row in self._ordered:
+            clean = self._rows.get((row.session_id, "clean"))
+            if clean is None or clean is row:
+                continue
+            pairs = zip(clean.outcomes, row.outcomes, strict=False)
+            if any((a in _CORRECT) != (b in _CORRECT) for a, b in pairs if _scored(a, b)):
+                found |= {row.key, clean.key}
+        return frozenset(found)
+
+    @property
+    def has_thumbnails(self) -> bool:
+        """Whether the pictures behind image-KG hits can be shown: the run's world is still here."""
+        return self._shelf.path is not None
+
+    def thumbnail(self, url: str) -> bytes:
+        """The picture behind an image-KG hit, by the URL that the KG gives it."""
+        return self._shelf.picture(url)
+
+    def neighbours(
+        self, rows: Sequence[Row], key: tuple[str, str]
+    ) -> tuple[Row | None, Row | None]:
+        """The rows before and after one, within a filtered list."""
+        for place, row in enumerate(rows):
+            if row.key == key:
+                before = rows[place - 1] if place else None
+                after = rows[place + 1] if place + 1 < len(rows) else None
+                return before, after
+        return None, (rows[0] if rows else None)
+
+
+_CORRECT = {str(Outcome.PERFECT), str(Outcome.ACCEPTABLE)}
+_SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
+
+
+def _scored(*marks: str) -> bool:
+    return all(mark in _SCORED for mark in marks)
+
+
+def find_runs(folder: Path) -> list[Path]:
+    """The runs in a folder, newest first."""
+    found = [path.parent for path in folder.glob("*/run.sqlite")]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def open_catalogues(folders: Sequence[str | Path]) -> dict[str, Catalogue]:
+    """Name → catalogue for several runs; names are made distinct where folders share one."""
+    found: dict[str, Catalogue] = {}
+    for folder in folders:
+        catalogue = Catalogue(RunReader(folder))
+        name, number = catalogue.name, 2
+        while name in found:
+            name, number = f"{catalogue.name}-{number}", number + 1
+        found[name] = catalogue
+    return found
+
+
+class _Turn(msgspec.Struct):
+    query: str
+    domain: str = "other"
+    query_type: str = "simple-knowledge"
+
+
+class _Capture(msgspec.Struct):
+    quality: str = "normal"
+    is_ego: bool = True
+
+
+class _Session(msgspec.Struct):
+    capture: _Capture
+    turns: list[_Turn]
+
+
+_SESSION = msgspec.json.Decoder(_Session)
+
+
+def _row(key: tuple[str, str], position: int, record: bytes, marks: list[str]) -> Row:
+    brief = _SESSION.decode(record)
+    return Row(
+        session_id=key[0],
+        degradation=key[1],
+        position=position,
+        quality=brief.capture.quality,
+        is_ego=brief.capture.is_ego,
+        domains=tuple(sys.intern(turn.domain) for turn in brief.turns),
+        types=tuple(sys.intern(turn.query_type) for turn in brief.turns),
+        text="\n".join(turn.query for turn in brief.turns),
+        outcomes=tuple(marks),
+        stopped=_stopped(marks),
+    )
+
+
+def _stopped(marks: list[str]) -> bool:
+    if str(Status.SKIPPED_AFTER_STOP) in marks:
+        return True
+    known = set(Outcome)
+    outcomes = [Outcome(mark) if mark in known else Outcome.UNSCORED for mark in marks]
+    end = two_strikes("", outcomes)
+    return end is not None and end < len(outcomes)
+
+
+def _passes(row: Row, wanted: Filter) -> bool:
+    text = wanted.text.casefold().strip()
+    return (
+        (not wanted.outcome or wanted.outcome in row.outcomes)
+        and (not wanted.quality or row.quality == wanted.quality)
+        and (not wanted.degradation or row.degradation == wanted.degradation)
+        and (not wanted.domain or wanted.domain in row.domains)
+        and (not wanted.query_type or wanted.query_type in row.types)
+        and (not wanted.stopped or row.stopped)
+        and (wanted.keys is None or row.key in wanted.keys)
+        and (not text or text in row.text.casefold() or text in row.session_id.casefold())
+    )
+
+
+def _frequent(values: Iterator[Any]) -> list[str]:
+    return [value for value, _ in Counter(values).most_common()]

@@ -1,0 +1,164 @@
+"""What the lab does, without Gradio: degrade one picture and say what happened."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import UsageError
+from mmrag.images import LazyImage
+from mmrag.records import Box
+from ui.catalogue import Catalogue, Filter
+from ui.viewmodel import flat
+
+SHOWN = 1280
+"""Longest side of what is sent to the browser; the download has the full size."""
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A picture of an opened run that can be chosen."""
+
+    id: str
+    name: str
+    run: str
+    digest: str
+    path: Path
+    focus: Box | None
+
+
+class Degraded(msgspec.Struct, frozen=True, kw_only=True):
+    """What the lab shows and packs."""
+
+    spec: str
+    before: str
+    after: str
+    """Both as data URLs, so that nothing of an upload lies where another visitor could ask."""
+    size: tuple[int, int]
+    box: Box | None
+    """Focus in per cent: left, top, width, height."""
+    figures: tuple[tuple[str, str], ...]
+    record: tuple[tuple[str, str], ...]
+    png: bytes
+    sidecar: str
+    file_name: str
+
+
+def kinds() -> list[str]:
+    """Every kind with its variants, as specs name them."""
+    from simulator.optics.spec import VARIANTS
+
+    return [
+        name
+        for kind, variants in VARIANTS.items()
+        for name in (kind, *(f"{kind}:{variant}" for variant in variants))
+    ]
+
+
+def samples(runs: dict[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
+    """Undegraded pictures of the opened runs, one per conversation, spread over domains."""
+    found: dict[str, Sample] = {}
+    for name, catalogue in runs.items():
+        seen: set[str] = set()
+        for row in catalogue.find(Filter(degradation="clean")):
+            domain = row.domains[0] if row.domains else ""
+            if domain in seen or len(found) >= limit:
+                continue
+            seen.add(domain)
+            capture = catalogue.run.session(row.session_id, "clean").capture
+            digest = capture.image.sha256
+            if digest and digest not in found:
+                path = catalogue.run.images.path(digest)
+                found[digest] = Sample(digest, domain, name, digest, path, capture.focus)
+    return found
+
+
+def degrade_picture(
+    source: Path | Sample, kind: str, severity: int, seed: int, focus: str = ""
+) -> Degraded:
+    """Degrade a file or a sample about its focus."""
+    from simulator.optics import degrade
+
+    path = source.path if isinstance(source, Sample) else source
+    image = LazyImage.from_path(path)
+    before = image.pil()
+    box = parse_box(focus) or (source.focus if isinstance(source, Sample) else None)
+    spec = f"{kind}@{severity}" if severity else "clean"
+    done = degrade(image, spec, focus=box, key=f"lab/{seed}")
+    record: dict[str, Any] = msgspec.to_builtins(done.record)
+    from PIL import Image
+
+    after = Image.fromarray(done.image)
+    buffer = io.BytesIO()
+    after.save(buffer, "PNG")
+    name = re.sub(r"[^a-z0-9]+", "-", f"{kind}-{severity}-seed-{seed}")
+    return Degraded(
+        spec=spec,
+        before=data_url(before),
+        after=data_url(after),
+        size=before.size,
+        box=_percent(box, before.size),
+        figures=_figures(record),
+        record=flat(record),
+        png=buffer.getvalue(),
+        sidecar=json.dumps(record, indent=2),
+        file_name=name,
+    )
+
+
+def parse_box(text: str) -> Box | None:
+    """`left, top, right, bottom`; empty means the whole frame."""
+    if not text.strip():
+        return None
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", text)
+    if len(numbers) != 4:
+        raise UsageError(f"{text!r} is no box: write left, top, right, bottom, e.g. 100,80,400,500")
+    left, top, right, bottom = (float(n) for n in numbers)
+    if right <= left or bottom <= top:
+        raise UsageError(f"the box {text!r} is inverted: right and bottom come after left and top.")
+    return (left, top, right, bottom)
+
+
+def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The few numbers that matter first, wherever in the record they stand."""
+    wanted = {
+        "ssim_crop": "SSIM on the entity",
+        "ssim_frame": "SSIM on the frame",
+        "visible": "entity still visible",
+        "covered": "entity covered",
+        "zoom": "zoom",
+    }
+    rows: list[tuple[str, str]] = []
+    for key, label in wanted.items():
+        value = record.get(key)
+        if isinstance(value, int | float):
+            rows.append((label, f"{value:.2f}"))
+    return tuple(rows)
+
+
+def _percent(box: Box | None, size: tuple[int, int]) -> Box | None:
+    if box is None:
+        return None
+    width, height = size
+    left, right = max(box[0], 0), min(box[2], width)
+    top, bottom = max(box[1], 0), min(box[3], height)
+    return (
+        100 * left / width,
+        100 * top / height,
+        100 * max(right - left, 0) / width,
+        100 * max(bottom - top, 0) / height,
+    )
+
+
+def data_url(image: Any) -> str:
+    """A picture inside the page, scaled down to what a screen shows."""
+    small = image.copy()
+    small.thumbnail((SHOWN, SHOWN))
+    buffer = io.BytesIO()
+    small.save(buffer, "JPEG", quality=90)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,0 +1,163 @@
+"""What the Live page does, without Gradio: a conversation with an agent, turn by turn.
+
+It is held by the same rules as any other (the agent's own history, the time limit, the cut to 75
+tokens) and saved as a run, so that Replay shows it like every other. Nothing is judged: there is
+no truth to judge by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mmrag.errors import MmragError, UsageError
+from mmrag.images import LazyImage
+from mmrag.protocols import Agent, Resources
+from mmrag.records import (
+    Capture,
+    Exchange,
+    Query,
+    Reference,
+    Session,
+    Status,
+    Turn,
+    TurnResult,
+)
+from mmrag.tokens import TokenLimit
+
+MAX_TURNS = 12
+MAX_QUERY = 2000
+SECONDS = 60.0
+"""Longer than in an evaluation: a person waits, and the first turn loads the models."""
+
+MakeResources = Callable[[], Resources]
+
+
+class LiveTalk(msgspec.Struct):
+    """One conversation in progress. It belongs to one visitor."""
+
+    agent_spec: str
+    image: LazyImage | None = None
+    exchanges: list[TurnResult] = []
+    started: str = ""
+
+    @property
+    def history(self) -> tuple[Exchange, ...]:
+        """The agent's own earlier turns."""
+        return tuple(
+            Exchange(query=turn.query, reply=turn.reply.text)
+            for turn in self.exchanges
+            if turn.reply is not None
+        )
+
+
+class AgentShelf:
+    """Agents by spec, made when first asked for; the searches behind them are opened once."""
+
+    def __init__(self, make_resources: MakeResources, allowed: Sequence[str]) -> None:
+        self._make_resources = make_resources
+        self._allowed = frozenset(allowed)
+        self._resources: Resources | None = None
+        self._agents: dict[str, Agent] = {}
+
+    def get(self, spec: str) -> Agent:
+        """The agent; slow the first time."""
+        from mmrag.agents import agents
+
+        if spec not in self._allowed:
+            # a spec can name a program to run or a key to send: only the operator may choose it
+            raise UsageError(f"{spec!r} is not offered here; start with `mmrag ui --agent {spec}`.")
+        if spec not in self._agents:
+            if self._resources is None:
+                self._resources = self._make_resources()
+            self._agents[spec] = agents.create(spec, resources=self._resources)
+        return self._agents[spec]
+
+
+async def ask(talk: LiveTalk, agent: Agent, text: str) -> LiveTalk:
+    """Ask one more turn; the talk with its result, also where the agent failed."""
+    text = text.strip()[:MAX_QUERY]
+    if not text:
+        raise UsageError("Type a question first.")
+    if talk.image is None:
+        raise UsageError("Choose a picture first: upload one, take one, or pick a sample.")
+    if len(talk.exchanges) >= MAX_TURNS:
+        raise UsageError(f"A conversation has at most {MAX_TURNS} turns; start a new one.")
+    index = len(talk.exchanges)
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    query = Query(
+        text=text,
+        image=talk.image,
+        history=talk.history,
+        session_id=f"live-{talk.image.sha256[:12]}",
+        turn_index=index,
+        query_time=now,
+    )
+    began = time.perf_counter()
+    reply, status, error = None, Status.ANSWERED, None
+    try:
+        async with asyncio.timeout(SECONDS):
+            reply = TokenLimit().cut(await agent.answer(query))
+    except TimeoutError:
+        status, error = Status.TIMEOUT, f"no reply within {SECONDS:g} s"
+    except MmragError as problem:
+        status, error = Status.AGENT_ERROR, str(problem)
+    except Exception as problem:  # any agent may be tried here
+        status, error = Status.AGENT_ERROR, f"{type(problem).__name__}: {problem}"
+    if reply is not None and reply.abstained:
+        status = Status.ABSTAINED
+    result = TurnResult(
+        session_id=query.session_id,
+        turn_index=index,
+        status=status,
+        query=text,
+        reply=reply,
+        error=error,
+        seconds=time.perf_counter() - began,
+    )
+    return msgspec.structs.replace(
+        talk, exchanges=[*talk.exchanges, result], started=talk.started or now
+    )
+
+
+def session_of(talk: LiveTalk) -> Session:
+    """The talk as a session."""
+    if talk.image is None or not talk.exchanges:
+        raise UsageError("There is nothing to save yet: ask something first.")
+    return Session(
+        id=talk.exchanges[0].session_id,
+        capture=Capture(image=talk.image, quality="unknown"),
+        turns=tuple(
+            Turn(
+                index=turn.turn_index,
+                id=f"live-{turn.turn_index}",
+                query=turn.query,
+                reference=Reference(text="(nobody said what is true)"),
+            )
+            for turn in talk.exchanges
+        ),
+        query_time=talk.started or None,
+    )
+
+
+def save(talk: LiveTalk, folder: Path) -> Path:
+    """Write the talk as a run of one session and return its folder."""
+    from simulator.provenance import provenance
+    from simulator.store import RunStore
+
+    session = session_of(talk)
+    stamp = talk.started.replace(":", "").replace("-", "")[:15]
+    place, number = folder / f"live-{stamp}", 2
+    while place.exists():
+        place, number = folder / f"live-{stamp}-{number}", number + 1
+    with RunStore(place) as store:
+        store.set_meta("provenance", provenance(agent=talk.agent_spec, live=True))
+        store.begin(0, session).result()
+        store.commit(*talk.exchanges).result()
+        store.set_meta("finished", True)
+    return place

@@ -1,0 +1,177 @@
+"""Live: talk to an agent about a picture and see what it does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from mmrag.errors import MmragError, UsageError
+from mmrag.images import LazyImage
+from ui.catalogue import Catalogue, open_catalogues
+from ui.labwork import Sample, samples
+from ui.livework import AgentShelf, LiveTalk, ask, save
+from ui.pages.lab import PICK_JS, upload
+from ui.render import render
+from ui.viewmodel import live_turns
+
+
+class Live:
+    """The page with its event handlers."""
+
+    def __init__(
+        self, runs: dict[str, Catalogue], shelf: AgentShelf, agents: list[str], folder: Path
+    ) -> None:
+        self.runs = runs
+        self.shelf = shelf
+        self.agents = agents
+        self.folder = folder
+        self.samples: dict[str, Sample] = samples(runs)
+
+    def build(self) -> None:
+        """Lay the page out inside the surrounding Blocks."""
+        with gr.Row(elem_classes="mm-columns"):
+            with gr.Column(scale=3, min_width=280):
+                self.agent = gr.Dropdown(
+                    self.agents,
+                    value=self.agents[0] if self.agents else None,
+                    label="Agent",
+                    elem_id="mm-agent",
+                )
+                self.upload = upload(
+                    label="Your picture: upload, camera or clipboard",
+                    height=220,
+                    elem_id="mm-live-upload",
+                )
+                self.pictures = gr.HTML(
+                    render("shelf.html.j2", samples=list(self.samples.values())[:8]),
+                    js_on_load=PICK_JS, elem_id="mm-live-shelf", elem_classes="mm-root",
+                    apply_default_css=False,
+                )  # fmt: skip
+            with gr.Column(scale=9, min_width=300):
+                self.view = gr.HTML(
+                    self._page(LiveTalk("")), elem_id="mm-live", elem_classes="mm-root",
+                    apply_default_css=False,
+                )  # fmt: skip
+                with gr.Row():
+                    self.text = gr.Textbox(
+                        label="Your question", placeholder="What is this? Enter sends it",
+                        scale=8, elem_id="mm-question",
+                    )  # fmt: skip
+                    self.send = gr.Button(
+                        "Ask", variant="primary", scale=1, min_width=90, elem_id="mm-ask"
+                    )
+                with gr.Row():
+                    self.fresh = gr.Button("New conversation", size="sm", elem_id="mm-fresh")
+                    self.keep = gr.Button("Save as a session", size="sm", elem_id="mm-save")
+                self.saved = gr.HTML(
+                    elem_id="mm-saved", elem_classes="mm-root", apply_default_css=False
+                )
+        self.talk = gr.State(LiveTalk(self.agents[0] if self.agents else ""))
+        self._wire()
+
+    def _wire(self) -> None:
+        shown = [self.talk, self.view, self.saved]
+        self.upload.input(self._uploaded, [self.agent, self.upload], shown, show_progress="hidden")
+        self.pictures.select(self._picked, [self.agent], shown, show_progress="hidden")
+        self.agent.input(self._switched, [self.talk, self.agent], shown, show_progress="hidden")
+        for event in (self.text.submit, self.send.click):
+            event(
+                self._ask, [self.talk, self.text], [self.talk, self.view, self.text, self.saved],
+                show_progress="hidden",
+            )  # fmt: skip
+        self.fresh.click(self._fresh, [self.talk], shown, show_progress="hidden")
+        self.keep.click(self._save, [self.talk], [self.saved], show_progress="hidden")
+
+    def _uploaded(self, agent: str, path: str | None) -> list[Any]:
+        if not path:
+            talk = LiveTalk(agent)
+            return [talk, self._page(talk), ""]
+        data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
+        return self._begin(agent, LazyImage.from_bytes(data, name="your picture"))
+
+    def _picked(self, event: gr.EventData, agent: str) -> list[Any]:
+        sample = self.samples.get(str(event.sample))
+        if sample is None:
+            return [gr.skip(), gr.skip(), gr.skip()]
+        return self._begin(agent, LazyImage.from_path(sample.path))
+
+    def _begin(self, agent: str, image: LazyImage) -> list[Any]:
+        try:
+            image.pil()
+        except MmragError as error:
+            return [LiveTalk(agent), _message("That cannot be used", error), ""]
+        talk = LiveTalk(agent, image=image)
+        return [talk, self._page(talk), ""]
+
+    def _switched(self, talk: LiveTalk, agent: str) -> list[Any]:
+        """Another agent begins anew: a history belongs to the agent that made it."""
+        fresh = LiveTalk(agent, image=talk.image)
+        return [fresh, self._page(fresh), ""]
+
+    def _fresh(self, talk: LiveTalk) -> list[Any]:
+        return self._switched(talk, talk.agent_spec)
+
+    async def _ask(self, talk: LiveTalk, text: str) -> AsyncIterator[list[Any]]:
+        began = time.perf_counter()
+        steps: list[str] = []
+        work = asyncio.create_task(self._answer(talk, text, steps))
+        while not work.done():
+            waited = time.perf_counter() - began
+            yield [talk, self._page(talk, asking=text, waited=waited, steps=steps), "", ""]
+            await asyncio.wait([work], timeout=0.4)
+        try:
+            talk = work.result()
+        except UsageError as error:
+            yield [talk, self._page(talk), text, _message("", error)]
+            return
+        except MmragError as error:
+            yield [talk, self._page(talk), text, _message("The agent cannot be made", error)]
+            return
+        yield [talk, self._page(talk), "", ""]
+
+    async def _answer(self, talk: LiveTalk, text: str, steps: list[str]) -> LiveTalk:
+        agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)
+        from mmrag.agents.tracing import watching
+
+        with watching(lambda step: steps.append(step.name)):
+            return await ask(talk, agent, text)
+
+    def _save(self, talk: LiveTalk) -> str:
+        try:
+            place = save(talk, self.folder)
+            opened = open_catalogues([place])
+        except MmragError as error:
+            return _message("Not saved", error)
+        self.runs.update(opened)
+        name = next(iter(opened))
+        return render("saved.html.j2", run=name, session=talk.exchanges[0].session_id)
+
+    def _page(
+        self, talk: LiveTalk, *, asking: str = "", waited: float = 0.0, steps: Sequence[str] = ()
+    ) -> str:
+        image = talk.image
+        return render(
+            "live.html.j2",
+            picture=_data_url(image) if image else "",
+            size=image.pil().size if image else (3, 4),
+            turns=live_turns(talk.exchanges, image.pil().size if image else (0, 0)),
+            asking=asking,
+            waited=waited,
+            steps=list(steps),
+            agent=talk.agent_spec,
+        )
+
+
+def _message(title: str, words: object) -> str:
+    return render("message.html.j2", title=title, words=words)
+
+
+def _data_url(image: LazyImage) -> str:
+    from ui.labwork import data_url
+
+    return data_url(image.pil())

@@ -1,0 +1,314 @@
+"""Replay: choose a run, narrow it down, and watch a conversation happen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from mmrag.errors import MmragError
+from ui.catalogue import Catalogue, Filter, Row
+from ui.render import render
+from ui.viewmodel import conversation
+
+PAGE = 30
+ANY = "any"
+
+# A click on a row hands its key over and lets the server answer with that conversation.
+_LIST_JS = """
+element.addEventListener('click', (event) => {
+  const row = event.target.closest('[data-session]')?.dataset;
+  if (row) trigger('select', { session: row.session, degradation: row.degradation });
+});
+"""
+
+
+class Replay:
+    """The page with its event handlers."""
+
+    def __init__(self, runs: dict[str, Catalogue]) -> None:
+        self.runs = runs
+
+    def build(self) -> None:
+        """Lay the page out inside the surrounding Blocks."""
+        first = next(iter(self.runs), None)
+        with gr.Row(elem_classes="mm-columns"):
+            with gr.Column(scale=3, min_width=280):
+                self.run = gr.Dropdown(
+                    list(self.runs), value=first, label="Run", elem_id="mm-run", interactive=True
+                )
+                self.text = gr.Textbox(
+                    label="Search in queries",
+                    placeholder="words or a session id",
+                    elem_id="mm-text",
+                )
+                with gr.Accordion("Filters", open=False, elem_id="mm-filters"):
+                    self.outcome = _choice("Outcome", ["perfect", "acceptable", "missing",
+                                                       "incorrect", "unscored"])  # fmt: skip
+                    self.quality = _choice("Quality", [])
+                    self.degradation = _choice("Degradation", [])
+                    self.domain = _choice("Domain", [])
+                    self.kind = _choice("Question type", [])
+                    self.stopped = gr.Checkbox(label="Stopped early", value=False)
+                    self.flipped = gr.Checkbox(
+                        label="Flipped by a degradation", value=False,
+                        info="right on the clean picture and wrong on another, or the reverse",
+                    )  # fmt: skip
+                self.list = gr.HTML(
+                    js_on_load=_LIST_JS,
+                    elem_id="mm-sessions",
+                    elem_classes="mm-root",
+                    apply_default_css=False,
+                )
+                with gr.Row():
+                    self.newer = gr.Button(
+                        "← earlier", size="sm", elem_id="mm-earlier", min_width=80
+                    )
+                    self.older = gr.Button("later →", size="sm", elem_id="mm-later", min_width=80)
+            with gr.Column(scale=9, min_width=300):
+                with gr.Row():
+                    self.previous = gr.Button(
+                        "previous conversation",
+                        size="sm",
+                        elem_id="mm-previous-session",
+                        min_width=80,
+                    )
+                    self.next = gr.Button(
+                        "next conversation", size="sm", elem_id="mm-next-session", min_width=80
+                    )
+                self.view = gr.HTML(
+                    elem_id="mm-view", elem_classes="mm-root", apply_default_css=False
+                )
+        self.offset = gr.State(0)
+        self.here = gr.State(("", ""))
+        self.tick = gr.Timer(3.0, active=False)
+        self._wire()
+
+    def load(self, request: gr.Request) -> list[Any]:
+        """The first look: what the address asks for, else the first conversation."""
+        asked = dict(request.query_params)
+        name = asked.get("run", "")
+        if name not in self.runs:
+            name = next(iter(self.runs), "")
+        if not name:
+            return self._nothing()
+        catalogue = self.runs[name]
+        catalogue.refresh()
+        key = (asked.get("session", ""), asked.get("degradation", "clean"))
+        row = catalogue.get(*key)
+        turn = _number(asked.get("turn")) - 1
+        rows = catalogue.find(Filter())
+        missing = bool(key[0]) and row is None
+        row = row or (rows[0] if rows else None)
+        offset = _page_of(rows, row)
+        problem = f"This run has no session {key[0]!r}; here is its first one." if missing else ""
+        return [
+            gr.update(choices=list(self.runs), value=name),
+            *self._choices(catalogue),
+            self._list(catalogue, rows, offset, row, filtered=False),
+            offset,
+            row.key if row else ("", ""),
+            self._show(name, row, turn, problem),
+            gr.update(active=not catalogue.finished),
+        ]
+
+    @property
+    def loaded(self) -> list[Any]:
+        """The components that `load` fills, in its order."""
+        return [
+            self.run, self.quality, self.degradation, self.domain, self.kind,
+            self.list, self.offset, self.here, self.view, self.tick,
+        ]  # fmt: skip
+
+    def _wire(self) -> None:
+        filters = [
+            self.outcome, self.quality, self.degradation, self.domain, self.kind,
+            self.stopped, self.flipped, self.text,
+        ]  # fmt: skip
+        shown = [self.list, self.offset, self.here, self.view]
+        self.run.input(
+            self._switch,
+            [self.run],
+            [*filters, *shown, self.tick],
+            show_progress="hidden",
+        )
+        for component in filters:
+            event = component.submit if component is self.text else component.input
+            event(self._narrow, [self.run, self.here, *filters], shown, show_progress="hidden")
+        self.text.blur(self._narrow, [self.run, self.here, *filters], shown, show_progress="hidden")
+        self.list.select(
+            self._choose, [self.run, self.offset, *filters], shown, show_progress="hidden"
+        )
+        for button, step in ((self.newer, -PAGE), (self.older, PAGE)):
+            button.click(
+                self._page(step),
+                [self.run, self.offset, self.here, *filters],
+                [self.list, self.offset],
+                show_progress="hidden",
+            )
+        for button, step in ((self.previous, -1), (self.next, 1)):
+            button.click(
+                self._step(step),
+                [self.run, self.here, *filters],
+                shown,
+                show_progress="hidden",
+            )
+        self.tick.tick(
+            self._watch,
+            [self.run, self.offset, self.here, *filters],
+            [self.list, self.view, self.tick],
+            show_progress="hidden",
+        )
+
+    def _switch(self, name: str) -> list[Any]:
+        catalogue = self.runs[name]
+        catalogue.refresh()
+        rows = catalogue.find(Filter())
+        row = rows[0] if rows else None
+        return [
+            ANY, *self._choices(catalogue), False, False, "",
+            self._list(catalogue, rows, 0, row, filtered=False),
+            0,
+            row.key if row else ("", ""),
+            self._show(name, row),
+            gr.update(active=not catalogue.finished),
+        ]  # fmt: skip
+
+    def _narrow(self, name: str, here: tuple[str, str], *values: Any) -> list[Any]:
+        catalogue, rows, filtered = self._rows(name, values)
+        row = next((row for row in rows if row.key == tuple(here)), None)
+        if row is not None:
+            offset = _page_of(rows, row)
+            listed = self._list(catalogue, rows, offset, row, filtered=filtered)
+            return [listed, offset, row.key, gr.skip()]
+        row = rows[0] if rows else None
+        listed = self._list(catalogue, rows, 0, row, filtered=filtered)
+        return [
+            listed,
+            0,
+            row.key if row else tuple(here),
+            self._show(name, row) if row else gr.skip(),
+        ]
+
+    def _choose(self, event: gr.EventData, name: str, offset: int, *values: Any) -> list[Any]:
+        catalogue, rows, filtered = self._rows(name, values)
+        row = catalogue.get(str(event.session), str(event.degradation))
+        listed = self._list(catalogue, rows, offset, row, filtered=filtered)
+        return [listed, offset, row.key if row else ("", ""), self._show(name, row)]
+
+    def _page(self, step: int) -> Any:
+        def turn(name: str, offset: int, here: tuple[str, str], *values: Any) -> list[Any]:
+            catalogue, rows, filtered = self._rows(name, values)
+            last = max(0, (len(rows) - 1) // PAGE * PAGE)
+            offset = min(max(0, offset + step), last)
+            row = catalogue.get(*here)
+            return [self._list(catalogue, rows, offset, row, filtered=filtered), offset]
+
+        return turn
+
+    def _step(self, step: int) -> Any:
+        def go(name: str, here: tuple[str, str], *values: Any) -> list[Any]:
+            catalogue, rows, filtered = self._rows(name, values)
+            before, after = catalogue.neighbours(rows, tuple(here))
+            row = (before if step < 0 else after) or catalogue.get(*here)
+            offset = _page_of(rows, row)
+            listed = self._list(catalogue, rows, offset, row, filtered=filtered)
+            return [listed, offset, row.key if row else ("", ""), self._show(name, row)]
+
+        return go
+
+    def _watch(self, name: str, offset: int, here: tuple[str, str], *values: Any) -> list[Any]:
+        """While a run is being written: what is new appears by itself."""
+        catalogue = self.runs[name]
+        before = catalogue.get(*here)
+        changed = catalogue.refresh()
+        going_on = gr.update(active=not catalogue.finished)
+        if not changed:
+            return [gr.skip(), gr.skip(), going_on]
+        _, rows, filtered = self._rows(name, values)
+        row = catalogue.get(*here) or (rows[0] if rows else None)
+        listed = self._list(catalogue, rows, offset, row, filtered=filtered)
+        return [listed, gr.skip() if row == before else self._show(name, row), going_on]
+
+    def _rows(self, name: str, values: tuple[Any, ...]) -> tuple[Catalogue, list[Row], bool]:
+        outcome, quality, degradation, domain, kind, stopped, flipped, text = values
+        catalogue = self.runs[name]
+        wanted = Filter(
+            outcome=_set(outcome),
+            quality=_set(quality),
+            degradation=_set(degradation),
+            domain=_set(domain),
+            query_type=_set(kind),
+            stopped=bool(stopped),
+            text=text or "",
+            keys=catalogue.flipped() if flipped else None,
+        )
+        return catalogue, catalogue.find(wanted), wanted != Filter()
+
+    def _choices(self, catalogue: Catalogue) -> list[Any]:
+        found = catalogue.choices()
+        return [
+            gr.update(choices=[ANY, *found[name]], value=ANY)
+            for name in ("quality", "degradation", "domain", "query_type")
+        ]
+
+    def _list(
+        self, catalogue: Catalogue, rows: list[Row], offset: int, row: Row | None, *, filtered: bool
+    ) -> str:
+        return render(
+            "sessions.html.j2",
+            rows=rows[offset : offset + PAGE],
+            first=offset,
+            total=len(rows),
+            here=row.key if row else None,
+            filtered=filtered,
+            finished=catalogue.finished,
+        )
+
+    def _show(self, name: str, row: Row | None, turn: int = 0, problem: str = "") -> str:
+        if row is None:
+            words = "This run has no conversation so far. It appears here with its first turn."
+            return render("message.html.j2", title="Nothing to show yet", words=words)
+        try:
+            view = conversation(self.runs[name].run, name, row.session_id, row.degradation)
+        except MmragError as error:
+            return render("message.html.j2", title="This conversation cannot be read", words=error)
+        kinds = {box.kind for box in view.overlays}
+        kinds |= {box.kind for one in view.turns for box in one.overlays}
+        current = min(max(turn, 0), max(len(view.turns) - 1, 0))
+        page = render(
+            "conversation.html.j2",
+            view=view,
+            current=current,
+            kinds=kinds,
+            thumbnails=self.runs[name].has_thumbnails,
+        )
+        return render("message.html.j2", title="", words=problem) + page if problem else page
+
+    def _nothing(self) -> list[Any]:
+        empty = render(
+            "message.html.j2",
+            title="No run is open",
+            words="Start one with ./scripts/demo, then open it: mmrag ui runs/NAME",
+        )
+        none = gr.update(choices=[ANY], value=ANY)
+        return [gr.skip(), none, none, none, none, "", 0, ("", ""), empty, gr.update(active=False)]
+
+
+def _choice(label: str, choices: list[str]) -> gr.Dropdown:
+    return gr.Dropdown([ANY, *choices], value=ANY, label=label, interactive=True)
+
+
+def _set(value: str | None) -> str:
+    return "" if value in (None, ANY) else str(value)
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 6 else 1
+
+
+def _page_of(rows: list[Row], row: Row | None) -> int:
+    for place, found in enumerate(rows):
+        if row is not None and found.key == row.key:
+            return place // PAGE * PAGE
+    return 0

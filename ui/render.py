@@ -1,0 +1,87 @@
+"""Rows → HTML. Everything that comes from a data set, a page, a model or a judge is escaped here.
+
+Gradio puts a component's value through its own template engine in the browser, so braces, dollar
+signs and at signs are escaped too: a reply that contains `{{#each}}` shows as that text.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from ui.viewmodel import Overlay
+
+_FOREIGN = str.maketrans({"{": "&#123;", "}": "&#125;", "$": "&#36;", "@": "&#64;"})
+
+
+def render(template: str, **values: Any) -> str:
+    """One template with its values, safe to put into a page."""
+    return _environment().get_template(template).render(**values).translate(_FOREIGN)
+
+
+def picture_url(run: str, digest: str) -> str:
+    """Where the server gives a picture of an opened run."""
+    return f"/picture/{quote(run, safe='')}/{digest}"
+
+
+def thumbnail_url(run: str, url: str) -> str:
+    """Where the server gives the picture behind an image-KG hit."""
+    return f"/thumbnail/{quote(run, safe='')}?of={quote(url, safe='')}"
+
+
+def session_url(run: str, session_id: str, degradation: str) -> str:
+    """The deep link to a conversation."""
+    link = f"/?run={quote(run, safe='')}&session={quote(session_id, safe='')}"
+    return link if degradation == "clean" else f"{link}&degradation={quote(degradation, safe='')}"
+
+
+def seconds(value: float) -> str:
+    """A duration as people write it."""
+    if value < 0.0995:
+        return f"{value * 1000:.1f} ms" if value < 0.00995 else f"{value * 1000:.0f} ms"
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def per_cent(value: float | None, *, signed: bool = False) -> str:
+    """A share as people write it; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:+.1%}" if signed else f"{value:.1%}"
+
+
+def _overlay(box: Overlay, turn: object) -> Any:
+    from markupsafe import Markup
+
+    place = (
+        f"left: {box.left:.2f}%; top: {box.top:.2f}%; "
+        f"width: {box.width:.2f}%; height: {box.height:.2f}%"
+    )
+    return Markup(
+        '<span class="mm-overlay mm-k-{}" data-kind="{}" data-for="{}" style="{}">'
+        "<em>{}</em></span>"
+    ).format(box.kind, box.kind, turn, place, box.label)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from ui.curve import severity_curve
+
+    environment = Environment(
+        loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.globals.update(
+        picture_url=picture_url,
+        thumbnail_url=thumbnail_url,
+        seconds=seconds,
+        per_cent=per_cent,
+        overlay=_overlay,
+        session_url=session_url,
+        curve=severity_curve,
+    )
+    return environment
