@@ -1,0 +1,89 @@
+"""`mmrag agent` and `mmrag ask` as a user types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from mmrag.errors import ImageError, SpecError
+from mmrag.records import Evidence, Reply, Step
+from simulator.cli import build
+from simulator.cli.agents import _explain
+from simulator.trials import risk_coverage, seconds_per_part
+
+
+def run(*arguments):
+    return CliRunner().invoke(build(), list(arguments))
+
+
+def test_every_agent_is_listed_with_a_line():
+    found = json.loads(run("agent", "list", "--json").stdout)
+    assert {"grounded", "task3", "kit", "command", "http", "python", "random"} <= set(found)
+    assert all(found.values())
+
+
+def test_describe_shows_what_a_spec_switches_off():
+    shown = json.loads(run("agent", "describe", "grounded:ocr=off", "--json").stdout)
+    assert shown["parts"]["ocr"]["chosen"] == "off"
+    assert shown["parts"]["kg"]["chosen"] == "on"
+    assert isinstance(run("agent", "describe", "grounde").exception, SpecError)
+
+
+def test_ask_answers_one_turn(tmp_path):
+    Image.new("RGB", (64, 64), "white").save(tmp_path / "a.png")
+    result = run("ask", str(tmp_path / "a.png"), "What's this?", "--search", "none", "--agent", "grounded:ocr=off",
+                 "--explain")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0] == "I don't know"
+    for part in ("picture", "planner", "reader", "abstention"):
+        assert part in result.stdout
+
+
+def test_a_broken_picture_is_reported(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"no picture")
+    assert isinstance(run("ask", str(tmp_path / "a.png"), "What's this?").exception, ImageError)
+
+
+def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
+    item = Evidence(source="web", id="1", score=0.5, title="A page", url="https://a.example")
+    inner = Step(name="ocr", seconds=0.25, info={"lines": ["\x1b[31mred"]})
+    _explain(
+        Reply(
+            text="x",
+            confidence=0.5,
+            trace=(Step(name="picture", seconds=1.0, evidence=(item,), steps=(inner,)),),
+        )
+    )
+    shown = capsys.readouterr().out
+    assert "picture  1000 ms" in shown
+    assert "ocr  250 ms" in shown
+    assert "A page" in shown
+    assert "\x1b" not in shown
+
+
+def test_risk_and_coverage():
+    from mmrag.agents.grounded.abstain import Calibration
+
+    made = Calibration(bias=-5.0, weights={"x": 10.0})
+    points = risk_coverage(made, [{"x": 0.0}, {"x": 1.0}], [False, True], 4)
+    assert (points[0].coverage, points[0].risk) == (0.5, 0.5)
+    assert (points[10].coverage, points[10].risk) == (0.25, 0.0)
+    assert seconds_per_part([]) == {}
+
+
+@pytest.mark.parametrize("kind", ["light", "likeness"])
+def test_the_word_of_the_wearer_sifts_likenesses(kind):
+    from mmrag.agents.grounded.entities import prefer_kind, resolve
+
+    hits = [
+        Evidence(source="image-kg", id="1", score=0.9, text="Foo Bar Belfry", attributes={"type": "tower"}),
+        Evidence(source="image-kg", id="2", score=0.8, text="Alder Brook Boil", attributes={"type": "kettle"}),
+    ]  # fmt: skip
+    scene = resolve([], hits, None, size=(8, 8))
+    chosen = prefer_kind(scene, "kettle" if kind == "likeness" else "sofa")
+    assert chosen.main is not None
+    assert chosen.main.name == ("Alder Brook Boil" if kind == "likeness" else "Foo Bar Belfry")
+    assert chosen.main.confidence <= 0.6

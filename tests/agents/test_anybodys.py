@@ -1,0 +1,309 @@
+"""The paper's agents, and agents that others wrote: classes, programs, endpoints, public kits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import types
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from PIL import Image
+
+from mmrag.agents import agents
+from mmrag.agents.adapters import CommandAgent, HttpAgent
+from mmrag.agents.baselines import PAGES, THRESHOLD
+from mmrag.agents.kits import KitAgent, SearchPipeline
+from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable
+from mmrag.images import LazyImage
+from mmrag.models.scripted import ScriptedModel
+from mmrag.protocols import Resources
+from mmrag.records import Evidence, Exchange, Query, Reply
+from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.tokens import count_tokens
+
+HITS = [
+    Evidence(source="image-kg", id="7", score=0.8, text="Alder Brook Kettle", attributes={"weight": "900 g"}),
+    Evidence(source="image-kg", id="8", score=0.7, text="Birch Hollow Kettle", attributes={"weight": "1 kg"}),
+]  # fmt: skip
+WEB = [
+    Evidence(source="web", id=f"p{i}", url=f"https://p{i}.example", score=0, title="Alder Brook Kettle",
+             text="The maker of Alder Brook Kettle is Foo Brass Works. " + "Kettle talk. " * 400)
+    for i in range(20)
+]  # fmt: skip
+PICTURE = LazyImage.from_pil(Image.new("RGB", (32, 32)))
+
+
+def query(text="What's this kettle's weight?", **more):
+    return Query(text=text, image=PICTURE, session_id="s", **more)
+
+
+def resources(model=None):
+    return Resources(
+        image_search=MemoryImageSearch({}, default=HITS),
+        web_search=MemoryWebSearch(WEB),
+        model=(lambda _spec: model) if model else None,
+    )
+
+
+def ask(agent, *queries):
+    async def run():
+        return await asyncio.gather(*(agent.answer(q) for q in queries))
+
+    return asyncio.run(run())
+
+
+def prompt_of(name, **more):
+    rewriting = ["Alder Brook Kettle maker"] if name in ("task2", "task3") else []
+    model = ScriptedModel([*rewriting, "900 g"])
+    agent = agents.create(f"{name}:model=m", resources=resources(model))
+    replies = ask(agent, query(**more))
+    assert replies[0].text == "900 g"
+    assert model.calls[-1][1].images == (PICTURE,)
+    return model
+
+
+HISTORY = (Exchange(query="What is it?", reply="A kettle"),)
+
+
+def test_llm_only_sees_picture_question_and_history_and_nothing_retrieved():
+    system, user = prompt_of("llm-only", history=HISTORY).calls[-1]
+    assert "I don't know" in system.text
+    assert "A kettle" in user.text
+    assert "Alder" not in user.text
+
+
+def test_task1_sees_entities_above_the_threshold():
+    user = prompt_of("task1").calls[-1][1]
+    assert THRESHOLD == 0.75
+    assert "Alder Brook Kettle" in user.text
+    assert "weight: 900 g" in user.text
+    assert "Birch" not in user.text
+    assert "ONLY IF" in user.text
+
+
+def test_task2_rewrites_and_keeps_within_8000_tokens():
+    model = prompt_of("task2", history=HISTORY)
+    assert len(model.calls) == 2
+    assert "Alder Brook Kettle" in model.calls[0][0].text
+    user = model.calls[1][1].text
+    assert PAGES == 50
+    assert user.count("<DOC>") >= 1
+    assert count_tokens(user) < 8000 + 2000 + 500
+    assert "A kettle" not in user
+
+
+def test_task3_sees_the_whole_history():
+    assert "A kettle" in prompt_of("task3", history=HISTORY).calls[-1][1].text
+
+
+def test_they_run_with_the_builtin_reader():
+    agent = agents.create("task3:reader=builtin", resources=resources())
+    weight, maker = ask(agent, query(), query("Who's this kettle's maker?"))
+    assert weight.text == "900 g"
+    assert maker.text == "Foo Brass Works"
+    alone = agents.create("llm-only", resources=Resources())
+    assert ask(alone, query())[0].abstained
+
+
+def test_bad_choices_of_reader_are_refused():
+    with pytest.raises(SpecError, match="needs model"):
+        agents.create("task3:reader=model", resources=Resources())
+    with pytest.raises(SpecError, match="not both"):
+        agents.create("task3:reader=builtin,model=m", resources=resources(ScriptedModel()))
+
+
+# -- Python classes
+
+
+class Plain:
+    def __init__(self, resources, tone="kind"):
+        self.tone = tone
+
+    def answer(self, query):
+        return f"{self.tone}: {query.text}"
+
+
+class Odd:
+    async def answer(self, query):
+        return 7
+
+
+@pytest.fixture
+def module(monkeypatch):
+    made = types.ModuleType("somebodys_agents")
+    made.Plain, made.Odd, made.Kit2025, made.Kit2026 = Plain, Odd, Kit2025, Kit2026  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "somebodys_agents", made)
+
+
+def test_a_class_with_one_method(module):
+    agent = agents.create("python:name=somebodys_agents/Plain,tone=dry", resources=Resources())
+    assert ask(agent, query("hi"))[0].text == "dry: hi"
+    odd = agents.create("python:name=somebodys_agents/Odd", resources=Resources())
+    with pytest.raises(AgentError, match="int"):
+        ask(odd, query())
+    with pytest.raises(SpecError, match="PYTHONPATH"):
+        agents.create("python:name=no_such_module/X", resources=Resources())
+
+
+# -- programs that speak JSON lines
+
+SCRIPT = """
+import json, sys, time
+for line in sys.stdin:
+    turn = json.loads(line)
+    said = turn["query"]
+    if said == "die": sys.exit(3)
+    if said == "sleep": time.sleep(30)
+    if said == "junk": print("this is no json", flush=True); continue
+    if said == "old": print(json.dumps({"id": "x", "text": "stale"}), flush=True); continue
+    print(json.dumps({"id": turn["id"], "text": f"{said} {len(turn['history'])} {turn['image']['media_type']}"}), flush=True)
+"""
+
+
+def test_a_program_is_asked_and_restarted_after_every_kind_of_failure(tmp_path):
+    (tmp_path / "agent.py").write_text(SCRIPT)
+
+    async def run():
+        agent = CommandAgent([sys.executable, str(tmp_path / "agent.py")], seconds=5)
+        quick = CommandAgent([sys.executable, str(tmp_path / "agent.py")], seconds=0.3)
+        try:
+            said = [(await agent.answer(query("one", history=HISTORY))).text]
+            for fault, kind in (("die", AgentError), ("junk", AgentError), ("old", AgentError)):
+                with pytest.raises(kind):
+                    await agent.answer(query(fault))
+                said.append((await agent.answer(query("again"))).text)
+            with pytest.raises(ServiceTimeout):
+                await quick.answer(query("sleep"))
+        finally:
+            await agent.close()
+            await quick.close()
+        return said
+
+    assert asyncio.run(run()) == ["one 1 image/png", *["again 0 image/png"] * 3]
+
+
+def test_a_program_that_is_not_there():
+    with pytest.raises(Unavailable, match="cannot be started"):
+        ask(CommandAgent(["/no/such/program"]), query())
+
+
+# -- endpoints
+
+
+@pytest.fixture
+def endpoint():
+    answers: list[tuple[int, bytes]] = []
+    seen: list[dict] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            code, body = answers.pop(0)
+            self.send_response(code)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/", answers, seen
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_endpoint(endpoint):
+    url, answers, seen = endpoint
+    answers += [(200, b'{"text": "900 g", "confidence": 0.7}'), (500, b"no"), (200, b"<html>")]
+    agent = HttpAgent(url, seconds=5)
+    reply = ask(agent, query())[0]
+    assert (reply.text, reply.confidence) == ("900 g", 0.7)
+    assert set(seen[0]) == {
+        "id", "session_id", "turn_index", "query", "query_time", "domain", "history", "image",
+    }  # fmt: skip
+    for _ in range(2):
+        with pytest.raises(AgentError):
+            ask(agent, query())
+
+
+# -- agents of the public kits, written from their documented interface
+
+
+class Kit2025:
+    """As the 2025 starter kit documents it."""
+
+    def __init__(self, search_pipeline):
+        self.search_pipeline = search_pipeline
+        self.sizes = []
+
+    def get_batch_size(self):
+        return 8
+
+    def batch_generate_response(self, queries, images, message_histories):
+        self.sizes.append(len(queries))
+        assert all(isinstance(i, Image.Image) for i in images)
+        names = [self.search_pipeline(i, k=1)[0]["entities"][0]["entity_name"] for i in images]
+        return [
+            f"{n}: {q} ({len(h)})"
+            for n, q, h in zip(names, queries, message_histories, strict=True)
+        ]
+
+
+class Kit2026:
+    """The 2026 kit adds the context and the domains."""
+
+    def __init__(self, search_pipeline):
+        pass
+
+    def batch_generate_response(
+        self, queries, images, message_histories, rag_context_list=None, domains=None
+    ):
+        return [f"{len(c)} {d}" for c, d in zip(rag_context_list, domains, strict=True)]
+
+
+def test_kit_agents_run_unchanged_and_in_batches(module):
+    agent = agents.create("kit:name=somebodys_agents/Kit2025", resources=resources())
+    assert isinstance(agent, KitAgent)
+    replies = ask(agent, *(query(f"q{i}", history=HISTORY) for i in range(20)))
+    assert [r.text for r in replies] == [f"Alder Brook Kettle: q{i} (2)" for i in range(20)]
+    assert max(agent._agent.sizes) == 8
+    assert min(agent._agent.sizes) > 0
+    newer = agents.create("kit:name=somebodys_agents/Kit2026,rag_context=on", resources=resources())
+    assert ask(newer, query("Alder kettle", domain="shopping"))[0].text == "10 shopping"
+
+
+@pytest.mark.parametrize("said", [["one"], None, "text", [1, 2]])
+def test_a_kit_agent_that_answers_nonsense_fails_its_batch_only(said):
+    class Broken:
+        calls = 0
+
+        def get_batch_size(self):
+            return 2
+
+        def batch_generate_response(self, queries, images, message_histories):
+            self.calls += 1
+            return said if self.calls == 1 else ["ok"] * len(queries)
+
+    async def run():
+        agent = KitAgent(Broken())
+        first = await asyncio.gather(
+            agent.answer(query()), agent.answer(query()), return_exceptions=True
+        )
+        return first, await agent.answer(query())
+
+    first, later = asyncio.run(run())
+    assert all(isinstance(e, AgentError) for e in first)
+    assert later == Reply(text="ok")
+
+
+def test_the_pipeline_speaks_the_public_dialect():
+    pipeline = SearchPipeline(resources())
+    web = pipeline("alder kettle", k=2)
+    assert set(web[0]) == {"index", "score", "page_name", "page_snippet", "page_url"}
+    shown = pipeline(Image.new("RGB", (8, 8)), k=1)
+    assert shown[0]["entities"][0]["entity_name"] == "Alder Brook Kettle"

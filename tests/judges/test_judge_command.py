@@ -1,0 +1,106 @@
+"""`mmrag judge` and `mmrag judge calibrate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from mmrag.errors import DataError, SpecError, UsageError
+from mmrag.metrics.correction import load_calibration
+from simulator.cli import build
+
+LINES = [
+    {"id": "1", "question": "Which city?", "references": ["Paris"], "prediction": "Paris", "x": 1},
+    {"question": "Which city?", "ground_truth": "Paris", "prediction": "I don’t know"},
+    {"question": "Which city?", "ground_truth": ["Paris", "Lutetia"], "prediction": "Rome"},
+]
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return path
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(build(), ["judge", *arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_lines_come_back_with_verdicts(tmp_path: Path) -> None:
+    out = run(str(write(tmp_path / "a.jsonl", LINES)), "--judge", "builtin", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["outcome"] for row in rows] == ["perfect", "missing", "incorrect"]
+    assert [row["score"] for row in rows] == [1.0, 0.0, -1.0]
+    assert rows[0]["x"] == 1
+    assert all(row["judge"].startswith("builtin/") and row["reason"] for row in rows)
+
+
+def test_summary(tmp_path: Path) -> None:
+    out = run(str(write(tmp_path / "a.jsonl", LINES)))
+    assert "incorrect      1   33.3%" in out
+
+
+def test_a_panel_prints_its_votes(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", LINES)
+    rows = run(str(path), "--judge", "panel:judges=builtin+exact", "--json").splitlines()
+    assert len(json.loads(rows[0])["votes"]) == 2
+
+
+def test_a_line_separator_inside_a_text_splits_no_line(tmp_path: Path) -> None:
+    row = {"question": "q", "references": ["Paris"], "prediction": "a\u2028b \x85 c"}
+    assert len(run(str(write(tmp_path / "a.jsonl", [row])), "--json").split("\n")) == 2
+
+
+def test_calibrate_stores_a_confusion(tmp_path: Path) -> None:
+    rows = [LINES[i] | {"human_correct": good} for i, good in ((0, True), (1, False), (2, True))]
+    path = write(tmp_path / "human.jsonl", rows)
+    shown = json.loads(run("calibrate", str(path), "--json"))
+    assert shown["accuracy"] == pytest.approx(2 / 3)
+    assert shown["made_from_this_file"] is False
+    stored = load_calibration(tmp_path / "human.calibration.json")
+    assert stored.outcomes == ("correct", "incorrect")
+    assert stored.counts == ((1, 1), (0, 1))
+    text = run("calibrate", str(path), "--out", str(tmp_path / "c.json"))
+    assert "accuracy   0.667" in text
+
+
+def test_calibrate_with_four_outcomes(tmp_path: Path) -> None:
+    outcomes = ("acceptable", "missing", "missing")
+    rows = [row | {"human_outcome": name} for row, name in zip(LINES, outcomes, strict=True)]
+    path = write(tmp_path / "human.jsonl", rows)
+    shown = json.loads(run("calibrate", str(path), "--json"))
+    assert shown["confusion"]["missing"] == {"correct": 0, "incorrect": 1, "missing": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "line 1"),
+        ("[]", "not a JSON object"),
+        ('{"question": "q", "references": ["a"]}', "prediction"),
+        ('{"question": "q", "references": 3, "prediction": "a"}', "references"),
+        ("", "holds no line"),
+        ("[" * 100_000, "line 1"),
+    ],
+)
+def test_broken_files_name_the_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    with pytest.raises(DataError, match=words):
+        run(str(path))
+
+
+def test_other_errors(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read"):
+        run(str(tmp_path / "none.jsonl"))
+    path = write(tmp_path / "a.jsonl", LINES)
+    with pytest.raises(SpecError, match="Did you mean builtin"):
+        run(str(path), "--judge", "bultin")
+    with pytest.raises(DataError, match="human_correct"):
+        run("calibrate", str(path))

@@ -1,0 +1,204 @@
+"""Measures of grounding and retrieval on hand-made cases, with the arithmetic beside them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from mmrag.errors import SpecError, UsageError
+from mmrag.metrics.crag import grades, mean_of_judges, traffic_weighted
+from mmrag.metrics.grounding import (
+    GroundedAnswer,
+    Support,
+    answer_relevance,
+    context_relevance,
+    f1,
+    faithfulness,
+    garage,
+    grounded,
+)
+from mmrag.metrics.measures import MEASURES, RANKED, measure
+from mmrag.metrics.retrieval import Ranking, evaluate, ranking_of, retrieved, score
+from mmrag.records import Evidence, Outcome, Reply, Step
+
+YES, NO, AGAINST, FREE = (
+    Support.SUPPORTED,
+    Support.UNSUPPORTED,
+    Support.CONTRADICTED,
+    Support.NOT_NEEDED,
+)
+
+
+def test_every_measure_has_a_computation() -> None:
+    computed = set(garage([])) | {"faithfulness", "answer_relevance", "context_relevance"}
+    assert set(MEASURES) == computed | RANKED
+    assert all(m.formula and m.meaning and m.source for m in MEASURES.values())
+
+
+@pytest.mark.parametrize("name", ["recall@5", "ndcg@10", "faithfulness", "raf"])
+def test_names_parse_back(name: str) -> None:
+    assert str(measure(name)) == name
+
+
+@pytest.mark.parametrize("name", ["recall", "recall@0", "raf@3", "nothing", "", "recall@-1"])
+def test_names_that_are_no_measure(name: str) -> None:
+    with pytest.raises(SpecError):
+        measure(name)
+
+
+RANKING = Ranking(
+    found=("x", "a", "r", "a", "b"), gains={"a": 2.0, "b": 2.0, "c": 2.0, "r": 1.0, "x": 0.0}
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("recall@1", 0.0),
+        ("recall@2", 1 / 3),  # a of {a, b, c}
+        ("recall@4", 2 / 3),  # the second a does not count, so b is fourth
+        ("precision@4", 2 / 4),
+        ("precision@10", 2 / 10),
+        ("hit@1", 0.0),
+        ("hit@2", 1.0),
+        ("mrr@1", 0.0),
+        ("mrr@5", 1 / 2),
+        # gains 0 2 1 2; ideal 2 2 2 1
+        (
+            "ndcg@4",
+            (2 / math.log2(3) + 1 / 2 + 2 / math.log2(5))
+            / (2 + 2 / math.log2(3) + 2 / 2 + 1 / math.log2(5)),
+        ),
+    ],
+)
+def test_rankings_by_hand(name: str, value: float) -> None:
+    assert score(measure(name), RANKING) == pytest.approx(value)
+
+
+def test_a_query_without_relevant_items_is_in_no_mean() -> None:
+    nothing = Ranking(found=("a",), gains={"a": 1.0})
+    found = evaluate([RANKING, nothing], ["recall@4", "ndcg@4"])
+    assert found["recall@4"].mean == pytest.approx(2 / 3)
+    assert found["recall@4"].n == 1
+    assert found["recall@4"].per_query[1] is None
+    assert evaluate([nothing], ["mrr@3"])["mrr@3"].mean is None
+    with pytest.raises(UsageError):
+        score(measure("faithfulness"), RANKING)
+
+
+def test_rankings_come_from_traces() -> None:
+    def item(name: str, source: str = "web") -> Evidence:
+        return Evidence(source=source, id=name, score=1.0)
+
+    inner = Step(name="web search", evidence=(item("p1"), item("p2")))
+    outer = Step(name="retrieve", evidence=(item("k1", "image-kg"),), steps=(inner,))
+    reply = Reply(text="x", trace=(outer, Step(name="again", evidence=(item("p1"), item("p3")))))
+    assert retrieved(reply) == ("k1", "p1", "p2", "p3")
+    assert retrieved(reply, "web") == ("p1", "p2", "p3")
+    ranking = ranking_of(reply, {"p2": "answers", "p3": "related", "p1": "outdated"}, "web")
+    assert score(measure("mrr@5"), ranking) == pytest.approx(1 / 2)
+    assert score(measure("recall@1"), ranking) == 0.0
+
+
+def test_ragas_by_hand() -> None:
+    assert faithfulness([YES, NO, YES, AGAINST, FREE]) == pytest.approx(2 / 4)
+    assert faithfulness([FREE]) is None
+    assert answer_relevance([1.0, 0.5, 0.6]) == pytest.approx(0.7)
+    assert answer_relevance([]) is None
+    assert context_relevance(1, 4) == 0.25
+    assert context_relevance(0, 0) is None
+    with pytest.raises(UsageError):
+        context_relevance(2, 1)
+    with pytest.raises(UsageError):
+        answer_relevance([math.nan])
+
+
+def test_grounded_needs_every_sentence() -> None:
+    assert grounded([YES, FREE])
+    assert not grounded([YES, NO])
+    assert not grounded([YES, AGAINST])
+    assert not grounded([])
+
+
+def answer(
+    *,
+    deflects: bool = False,
+    should: bool = False,
+    eligible: bool | None = True,
+    support: tuple[Support, ...] = (YES,),
+    relevant: tuple[Support, ...] = (YES,),
+    cited: str = "",
+    expected: str = "",
+) -> GroundedAnswer:
+    return GroundedAnswer(
+        deflects=deflects,
+        should_deflect=should,
+        eligible=eligible,
+        support=support,
+        relevant_support=relevant,
+        cited=frozenset(cited),
+        expected=frozenset(expected),
+    )
+
+
+def test_garage_by_hand() -> None:
+    answers = [
+        answer(cited="ab", expected="ac"),  # eligible, factual, relevant
+        answer(relevant=(NO,), cited="d", expected="d"),  # supported by irrelevant passages only
+        answer(eligible=False),  # supported, but does not address the request
+        answer(support=(YES, NO), relevant=(YES, NO), cited="xyz"),  # no annotated citations
+        answer(deflects=True, eligible=False, support=(FREE,), relevant=(FREE,)),  # needlessly
+        answer(should=True, deflects=True, eligible=None),
+        answer(should=True, deflects=False, eligible=None),
+        answer(should=True, deflects=True, eligible=None),
+    ]
+    found = garage(answers)
+    assert found["eligibility"] == pytest.approx(3 / 5)
+    assert found["unadjusted_factuality"] == pytest.approx(4 / 5)
+    assert found["factuality"] == pytest.approx(2 / 5)
+    assert found["unadjusted_raf"] == pytest.approx(3 / 5)
+    assert found["raf"] == pytest.approx(1 / 5)
+    assert found["deflection_true_positive"] == pytest.approx(2 / 3)
+    assert found["deflection_false_positive"] == pytest.approx(1 / 5)
+    # cited {a,b},{d} against {a,c},{d}: 2 in common
+    assert found["attribution_precision"] == pytest.approx(2 / 3)
+    assert found["attribution_recall"] == pytest.approx(2 / 3)
+    assert found["attribution_f1"] == pytest.approx(2 / 3)
+
+
+def test_shares_of_nothing_are_none() -> None:
+    assert set(garage([]).values()) == {None}
+    assert f1(0.0, 0.0) == 0.0
+    assert f1(None, 1.0) is None
+
+
+def test_crag_grades_by_hand() -> None:
+    outcomes = [Outcome.PERFECT] * 4 + [Outcome.ACCEPTABLE] * 2 + [Outcome.MISSING] * 2
+    outcomes += [Outcome.INCORRECT] * 2 + [Outcome.UNSCORED] * 2
+    found = grades(outcomes)
+    assert found.truthfulness == pytest.approx((4 + 1 - 2) / 10)
+    assert found.automatic == pytest.approx((6 - 2) / 10)
+    assert found.coverage == pytest.approx(10 / 12)
+    assert grades([Outcome.UNSCORED]).truthfulness is None
+
+
+def test_the_mean_of_two_judges() -> None:
+    kind = grades([Outcome.PERFECT, Outcome.PERFECT])
+    harsh = grades([Outcome.PERFECT, Outcome.INCORRECT])
+    found = mean_of_judges([kind, harsh])
+    assert found.truthfulness == pytest.approx((1 + 0) / 2)
+    assert found.perfect == pytest.approx(0.75)
+    assert mean_of_judges([kind, grades([])]).truthfulness is None
+    with pytest.raises(UsageError):
+        mean_of_judges([])
+
+
+def test_traffic_weights_by_hand() -> None:
+    figures = {"food": {"simple": 0.5, "hard": -0.5, "new": None}, "cars": {"simple": 1.0}}
+    weights = {"food": {"simple": 3.0, "hard": 1.0}, "cars": {"simple": 10.0}}
+    # food: (3·.5 − .5)/4 = .25; cars: 1; macro mean .625
+    assert traffic_weighted(figures, weights) == pytest.approx(0.625)
+    with pytest.raises(UsageError, match="no traffic weight"):
+        traffic_weighted({"sky": {"simple": 1.0}}, weights)
+    assert traffic_weighted({}, {}) is None

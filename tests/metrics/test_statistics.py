@@ -1,0 +1,210 @@
+"""Intervals and tests: hand-computed values, known laws, honest ends. Coverage over 1,000 simulated
+runs is in scripts/bench/intervals.py (docs/benchmarks/judges.md)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmrag.errors import UsageError
+from mmrag.metrics.statistics import (
+    bootstrap_replicates,
+    cluster_bootstrap,
+    cluster_permutation,
+    cluster_standard_error,
+    design_effect,
+    holm,
+    mcnemar,
+    minimum_detectable_effect,
+    percentile_interval,
+    wilson,
+)
+
+
+def test_wilson_by_hand() -> None:
+    # p = 8/10, z = 1.959964: centre (0.8 + z²/20)/(1 + z²/10) = 0.71672, half 0.22655.
+    found = wilson(8, 10)
+    assert found.low == pytest.approx(0.490162, abs=1e-6)
+    assert found.high == pytest.approx(0.943318, abs=1e-6)
+
+
+def test_wilson_at_the_ends() -> None:
+    none, all_ = wilson(0, 20), wilson(20, 20)
+    assert (none.low, all_.high) == (0.0, 1.0)
+    assert none.high == pytest.approx(0.161125, abs=1e-6)  # z²/(n + z²)
+    assert wilson(0, 0).estimate is None
+    assert wilson(0, 0).low is None
+    with pytest.raises(UsageError):
+        wilson(3, 2)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 200), st.integers(1, 200))
+def test_wilson_holds_its_estimate(successes: int, n: int) -> None:
+    successes = min(successes, n)
+    found = wilson(successes, n)
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
+    wide = wilson(successes, n, design_effect=2.0)
+    assert wide.high - wide.low >= found.high - found.low - 1e-12
+
+
+def test_bootstrap_estimates_are_plain_means() -> None:
+    values = [1, 0, -1, 1, 1, 0]
+    clusters = ["a", "a", "b", "b", "c", "d"]
+    masks = {
+        "all": [True] * 6,
+        "first": [True, False, True, False, True, True],
+        "none": [False] * 6,
+    }
+    found = cluster_bootstrap(values, clusters, slices=masks, resamples=500)
+    assert found["all"].estimate == pytest.approx(2 / 6)
+    assert found["first"].estimate == pytest.approx(1 / 4)
+    assert (found["none"].estimate, found["none"].low, found["none"].n) == (None, None, 0)
+    assert (found["all"].n, found["all"].clusters) == (6, 4)
+
+
+def test_one_cluster_has_no_interval() -> None:
+    found = cluster_bootstrap([1, 0, 1], ["a"] * 3, resamples=100)["all"]
+    assert (found.estimate, found.low, found.high) == (pytest.approx(2 / 3), None, None)
+
+
+def test_bootstrap_is_the_same_every_time_and_in_any_naming() -> None:
+    rng = np.random.default_rng(3)
+    values, ids = rng.choice([-1, 0, 1], 300), np.repeat(np.arange(100), 3)
+    first = cluster_bootstrap(values, ids, resamples=800, seed=5)
+    named = cluster_bootstrap(values, [f"session {i}" for i in ids], resamples=800, seed=5)
+    assert first == named
+    assert first != cluster_bootstrap(values, ids, resamples=800, seed=6)
+
+
+def test_clustering_widens_the_interval_by_the_design_effect() -> None:
+    rng = np.random.default_rng(0)
+    values = np.repeat(rng.choice([0.0, 1.0], 200), 4)  # four identical turns per session
+    ids = np.repeat(np.arange(200), 4)
+    whole = cluster_bootstrap(values, ids, resamples=4_000)["all"]
+    naive = cluster_bootstrap(values, np.arange(800), resamples=4_000)["all"]
+    ratio = (whole.high - whole.low) / (naive.high - naive.low)
+    assert ratio == pytest.approx(2.0, rel=0.06)  # √4
+    assert design_effect(values, ids) == pytest.approx(4.0, rel=0.02)
+
+
+def test_bootstrap_matches_the_normal_interval_on_many_sessions() -> None:
+    rng = np.random.default_rng(1)
+    values, ids = rng.normal(size=3_000), np.repeat(np.arange(1_000), 3)
+    found = cluster_bootstrap(values, ids, resamples=6_000)["all"]
+    error = cluster_standard_error(values, ids)
+    assert error is not None
+    assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.05)
+
+
+def test_replicates_of_other_figures() -> None:
+    found = bootstrap_replicates([2.0, 4.0], [1.0, 1.0], resamples=2_000)
+    assert set(np.unique(found)) == {2.0, 3.0, 4.0}  # both twice, or each once
+    assert np.mean(found == 3.0) == pytest.approx(0.5, abs=0.04)
+    low, high = percentile_interval(found[:, 0], clusters=2)
+    assert (low, high) == (2.0, 4.0)
+
+
+def test_nan_is_refused_and_shapes_are_checked() -> None:
+    with pytest.raises(UsageError, match="NaN"):
+        cluster_bootstrap([math.nan], ["a"])
+    with pytest.raises(UsageError, match="cluster ids"):
+        cluster_bootstrap([1.0], [])
+    with pytest.raises(UsageError, match="mask"):
+        cluster_bootstrap([1.0], ["a"], slices={"x": [True, False]})
+    with pytest.raises(UsageError, match="same items"):
+        cluster_permutation([1.0], [1.0, 2.0], ["a"])
+
+
+def test_permutation_by_enumeration() -> None:
+    # Three sessions with differences 1, 2, 4: of 8 sign patterns only ±7 reach |7|: p = 2/8, ties
+    # counted half: 1/8.
+    found = cluster_permutation([1, 2, 4], [0, 0, 0], ["a", "b", "c"], resamples=40_000)
+    assert found.difference == pytest.approx(7 / 3)
+    assert found.p == pytest.approx(1 / 8, abs=0.006)
+
+
+def test_permutation_of_equal_runs() -> None:
+    found = cluster_permutation([1, 0, 1], [1, 0, 1], ["a", "b", "c"], resamples=100)
+    assert (found.p, found.difference) == (1.0, 0.0)
+    assert cluster_permutation([], [], []).p == 1.0
+
+
+def test_permutation_sees_a_real_difference_and_names_the_detectable_one() -> None:
+    rng = np.random.default_rng(2)
+    ids = np.repeat(np.arange(300), 3)
+    base = rng.choice([0.0, 1.0], 900)
+    better = np.maximum(base, rng.random(900) < 0.3)
+    found = cluster_permutation(better, base, ids, resamples=2_000)
+    assert found.p < 0.001
+    assert found.detectable is not None
+    assert 0 < found.detectable < found.difference
+
+
+def test_correlated_turns_do_not_fool_the_permutation_test() -> None:
+    """A small version of the bench: sessions whose turns all move together."""
+    rng = np.random.default_rng(4)
+    hits = naive_hits = 0
+    for seed in range(150):
+        ids = np.repeat(np.arange(40), 5)
+        shift = np.repeat(rng.normal(size=40), 5)
+        zero = np.zeros(200)
+        hits += cluster_permutation(shift, zero, ids, resamples=300, seed=seed).p <= 0.05
+        naive_hits += (
+            cluster_permutation(shift, zero, range(200), resamples=300, seed=seed).p <= 0.05
+        )
+    assert hits <= 17  # 5 % of 150 plus three standard errors
+    assert naive_hits > 45  # the naive test calls noise significant every third time
+
+
+def test_mcnemar_by_hand() -> None:
+    # Of 10 flips at most 1 went the other way: 2·(1 + 10)/2¹⁰.
+    assert mcnemar(1, 9) == pytest.approx(22 / 1024)
+    assert mcnemar(5, 5) == 1.0
+    assert mcnemar(0, 0) == 1.0
+
+
+def test_holm_by_hand() -> None:
+    found = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    # sorted: .005·4 = .02, .01·3 = .03, .03·2 = .06, .04·1 → at least .06
+    assert found == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
+    assert list(found) == ["a", "b", "c", "d"]
+    assert holm({}) == {}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=6))
+def test_holm_never_lowers_and_keeps_order(p_values: dict[str, float]) -> None:
+    found = holm(p_values)
+    assert all(p_values[name] <= found[name] <= 1 for name in p_values)
+    ranked = sorted(p_values, key=lambda name: p_values[name])
+    assert all(found[a] <= found[b] for a, b in itertools.pairwise(ranked))
+
+
+def test_minimum_detectable_effect_by_hand() -> None:
+    # z(.975) + z(.8) = 1.959964 + 0.841621
+    assert minimum_detectable_effect(0.02) == pytest.approx(0.05603, abs=1e-5)
+
+
+def test_cluster_standard_error_by_hand() -> None:
+    # Residual sums of sessions: (1 + 0 − 2·.75) = −.5, (2 − 2·.75) = .5; k/(k−1) = 2; n = 4:
+    # √(2·(.25 + .25))/4 = .25
+    assert cluster_standard_error([1, 0, 1, 1], ["a", "a", "b", "b"]) == pytest.approx(0.25)
+    assert cluster_standard_error([1, 0], ["a", "a"]) is None
+
+
+def test_ten_thousand_resamples_are_quick() -> None:
+    rng = np.random.default_rng(0)
+    turns = rng.integers(2, 7, 2_000)
+    ids = np.repeat(np.arange(2_000), turns)
+    values = rng.choice([-1, 0, 1], len(ids))
+    slices = {f"slice {k}": rng.random(len(ids)) < 0.3 for k in range(15)}
+    start = time.process_time()
+    cluster_bootstrap(values, ids, slices=slices, resamples=10_000)
+    assert time.process_time() - start < 4.0  # the target is 2 s alone on a core (docs/benchmarks)

@@ -1,0 +1,164 @@
+"""The OpenAI-compatible client against a real server on loopback that injects faults."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from PIL import Image
+
+from mmrag.errors import ServiceError, ServiceTimeout, SpecError, Unavailable
+from mmrag.images import LazyImage
+from mmrag.models import models
+from mmrag.models.limits import AdaptiveLimit
+from mmrag.models.openai import OpenAIModel
+from mmrag.protocols import GenerateOptions, Message
+
+SECRET = "sk-never-to-be-seen-123"
+
+
+def ask(server, options=GenerateOptions(), images=(), **settings):
+    async def run():
+        model = OpenAIModel(name="m", base_url=server.url, first_wait=0.01, **settings)
+        try:
+            return await model.generate([Message(role="user", text="hi", images=images)], options)
+        finally:
+            await model.close()
+
+    return asyncio.run(run())
+
+
+def test_a_completion_with_usage_price_and_logprobs(server):
+    done = ask(
+        server, GenerateOptions(logprobs=True, seed=3, stop=("x",)), price_in=2, price_out=10
+    )
+    assert done.text == "Blue."
+    assert done.model == "fake-1"
+    assert (done.usage.input_tokens, done.usage.output_tokens, done.usage.calls) == (10, 2, 1)
+    assert done.usage.cost == pytest.approx((10 * 2 + 2 * 10) / 1e6)
+    assert done.logprobs == (("Blue", -0.1),)
+    body = server.bodies[0]
+    assert (body["seed"], body["stop"], body["logprobs"]) == (3, ["x"], True)
+
+
+def test_pictures_and_schema_are_sent(server):
+    picture = LazyImage.from_pil(Image.new("RGB", (3000, 20), "red"))
+    ask(server, GenerateOptions(json_schema={"type": "object"}), images=(picture,))
+    content = server.bodies[0]["messages"][0]["content"]
+    assert content[0]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert content[1] == {"type": "text", "text": "hi"}
+    assert server.bodies[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "503", "drop", "malformed"])
+def test_passing_faults_are_retried(server, fault):
+    server.script = [fault, fault]
+    assert ask(server).text == "Blue."
+    assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("500", ServiceError),
+        ("drop", ServiceError),
+        ("malformed", ServiceError),
+        ("429", ServiceError),
+    ],
+)
+def test_retries_are_bounded_and_the_failure_typed(server, fault, kind):
+    server.script = [fault] * 50
+    with pytest.raises(kind):
+        ask(server, retries=2)
+    assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [("400", ServiceError), ("401", Unavailable), ("huge", ServiceError)]
+)
+def test_faults_that_stay_are_not_retried(server, fault, kind):
+    server.script = [fault] * 5
+    with pytest.raises(kind):
+        ask(server)
+    assert len(server.bodies) == 1
+
+
+def test_slow_is_a_timeout(server):
+    server.script = ["slow"] * 5
+    with pytest.raises(ServiceTimeout):
+        ask(server, timeout=0.1, retries=1)
+    assert len(server.bodies) == 2
+
+
+def test_a_server_that_is_down(server):
+    server.close()
+    with pytest.raises(ServiceError, match="cannot be reached"):
+        ask(server, retries=1)
+
+
+def test_retry_after_is_honoured(server):
+    server.script = ["429 0.4"]
+    began = time.perf_counter()
+    ask(server)
+    assert time.perf_counter() - began >= 0.4
+
+
+@pytest.mark.parametrize("content", [None, "", "\x00\x07", "令和", '{"a":', "word " * 10_000])
+def test_any_content_comes_back_as_text(server, content):
+    server.reply = {"choices": [{"message": {"content": content}}]}
+    assert ask(server).text == (content or "")
+
+
+def test_the_key_comes_from_the_environment_and_is_in_no_message(server, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    ask(server)
+    assert server.headers[0]["authorization"] == f"Bearer {SECRET}"
+    server.script = ["400"]  # the server echoes the key in its complaint
+    with pytest.raises(ServiceError) as caught:
+        ask(server)
+    assert SECRET not in str(caught.value)
+    assert SECRET not in caplog.text
+    model = OpenAIModel(name="m", base_url=server.url)
+    assert SECRET not in repr(vars(model))
+
+
+def test_concurrency_adapts_to_what_the_server_bears(server):
+    server.capacity = 3
+
+    async def run():
+        model = OpenAIModel(
+            name="m", base_url=server.url, first_wait=0.01, retries=30, concurrency=16
+        )
+        try:
+            message = [Message(role="user", text="hi")]
+            return await asyncio.gather(*(model.generate(message) for _ in range(60)))
+        finally:
+            await model.close()
+
+    assert {c.text for c in asyncio.run(run())} == {"Blue."}
+    # after the first refusals the load stays near the capacity: few requests are wasted
+    assert len(server.bodies) < 60 + 60
+
+
+def test_the_limit_grows_by_one_a_round_and_halves_once_per_burst():
+    async def run():
+        limit = AdaptiveLimit(8, 64)
+        for _ in range(8):
+            limit.succeeded()
+        assert 8.9 < limit.limit < 9.1
+        async with limit.slot() as mark, limit.slot() as twin:
+            limit.refused(mark)
+            limit.refused(twin)
+        assert 4.4 < limit.limit < 4.6
+
+    asyncio.run(run())
+
+
+def test_specs_make_models_and_bad_ones_say_why():
+    made = models.create("openai:name=m,base_url=http://127.0.0.1:1/v1,timeout=3")
+    assert isinstance(made, OpenAIModel)
+    with pytest.raises(SpecError, match="no number"):
+        models.create("openai:name=m,timeout=soon")
+    with pytest.raises(SpecError, match="needs a model"):
+        models.create("openai:name=")

@@ -1,0 +1,241 @@
+"""Does each operation do what its formula says?"""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+import pytest
+
+from simulator.optics import blur, geometry, lowlight, mattes, occlusion, streams, tone
+from simulator.optics.samples import sample
+
+
+def test_tone_tables_lose_nothing() -> None:
+    codes = np.arange(256, dtype=np.uint8).reshape(1, 256, 1).repeat(3, axis=2)
+    assert (tone.to_codes(tone.to_light(codes)) == codes).all()
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_gather_is_indexing(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tone, "_HAS_WIDE_LUT", wide and tone._HAS_WIDE_LUT)
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 256, 65536, dtype=np.uint8)
+    index = rng.integers(0, 65536, (31, 17, 3)).astype(np.uint16)
+    assert (tone.gather(table, index) == table[index]).all()
+
+
+@pytest.mark.parametrize("ev", [1.5, 3.5, 5.5, 8.0])
+def test_low_light_is_poisson_gaussian(ev: float) -> None:
+    """Mean and deviation of the shown code within 1 % of a simulated sensor, at every tone."""
+    rng = np.random.default_rng(int(ev * 10))
+    exposure = lowlight.Exposure(ev=ev)
+    count = 300_000
+    for code in (2, 12, 40, 90, 150, 210, 255):
+        light = float(tone.srgb_to_light(np.array(code / 255.0)))
+        expected = lowlight.FULL_WELL * 2.0**-ev * light
+        electrons = rng.poisson(expected, count) + rng.normal(0, lowlight.READ_NOISE, count)
+        true = np.rint(tone.light_to_srgb(exposure.gain * electrons / lowlight.FULL_WELL) * 255)
+        flat = np.full((count // 3 // 200, 200, 3), code, np.uint8)
+        ours = lowlight.expose(flat, exposure, f"fidelity/{code}", 1).astype(np.float64)
+        # The bound is 1 %, plus what sampling error three deviations leave and half a percent
+        # of a code where everything is black.
+        noise = 3 * true.std() * math.sqrt(2 / count)
+        assert abs(ours.mean() - true.mean()) < 0.01 * true.mean() + noise + 0.005
+        assert abs(ours.std() - true.std()) < 0.01 * true.std() + noise + 0.01
+
+
+def test_dark_spot_lowers_the_entity_and_keeps_means() -> None:
+    flat = np.full((240, 320, 3), 150, np.uint8)
+    spot = lowlight.Exposure(ev=3.0, spot=(160, 120, 40, 30))
+    done = lowlight.expose(flat, spot, "k", 1).astype(float)
+    even = lowlight.expose(flat, lowlight.Exposure(ev=3.0), "k", 1).astype(float)
+    middle, corner = np.s_[115:126, 150:171], np.s_[:30, :30]
+    assert abs(done[middle].mean() / even[middle].mean() - 1) < 0.04
+    linear = [float(tone.srgb_to_light(done[part] / 255).mean()) for part in (corner, middle)]
+    assert linear[0] / linear[1] == pytest.approx(2**lowlight.SURROUND_EV, rel=0.08)
+
+
+def test_row_noise_is_alike_along_rows_only() -> None:
+    flat = np.full((200, 300, 3), 120, np.uint8)
+    striped = lowlight.expose(flat, lowlight.Exposure(ev=5.0, row_noise=2.0), "k", 5)
+    plain = lowlight.expose(flat, lowlight.Exposure(ev=5.0), "k", 5)
+    rows = [p.mean(axis=(1, 2)).std() for p in (striped, plain)]
+    assert rows[0] > 4 * rows[1]
+    assert abs(striped.mean(axis=(0, 2)).std() / plain.mean(axis=(0, 2)).std() - 1) < 0.3
+
+
+def ideal_motion(image: np.ndarray, motion: blur.Motion) -> np.ndarray:
+    """The average of many bilinear shifts along the smear, in linear light and float64."""
+    light = tone.to_light(image).astype(np.float32)
+    h, w = image.shape[:2]
+    count = max(64, int(motion.length * 6))
+    total = np.zeros(light.shape, np.float64)
+    for i in range(count):
+        t = ((i + 0.5) / count - 0.5) * motion.segments
+        shift = np.array([[1, 0, t * motion.dx], [0, 1, t * motion.dy]])
+        # warpAffine interpolates at 1/32 pixel; remap on a float grid is exact enough.
+        x, y = np.meshgrid(np.arange(w) - shift[0, 2], np.arange(h) - shift[1, 2])
+        total += cv2.remap(
+            light, x.astype(np.float32), y.astype(np.float32), cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REFLECT_101,
+        )  # fmt: skip
+    return tone.light_to_srgb(total / count / tone.WHITE) * 255
+
+
+@pytest.mark.parametrize("length", [3.0, 9.0, 24.0, 61.0])
+@pytest.mark.parametrize("angle", [0.0, 31.0, 90.0, 148.0])
+def test_motion_is_the_ideal_blur(length: float, angle: float) -> None:
+    image, _ = sample(5, (320, 240))
+    motion = blur.Motion.near(length, angle)
+    assert motion.length == pytest.approx(length, rel=0.1)
+    assert abs((motion.angle - angle + 90) % 180 - 90) <= 8.01
+    ours = tone.to_codes(blur.move(tone.to_light(image), motion)).astype(float)
+    error = ours - ideal_motion(image, motion)
+    psnr = 10 * math.log10(255**2 / np.mean(error**2))
+    assert psnr >= 38, psnr
+
+
+@pytest.mark.parametrize("radius", [0.8, 3.0, 5.5, 9.0, 14.0, 30.0])
+def test_defocus_is_a_disc(radius: float) -> None:
+    image, _ = sample(5, (320, 240))
+    light = tone.to_light(image)
+    psf = blur.disc_psf(radius)
+    ideal = cv2.filter2D(
+        light.astype(np.float64), cv2.CV_64F, psf, borderType=cv2.BORDER_REFLECT_101
+    )
+    ours = tone.to_codes(blur.defocus(light, radius)).astype(float)
+    error = ours - tone.light_to_srgb(ideal / tone.WHITE) * 255
+    inner = error[40:-40, 40:-40]
+    assert 10 * math.log10(255**2 / np.mean(inner**2)) >= 36
+
+
+def centroid(light: np.ndarray) -> np.ndarray:
+    weight = light.astype(np.float64).sum(axis=2)
+    y, x = np.mgrid[0 : weight.shape[0], 0 : weight.shape[1]]
+    return np.array([(weight * x).sum(), (weight * y).sum()]) / weight.sum()
+
+
+def test_content_stays_where_it_was() -> None:
+    image = np.zeros((301, 401, 3), np.uint8)
+    image[140:150, 190:215] = 250
+    light = tone.to_light(image)
+    before = centroid(light)
+    smears = [blur.Motion.near(length, angle) for length in (2, 7, 23, 50, 90)
+              for angle in range(0, 180, 20)]  # fmt: skip
+    for motion in smears:
+        moved = centroid(blur.move(light, motion)) - before
+        assert np.abs(moved).max() < 0.5, (motion, moved)
+    for radius in (0.7, 3, 7, 12, 25):
+        moved = centroid(blur.defocus(light, radius)) - before
+        assert np.abs(moved).max() < 0.5, (radius, moved)
+    for arc in (3, 20, 60):
+        far = math.hypot(202 - 260, 145 - 405)
+        turn = blur.Roll(degrees=math.degrees(arc / far), x=260, y=405)
+        moved = centroid(blur.roll(light, turn)) - before
+        # A long arc bulges by L²/24r, which is the geometry and not the cascade.
+        assert np.abs(moved).max() < 0.5 + arc**2 / 24 / far, (arc, moved)
+
+
+def test_kernels_are_whole_multiples_and_sum_to_one() -> None:
+    kernels = [blur.disc_kernel(r) for r in (0.6, 2.2, 4.9)]
+    kernels += [blur.segment_kernel(blur.Motion.near(n, 40.0)) for n in (1.0, 9.5, 70.0)]
+    for kernel in kernels:
+        assert kernel.sum() == 1.0
+        assert (kernel * blur.KERNEL_SUM == np.rint(kernel * blur.KERNEL_SUM)).all()
+
+
+@pytest.mark.parametrize("kind", ["finger", "fence", "screen", "strap"])
+@pytest.mark.parametrize("level", [1, 3, 5])
+def test_cover_is_what_is_drawn(kind: str, level: int) -> None:
+    """The solved share agrees with alpha at full resolution over the entity's polygon."""
+    size = (480, 360)
+    entity = ((120.0, 90.0), (330.0, 110.0), (300.0, 280.0), (140.0, 260.0))
+    target = occlusion.COVERED[level]
+    done = occlusion.cover(kind, size, entity, target, streams.generator("k", kind))
+    assert not done.clamped
+    assert abs(done.covered - target) <= 0.02
+    mask = np.zeros((360, 480), np.uint8)
+    cv2.fillPoly(mask, [np.array(entity, np.int32)], 1)
+    drawn = occlusion.alpha(done.matte, size)[mask > 0].mean()
+    assert abs(drawn - target) <= 0.02
+
+
+@pytest.mark.parametrize("kind", ["finger", "fence", "screen", "strap"])
+def test_composition_follows_its_formula(kind: str) -> None:
+    size = (320, 240)
+    white = np.full((240, 320, 3), tone.WHITE, np.uint16)
+    black = np.zeros_like(white)
+    entity = geometry.corners((100, 70, 220, 170))
+    done = occlusion.cover(kind, size, entity, 0.35, streams.generator("k", kind))
+    over_white = occlusion.compose(white, done.matte).astype(float)
+    over_black = occlusion.compose(black, done.matte).astype(float)
+    # What separates the two backgrounds is 1 − α, everywhere and in every channel.
+    clear = (over_white - over_black) / tone.WHITE
+    assert np.abs(clear.mean(axis=2) - (1 - occlusion.alpha(done.matte, size))).mean() < 0.01
+    assert over_black.max() <= tone.WHITE
+    assert clear.min() >= -0.001
+
+
+def test_textures_are_premultiplied_and_repeat() -> None:
+    for look in range(mattes.LOOKS):
+        for texture in (mattes.finger(look), mattes.hair(look)):
+            assert texture.min() >= 0
+            assert texture[..., 3].max() > 0.95
+            assert (texture[..., :3] <= texture[..., 3:] + 1e-5).all()
+    fence = mattes.fence(24, 0.3)
+    assert fence[..., 3].mean() == pytest.approx(1 - (1 - 0.3) ** 2, abs=0.02)
+    # A tile continues into itself.
+    step = np.abs(np.diff(fence, axis=1)).max()
+    assert np.abs(fence[:, 0] - fence[:, -1]).max() <= step + 1e-6
+
+
+@pytest.mark.parametrize("level", range(1, 6))
+def test_rotation_leaves_no_corner_empty_and_moves_points_with_pixels(level: int) -> None:
+    w, h = 320, 240
+    entity = geometry.corners((140, 100, 190, 150))
+    done = geometry.rotation((w, h), entity, geometry.ANGLES[level], keep=True)
+    assert done.value == geometry.ANGLES[level]
+    matrix = geometry.matrix_of(done.matrix)
+    back = np.linalg.inv(matrix)
+    for x, y in geometry.move_points(geometry.corners((0, 0, w, h)), back):
+        assert -1e-6 <= x <= w + 1e-6
+        assert -1e-6 <= y <= h + 1e-6
+    image = np.zeros((h, w, 3), np.uint8)
+    cv2.circle(image, (165, 125), 6, (255, 255, 255), -1)
+    there = centroid(tone.to_light(geometry.warp(image, matrix))) + 0.5
+    assert np.abs(there - geometry.move_points(((165.5, 125.5),), matrix)[0]).max() < 0.3
+
+
+def test_an_entity_that_does_not_fit_clamps_the_angle() -> None:
+    done = geometry.rotation((320, 240), geometry.corners((0, 0, 300, 60)), 60.0, keep=True)
+    assert done.clamped
+    assert 12.0 <= done.value < 60.0
+    assert "does not fit" in done.reason
+
+
+@pytest.mark.parametrize("box", [(100, 80, 180, 150), (0, 0, 320, 240), (5, 5, 30, 25),
+                                 (20, 100, 310, 140)])  # fmt: skip
+def test_truncation_leaves_the_wanted_share(box: tuple[float, float, float, float]) -> None:
+    entity = geometry.corners(box)
+    zooms = set()
+    for level in range(1, 6):
+        draw = streams.generator("k", "truncated")
+        done = geometry.truncation((320, 240), entity, geometry.VISIBLE[level], draw)
+        assert abs(done.value - geometry.VISIBLE[level]) <= 0.02
+        share = geometry.visible_share((320, 240), entity, geometry.matrix_of(done.matrix))
+        assert share == pytest.approx(done.value)
+        zooms.add(round(done.zoom, 6))
+    if box[2] - box[0] < 0.7 * 320:
+        assert len(zooms) == 1  # levels differ in nothing else
+
+
+def test_clip_and_area() -> None:
+    square = geometry.corners((0, 0, 10, 10))
+    assert geometry.area(square) == 100
+    assert geometry.area(geometry.clip(square, (5, 5, 20, 20))) == 25
+    assert geometry.clip(square, (20, 20, 30, 30)) == ()
+    arrow = ((0, 0), (10, 5), (0, 10), (4, 5))  # concave
+    cut = geometry.area(geometry.clip(arrow, (0, 0, 10, 5)))
+    assert cut == pytest.approx(geometry.area(arrow) / 2)

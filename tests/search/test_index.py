@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest_search import COLOURS, ColourEncoder, build, coloured, png, scene
+
+from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unavailable, UsageError
+from mmrag.images import LazyImage
+from mmrag.search import build as building
+from mmrag.search.build import build_index
+from mmrag.search.chunks import Chunker
+from mmrag.search.database import IMAGES, WEB, open_folder, open_server
+from mmrag.search.exchange import export_index, import_index
+from mmrag.search.files import owning
+from mmrag.search.images import entities_of
+from mmrag.search.index import Index, open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.public import ImageUrl, UnifiedSearchPipeline
+from mmrag.search.sources import open_source
+from mmrag.search.web import Web
+
+
+def test_every_colour_finds_its_entity(index: Index) -> None:
+    pictures = [LazyImage.from_pil(coloured(c)) for c in COLOURS.values()]
+    found = index.images.search_images(pictures, 3)
+    assert [hits[0].text for hits in found] == list(COLOURS)
+
+
+def test_regions_find_what_the_whole_picture_hides(index: Index) -> None:
+    pictures = [LazyImage.from_pil(scene(c)) for c in COLOURS.values()]
+    regions = index.images.search_images(pictures, 3)
+    whole = index.images.search_whole(pictures, 3)
+    assert [hits[0].text for hits in regions] == list(COLOURS)
+    assert [hits[0].text for hits in whole] != list(COLOURS)
+    x0, y0, x1, y1 = regions[0][0].attributes["box"]
+    assert x0 < 250 < x1
+    assert y0 < 310 < y1
+
+
+def test_entities_have_score_and_margin(index: Index) -> None:
+    hits = index.images.search_images([LazyImage.from_pil(coloured((200, 30, 30)))], 6)[0]
+    first, second, *_ = entities_of(hits)
+    assert first.name == "Alder Kettle"
+    assert first.margin == pytest.approx(first.score - second.score, abs=1e-5)
+
+
+def test_pages_are_found_once_with_their_passage(index: Index, source_folder: Path) -> None:
+    hits = index.web.search_text(["how long does the warranty of the Elm Speaker last"], 5)[0]
+    assert hits[0].title == "Elm Speaker"
+    assert "warranty lasts 11 years" in hits[0].text
+    assert len({hit.url for hit in hits}) == len(hits) == 5
+    assert hits[0].attributes["end"] - hits[0].attributes["start"] == len(hits[0].text)
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
+def test_pages_collapse_before_the_cut(index: Index, mode: str) -> None:
+    web = Web(index.web.vectors, index.web.rows, index.web.lexical, index.web.encoder, mode=mode)
+    assert len(web.search_text(["sentence number says warranty Tessaly Bridge"], 6)[0]) == 6
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 100_000, "kettle " * 20_000, "\0", "?!", "日本"])
+def test_odd_queries_are_answered(index: Index, text: str) -> None:
+    hits = index.web.search_text([text], 5)[0]
+    assert hits == () if not text.strip() else len(hits) <= 5
+    assert all(np.isfinite(hit.score) for hit in hits)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1001])
+def test_impossible_k_is_refused(index: Index, k: int) -> None:
+    with pytest.raises(UsageError):
+        index.web.search_text(["kettle"], k)
+    with pytest.raises(UsageError):
+        index.images.search_images([LazyImage.from_pil(coloured((1, 2, 3)))], k)
+
+
+def test_one_pixel_is_searched_and_nonsense_refused(index: Index) -> None:
+    assert index.images.search_images([LazyImage.from_pil(coloured((200, 30, 30), (1, 1)))], 2)[0]
+    with pytest.raises(ImageError):
+        index.images.search_images([LazyImage.from_bytes(b"no picture")], 2)
+
+
+def test_eight_callers_get_what_one_gets(index: Index) -> None:
+    texts = [f"{name} warranty {i}" for i in range(6) for name in COLOURS]
+    pictures = [LazyImage.from_pil(scene(c)) for c in COLOURS.values()] * 4
+    alone = [index.web.search_text([t], 5)[0] for t in texts]
+    seen = [index.images.search_images([p], 5)[0] for p in pictures]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda t: index.web.search_text([t], 5)[0], texts)) == alone
+        assert list(pool.map(lambda p: index.images.search_images([p], 5)[0], pictures)) == seen
+    assert index.web.search_text(texts, 5) == alone
+
+
+def test_a_broken_picture_is_skipped_and_counted(index_folder: Path) -> None:
+    manifest = read_manifests(index_folder)[0]
+    assert manifest.rows == len(COLOURS)
+    assert "1 skipped" in manifest.source
+
+
+def test_verify_and_repair(index_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(index_folder, tmp_path / "ix")
+    assert verify_index(folder) == []
+    data = bytearray((folder / "images/vectors.npy").read_bytes())
+    data[-3] ^= 0x55
+    (folder / "images/vectors.npy").write_bytes(bytes(data))
+    (folder / "web/rows.arrow").unlink()
+    assert len(verify_index(folder)) == 2
+    assert rebuild_derived(folder) == ["images", "web"]
+    assert verify_index(folder) == []
+    found = open_index(folder).web.search_text(["Elm Speaker warranty"], 1)[0]
+    assert found[0].title == "Elm Speaker"
+
+
+def test_another_encoder_is_refused_by_name(index_folder: Path) -> None:
+    class Other(ColourEncoder):
+        id = "other@2"
+
+    with pytest.raises(ConflictError, match=r"colours@1.*other@2"):
+        open_index(index_folder, image_encoder=Other())
+
+
+def test_a_killed_build_resumes_to_the_same_index(
+    source_folder: Path, index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "PICTURES_PER_PART", 2)
+    monkeypatch.setattr(building, "PAGES_PER_PART", 2)
+    calls = 0
+    write = building._write_part
+
+    def dies(*arguments: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        write(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(building, "_write_part", dies)
+    with pytest.raises(KeyboardInterrupt):
+        build(source_folder, tmp_path / "ix")
+    with pytest.raises(StoreError, match="not finished"):
+        open_index(tmp_path / "ix")
+    build(source_folder, tmp_path / "ix")
+    assert open_index(tmp_path / "ix").fingerprint == open_index(index_folder).fingerprint
+
+
+def test_another_build_in_the_same_place_is_refused(
+    source_folder: Path, index_folder: Path
+) -> None:
+    with pytest.raises(ConflictError, match="another build"):
+        build_index(open_source(str(source_folder)), index_folder, image_encoder="test-colours",
+                    text_encoder="test-words", chunker=Chunker(tokens=32, overlap=8))  # fmt: skip
+
+
+def test_a_locked_index_is_refused(source_folder: Path, tmp_path: Path) -> None:
+    with owning(tmp_path / "ix"), pytest.raises(ConflictError, match="another process"):
+        build(source_folder, tmp_path / "ix")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("manifest.json", b"{"), ("vectors.npy", b"\x93NUMPY"), ("rows.arrow", b"ARROW1")],
+)
+def test_half_written_files_are_refused(
+    index_folder: Path, tmp_path: Path, name: str, data: bytes
+) -> None:
+    folder = shutil.copytree(index_folder, tmp_path / "ix")
+    (folder / "images" / name).write_bytes(data)
+    with pytest.raises(StoreError):
+        open_index(folder)
+
+
+def test_no_index_and_no_source(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no index"):
+        open_index(tmp_path)
+    with pytest.raises(DataError, match="nothing to index"):
+        open_source(str(tmp_path))
+    with pytest.raises(DataError, match="no such folder"):
+        open_source("./nowhere")
+
+
+def test_a_server_that_is_down_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with (
+        pytest.raises(Unavailable, match="cannot be reached"),
+        open_server(f"http://127.0.0.1:{port}", IMAGES, seconds=1),
+    ):
+        pass
+
+
+def test_export_and_import_keep_every_answer(
+    index: Index, index_folder: Path, tmp_path: Path
+) -> None:
+    assert export_index(index_folder, tmp_path / "public") == [IMAGES, WEB]
+    with open_folder(tmp_path / "public/images", IMAGES) as database:
+        row = next(iter(database.read()))
+        assert json.loads(row.metadatas[0]["entities"]) == ["Alder Kettle"]
+    before = {p: p.read_bytes() for p in (tmp_path / "public").rglob("*") if p.is_file()}
+    for part in ("images", "web"):
+        import_index(tmp_path / "public" / part, tmp_path / "back", image_encoder="test-colours",
+                     text_encoder="test-words")  # fmt: skip
+    assert {p: p.read_bytes() for p in (tmp_path / "public").rglob("*") if p.is_file()} == before
+    back = open_index(tmp_path / "back")
+    text = ["Fir Flag warranty"]
+    assert [h.id for h in back.web.search_text(text, 5)[0]] == [
+        h.id for h in index.web.search_text(text, 5)[0]
+    ]
+
+
+def test_ids_out_of_order_keep_their_entities(tmp_path: Path) -> None:
+    from mmrag.search.database import Batch
+
+    encoder = ColourEncoder()
+    names = list(COLOURS)
+    with open_folder(tmp_path / "chroma", IMAGES, create=True) as database:
+        for i in (5, 0, 3, 1, 4, 2):
+            vectors = encoder.encode_crops([coloured(COLOURS[names[i]])])
+            about = {"image_url": f"u{i}", "entities": json.dumps([names[i]]),
+                     "info": json.dumps({names[i]: {"n": i}})}  # fmt: skip
+            database.add(Batch([str(i)], vectors, [about], [None]))
+    import_index(tmp_path / "chroma", tmp_path / "ix", image_encoder="test-colours")
+    search = UnifiedSearchPipeline(tmp_path / "ix")
+    for i, name in enumerate(names):
+        top = search(coloured(COLOURS[name]), k=1)[0]
+        assert top["index"] == i
+        assert top["url"] == f"u{i}"
+        assert top["entities"] == [{"entity_name": name, "entity_attributes": {"n": i}}]
+
+
+def test_the_public_call(index: Index, tmp_path: Path) -> None:
+    search = UnifiedSearchPipeline(index)
+    picture = coloured((200, 30, 30))
+    by_pil = search(picture, k=2)
+    assert set(by_pil[0]) == {"index", "score", "url", "entities"}
+    (tmp_path / "x.png").write_bytes(png(picture))
+    assert search(tmp_path / "x.png", k=2) == search(png(picture), k=2) == by_pil
+    assert search(ColourEncoder().encode_crops([picture])[0], k=2)[0]["index"] == by_pil[0]["index"]
+    assert search([picture, "Elm Speaker"], k=2) == [by_pil, search("Elm Speaker", k=2)]
+    pages = search("Elm Speaker warranty", k=2)
+    assert set(pages[0]) == {"index", "score", "page_name", "page_snippet", "page_url"}
+
+
+def test_text_is_never_fetched_or_opened(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Elm Speaker").write_bytes(png(coloured((200, 30, 30))))
+
+    def no_network(*_: object, **__: object) -> None:
+        raise AssertionError("a text was fetched")
+
+    monkeypatch.setattr(socket.socket, "connect", no_network)
+    search = UnifiedSearchPipeline(index)
+    assert "page_url" in search("Elm Speaker", k=1)[0]
+    assert isinstance(search("http://127.0.0.1:9/Elm Speaker.png", k=1), list)
+    with pytest.raises(DataError):
+        search(ImageUrl("file:///etc/hostname"))
+    with pytest.raises(UsageError):
+        search(3.5)

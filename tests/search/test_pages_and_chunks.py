@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmrag.errors import UsageError
+from mmrag.search.chunks import Chunker
+from mmrag.search.fusion import fuse
+from mmrag.search.pages import MAX_TEXT, page_text
+from mmrag.search.rerank import LexicalReranker
+from mmrag.search.words import words
+from mmrag.tokens import count_tokens
+
+ARTICLE = "<article><h1>Alder Kettle</h1><p>It boils one litre in ninety seconds, every time.</p>"
+
+
+def test_navigation_and_scripts_are_left_out() -> None:
+    text = page_text(
+        "<html><body><nav><a href=/>Home</a> <a href=/x>Imprint</a></nav>"
+        f"{ARTICLE}<table><tr><th>Weight</th><td>1.2 kg</td></tr></table></article>"
+        "<script>steal()</script><footer>All rights reserved</footer></body></html>"
+    )
+    assert "ninety seconds" in text
+    assert "1.2 kg" in text
+    assert "Imprint" not in text
+    assert "steal" not in text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>needle", "<b><i>needle</b></i>", "<table><tr><td>needle", "needle &amp; thread",
+        "<!-- open <p>x</p> --> needle", "<p>needle\0</p>", "<" * 500 + "<p>needle</p>",
+        b"<p>needle \xff\xfe</p>", "<html><body>" + "<div>" * 10_000 + "needle" + "</div>" * 10_000,
+    ],
+)  # fmt: skip
+def test_broken_markup_still_gives_its_text(html: str | bytes) -> None:
+    start = time.monotonic()
+    assert "needle" in page_text(html)
+    assert time.monotonic() - start < 5
+
+
+def test_a_huge_page_is_bounded() -> None:
+    start = time.monotonic()
+    text = page_text(ARTICLE + "<p>word and word</p>" * 2_500_000)
+    assert "ninety seconds" in text
+    assert len(text) <= MAX_TEXT
+    assert time.monotonic() - start < 60
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    assert "\0" not in page_text(text)
+
+
+WORDS = st.sampled_from(["oat", "kettle,", "12.5", "ünder"])
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(4, 40),
+    st.integers(0, 3),
+    st.lists(WORDS, max_size=120),
+)
+def test_chunks_cover_every_token(size: int, overlap: int, parts: list[str]) -> None:
+    text = " ".join(parts)
+    chunks = Chunker(tokens=size, overlap=min(overlap, size - 3) if size > 3 else 0).cut(text)
+    covered = {i for c in chunks for i in range(c.start, c.end)}
+    assert all(i in covered for i, char in enumerate(text) if not char.isspace())
+    assert all(count_tokens(text[c.start : c.end]) <= size for c in chunks)
+    assert [c.start for c in chunks] == sorted(c.start for c in chunks)
+
+
+def test_impossible_chunks_are_refused() -> None:
+    with pytest.raises(UsageError):
+        Chunker(tokens=16, overlap=16)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), unique=True), max_size=4))
+def test_fusion_does_not_depend_on_order(rankings: list[list[str]]) -> None:
+    # sums of floats may differ in their last bit with the order of the rankings
+    one, two = fuse(rankings), fuse(rankings[::-1])
+    assert one.keys() == two.keys()
+    assert all(abs(one[key] - two[key]) < 1e-12 for key in one)
+
+
+def test_fusion_formula() -> None:
+    assert fuse([["a", "b"], ["b"]])["b"] == pytest.approx(1 / 62 + 1 / 61)
+
+
+def test_reranker_prefers_words_together() -> None:
+    far = "warranty " + "filler " * 200 + "kettle"
+    near = "filler " * 200 + "kettle warranty"
+    scores = LexicalReranker().rerank("kettle warranty", [far, near, "nothing here"])
+    assert scores[1] > scores[0] > scores[2] == 0.0
+
+
+def test_words_fold_case_accents_and_endings() -> None:
+    assert words("Müller’s Kettles BOTTLED 1,250") == words("muller s kettle bottle 1250")

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmrag.errors import DataError
+from mmrag.search.vectors import ExactVectors, GraphVectors, build_graph
+
+
+def unit_rows(n: int, d: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(max(n // 20, 1), d))
+    rows = centres[rng.integers(len(centres), size=n)] + 0.4 * rng.normal(size=(n, d))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 9000), st.integers(1, 40), st.integers(1, 9), st.integers(0, 99))
+def test_exact_is_exact(n: int, k: int, b: int, seed: int) -> None:
+    matrix, queries = unit_rows(n, 8, seed), unit_rows(b, 8, seed + 1)
+    rows, scores = ExactVectors(matrix).search(queries, k)
+    truth = np.sort(queries @ matrix.T, axis=1)[:, ::-1][:, :k]
+    assert rows.shape == (b, min(k, n))
+    np.testing.assert_allclose(scores, truth, atol=2e-6)
+    assert all(len(set(row)) == len(row) for row in rows.tolist())
+
+
+def test_a_query_does_not_depend_on_its_company() -> None:
+    matrix, queries = unit_rows(30_000, 32, 1), unit_rows(40, 32, 2)
+    search = ExactVectors(matrix)
+    rows, scores = search.search(queries, 30)
+    for i in range(40):
+        alone = search.search(queries[i : i + 1], 30)
+        assert (alone[0][0] == rows[i]).all()
+        assert (alone[1][0] == scores[i]).all()
+
+
+def test_equal_scores_are_ordered_by_row() -> None:
+    matrix = np.tile(unit_rows(1, 8, 3), (50, 1))
+    rows, _ = ExactVectors(matrix).search(matrix[:1], 10)
+    assert rows[0].tolist() == sorted(rows[0].tolist())
+
+
+def test_graph_is_near_exact(tmp_path: Path) -> None:
+    matrix, queries = unit_rows(5000, 32, 4), unit_rows(50, 32, 5)
+    build_graph(matrix, tmp_path / "graph")
+    graph = GraphVectors.open(matrix, tmp_path / "graph")
+    found, scores = graph.search(queries, 10)
+    truth, best = ExactVectors(matrix).search(queries, 10)
+    shared = [len(set(a) & set(b)) / 10 for a, b in zip(found, truth, strict=True)]
+    assert np.mean(shared) > 0.95
+    assert (scores <= best + 1e-6).all()
+
+
+@pytest.mark.parametrize("query", [np.full((1, 8), np.nan), np.ones((1, 7)), np.full(8, np.inf)])
+def test_bad_queries_are_refused(query: np.ndarray) -> None:
+    with pytest.raises(DataError):
+        ExactVectors(unit_rows(10, 8, 0)).search(query.astype(np.float32), 3)

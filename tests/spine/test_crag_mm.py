@@ -1,0 +1,300 @@
+"""Both published layouts, made small here; pictures by bytes and by URL."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+import pytest
+from spine_parts import ByNumber, picture, run_all
+
+from mmrag.errors import DataError, ImageError, SpecError, Unavailable
+from mmrag.records import Status
+from simulator.datasets.crag_mm import CragMM
+from simulator.datasets.fetch import Fetcher
+from simulator.store import RunReader
+
+DOMAINS = ["animal", "other", "shopping", "book", "general object recognition"]
+TYPES = ["reasoning", "simple-knowledge", "comparison"]
+DYNAMISM = ["fast-changing", "static"]
+QUALITY = ["rotated", "truncated", "occluded", "low light", "blurred", "normal"]
+
+
+def label(names: list[str]) -> datasets.ClassLabel:
+    return datasets.ClassLabel(names=names)
+
+
+V2 = datasets.Features(
+    {
+        "session_id": datasets.Value("string"),
+        "image": datasets.Image(),
+        "image_url": datasets.Value("string"),
+        "turns": {
+            "interaction_id": datasets.List(datasets.Value("string")),
+            "domain": datasets.List(label(DOMAINS)),
+            "query_category": datasets.List(label(TYPES)),
+            "dynamism": datasets.List(label(DYNAMISM)),
+            "query": datasets.List(datasets.Value("string")),
+            "image_quality": datasets.List(label(QUALITY)),
+        },
+        "answers": {
+            "interaction_id": datasets.List(datasets.Value("string")),
+            "ans_full": datasets.List(datasets.Value("string")),
+        },
+    }
+)
+
+
+def v2_row(sid: str = "a", *, url: str = "", data: bytes | None = None) -> dict[str, Any]:
+    return {
+        "session_id": sid,
+        "image": {"bytes": data, "path": None} if data else None,
+        "image_url": url,
+        "turns": {
+            "interaction_id": [f"{sid}0", f"{sid}1"],
+            "domain": [0, 4],
+            "query_category": [2, 1],
+            "dynamism": [0, 1],
+            "query": ["what is it?", "and the other one?"],
+            "image_quality": [3, 3],
+        },
+        "answers": {"interaction_id": [f"{sid}1", f"{sid}0"], "ans_full": ["second", "first"]},
+    }
+
+
+def v1_row(sid: str = "a", *, url: str = "", data: bytes | None = None) -> dict[str, Any]:
+    return {
+        "session_id": sid,
+        "image": {"bytes": data, "path": None} if data else None,
+        "image_url": url,
+        "image_quality": "low light",
+        "turns": [
+            {
+                "interaction_id": f"{sid}{i}", "domain": DOMAINS[d], "query_category": TYPES[t],
+                "dynamism": DYNAMISM[i], "query": q,
+            }
+            for i, (d, t, q) in enumerate([(0, 2, "what is it?"), (4, 1, "and the other one?")])
+        ],
+        "answers": [
+            {"interaction_id": f"{sid}1", "ans_full": "second"},
+            {"interaction_id": f"{sid}0", "ans_full": "first"},
+        ],
+    }  # fmt: skip
+
+
+def write(rows: list[dict[str, Any]], folder: Path, layout: str) -> str:
+    if layout.startswith("v2"):
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        data = datasets.Dataset.from_dict(columns, features=V2)
+    else:
+        data = datasets.Dataset.from_list(rows)
+    if layout.endswith("parquet"):
+        folder.mkdir(parents=True)
+        data.to_parquet(folder / "train-00000-of-00001.parquet")
+    else:
+        data.save_to_disk(str(folder))
+    return str(folder)
+
+
+LAYOUTS = ["v1-parquet", "v1-saved", "v2-parquet", "v2-saved"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_both_layouts_read_alike(tmp_path: Path, layout: str) -> None:
+    make = v2_row if layout.startswith("v2") else v1_row
+    rows = [make("a", data=picture(1)), make("b", data=picture(2))]
+    source = CragMM(write(rows, tmp_path / "set", layout))
+    assert len(source) == 2
+    assert source.fingerprint == CragMM(str(tmp_path / "set")).fingerprint
+    first, second = list(source)
+    assert (first.id, second.id) == ("a", "b")
+    assert [t.query for t in first.turns] == ["what is it?", "and the other one?"]
+    assert [t.reference.text for t in first.turns] == ["first", "second"]
+    assert [t.domain for t in first.turns] == ["animal", "general object recognition"]
+    assert [t.query_type for t in first.turns] == ["comparison", "simple-knowledge"]
+    assert [t.dynamism for t in first.turns] == ["fast-changing", "static"]
+    assert first.capture.quality == "low-light"
+    assert first.capture.is_ego
+    assert first.capture.image.data == picture(1)
+    assert first.capture.image.pil() is first.capture.image.pil()  # decoded once
+
+
+def test_label_names_come_from_the_file(tmp_path: Path) -> None:
+    """The same integers mean other domains in another file."""
+    turned = datasets.Features(V2)
+    turned["turns"] = {**V2["turns"], "domain": datasets.List(label(DOMAINS[::-1]))}
+    row = v2_row(data=picture())
+    data = datasets.Dataset.from_dict({k: [v] for k, v in row.items()}, features=turned)
+    data.save_to_disk(str(tmp_path / "set"))
+    (session,) = CragMM(str(tmp_path / "set"))
+    assert [t.domain for t in session.turns] == [DOMAINS[4], DOMAINS[0]]
+
+
+def test_splits_are_chosen_by_name(tmp_path: Path) -> None:
+    for split, sid in (("validation", "v"), ("public_test", "p")):
+        write([v1_row(sid, data=picture())], tmp_path / "set" / split, "v1-parquet")
+    assert [s.id for s in CragMM(str(tmp_path / "set"), split="public_test")] == ["p"]
+    with pytest.raises(SpecError, match="validation"):
+        CragMM(str(tmp_path / "set"), split="private")
+
+
+def spoil(row: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {**row, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"turns": []}, "no turns"),
+        ({"answers": []}, "has no answer"),
+        (
+            {"answers": [*v1_row()["answers"], {"interaction_id": "zz", "ans_full": "?"}]},
+            "matches no turn",
+        ),
+        ({"turns": [v1_row()["turns"][0]] * 2}, "two turns with one"),
+        ({"session_id": ""}, "no session_id"),
+    ],
+)
+def test_broken_rows_name_file_row_and_cure(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    folder = write([v1_row(data=picture()), spoil(v1_row(data=picture()), **changes)],
+                   tmp_path / "set", "v1-parquet")  # fmt: skip
+    with pytest.raises(DataError, match=rf"train-.*parquet, row 1: .*{words}"):
+        list(CragMM(folder))
+
+
+def test_places_that_are_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SpecError, match="no such file"):
+        CragMM(str(tmp_path / "nothing"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no Parquet or Arrow"):
+        CragMM(str(tmp_path / "empty"))
+    (tmp_path / "bad.parquet").write_bytes(b"no parquet at all")
+    with pytest.raises(DataError, match=r"bad\.parquet"):
+        list(CragMM(str(tmp_path / "bad.parquet")))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(Unavailable, match="folder"):
+        CragMM("crag-mm-2025/crag-mm-multi-turn-public")
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    requests: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.requests.append(self.path)
+        if self.path == "/ok.jpg":
+            self.reply(200, picture(5))
+        elif self.path == "/moved":
+            self.send_response(302)
+            self.send_header("Location", "/ok.jpg")
+            self.end_headers()
+        elif self.path == "/loop":
+            self.send_response(302)
+            self.send_header("Location", "/loop")
+            self.end_headers()
+        elif self.path == "/to-file":
+            self.send_response(302)
+            self.send_header("Location", "file:///etc/passwd")
+            self.end_headers()
+        elif self.path == "/big":
+            self.reply(200, b"x" * 200_000)
+        elif self.path == "/text":
+            self.reply(200, b"this is no picture")
+        elif self.path == "/slow":
+            self.send_response(200)
+            self.end_headers()
+            try:
+                for _ in range(100):
+                    self.wfile.write(b"x")
+                    self.wfile.flush()
+                    threading.Event().wait(0.05)
+            except OSError:
+                pass
+        else:
+            self.reply(404, b"")
+
+    def reply(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+        thread.join()
+
+
+def fetcher(tmp_path: Path, **more: Any) -> Fetcher:
+    return Fetcher(tmp_path / "cache", allow_private=True, **more)
+
+
+def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
+    Handler.requests.clear()
+    assert fetcher(tmp_path).fetch(f"{server}/ok.jpg") == picture(5)
+    assert fetcher(tmp_path).fetch(f"{server}/ok.jpg") == picture(5)
+    assert Handler.requests == ["/ok.jpg"]
+    assert fetcher(tmp_path).fetch(f"{server}/moved") == picture(5)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/gone", "answered 404"),
+        ("/loop", "redirects"),
+        ("/to-file", "only http"),
+        ("/big", "larger than 100,000"),
+        ("/slow", "not complete within"),
+    ],
+)
+def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str) -> None:
+    with pytest.raises(ImageError, match=words):
+        fetcher(tmp_path, max_bytes=100_000, seconds=0.4).fetch(server + path)
+    assert not list((tmp_path / "cache").rglob("*")), "nothing broken may be cached"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd", "ftp://example.com/a.jpg", "/etc/passwd", "", "http://",
+        "http://127.0.0.1/a.jpg", "http://localhost/a.jpg", "http://[::1]/a.jpg",
+        "http://10.0.0.1/a", "http://169.254.169.254/latest/meta-data", "http://0.0.0.0/",
+        "http://2130706433/a.jpg", "http://[::ffff:127.0.0.1]/",
+    ],
+)  # fmt: skip
+def test_files_and_private_addresses_are_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(ImageError):
+        Fetcher(tmp_path / "cache", seconds=1).fetch(url)
+
+
+def test_a_dead_url_is_that_sessions_data_error(tmp_path: Path, server: str) -> None:
+    rows = [
+        v2_row("s001", url=f"{server}/ok.jpg"),
+        v2_row("s002", url=f"{server}/gone"),
+        v2_row("s003", data=picture(3)),
+    ]
+    folder = write(rows, tmp_path / "set", "v2-parquet")
+    source = CragMM(folder, fetcher=fetcher(tmp_path))
+    run_all(tmp_path / "run", source, ByNumber())
+    with RunReader(tmp_path / "run") as run:
+        assert {r.status for r in run.turns("s002")} == {Status.DATA_ERROR}
+        assert Status.DATA_ERROR not in {r.status for r in run.turns("s001")}
+        assert len(run.turns("s003")) == 2
+        assert not run.session("s001").capture.is_ego
+        assert run.session("s003").capture.is_ego

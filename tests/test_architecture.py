@@ -1,0 +1,98 @@
+"""The direction of imports, cycles, and what `mmrag --help` may load."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ALLOWED = {"mmrag": set(), "simulator": {"mmrag"}, "ui": {"mmrag", "simulator"}}
+HEAVY = {
+    "torch", "torchvision", "transformers", "open_clip", "chromadb", "gradio", "ray", "pandas",
+    "sentence_transformers", "datasets", "cv2", "albumentations", "scipy", "matplotlib", "pyarrow",
+}  # fmt: skip
+
+
+def modules() -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for package in ALLOWED:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = list(path.relative_to(ROOT).with_suffix("").parts)
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, name: str, *, top_level_only: bool) -> set[str]:
+    tree = ast.parse(path.read_text())
+    found: set[str] = set()
+
+    def walk(nodes: list[ast.stmt]) -> None:
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{name}: relative import; write the full name"
+                assert node.module is not None
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                found.update(names)
+                if not all(_is_module(name) for name in names):
+                    found.add(node.module)  # something of the package itself is wanted
+            elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                walk(node.orelse)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and top_level_only:
+                continue
+            else:
+                for field in ("body", "orelse", "finalbody"):
+                    walk([n for n in getattr(node, field, []) if isinstance(n, ast.stmt)])
+                for handler in getattr(node, "handlers", []):
+                    walk(handler.body)
+
+    walk(tree.body)
+    return found
+
+
+def _is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or path.is_dir()
+
+
+def test_arrows_point_down() -> None:
+    wrong = [
+        f"{name} imports {imported}"
+        for name, path in modules().items()
+        for imported in imports(path, name, top_level_only=False)
+        if (package := imported.split(".")[0]) in {*ALLOWED, "scripts", "tests"}
+        and package != name.split(".")[0]
+        and package not in ALLOWED[name.split(".")[0]]
+    ]
+    assert not wrong, wrong
+
+
+def test_no_import_cycles() -> None:
+    known = modules()
+    graph = {
+        name: {i for i in imports(path, name, top_level_only=True) if i in known and i != name}
+        for name, path in known.items()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, "cycle: " + " → ".join([*trail[trail.index(name) :], name])
+        if name not in done:
+            for target in graph[name]:
+                visit(target, (*trail, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom simulator.cli import build\nbuild()\n"
+        "print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not HEAVY & set(shown.stdout.split()), HEAVY & set(shown.stdout.split())

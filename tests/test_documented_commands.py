@@ -1,0 +1,83 @@
+"""Every command in the README and the docs exists with every option it is shown with.
+
+That they do what is said is tested area by area; this test keeps the texts from naming a command,
+an option, a script or a file that is not there.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from simulator.cli import build
+
+ROOT = Path(__file__).parent.parent
+TEXTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+
+
+def commands() -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for path in TEXTS:
+        text = path.read_text()
+        lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+        lines += [line.strip() for b in re.findall(r"```\w*\n(.*?)```", text, re.S)
+                  for line in b.splitlines()]  # fmt: skip
+        lines += [c.replace("\n", " ") for c in re.findall(r"(?<!`)`([^`]+)`(?!`)", text)]
+        for line in lines:
+            line = line.removeprefix("$ ")
+            if re.match(r"mmrag [a-z]", line):
+                found.append((path.name, line))
+    return sorted(set(found))
+
+
+def options_of(command: Any) -> set[str]:
+    return {name for parameter in command.params for name in (*parameter.opts,
+            *parameter.secondary_opts)} | {"--help"}  # fmt: skip
+
+
+def ui_options() -> set[str]:
+    from ui.command import ui
+
+    app = typer.Typer(add_completion=False)
+    app.command()(ui)
+    return options_of(typer.main.get_command(app))
+
+
+def test_there_are_commands_to_check() -> None:
+    assert len(commands()) > 20
+
+
+@pytest.mark.parametrize(("text", "line"), commands(), ids=lambda value: value[:60])
+def test_the_command_exists(text: str, line: str) -> None:
+    words = shlex.split(line.replace("…", " ").replace("|", " "), comments=True)[1:]
+    command: Any = typer.main.get_command(build())
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+        name = words.pop(0).rstrip(",;.")
+        short = {"judge": "file", "search": "for"}.get(command.name or "")
+        if short and name not in command.commands:
+            name = short  # `mmrag judge FILE` is short for `mmrag judge file FILE`, and so on
+        assert name in command.commands, f"{text}: mmrag has no command {name!r} ({line})"
+        command = command.commands[name]
+    known = ui_options() if command.name == "ui" else options_of(command)
+    for word in words:
+        if word.startswith("--"):
+            option = word.partition("=")[0].rstrip(",;.")
+            assert option in known, f"{text}: {command.name} has no {option} ({line})"
+
+
+def test_links_and_scripts_lead_somewhere() -> None:
+    broken: list[str] = []
+    for path in TEXTS:
+        text = path.read_text()
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+            if not (path.parent / target).exists():
+                broken.append(f"{path.name}: {target}")
+        for script in re.findall(r"(?<![\w/])(scripts/[\w/.-]+)", text):
+            if not (ROOT / script.rstrip(".")).exists():
+                broken.append(f"{path.name}: {script}")
+    assert not broken, broken

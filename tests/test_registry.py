@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmrag.errors import ConflictError, SpecError
+from mmrag.registry import Registry, Spec
+
+NAMES = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,8}", fullmatch=True)
+VALUES = st.text(
+    st.characters(exclude_characters=",", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"))
+)
+
+
+@given(NAMES, st.dictionaries(NAMES, VALUES, max_size=4))
+def test_specs_parse_back(name: str, options: dict[str, str]) -> None:
+    spec = Spec(name=name, options=dict(sorted(options.items())))
+    assert Spec.parse(str(spec)) == spec
+
+
+@pytest.mark.parametrize("text", ["", "Name", "a:b", "a:=c", "a:b=1,b=2", "a b", "../x"])
+def test_nonsense_is_no_spec(text: str) -> None:
+    with pytest.raises(SpecError):
+        Spec.parse(text)
+
+
+def registry() -> Registry[dict]:
+    return Registry("thing", group="mmrag.tests", builtin={"dict": "builtins:dict"})
+
+
+def test_options_reach_the_factory() -> None:
+    assert registry().create("dict:a=1,b=x") == {"a": "1", "b": "x"}
+
+
+def test_duplicates_and_unknown_names_are_refused() -> None:
+    things = registry()
+    things.register("other", dict)
+    with pytest.raises(ConflictError, match="registered already"):
+        things.register("dict", dict)
+    with pytest.raises(SpecError, match=r"Did you mean dict"):
+        things.create("dikt")
+    assert things.names() == ["dict", "other"]
+
+
+def test_a_wrong_option_is_a_spec_error() -> None:
+    things = registry()
+
+    def strict(*, size: str) -> dict:
+        return {"size": size}
+
+    things.register("strict", strict)
+    with pytest.raises(SpecError, match="colour"):
+        things.create("strict:size=1,colour=red")
+    with pytest.raises(SpecError, match="size"):
+        things.create("strict")
+
+
+def test_a_bug_in_a_factory_is_not_taken_for_a_wrong_option() -> None:
+    things = registry()
+
+    def buggy() -> dict:
+        return {1: 2} + 1  # type: ignore[operator]
+
+    things.register("buggy", buggy)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        things.create("buggy")

@@ -1,0 +1,33 @@
+"""The cure runs in a process of its own, because an import cannot be undone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_open_clip_imports_after_the_cure() -> None:
+    out = run(
+        "from mmrag.torchvision_fix import ensure_torchvision\n"
+        "ensure_torchvision(); ensure_torchvision()\n"
+        "import open_clip, torchvision.transforms as t\n"
+        "print(t.Resize.__name__, open_clip.__name__)"
+    )
+    assert out.split() == ["Resize", "open_clip"]
+
+
+def test_a_healthy_torchvision_is_left_alone() -> None:
+    out = run(
+        "import sys, types\n"
+        "sys.modules['torchvision'] = healthy = types.ModuleType('torchvision')\n"
+        "from mmrag.torchvision_fix import ensure_torchvision\n"
+        "ensure_torchvision()\n"
+        "print(sys.modules['torchvision'] is healthy, 'torch' in sys.modules)"
+    )
+    assert out.split() == ["True", "False"]

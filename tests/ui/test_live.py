@@ -1,0 +1,66 @@
+"""Live conversations in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from playwright.sync_api import Page, expect
+from test_ui_pages import open_tab
+from ui_agents import Watched
+from ui_parts import Server
+
+from mmrag.agents import agents
+from mmrag.errors import ConflictError
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True, scope="module")
+def watched() -> None:
+    with contextlib.suppress(ConflictError):
+        agents.register("watched", lambda resources: Watched())
+
+
+def test_talking_in_the_browser(page: Page, server: Server) -> None:
+    open_tab(page, server, "Live")
+    page.click("#mm-ask")
+    expect(page.locator("#mm-saved")).to_contain_text("Type a question first")
+    page.locator("#mm-question textarea, #mm-question input").fill("what is it?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-saved")).to_contain_text("Choose a picture first")
+    page.locator("#mm-live-shelf [data-sample]").first.click()
+    expect(page.locator("#mm-live img.mm-after")).to_be_visible()
+    page.locator("#mm-question textarea, #mm-question input").fill("what is it?")
+    page.keyboard.press("Enter")
+    working = page.locator("#mm-live [role=status]")
+    expect(working).to_contain_text("working")
+    expect(working).to_contain_text("planner")  # the trace unfolds before the reply is there
+    expect(page.locator("#mm-live .mm-reply")).to_contain_text("reply 1, after nothing")
+    page.locator("#mm-question textarea, #mm-question input").fill("evil, and this?")
+    page.click("#mm-ask")
+    expect(page.locator("#mm-live .mm-reply").nth(1)).to_contain_text("<script>")
+    assert page.evaluate("window.hacked") is None
+    page.click("#mm-save")
+    expect(page.locator("#mm-saved")).to_contain_text("Saved as run live-")
+    page.click("#mm-saved a")
+    expect(page.locator(".mm-turn").first).to_contain_text("what is it?")
+
+
+def test_the_picture_is_seen_on_a_phone(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_tab(page, server, "Live")
+    page.locator("#mm-live-shelf [data-sample]").first.click()
+    expect(page.locator("#mm-live img.mm-after")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_an_agent_that_cannot_be_made(page: Page, server: Server) -> None:
+    open_tab(page, server, "Live")
+    page.locator("#mm-live-shelf [data-sample]").first.click()
+    expect(page.locator("#mm-live img.mm-after")).to_be_visible()
+    page.locator("#mm-agent input").click()
+    page.get_by_role("option", name="nobody").click()
+    page.locator("#mm-question textarea, #mm-question input").fill("what is it?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-saved")).to_contain_text("no agent is called 'nobody'")

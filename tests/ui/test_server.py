@@ -1,0 +1,96 @@
+"""What the server gives, and what it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from ui_parts import Server, picture, write_run
+
+from mmrag.errors import StoreError
+from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
+from ui.render import render, seconds
+
+
+def test_pictures_of_opened_runs_and_nothing_else(server: Server, tmp_path: Path) -> None:
+    import hashlib
+
+    digest = hashlib.sha256(picture(0)).hexdigest()
+    answer = httpx.get(f"{server.url}/picture/first/{digest}")
+    assert answer.content == picture(0)
+    assert answer.headers["content-type"] == "image/jpeg"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for path in (
+        f"/picture/other/{digest}",
+        f"/picture/first/{'0' * 64}",
+        "/picture/first/..%2F..%2Frun.sqlite",
+        "/picture/..%2Ffirst/run.sqlite",
+        "/picture/first/run.sqlite",
+        "/thumbnail/first?of=..%2F..%2F..%2Fetc%2Fpasswd",
+        "/thumbnail/other?of=x",
+        "/gradio_api/file=/etc/passwd",
+        "/gradio_api/file=../../etc/passwd",
+        "/file=/etc/passwd",
+    ):
+        assert httpx.get(server.url + path).status_code in (403, 404), path
+
+
+def test_no_environment_value_reaches_the_page(server: Server, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-value-123")
+    page = httpx.get(server.url).text
+    assert "sk-secret-value-123" not in page
+
+
+def test_the_policy_forbids_outside_requests(server: Server) -> None:
+    policy = httpx.get(server.url).headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "http:" not in policy
+    assert "https:" not in policy
+
+
+def test_a_run_that_is_still_being_written_is_followed(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 2, finished=False)
+    catalogue = open_catalogues([folder])["run"]
+    assert len(catalogue) == 4
+    assert not catalogue.finished
+    assert catalogue.refresh() is False
+    write_run(folder, 3)
+    assert catalogue.refresh() is True
+    assert len(catalogue) == 6
+    assert catalogue.finished
+
+
+def test_runs_are_found_and_named(tmp_path: Path) -> None:
+    one, two = write_run(tmp_path / "a" / "run", 1), write_run(tmp_path / "b" / "run", 1)
+    assert list(open_catalogues([one, two])) == ["run", "run-2"]
+    assert find_runs(tmp_path / "a") == [one]
+    assert find_runs(tmp_path / "none") == []
+    with pytest.raises(StoreError):
+        open_catalogues([tmp_path])
+
+
+def test_filters(tmp_path: Path) -> None:
+    catalogue = open_catalogues([write_run(tmp_path / "run", 8)])["run"]
+    assert isinstance(catalogue, Catalogue)
+    assert len(catalogue.find(Filter())) == 16
+    assert len(catalogue.find(Filter(outcome="incorrect"))) == 8
+    assert len(catalogue.find(Filter(quality="low-light"))) == 4
+    assert len(catalogue.find(Filter(stopped=True))) == 8
+    assert len(catalogue.find(Filter(domain="book", degradation="clean"))) == 2
+    assert len(catalogue.find(Filter(keys=catalogue.flipped()))) == 16
+    assert catalogue.find(Filter(text="OF PICTURE 3?"))[0].session_id == "talk-0003"
+
+
+def test_foreign_text_is_escaped_for_gradio_too() -> None:
+    shown = render("message.html.j2", title="", words="<b>{{x}} ${y} @children</b>")
+    assert "<b>" not in shown
+    assert not set("{}$@") & set(shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0.0 ms"), (0.0042, "4.2 ms"), (0.05, "50 ms"), (0.0996, "0.10 s"), (12.4, "12 s")],
+)
+def test_durations(value: float, words: str) -> None:
+    assert seconds(value) == words

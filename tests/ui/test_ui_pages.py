@@ -1,0 +1,112 @@
+"""Compare, robustness and lab in a real browser."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from ui_parts import Server, picture
+
+pytestmark = pytest.mark.browser
+
+
+def open_tab(page: Page, server: Server, name: str) -> None:
+    page.goto(server.url)
+    expect(page.locator(".mm-turn").first).to_be_visible()
+    tab = page.get_by_role("tab", name=name)
+    page.wait_for_timeout(300)
+    if tab.is_visible():
+        tab.click()
+    else:  # a narrow screen: the rest of the tabs is in a menu
+        page.locator(".overflow-menu > button").first.click()
+        page.locator(".overflow-dropdown button", has_text=name).click()
+
+
+def choose(page: Page, dropdown: str, value: str) -> None:
+    page.locator(f"{dropdown} input").click()
+    page.get_by_role("option", name=value, exact=True).click()
+
+
+def test_compare_two_conditions_of_one_run(page: Page, server: Server) -> None:
+    open_tab(page, server, "Compare")
+    expect(page.locator("#mm-differences .mm-figure")).to_have_count(5)
+    choose(page, "#mm-run-b", "first")
+    expect(page.locator("#mm-differences")).to_contain_text("both sides are the same")
+    choose(page, "#mm-condition-b", "low-light@3")
+    figures = page.locator("#mm-differences .mm-figure")
+    expect(figures).to_have_count(5)
+    # clean: 3 paired turns right; low light: 1 of 3 (the fourth was never asked)
+    expect(figures.first).to_contain_text("-66.7%")
+    expect(figures.first).to_contain_text("100.0% → 33.3%")
+    expect(page.locator("#mm-differences")).to_contain_text("40 conversations")
+    flipped = page.locator("#mm-side-by-side .mm-flip")
+    expect(flipped).to_have_count(2)
+    expect(page.locator("#mm-pairs .mm-row").first).to_contain_text("2 lost")
+    page.locator("#mm-pairs .mm-row").nth(5).click()
+    expect(page.locator("#mm-side-by-side h2")).to_have_text("talk-0005")
+
+
+def test_robustness_leads_down_to_the_conversations(page: Page, server: Server) -> None:
+    open_tab(page, server, "Robustness")
+    expect(page.locator(".mm-chart")).to_have_count(1)
+    point = page.locator(".mm-point[data-condition='low-light@3']")
+    expect(point).to_be_visible()
+    point.click()
+    expect(page.locator("#mm-behind h3")).to_contain_text("40 conversations behind low-light@3")
+    page.click("[data-slice=animal]")
+    expect(page.locator("#mm-behind h3")).to_contain_text("clean, animal")
+    point.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-behind h3")).to_contain_text("low-light@3")
+    page.locator("#mm-behind a").first.click()
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
+    expect(page.locator(".mm-chips .mm-chip").first).to_have_text("low-light@3")
+
+
+def test_the_lab_degrades_a_sample_and_an_upload(
+    page: Page, server: Server, tmp_path: Path
+) -> None:
+    open_tab(page, server, "Lab")
+    expect(page.locator("#mm-lab h2")).to_have_text("low-light@3")
+    choose(page, "#mm-kind", "rotated")
+    expect(page.locator("#mm-lab h2")).to_have_text("rotated@3")
+    page.locator("#mm-shelf [data-sample]").nth(1).click()
+    (tmp_path / "mine.jpg").write_bytes(picture(9))
+    page.locator("#mm-upload input[type=file]").set_input_files(tmp_path / "mine.jpg")
+    expect(page.locator("#mm-lab")).to_contain_text("240, 320")
+    page.locator("#mm-focus textarea, #mm-focus input").fill("60,80,180,240")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-lab .mm-overlay")).to_be_visible()
+    page.locator("#mm-focus textarea, #mm-focus input").fill("180,80,60,240")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-lab")).to_contain_text("inverted")
+    page.locator("#mm-focus textarea, #mm-focus input").fill("")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-lab h2")).to_have_text("rotated@3")
+    with page.expect_download() as download:
+        page.click("#mm-download")
+    with zipfile.ZipFile(download.value.path()) as archive:
+        names = sorted(archive.namelist())
+        record = json.loads(archive.read(names[0]))
+    assert [Path(n).suffix for n in names] == [".json", ".png"]
+    assert record["spec"] == "rotated@3"
+
+
+def test_the_lab_refuses_what_is_no_picture(page: Page, server: Server, tmp_path: Path) -> None:
+    open_tab(page, server, "Lab")
+    expect(page.locator("#mm-lab h2")).to_have_text("low-light@3")
+    (tmp_path / "text.jpg").write_text("no picture at all")
+    page.locator("#mm-upload input[type=file]").set_input_files(tmp_path / "text.jpg")
+    expect(page.locator("#mm-lab")).to_contain_text("not a picture")
+
+
+@pytest.mark.parametrize("tab", ["Compare", "Robustness", "Lab"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out_there_either(page: Page, server: Server, width: int, tab: str) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    open_tab(page, server, tab)
+    page.wait_for_timeout(1500)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

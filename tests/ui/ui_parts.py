@@ -1,0 +1,211 @@
+"""Runs for the browser to look at, a server over them, and a page that reports what goes wrong."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import uvicorn
+
+from mmrag.images import LazyImage
+from mmrag.protocols import Resources
+from mmrag.records import (
+    Capture,
+    Evidence,
+    Outcome,
+    Reference,
+    Reply,
+    Session,
+    Status,
+    Step,
+    Turn,
+    TurnResult,
+    Usage,
+    Verdict,
+    Vote,
+)
+from simulator.store import RunStore
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--no-first-run", "--disable-sync",
+]  # fmt: skip
+
+EVIL = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1"> {{#each}} ${1+1} @children ![x](http://evil.example/x.png)'  # noqa: E501
+
+
+def picture(number: int, *, dark: bool = False) -> bytes:
+    import io
+
+    from PIL import Image, ImageDraw
+
+    shade = 3 if dark else 1
+    image = Image.new("RGB", (240, 320), tuple(v // shade for v in (200, 190, 170)))
+    draw = ImageDraw.Draw(image)
+    colour = ((number * 67) % 200 + 30, (number * 31) % 200 + 30, 90)
+    draw.ellipse((70, 90, 170, 230), fill=tuple(v // shade for v in colour))
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+def session(number: int, degradation: str = "clean", turns: int = 4) -> Session:
+    return Session(
+        id=f"talk-{number:04d}",
+        capture=Capture(
+            image=LazyImage.from_bytes(picture(number, dark=degradation != "clean")),
+            focus=(70, 90, 170, 230),
+            degradation=degradation,
+            quality="low-light" if number % 4 == 3 else "normal",
+            degraded={"kind": "low-light", "ev": 3.5} if degradation != "clean" else None,
+        ),
+        turns=tuple(
+            Turn(
+                index=i,
+                id=f"{number}-{i}",
+                query=f"What about thing {i} of picture {number}?",
+                reference=Reference(
+                    text=f"truth {i}",
+                    accept=(f"the truth {i}",),
+                    grounding={f"page-{number}": "answers"},
+                ),
+                domain=("food", "animal", "book")[number % 3],
+                query_type=("comparison", "simple-knowledge")[i % 2],
+                text_clue=True,
+            )
+            for i in range(turns)
+        ),
+        query_time="2026-05-01T12:30:00",
+    )
+
+
+PATTERNS = {"clean": "cccc", "low-light@3": "ciicc"}
+LETTER = {"c": Outcome.PERFECT, "i": Outcome.INCORRECT, "m": Outcome.MISSING}
+
+
+def result(one: Session, index: int, letter: str, text: str | None = None) -> TurnResult:
+    number = int(one.id[-4:])
+    page = Evidence(
+        source="web", id=f"page-{number}", score=0.8, title="A page about it",
+        text=f"Something else first. The answer is truth {index} as everybody knows. More words.",
+        url="https://wiki.example/a", date="2026-01-02",
+    )  # fmt: skip
+    hit = Evidence(
+        source="image-kg", id="7", score=0.83, text="Velden Kettle", attributes={"maker": "Velden"}
+    )
+    return TurnResult(
+        session_id=one.id,
+        turn_index=index,
+        status=Status.ANSWERED,
+        degradation=one.capture.degradation,
+        query=one.turns[index].query,
+        reply=Reply(
+            text=text or (f"truth {index}" if letter == "c" else "quite another thing"),
+            citations=(page.id,),
+            confidence=0.7,
+            usage=Usage(input_tokens=200, output_tokens=9),
+            trace=(
+                Step(name="planner", seconds=0.01, info={"standalone": "what about it"}),
+                Step(name="regions", start=0.01, seconds=0.02,
+                     info={"regions": [{"box": [10, 10, 100, 100], "label": "region 1"}]}),
+                Step(name="ocr", start=0.03, seconds=0.1, evidence=(
+                    Evidence(source="ocr", id="ocr-0", score=0.9, text="VELDEN",
+                             attributes={"box": [80, 100, 150, 120]}),)),
+                Step(name="image-kg", start=0.13, seconds=0.05, evidence=(hit,)),
+                Step(name="web", start=0.18, seconds=0.2, evidence=(page,)),
+            ),
+        ),
+        verdict=Verdict(
+            outcome=LETTER[letter], judge="rules/1", reason="equal after normalisation",
+            votes=(Vote(judge="second", outcome=LETTER[letter], reason="agrees"),),
+        ),
+        seconds=0.4,
+    )  # fmt: skip
+
+
+def write_run(
+    folder: Path, sessions: int = 8, *, finished: bool = True, evil: bool = False
+) -> Path:
+    with RunStore(folder) as store:
+        store.set_meta("judge", "rules/1")
+        store.set_meta("config", {"data": "test", "agent": "scripted", "stop": "strikes(2)"})
+        futures = []
+        for number in range(sessions):
+            for degradation, pattern in PATTERNS.items():
+                one = session(number, degradation)
+                futures.append(store.begin(number, one))
+                text = EVIL if evil else None
+                for index in range(4):
+                    if degradation != "clean" and index == 3:
+                        futures.append(
+                            store.commit(
+                                TurnResult(
+                                    session_id=one.id, turn_index=3, degradation=degradation,
+                                    status=Status.SKIPPED_AFTER_STOP, query=one.turns[3].query,
+                                )
+                            )
+                        )  # fmt: skip
+                    else:
+                        futures.append(store.commit(result(one, index, pattern[index], text)))
+        for future in futures:
+            future.result()
+        if finished:
+            store.set_meta("finished", True)
+    return folder
+
+
+class Server:
+    """The app on a free port, in a thread."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        from ui.catalogue import open_catalogues
+        from ui.livework import AgentShelf
+        from ui.pages.app import LiveSetup
+        from ui.server import free_port, make_server
+
+        self.port = free_port("127.0.0.1")
+        names = ["watched", "random", "nobody"]
+        live = LiveSetup(AgentShelf(Resources, names), names, folders[0].parent / "saved")
+        config = uvicorn.Config(
+            make_server(open_catalogues(folders), live), host="127.0.0.1", port=self.port,
+            log_level="critical", ws="none",
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        deadline = time.monotonic() + 30
+        while not self._server.started:
+            assert time.monotonic() < deadline, "the server did not start"
+            time.sleep(0.05)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(10)
+
+
+class Faults:
+    """Everything a page did that it should not have done."""
+
+    def __init__(self, page, url: str) -> None:
+        self.found: list[str] = []
+        self._closing = False
+        page.on("console", lambda m: m.type == "error" and self.found.append(f"console: {m.text}"))
+        page.on("pageerror", lambda e: self.found.append(f"page error: {e}"))
+        page.on("response", lambda r: r.status >= 400 and self.found.append(f"{r.status} {r.url}"))
+        page.on("requestfailed", self._failed)
+        page.on("request", lambda r: self._outside(r.url, url))
+
+    def _failed(self, request) -> None:
+        # Gradio's event streams are cut when a page is left; everything else is a fault
+        if not any(stream in request.url for stream in ("queue/data", "heartbeat", "progress")):
+            self.found.append(f"failed: {request.url}")
+
+    def _outside(self, asked: str, url: str) -> None:
+        if not asked.startswith((url, "data:", "blob:")):
+            self.found.append(f"outside: {asked}")

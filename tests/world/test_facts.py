@@ -1,0 +1,258 @@
+"""The fact base: names, validity in time, relations, look-alikes, tools."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+
+import msgspec
+import pytest
+
+from mmrag.errors import DataError, UsageError
+from simulator.world.factbase import FactBase
+from simulator.world.facts.catalogue import DOMAINS, attributes_of
+from simulator.world.facts.generate import FAMILY, generate_facts
+from simulator.world.facts.schema import Fact, Number
+from simulator.world.facts.wording import say_fact
+from simulator.world.look import KINDS, LABELLED
+from simulator.world.names import MAX_SEED, Names, real_words
+from simulator.world.tools import tools
+
+
+@pytest.fixture(scope="module")
+def facts() -> FactBase:
+    return generate_facts(5, 800)
+
+
+def digest(facts: FactBase) -> str:
+    encoder = msgspec.json.Encoder(order="deterministic")
+    text = hashlib.sha256()
+    for entity in facts.entities.values():
+        text.update(encoder.encode(entity))
+    for fact in facts.facts():
+        text.update(encoder.encode(fact))
+    return text.hexdigest()
+
+
+def test_every_kind_of_every_domain_exists(facts: FactBase) -> None:
+    assert set(DOMAINS) == set(KINDS)
+    for domain, kinds in KINDS.items():
+        assert set(kinds) == set(DOMAINS[domain].nouns)
+        for kind in kinds:
+            assert len(facts.of_kind(kind)) >= FAMILY
+            assert all(e.domain == domain for e in facts.of_kind(kind))
+
+
+def test_the_same_seed_gives_the_same_facts_and_another_seed_others(facts: FactBase) -> None:
+    assert digest(generate_facts(5, 800)) == digest(facts)
+    assert digest(generate_facts(6, 800)) != digest(facts)
+
+
+def test_worlds_share_no_name(facts: FactBase) -> None:
+    names = {e.name for e in facts.entities.values()}
+    assert len(names) == len(facts)
+    for seed in (0, 6, MAX_SEED - 1):
+        others = {e.name for e in generate_facts(seed, 800).entities.values()}
+        assert not names & others
+
+
+def test_word_pairs_are_one_to_one_across_seeds() -> None:
+    pairs = set()
+    for seed in range(40):
+        source = Names(seed)
+        pairs |= {source.pair() for _ in range(500)}
+    assert len(pairs) == 40 * 500
+
+
+def test_names_avoid_common_words_and_famous_names() -> None:
+    known = real_words()
+    assert {"house", "einstein", "toyota", "london", "cadbury"} <= known
+    source = Names(7)
+    for _ in range(3000):
+        assert not known & {word.casefold() for word in source.pair()}
+
+
+@pytest.mark.parametrize("seed", [-1, MAX_SEED])
+def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+    with pytest.raises(UsageError, match="out of range"):
+        generate_facts(seed, 100)
+
+
+def test_a_world_of_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="at least one"):
+        generate_facts(1, 0)
+
+
+def test_aliases_name_one_thing(facts: FactBase) -> None:
+    for entity in facts.entities.values():
+        for name in (entity.name, *entity.aliases):
+            assert facts.find(name) == [entity], name
+
+
+def test_exactly_one_value_holds_at_any_query_time(facts: FactBase) -> None:
+    day = facts.window[0][:10]
+    instants = [*facts.window, f"{day}T06:00", f"{day}T05:59", f"{day}T13:37"]
+    for entity in list(facts.entities.values())[::7]:
+        for attribute in attributes_of(entity.kind):
+            for at in instants:
+                assert facts.value(entity.id, attribute.key, at) is not None
+
+
+def test_validities_follow_one_another_without_gap_and_every_change_is_one(
+    facts: FactBase,
+) -> None:
+    changed = 0
+    for entity in list(facts.entities.values())[::5]:
+        for attribute in attributes_of(entity.kind):
+            spans = facts.history(entity.id, attribute.key)
+            if attribute.dynamism == "static":
+                assert [(s.valid_from, s.valid_to) for s in spans] == [(None, None)]
+            for one, two in itertools.pairwise(spans):
+                assert one.valid_to == two.valid_from
+                assert one.value != two.value, attribute.key
+                changed += 1
+            assert spans[-1].valid_to is None
+    assert changed > 1000
+
+
+def test_running_totals_never_fall(facts: FactBase) -> None:
+    seen = 0
+    for entity in facts.entities.values():
+        for attribute in attributes_of(entity.kind):
+            if attribute.grows:
+                values = [f.value for f in facts.history(entity.id, attribute.key)]
+                assert values == sorted(values)  # type: ignore[type-var]
+                seen += 1
+    assert seen > 50
+
+
+def test_dates_agree_with_the_years_they_belong_to(facts: FactBase) -> None:
+    at = facts.window[0]
+    for book in facts.of_kind("book"):
+        released = str(facts.value(book.id, "released", at))
+        assert released.startswith(str(facts.value(book.id, "published", at)))
+    for coin in facts.of_kind("coin"):
+        assert facts.value(coin.id, "minted", at) == facts.value(coin.id, "introduced", at)
+    for person in facts.of_kind("person"):
+        assert str(facts.value(person.id, "born", at)) < "1999"
+
+
+def test_relations_lead_to_things_of_the_right_kind_and_back(facts: FactBase) -> None:
+    at = facts.window[0]
+    for book in facts.of_kind("book")[:20]:
+        author = facts.target(book.id, "author", at)
+        assert author.kind == "person"
+        assert author.domain == "book"
+        assert book in facts.sources(author.id, "author", at, "book")
+
+
+def test_numbers_lie_in_their_range_and_vary(facts: FactBase) -> None:
+    for kinds in KINDS.values():
+        for kind in kinds:
+            for attribute in attributes_of(kind):
+                if isinstance(attribute.value, Number) and attribute.dynamism == "static":
+                    values = [
+                        facts.value(e.id, attribute.key, facts.window[0])
+                        for e in facts.of_kind(kind)
+                    ]
+                    assert all(
+                        attribute.value.low <= float(str(v)) <= attribute.value.high for v in values
+                    )
+                    assert len(set(values)) >= 3, attribute.key
+
+
+def test_look_alikes_differ_in_variant_only(facts: FactBase) -> None:
+    entity = facts.of_kind("dog")[3]
+    family = facts.family(entity)
+    assert family
+    assert entity not in family
+    looks = [entity.look, *(e.look for e in family)]
+    assert len({(x.kind, x.family) for x in looks if x}) == 1
+    assert len({x.variant for x in looks if x}) == len(looks)
+
+
+def test_print_shows_the_name_and_a_fact(facts: FactBase) -> None:
+    at = facts.window[0]
+    for entity in facts.entities.values():
+        if entity.kind in LABELLED:
+            assert entity.look is not None
+            assert entity.look.label == entity.name
+    book = facts.of_kind("book")[0]
+    assert book.look is not None
+    assert book.look.sublabel == facts.target(book.id, "author", at).name
+
+
+def test_facts_survive_a_round_trip(facts: FactBase) -> None:
+    again = FactBase.from_facts(
+        seed=facts.seed,
+        window=facts.window,
+        entities=reversed(list(facts.entities.values())),
+        facts=reversed(list(facts.facts())),
+    )
+    for entity in list(facts.entities.values())[::11]:
+        assert list(again.facts(entity.id)) == list(facts.facts(entity.id))
+
+
+def test_an_overlap_in_time_is_noticed(facts: FactBase) -> None:
+    book = facts.of_kind("book")[0]
+    double = Fact(entity_id=book.id, attribute="price", value=1.0, valid_from=facts.window[0])
+    broken = FactBase.from_facts(
+        seed=5, window=facts.window, entities=[book], facts=[*facts.facts(book.id), double]
+    )
+    with pytest.raises(DataError, match="2 values"):
+        broken.value(book.id, "price", facts.window[1])
+
+
+def test_unknown_things_and_attributes_are_errors(facts: FactBase) -> None:
+    with pytest.raises(DataError, match="no entity"):
+        facts.entity("book-99999")
+    with pytest.raises(DataError, match="no attribute"):
+        facts.value("book-00000", "wingspan", facts.window[0])
+
+
+def test_search_by_name_finds_by_part(facts: FactBase) -> None:
+    entity = facts.of_kind("kettle")[2]
+    word = entity.name.split()[1]
+    assert facts.search_by_name(word)[0] == entity
+    assert facts.search_by_name("zzzz qqqq") == []
+    assert facts.search_by_name("", limit=3) == []
+
+
+def test_facts_are_put_into_words(facts: FactBase) -> None:
+    book = facts.of_kind("book")[0]
+    fact = facts.fact(book.id, "pages", facts.window[0])
+    assert say_fact(fact, facts) == f"The number of pages of {book.name} is {fact.value:,}."
+
+
+def test_every_domain_has_its_tools(facts: FactBase) -> None:
+    box = tools(facts)
+    for domain in DOMAINS:
+        prefix = domain.replace(" ", "_")
+        for suffix in (
+            "search_by_name", "get_entity", "get_attribute", "get_history", "list_by_relation",
+        ):  # fmt: skip
+            tool = box[f"{prefix}_{suffix}"]
+            assert tool.schema()["function"]["parameters"]["required"]
+        kind = KINDS[domain][0]
+        entity = facts.of_kind(kind)[0]
+        assert entity.name in box[f"{prefix}_search_by_name"].call(query=entity.name)
+        told = box[f"{prefix}_get_entity"].call(name=entity.name)
+        assert set(told["attributes"]) == {a.key for a in attributes_of(kind)}
+    assert len(box) >= 38, "CRAG has 38 mock APIs"
+
+
+def test_tools_read_the_past_and_refuse_nonsense(facts: FactBase) -> None:
+    box = tools(facts)
+    book = facts.of_kind("book")[0]
+    prices = box["book_get_price_history"].call(name=book.name)
+    first = prices[0]
+    told = box["book_get_attribute"].call(
+        name=book.name, attribute="price", date=first["valid_from"]
+    )
+    assert told["value"] == first["value"]
+    author = box["book_get_attribute"].call(name=book.name, attribute="author")["value"]
+    assert book.name in box["book_list_by_relation"].call(relation="author", target=author)
+    with pytest.raises(UsageError, match="no attribute"):
+        box["book_get_attribute"].call(name=book.name, attribute="wingspan")
+    with pytest.raises(UsageError, match="nothing here is called"):
+        box["book_get_entity"].call(name="Hamlet")

@@ -1,0 +1,45 @@
+"""The world that ships with the project is whole, small enough, and proven."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.datasets.world import World, mini_folder
+from simulator.world.manifest import damaged_files, fingerprint, read_manifest
+from simulator.world.tables import SPLITS
+
+pytestmark = pytest.mark.skipif(
+    not (mini_folder() / "world.json").exists(), reason="assets/mini was left out of this checkout"
+)
+
+
+def test_every_byte_is_the_recorded_one() -> None:
+    manifest = read_manifest(mini_folder())
+    assert damaged_files(mini_folder(), manifest) == []
+    assert fingerprint(manifest) == manifest["fingerprint"]
+    there = {p.name for p in mini_folder().iterdir()} - {"world.json"}
+    assert there == set(manifest["files"])
+
+
+def test_it_is_small_and_holds_enough() -> None:
+    assert sum(p.stat().st_size for p in mini_folder().iterdir()) <= 25_000_000
+    counts = read_manifest(mini_folder())["counts"]
+    assert counts["conversations"] >= 60
+    assert counts["single_turn_questions"] >= 150
+    assert counts["kg_pictures"] >= 400
+    assert counts["pages"] >= 1500
+
+
+def test_it_shows_every_domain_type_and_quality() -> None:
+    sessions = [s for split in SPLITS for s in World(mini_folder(), split=split)]
+    turns = [t for s in sessions for t in s.turns]
+    assert len({t.domain for t in turns}) == 13
+    assert len({t.query_type for t in turns}) == 6
+    assert len({t.dynamism for t in turns}) == 4
+    assert len({s.capture.quality for s in sessions}) == 6
+    assert {len(s.turns) for s in World(mini_folder())} == {2, 3, 4, 5, 6}
+
+
+def test_its_pictures_decode() -> None:
+    for session in list(World(mini_folder()))[::20]:
+        assert session.capture.image.pil().size in ((720, 960), (512, 512))
