@@ -12,7 +12,12 @@ import base64
 import contextlib
 import importlib
 import inspect
+import os
 import shlex
+import signal
+import subprocess
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -25,6 +30,8 @@ from mmrag.records import Query, Reply
 
 MAX_LINE = 4 << 20
 """Longest answer that is read, in bytes."""
+
+_CHUNK = 1 << 16
 
 
 class _Answer(msgspec.Struct):
@@ -114,96 +121,153 @@ def command(
 
 
 class CommandAgent:
-    """A program that is started once and asked turn by turn; started again when it died."""
+    """A program that is started once and asked turn by turn; started again when it died.
+
+    Its programs belong to no event loop: one that is idle when a loop ends is asked under the next,
+    and all are stopped with the agent at the latest.
+    """
 
     def __init__(self, arguments: list[str], *, seconds: float = 60.0, processes: int = 1) -> None:
         self._arguments = arguments
         self._seconds = seconds
         self._count = max(1, processes)
-        self._idle: asyncio.Queue[_Program | None] | None = None
+        self._idle: list[_Program] = []
+        self._running: set[_Program] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._places = asyncio.Semaphore(self._count)
         self._number = 0
+        weakref.finalize(self, _stop_all, self._running)
 
     async def answer(self, query: Query) -> Reply:
         """One line out, one line in."""
         loop = asyncio.get_running_loop()
-        if self._idle is None or self._loop is not loop:
-            self._idle, self._loop = asyncio.Queue(), loop
-            for _ in range(self._count):
-                self._idle.put_nowait(None)
-        idle = self._idle
-        program = await idle.get()
-        healthy = False
-        try:
-            if program is None or not program.alive:
-                program = await _Program.start(self._arguments)
-            self._number += 1
-            number = str(self._number)
-            answer = await program.ask(request_of(query, number), self._seconds)
-            if answer.id not in (None, number):
-                raise AgentError(f"the program answered request {answer.id!r}, not {number!r}.")
-            healthy = True
-        finally:
-            if not healthy and program is not None:  # out of step, or cancelled in the middle
-                program.kill()
-            idle.put_nowait(program if healthy else None)
+        if self._loop is not loop:
+            self._places, self._loop = asyncio.Semaphore(self._count), loop
+        async with self._places:
+            program = self._take()
+            healthy = False
+            try:
+                self._number += 1
+                number = str(self._number)
+                answer = await program.ask(request_of(query, number), self._seconds)
+                if answer.id not in (None, number):
+                    raise AgentError(f"the program answered request {answer.id!r}, not {number!r}.")
+                healthy = True
+            finally:
+                if healthy:
+                    self._idle.append(program)
+                else:  # out of step, dead, or cancelled in the middle
+                    self._running.discard(program)
+                    program.stop()
         return _reply(answer)
 
     async def close(self) -> None:
         """Stop the programs."""
-        while self._idle is not None and not self._idle.empty():
-            program = self._idle.get_nowait()
-            if program is not None:
-                program.kill()
-                await program.wait()
+        self._idle.clear()
+        _stop_all(self._running)
+
+    def _take(self) -> _Program:
+        while self._idle:
+            program = self._idle.pop()
+            if program.alive:
+                return program
+            self._running.discard(program)
+            program.stop()
+        program = _Program(self._arguments)
+        self._running.add(program)
+        return program
+
+
+def _stop_all(programs: set[_Program]) -> None:
+    while programs:
+        programs.pop().stop()
 
 
 class _Program:
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    """A child process and its two pipes, which a loop watches only while it waits for an answer.
 
-    @classmethod
-    async def start(cls, arguments: list[str]) -> _Program:
+    asyncio's own subprocesses live and die with the loop that started them: one that is idle when
+    its loop closes can be neither asked nor put away any more.
+    """
+
+    def __init__(self, arguments: list[str]) -> None:
         try:
-            process = await asyncio.create_subprocess_exec(
-                *arguments,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=MAX_LINE,
+            self._process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # so that whatever it starts can be stopped with it
             )
         except OSError as error:
             raise Unavailable(
                 f"the program {arguments[0]!r} cannot be started ({error.strerror})."
             ) from error
-        return cls(process)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        for pipe in (self._in, self._out):
+            os.set_blocking(pipe.fileno(), False)
 
     @property
     def alive(self) -> bool:
-        return self._process.returncode is None
+        return self._process.poll() is None
 
     async def ask(self, request: dict[str, Any], seconds: float) -> _Answer:
-        out, back = self._process.stdin, self._process.stdout
-        assert out is not None
-        assert back is not None
         try:
             async with asyncio.timeout(seconds):
-                out.write(msgspec.json.encode(request) + b"\n")
-                await out.drain()
-                line = await back.readline()
+                await self._send(msgspec.json.encode(request) + b"\n")
+                line = await self._line()
         except TimeoutError as error:
             raise ServiceTimeout(f"the program did not answer within {seconds:g} s.") from error
-        except (ConnectionError, ValueError) as error:
-            raise AgentError(f"the program broke off or its line is too long ({error}).") from error
+        except OSError as error:
+            raise AgentError(f"the program broke off ({error.strerror}).") from error
         if not line:
             raise AgentError("the program ended without an answer; see its standard error.")
         return _decode(line, "the program")
 
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+    def stop(self) -> None:
+        """Kill it and what it started, let go of its pipes, and collect it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._in.close()
+        self._out.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
 
-    async def wait(self) -> None:
-        await self._process.wait()
+    async def _send(self, data: bytes) -> None:
+        loop, pipe, left = asyncio.get_running_loop(), self._in.fileno(), memoryview(data)
+        while left:
+            try:
+                left = left[os.write(pipe, left) :]
+            except BlockingIOError:  # the pipe is full
+                await _ready(pipe, loop.add_writer, loop.remove_writer)
+
+    async def _line(self) -> bytes:
+        """Up to the end of the line; what came of it when the program ended."""
+        loop, pipe, line = asyncio.get_running_loop(), self._out.fileno(), bytearray()
+        while not line.endswith(b"\n"):
+            try:
+                part = os.read(pipe, _CHUNK)
+            except BlockingIOError:  # nothing yet
+                await _ready(pipe, loop.add_reader, loop.remove_reader)
+                continue
+            if not part:
+                break
+            line += part
+            if len(line) > MAX_LINE:
+                raise AgentError(f"the program's line is longer than {MAX_LINE >> 20} MiB.")
+        return bytes(line)
+
+
+async def _ready(pipe: int, watch: Callable[..., object], forget: Callable[[int], object]) -> None:
+    """Wait until a pipe can be written to or read from."""
+    happened = asyncio.Event()
+    watch(pipe, happened.set)
+    try:
+        await happened.wait()
+    finally:
+        forget(pipe)
 
 
 def http(*, resources: Resources, url: str, seconds: str = "60", key_env: str = "") -> HttpAgent:
@@ -224,8 +288,6 @@ class HttpAgent:
 
     async def answer(self, query: Query) -> Reply:
         """Ask the endpoint."""
-        import os
-
         headers = {"content-type": "application/json"}
         if self._key_env and (key := os.environ.get(self._key_env)):
             headers["authorization"] = f"Bearer {key}"

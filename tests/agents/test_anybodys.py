@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import threading
 import types
+import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import msgspec
+import psutil
 import pytest
 from PIL import Image
 
@@ -162,6 +166,11 @@ for line in sys.stdin:
     print(json.dumps({"id": turn["id"], "text": f"{said} {len(turn['history'])} {turn['image']['media_type']}"}), flush=True)
 """
 
+HELPED = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdout=subprocess.DEVNULL)
+"""
+
 
 def test_a_program_is_asked_and_restarted_after_every_kind_of_failure(tmp_path):
     (tmp_path / "agent.py").write_text(SCRIPT)
@@ -183,6 +192,57 @@ def test_a_program_is_asked_and_restarted_after_every_kind_of_failure(tmp_path):
         return said
 
     assert asyncio.run(run()) == ["one 1 image/png", *["again 0 image/png"] * 3]
+
+
+FAULTS = {"die": AgentError, "junk": AgentError, "old": AgentError, "sleep": ServiceTimeout}
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "cancelled", "idle"])
+def test_nothing_is_left_of_a_program_that_failed(tmp_path, fault):
+    """Neither a process, nor what it started, nor a pipe, nor a warning when the loop is gone."""
+    (tmp_path / "agent.py").write_text(HELPED + SCRIPT)
+    agent = CommandAgent(
+        [sys.executable, str(tmp_path / "agent.py")], seconds=0.5 if fault == "sleep" else 60
+    )
+    me = psutil.Process()
+    open_before = me.num_fds()
+
+    async def run():
+        if fault != "sleep":
+            await agent.answer(query("one"))
+            assert len(me.children(recursive=True)) == 2
+        if fault == "cancelled":
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(agent.answer(query("sleep")), 0.2)
+        elif fault != "idle":
+            with pytest.raises(FAULTS[fault]):
+                await agent.answer(query(fault))
+            assert me.children(recursive=True) == []
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asyncio.run(run())
+        if fault == "idle":
+            assert ask(agent, query("two"))[0].text.startswith("two")  # under another loop
+            del agent
+        gc.collect()
+    assert me.children(recursive=True) == []
+    assert me.num_fds() <= open_before
+
+
+def test_a_program_that_reads_nothing_or_never_ends_its_line_is_stopped(tmp_path):
+    (tmp_path / "deaf.py").write_text("import time; time.sleep(60)")
+    (tmp_path / "endless.py").write_text(
+        "input()\nwhile True: print('x' * 100_000, end='', flush=True)"
+    )
+    deaf = CommandAgent([sys.executable, str(tmp_path / "deaf.py")], seconds=0.5)
+    big = LazyImage.from_bytes(b"x" * 1_000_000)  # more than a pipe holds
+    with pytest.raises(ServiceTimeout, match=r"within 0\.5"):
+        ask(deaf, msgspec.structs.replace(query(), image=big))
+    endless = CommandAgent([sys.executable, str(tmp_path / "endless.py")], seconds=60)
+    with pytest.raises(AgentError, match="4 MiB"):
+        ask(endless, query())
+    assert psutil.Process().children() == []
 
 
 def test_a_program_that_is_not_there():
