@@ -3,10 +3,11 @@
     python scripts/train_encoder.py prepare --out DATA     # render views of entities, once
     python scripts/train_encoder.py train DATA --out mmrag/encoders/data/world-rn
 
-Every entity is seen on catalogue pictures and in egocentric scenes, half of them degraded. The
-encoder learns to bring the two kinds of view of one entity together and to keep look-alikes of its
-family, which fill the batch, apart (symmetric InfoNCE). Families of training lie in a range of
-numbers that no world uses, so every world is unseen.
+Every entity is seen on catalogue pictures and in egocentric ones, whole and cropped, part of them
+degraded. The encoder learns to bring the views of one entity together and to keep apart the
+look-alikes of its family, which fill the batch, and places where the entity is not (the squares of
+a region search that miss). The first part runs on small pictures, the last at full size. Families
+of training lie in a range of numbers that no world uses, so every world is unseen.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 import multiprocessing
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,31 +39,50 @@ FAMILIES = range(1_000_000_000, 1_400_000_000)
 HELD_OUT = 1_400_000_000
 """Families from here on measure progress."""
 
-SIDE = 64
-CATALOGUE_SIDE = 88
-EGO_SIDE = 120
+SMALL_SIDE = 64
+"""Pictures of the first part of the training: twice as many in the same time."""
+SIDE = 96
+CATALOGUE_SIDE = 96
+EGO_SIDE = 128
+WHOLE = (120, 160)
+"""Width and height at which whole egocentric pictures are kept."""
 CATALOGUE_VIEWS = 2
 EGO_VIEWS = 2
 WIDE = 1.9
 """The stored square around an entity, in parts of its longer side: room for loose crops."""
+PLACES = 0.5
+"""Whole pictures and places without the entity, in parts of the entities of a batch."""
 
-VISION = {"image_size": SIDE, "layers": [1, 2, 2, 1], "width": 24, "patch_size": None}
-CONFIG: dict[str, Any] = {
-    "model_cfg": {
-        "embed_dim": 256,
-        "vision_cfg": VISION,
-        # open_clip has no model without a text tower; this one is the smallest it accepts, is
-        # never trained and is never called.
-        "text_cfg": {"context_length": 8, "vocab_size": 16, "width": 64, "heads": 1, "layers": 1},
-    },
-    "preprocess_cfg": {
-        "size": SIDE,
-        "mean": [0.5, 0.5, 0.5],
-        "std": [0.25, 0.25, 0.25],
-        "interpolation": "bilinear",
-        "resize_mode": "squash",
-    },
-}
+
+def config(side: int) -> dict[str, Any]:
+    """The model as open_clip describes one."""
+    return {
+        "model_cfg": {
+            "embed_dim": 256,
+            "vision_cfg": {
+                "image_size": side,
+                "layers": [1, 2, 2, 1],
+                "width": 24,
+                "patch_size": None,
+            },
+            # open_clip has no model without a text tower; this one is the smallest it accepts, is
+            # never trained and is never called.
+            "text_cfg": {
+                "context_length": 8,
+                "vocab_size": 16,
+                "width": 64,
+                "heads": 1,
+                "layers": 1,
+            },
+        },
+        "preprocess_cfg": {
+            "size": side,
+            "mean": [0.5, 0.5, 0.5],
+            "std": [0.25, 0.25, 0.25],
+            "interpolation": "bilinear",
+            "resize_mode": "squash",
+        },
+    }
 
 
 class Item(NamedTuple):
@@ -105,17 +126,39 @@ def look_of(item: Item) -> Look:
     )
 
 
-def views(item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Catalogue pictures and squares around the entity in egocentric ones."""
+class Views(NamedTuple):
+    """What is stored of one entity."""
+
+    catalogue: NDArray[np.uint8]
+    ego: NDArray[np.uint8]
+    """Squares around the entity in egocentric pictures."""
+    whole: NDArray[np.uint8]
+    """Those pictures themselves, small."""
+    boxes: NDArray[np.float32]
+    """Where the entity is in them, in parts of their sides."""
+
+
+def views(item: Item) -> Views:
+    """Catalogue pictures, egocentric ones, and squares around the entity in these."""
     look, draw = look_of(item), Draws("views", *item)
     plain = np.zeros((CATALOGUE_VIEWS, CATALOGUE_SIDE, CATALOGUE_SIDE, 3), np.uint8)
     for n in range(CATALOGUE_VIEWS):
-        scene = Scene(main=look, is_ego=False, key=f"c{item}{n}", width=384, height=384)
-        plain[n] = small(render(scene).image, CATALOGUE_SIDE)
+        scene = Scene(
+            main=look,
+            is_ego=False,
+            legible=draw.chance(f"plain{n}", 0.5),
+            key=f"c{item}{n}",
+            width=384,
+            height=384,
+        )
+        plain[n] = small(render(scene).image, (CATALOGUE_SIDE, CATALOGUE_SIDE))
     ego = np.zeros((EGO_VIEWS, EGO_SIDE, EGO_SIDE, 3), np.uint8)
+    whole = np.zeros((EGO_VIEWS, WHOLE[1], WHOLE[0], 3), np.uint8)
+    boxes = np.zeros((EGO_VIEWS, 4), np.float32)
     for n in range(EGO_VIEWS):
         scene = Scene(
             main=look,
+            others=(other_than(item, draw, n),) if draw.chance(f"others{n}", 0.25) else (),
             key=f"e{item}{n}",
             width=360,
             height=480,
@@ -128,7 +171,16 @@ def views(item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         if draw.chance(f"degraded{n}", 0.4):
             image = degraded(image, polygon, f"{item}/{n}", draw, n)
         ego[n] = square(image, polygon)
-    return plain, ego
+        whole[n] = small(image, WHOLE)
+        boxes[n] = (*(polygon.min(0) / (360, 480)), *(polygon.max(0) / (360, 480)))
+    return Views(plain, ego, whole, boxes)
+
+
+def other_than(item: Item, draw: Draws, n: int) -> Look:
+    """Another entity of the domain, from families that no list of items reaches."""
+    kind = draw.pick(f"other kind{n}", KINDS[item.domain])
+    family = HELD_OUT + 100_000 + draw.count(f"other family{n}", 0, 100_000)
+    return look_of(Item(item.domain, kind, family, 0))
 
 
 def degraded(
@@ -173,42 +225,47 @@ def square(image: NDArray[np.uint8], polygon: NDArray[np.float64]) -> NDArray[np
     )
 
 
-def small(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
-    """A picture as a square of `side` pixels."""
-    return cv2.resize(image, (side, side), interpolation=cv2.INTER_AREA)
+def small(image: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+    """A picture at a smaller size."""
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)
 
 
 # --- prepare ---------------------------------------------------------------------------------
 
 
-def _work(job: tuple[int, Item]) -> tuple[int, NDArray[np.uint8], NDArray[np.uint8]]:
+def _work(job: tuple[int, Item]) -> tuple[int, Views]:
     cv2.setNumThreads(1)
     index, item = job
-    return (index, *views(item))
+    return index, views(item)
 
 
 def prepare(out: Path, families: int, variants: int, held_out: int, workers: int) -> None:
-    """Render all views into two memory-mapped arrays."""
+    """Render all views into memory-mapped arrays."""
     todo = items(families, variants, held_out)
     out.mkdir(parents=True, exist_ok=True)
-    plain = np.lib.format.open_memmap(
-        out / "catalogue.npy",
-        "w+",
-        np.uint8,
-        (len(todo), CATALOGUE_VIEWS, CATALOGUE_SIDE, CATALOGUE_SIDE, 3),
-    )
-    ego = np.lib.format.open_memmap(
-        out / "ego.npy", "w+", np.uint8, (len(todo), EGO_VIEWS, EGO_SIDE, EGO_SIDE, 3)
-    )
-    ok = np.zeros(len(todo), bool)
+    shapes = {
+        "catalogue": (CATALOGUE_VIEWS, CATALOGUE_SIDE, CATALOGUE_SIDE, 3),
+        "ego": (EGO_VIEWS, EGO_SIDE, EGO_SIDE, 3),
+        "whole": (EGO_VIEWS, WHOLE[1], WHOLE[0], 3),
+        "boxes": (EGO_VIEWS, 4),
+    }
+    arrays = {
+        name: np.lib.format.open_memmap(
+            out / f"{name}.npy",
+            "w+",
+            np.float32 if name == "boxes" else np.uint8,
+            (len(todo), *shape),
+        )
+        for name, shape in shapes.items()
+    }
     start = time.time()
     with multiprocessing.get_context("fork").Pool(workers) as pool:
-        for done, result in enumerate(pool.imap_unordered(_work, enumerate(todo), chunksize=8), 1):
-            index, plain[index], ego[index] = result
-            ok[index] = True
-            if done % 200 == 0:
+        made = pool.imap_unordered(_work, enumerate(todo), chunksize=8)
+        for done, (index, seen) in enumerate(made, 1):
+            for name, array in arrays.items():
+                array[index] = getattr(seen, name)
+            if done % 500 == 0:
                 print(f"{done}/{len(todo)} {time.time() - start:.0f} s", flush=True)
-    assert ok.all()
     (out / "items.json").write_text(json.dumps([list(item) for item in todo]))
     meta = {
         "families": families,
@@ -223,6 +280,18 @@ def prepare(out: Path, families: int, variants: int, held_out: int, workers: int
 # --- train -----------------------------------------------------------------------------------
 
 
+class Batch(NamedTuple):
+    """Pixels of one step, and which entity each shows."""
+
+    images: NDArray[np.uint8]
+    """Catalogue, egocentric, whole and empty places, one after the other."""
+    entities: list[int]
+    whole: list[int]
+    """Positions in `entities` of those seen in whole pictures."""
+    empty: int
+    """Places without the entity."""
+
+
 class Data:
     """The prepared views with a generator that crops and disturbs them."""
 
@@ -230,6 +299,8 @@ class Data:
         self.meta = json.loads((folder / "data.json").read_text())
         self.plain = np.load(folder / "catalogue.npy", mmap_mode="r")
         self.ego = np.load(folder / "ego.npy", mmap_mode="r")
+        self.whole = np.load(folder / "whole.npy", mmap_mode="r")
+        self.boxes = np.load(folder / "boxes.npy")
         listed = [Item(*row) for row in json.loads((folder / "items.json").read_text())]
         groups: dict[str, dict[int, list[int]]] = {}
         for i, item in enumerate(listed):
@@ -239,199 +310,297 @@ class Data:
         self.test = [i for i, item in enumerate(listed) if item.family >= HELD_OUT]
         self.classes = max(i for kind in self.kinds for f in kind for i in f) + 1
         self.rng = np.random.Generator(np.random.Philox(seed))
+        self.grain = np.clip(self.rng.normal(128, 8, (1 << 20,)), 0, 255).astype(np.uint8)
 
-    def batch(self, families: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[int]]:
-        """A catalogue view and an egocentric crop of every variant of some families.
+    def batch(self, families: int, side: int) -> Batch:
+        """Every variant of some families: catalogue, egocentric, in whole pictures, and absent.
 
         Families come in pairs of one kind: telling kinds apart is easy and must not fill the batch.
         """
+        rng = self.rng
         entities: list[int] = []
         for _ in range(families // 2):
-            kind = self.kinds[int(self.rng.integers(len(self.kinds)))]
-            for f in self.rng.choice(len(kind), 2, replace=False):
+            kind = self.kinds[int(rng.integers(len(self.kinds)))]
+            for f in rng.choice(len(kind), 2, replace=False):
                 entities += kind[int(f)]
         entities = list(dict.fromkeys(entities))
-        first = [
-            self.disturb(self.plain[i, self.rng.integers(CATALOGUE_VIEWS)], loose=0.12)
-            for i in entities
+        n = int(len(entities) * PLACES / 2)
+        whole = [int(i) for i in rng.choice(len(entities), n, replace=False)]
+        empty = [int(i) for i in rng.choice(len(entities), n, replace=False)]
+        images = [
+            *(self.disturb(self.plain[i, self.view()], 0.12, side) for i in entities),
+            *(self.disturb(self.ego[i, self.view()], 0.48, side) for i in entities),
+            *(self.place(entities[i], True, side) for i in whole),
+            *(self.place(entities[i], False, side) for i in empty),
         ]
-        second = [
-            self.disturb(self.ego[i, self.rng.integers(EGO_VIEWS)], loose=0.48) for i in entities
-        ]
-        return np.stack(first), np.stack(second), entities
+        return Batch(np.stack(images), entities, whole, n)
 
-    def disturb(self, image: NDArray[np.uint8], loose: float) -> NDArray[np.uint8]:
-        """A random crop, turned and mirrored a little, in another light, blurred, noisy, hidden."""
+    def view(self) -> int:
+        """One of the two views of a kind."""
+        return int(self.rng.integers(2))
+
+    def place(self, entity: int, has_it: bool, side: int) -> NDArray[np.uint8]:
+        """A whole picture, or a square of it that has next to nothing of the entity."""
+        n = self.view()
+        picture = self.whole[entity, n]
+        if not has_it:
+            picture = self.beside(picture, self.boxes[entity, n] * np.array(WHOLE * 2))
+        return self.light(cv2.resize(picture, (side, side), interpolation=cv2.INTER_LINEAR))
+
+    def beside(self, picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """The square, of some tried at random, that covers least of the box."""
+        best, least = picture, math.inf
+        for _ in range(8):
+            side = int(WHOLE[0] * self.rng.uniform(0.3, 0.7))
+            x, y = (int(self.rng.integers(0, room - side + 1)) for room in WHOLE)
+            across = min(x + side, box[2]) - max(x, box[0])
+            down = min(y + side, box[3]) - max(y, box[1])
+            covered = max(across, 0) * max(down, 0)
+            if covered < least:
+                best, least = picture[y : y + side, x : x + side], covered
+        return best
+
+    def disturb(self, image: NDArray[np.uint8], loose: float, to: int) -> NDArray[np.uint8]:
+        """A random crop, turned and mirrored a little, in another light."""
         rng, n = self.rng, image.shape[0]
         side = n * rng.uniform(1 - loose, 1.0)
         centre = n / 2 + rng.uniform(-0.5, 0.5, 2) * (n - side) * (1.0 if loose < 0.3 else 0.8)
         angle = math.radians(rng.normal(0, 6))
         squeeze = rng.uniform(0.88, 1.14)
-        f = SIDE / side
+        f = to / side
         a, b = f * math.cos(angle) * squeeze, f * math.sin(angle)
-        if rng.random() < 0.3:
-            a, mirrored = -a, True
-        else:
-            mirrored = False
+        mirrored = rng.random() < 0.3
+        if mirrored:
+            a = -a
         c, d = (b if mirrored else -b), f * math.cos(angle) / squeeze
         matrix = np.array([[a, b, 0], [c, d, 0]])
-        matrix[:, 2] = SIDE / 2 - matrix[:, :2] @ centre
+        matrix[:, 2] = to / 2 - matrix[:, :2] @ centre
         out = cv2.warpAffine(
-            image, matrix, (SIDE, SIDE), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101
+            image, matrix, (to, to), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101
         )
+        if rng.random() < 0.2:
+            x, y = rng.integers(0, to * 5 // 6, 2)
+            w, h = rng.integers(to // 8, to * 3 // 8, 2)
+            out[y : y + h, x : x + w] = rng.integers(0, 255, 3)
+        return self.light(out)
+
+    def light(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Another light, blur and noise."""
+        rng = self.rng
         if rng.random() < 0.25:
-            out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.4, 1.3))
+            image = cv2.GaussianBlur(image, (0, 0), rng.uniform(0.4, 1.3))
         tint = rng.uniform(0.85, 1.18, 3) * rng.choice([1.0, rng.uniform(0.35, 1.2)])
         lut = np.arange(256)[:, None] / 255.0
         lut = np.clip(255 * (lut ** rng.uniform(0.75, 1.35)) * tint, 0, 255).astype(np.uint8)
-        out = cv2.LUT(out, lut[:, None, :])
+        image = cv2.LUT(image, lut[:, None, :])
         if rng.random() < 0.25:
-            noise = rng.normal(0, rng.uniform(2, 10), out.shape)
-            out = np.clip(out + noise, 0, 255).astype(np.uint8)
-        if rng.random() < 0.2:
-            x, y = rng.integers(0, SIDE - 10, 2)
-            w, h = rng.integers(8, 24, 2)
-            out[y : y + h, x : x + w] = rng.integers(0, 255, 3)
-        return out
+            start = int(rng.integers(self.grain.size - image.size))
+            grain = self.grain[start : start + image.size].reshape(image.shape)
+            much = float(rng.uniform(0.3, 1.2))
+            image = cv2.addWeighted(image, 1.0, grain, much, -128 * much)
+        return image
 
-    def held_out(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Undisturbed views of entities that training never sees."""
-        plain = np.stack([small(self.plain[i, 0], SIDE) for i in self.test])
-        cut = EGO_SIDE // 5
-        ego = np.stack([small(self.ego[i, 0][cut:-cut, cut:-cut], SIDE) for i in self.test])
-        return plain, ego
+    def held_out(self, side: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
+        """Undisturbed views of entities that training never sees: catalogue, crop, whole."""
+        size, cut = (side, side), EGO_SIDE // 5
+        return (
+            np.stack([small(self.plain[i, 0], size) for i in self.test]),
+            np.stack([small(self.ego[i, 0][cut:-cut, cut:-cut], size) for i in self.test]),
+            np.stack([small(self.whole[i, 0], size) for i in self.test]),
+        )
 
 
 def tensor(images: NDArray[np.uint8]) -> Any:
-    """Pixels as the preprocessing of CONFIG gives them."""
+    """Pixels as the preprocessing of the configuration gives them."""
     import torch
 
     pixels = torch.from_numpy(images).permute(0, 3, 1, 2).float()
     return ((pixels / 255 - 0.5) / 0.25).contiguous(memory_format=torch.channels_last)
 
 
+def model_of(side: int, begin: dict[str, Any] | None = None) -> Any:
+    """A model for pictures of `side`, from weights that may have been learned at another size."""
+    import torch
+    from open_clip.model import CLIP
+
+    known = config(side)["model_cfg"]
+    model: Any = CLIP(known["embed_dim"], known["vision_cfg"], known["text_cfg"])
+    if begin is not None:
+        name = "visual.attnpool.positional_embedding"
+        grid, old = model.state_dict()[name], begin[name].float()
+        if len(old) != len(grid):
+            here, there = (math.isqrt(len(t) - 1) for t in (old, grid))
+            cells = old[1:].T.reshape(1, -1, here, here)
+            cells = torch.nn.functional.interpolate(cells, (there, there), mode="bilinear")
+            begin = {**begin, name: torch.cat([old[:1], cells.reshape(-1, there * there).T])}
+        model.load_state_dict(
+            {k: v.float() if v.is_floating_point() else v for k, v in begin.items()}
+        )
+    model.visual.to(memory_format=torch.channels_last)
+    return model
+
+
 def train(
     data_folder: Path,
     out: Path,
     minutes: float,
+    fine: float,
     families: int,
     seed: int,
     rate: float,
     threads: int,
-    begin: Path | None = None,
 ) -> None:
-    """Train for a given time and save in open_clip's form."""
+    """Train for a given time, the last part of it at full size, and save in open_clip's form."""
     from mmrag.torchvision_fix import ensure_torchvision
 
     ensure_torchvision()
     import torch
-    from open_clip.model import CLIP
 
     torch.manual_seed(seed)
     torch.set_num_threads(threads)
     cv2.setNumThreads(1)
     data = Data(data_folder, seed)
-    cfg = CONFIG["model_cfg"]
-    model: Any = CLIP(cfg["embed_dim"], VISION, cfg["text_cfg"])
-    if begin is not None:
-        from safetensors.torch import load_file
-
-        known = load_file(begin / "open_clip_model.safetensors")
-        model.load_state_dict(
-            {k: v.float() if v.is_floating_point() else v for k, v in known.items()}
-        )
-    model.visual.to(memory_format=torch.channels_last)
-    tower = model.visual
-    plain_weights = [p for p in tower.parameters() if p.ndim > 1]
-    rest = [p for p in tower.parameters() if p.ndim <= 1]
+    # One learned direction per training entity, and one for places without any: every picture is
+    # compared with all of them, which teaches far more per picture than a small batch can. They
+    # are thrown away afterwards.
+    embed = config(SIDE)["model_cfg"]["embed_dim"]
+    proxies = torch.nn.Parameter(torch.randn(data.classes + 1, embed) * 0.06)
     heat = torch.nn.Parameter(torch.tensor(math.log(1 / 0.1)))
-    # One learned direction per training entity: every picture is compared with all of them, which
-    # teaches far more per picture than a small batch can. They are thrown away afterwards.
-    proxies = torch.nn.Parameter(torch.randn(data.classes, cfg["embed_dim"]) * 0.06)
-    optimiser = torch.optim.AdamW(
-        [
-            {"params": plain_weights, "weight_decay": 0.05},
-            {"params": [*rest, heat, proxies], "weight_decay": 0.0},
-        ],
-        lr=rate,
-        betas=(0.9, 0.98),
-    )
-    start, step, images, curve = time.time(), 0, 0, list[dict[str, float]]()
-    shown, total = 0.0, 0.0
-    while (used := (time.time() - start) / 60) < minutes:
-        share = used / minutes
-        lr = (
-            rate * min(1.0, (step + 1) / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share)))
-        )
-        for group in optimiser.param_groups:
-            group["lr"] = lr
-        first, second, entities = data.batch(families)
-        both = tower(tensor(np.concatenate([first, second])))
-        a, b = torch.nn.functional.normalize(both, dim=-1).chunk(2)
-        logits = a @ b.T * heat.exp().clamp(max=60)
-        target = torch.arange(len(a))
-        ce = torch.nn.functional.cross_entropy
-        named = torch.nn.functional.normalize(torch.cat([a, b]), dim=-1)
-        towards = named @ torch.nn.functional.normalize(proxies, dim=-1).T * 20
-        loss = (ce(logits, target) + ce(logits.T, target)) / 2
-        loss = loss + ce(towards, torch.tensor([*entities, *entities]), label_smoothing=0.05)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(tower.parameters(), 5.0)
-        optimiser.step()
-        step, images, total = step + 1, images + 2 * len(a), total + float(loss.detach())
-        if used - shown >= minutes / 16:
-            curve.append(
-                {
-                    "minutes": round(used, 1),
-                    "step": step,
-                    "images": images,
-                    "loss": round(total / max(step - (curve[-1]["step"] if curve else 0), 1), 3),
-                    **measure(tower, data),
-                }
-            )
-            print(json.dumps(curve[-1]), flush=True)
-            save(model, out)
-            shown, total = used, 0.0
-    curve.append(
-        {"minutes": round(minutes, 1), "step": step, "images": images, **measure(tower, data)}
-    )
-    print(json.dumps(curve[-1]), flush=True)
+    curve: list[dict[str, float]] = []
+    model = model_of(SMALL_SIDE)
+    for side, share, top in ((SMALL_SIDE, 1 - fine, rate), (SIDE, fine, rate * 0.5)):
+        model = model_of(side, None if side == SMALL_SIDE else model.state_dict())
+        learn(model, proxies, heat, data, side, minutes * share, families, top, curve)
     save(model, out)
     facts = {
         "seed": seed,
         "minutes": minutes,
+        "fine": fine,
         "threads": threads,
         "rate": rate,
-        "begin": begin.name if begin else None,
         "families_per_batch": families,
         "data": data.meta,
         "curve": curve,
-        "parameters": sum(p.numel() for p in tower.parameters()),
+        "parameters": sum(p.numel() for p in model.visual.parameters()),
     }
     (out / "training.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
-def measure(tower: Any, data: Data) -> dict[str, float]:
-    """Recall of the right entity among all held-out ones, from a crop around the entity."""
+def learn(
+    model: Any,
+    proxies: Any,
+    heat: Any,
+    data: Data,
+    side: int,
+    minutes: float,
+    families: int,
+    rate: float,
+    curve: list[dict[str, float]],
+) -> None:
+    """One part of the training, at one size of picture; the rate falls to nothing at its end."""
     import torch
 
-    tower.eval()
-    plain, ego = data.held_out()
-    with torch.inference_mode():
-        a, b = (
-            torch.cat(
-                [
-                    torch.nn.functional.normalize(tower(tensor(part)), dim=-1)
-                    for part in np.array_split(images, max(len(images) // 64, 1))
-                ]
-            )
-            for images in (plain, ego)
-        )
+    tower = model.visual
     tower.train()
-    scores = b @ a.T
-    rank = (scores > scores.diagonal()[:, None]).sum(1)
-    return {f"recall@{k}": round(float((rank < k).float().mean()), 3) for k in (1, 5, 10, 30)}
+    optimiser = torch.optim.AdamW(
+        [
+            {"params": [p for p in tower.parameters() if p.ndim > 1], "weight_decay": 0.05},
+            {
+                "params": [*(p for p in tower.parameters() if p.ndim <= 1), heat, proxies],
+                "weight_decay": 0.0,
+            },
+        ],
+        lr=rate,
+        betas=(0.9, 0.98),
+    )
+    start, step, images, total, shown = time.time(), 0, 0, 0.0, 0.0
+    with ThreadPoolExecutor(1) as ahead:
+        coming = ahead.submit(data.batch, families, side)
+        while (used := (time.time() - start) / 60) < minutes:
+            share = used / minutes
+            for group in optimiser.param_groups:
+                group["lr"] = (
+                    rate * min(1.0, (step + 1) / 60) * 0.5 * (1 + math.cos(math.pi * share))
+                )
+            batch, coming = coming.result(), ahead.submit(data.batch, families, side)
+            with torch.autocast("cpu", torch.bfloat16):
+                seen = tower(tensor(batch.images))
+            loss = loss_of(
+                torch.nn.functional.normalize(seen.float(), dim=-1), batch, proxies, heat
+            )
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(tower.parameters(), 5.0)
+            optimiser.step()
+            step, images, total = step + 1, images + len(batch.images), total + float(loss.detach())
+            if used - shown >= minutes / 8:
+                record(curve, side, used, images, total / step, tower, data)
+                shown = used
+    record(curve, side, minutes, images, total / max(step, 1), tower, data)
+
+
+def loss_of(seen: Any, batch: Batch, proxies: Any, heat: Any) -> Any:
+    """Views of one entity together; others, look-alikes first, and places without it apart."""
+    import torch
+
+    n, w = len(batch.entities), len(batch.whole)
+    plain, ego, whole, empty = seen.split([n, n, w, batch.empty])
+    ce = torch.nn.functional.cross_entropy
+    scale = heat.exp().clamp(max=60)
+    where = torch.tensor([*range(n), *batch.whole])
+    found = ce(torch.cat([ego, whole]) @ plain.T * scale, where)
+    shown = ce(plain @ torch.cat([ego, empty]).T * scale, torch.arange(n))
+    labels = [*batch.entities, *batch.entities, *(batch.entities[i] for i in batch.whole)]
+    labels += [len(proxies) - 1] * batch.empty
+    towards = seen @ torch.nn.functional.normalize(proxies, dim=-1).T * 20
+    return (found + shown) / 2 + ce(towards, torch.tensor(labels), label_smoothing=0.05)
+
+
+def record(
+    curve: list[dict[str, float]],
+    side: int,
+    minutes: float,
+    images: int,
+    loss: float,
+    tower: Any,
+    data: Data,
+) -> None:
+    """One point of the curve, kept and printed."""
+    point = {
+        "side": side,
+        "minutes": round(minutes, 1),
+        "images": images,
+        "mean_loss": round(loss, 3),
+        **measure(tower, data, side),
+    }
+    curve.append(point)
+    print(json.dumps(point), flush=True)
+
+
+def measure(tower: Any, data: Data, side: int) -> dict[str, float]:
+    """Recall of the right entity among all held-out ones, from a crop and from whole pictures."""
+    tower.eval()
+    plain, crop, whole = (embeddings(tower, images) for images in data.held_out(side))
+    tower.train()
+    result: dict[str, float] = {}
+    for name, seen in (("crop", crop), ("whole", whole)):
+        scores = seen @ plain.T
+        rank = (scores > scores.diagonal()[:, None]).sum(1)
+        for k in (1, 5, 30):
+            result[f"{name}@{k}"] = round(float((rank < k).float().mean()), 3)
+    return result
+
+
+def embeddings(tower: Any, images: NDArray[np.uint8]) -> Any:
+    """Unit vectors, in full precision, as the built-in encoder gives them."""
+    import torch
+
+    with torch.inference_mode():
+        parts = [
+            torch.nn.functional.normalize(tower(tensor(part)), dim=-1)
+            for part in np.array_split(images, max(len(images) // 64, 1))
+        ]
+    return torch.cat(parts)
 
 
 def save(model: Any, out: Path) -> None:
@@ -446,7 +615,7 @@ def save(model: Any, out: Path) -> None:
     }
     assert all(bool(torch.isfinite(v.float()).all()) for v in state.values())
     save_file(state, out / "open_clip_model.safetensors")
-    (out / "open_clip_config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
+    (out / "open_clip_config.json").write_text(json.dumps(config(SIDE), indent=2) + "\n")
 
 
 def main() -> None:
@@ -457,19 +626,19 @@ def main() -> None:
     parts = parser.add_subparsers(dest="part", required=True)
     one = parts.add_parser("prepare")
     one.add_argument("--out", type=Path, required=True)
-    one.add_argument("--families", type=int, default=16)
+    one.add_argument("--families", type=int, default=110)
     one.add_argument("--variants", type=int, default=3)
-    one.add_argument("--held-out", type=int, default=2)
+    one.add_argument("--held-out", type=int, default=4)
     one.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     two = parts.add_parser("train")
     two.add_argument("data", type=Path)
     two.add_argument("--out", type=Path, default=Path("mmrag/encoders/data/world-rn"))
-    two.add_argument("--minutes", type=float, default=30)
-    two.add_argument("--families", type=int, default=16)
+    two.add_argument("--minutes", type=float, default=45)
+    two.add_argument("--families", type=int, default=32)
     two.add_argument("--seed", type=int, default=1)
     two.add_argument("--rate", type=float, default=2e-3)
     two.add_argument("--threads", type=int, default=2)
-    two.add_argument("--begin", type=Path, help="Go on from the weights in this folder.")
+    two.add_argument("--fine", type=float, default=0.4, help="Part of the time at full size.")
     given = vars(parser.parse_args())
     if given.pop("part") == "prepare":
         prepare(**given)
