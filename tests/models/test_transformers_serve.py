@@ -13,12 +13,12 @@ import urllib.request
 
 import pytest
 from PIL import Image
+from test_local_models import make_tiny
 
 from mmrag.errors import ServiceError
 from mmrag.images import LazyImage
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message
-from test_local_models import make_tiny
 
 # The cure for the mismatched torchvision must come before transformers' own command line. Its
 # decoder of pictures lies in the same library that cannot be loaded: Pillow stands in for it.
