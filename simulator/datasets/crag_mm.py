@@ -43,8 +43,16 @@ class CragMM:
         return len(self._table)
 
     def __iter__(self) -> Iterator[Session]:
+        places: dict[str, str] = {}
         for place, row in self._table.rows():
-            yield self._session(place, row)
+            session = self._session(place, row)
+            first = places.setdefault(session.id, place)
+            if first is not place:  # a run keeps one conversation per id
+                raise DataError(
+                    f"{place}: session {session.id!r} stands in {first} already; "
+                    "give each row a session_id of its own, or remove one."
+                )
+            yield session
 
     def _session(self, place: str, row: dict[str, Any]) -> Session:
         sid = str(row.get("session_id") or "")

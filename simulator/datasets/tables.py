@@ -7,6 +7,7 @@ do not. Arrow is read directly: `datasets` would first copy everything into a ca
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,13 @@ from mmrag.errors import DataError, SpecError, Unavailable
 _ROWS = 16
 """Rows decoded at once: a row carries a picture of up to megabytes."""
 
+_KINDS = ("multi-turn", "single-turn")
+"""What a run's settings call a split when nobody says. CRAG-MM has a data set for each kind, so
+either takes the one split that there is; with several, one must be named."""
+
 
 class Table:
-    """A data set's files of one split."""
+    """A data set's files of one split; of all its splits when none is named."""
 
     def __init__(self, source: str, split: str | None = None) -> None:
         self.source = source
@@ -90,15 +95,28 @@ def _choose(source: str, split: str | None) -> list[Path]:
         return [folder]
     files = sorted(p for p in folder.rglob("*") if p.suffix in (".parquet", ".arrow"))
     files = [p for p in files if not p.name.startswith("cache-")]
-    if split is not None:
-        named = [p for p in files if split in (p.parent.name, p.stem.split("-")[0], p.stem)]
-        if not named and len({p.parent for p in files}) > 1:
-            known = ", ".join(sorted({p.parent.name for p in files}))
-            raise SpecError(f"{source}: no split {split!r} in it; there is {known}.")
-        files = named or files
     if not files:
         raise DataError(f"{source}: no Parquet or Arrow file in it; give a data set's folder.")
-    return files
+    if split is None:
+        return files
+    by_name, by_folder = {p: _split_of(p) for p in files}, {p: p.parent.name for p in files}
+    named = [p for p in files if split in (by_name[p], by_folder[p], p.stem)]
+    if named:
+        return named
+    # `train-00000-of-00002.parquet`, or `validation/0000.parquet`: by what tells the files apart
+    known = sorted(max(set(by_name.values()), set(by_folder.values()), key=len))
+    if known == [""] or (len(known) == 1 and split in _KINDS):
+        return files
+    there = ", ".join(filter(None, known))
+    raise SpecError(
+        f"{source}: no split {split!r} in it; there is {there}. Choose one with --split."
+    )
+
+
+def _split_of(file: Path) -> str:
+    """Which split a file's name speaks of; "" where it is only a number."""
+    name = re.sub(r"(^|-)\d+(-of-\d+)?(-[0-9a-f]{8,})?$", "", file.stem)
+    return "" if name in ("data", "part") else name
 
 
 def _download(repository: str) -> Path:

@@ -142,6 +142,36 @@ def test_splits_are_chosen_by_name(tmp_path: Path) -> None:
         CragMM(str(tmp_path / "set"), split="private")
 
 
+@pytest.mark.parametrize("layout", ["shards", "folders"])
+def test_a_misspelt_split_takes_nothing(tmp_path: Path, layout: str) -> None:
+    for split, sid in (("validation", "v"), ("public_test", "p")):
+        written = write([v1_row(sid, data=picture())], tmp_path / split, "v1-parquet")
+        name = f"{split}/0000" if layout == "folders" else f"data/{split}-00000-of-00001"
+        target = tmp_path / "set" / f"{name}.parquet"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        next(Path(written).iterdir()).rename(target)
+    folder = str(tmp_path / "set")
+    assert [s.id for s in CragMM(folder, split="validation")] == ["v"]
+    for wrong in ("validatoin", "multi-turn"):
+        with pytest.raises(SpecError, match=r"there is public_test, validation.*--split"):
+            CragMM(folder, split=wrong)
+
+
+def test_the_only_split_is_meant_unless_another_is_named(tmp_path: Path) -> None:
+    shards = write([v1_row(data=picture())], tmp_path / "shards", "v1-parquet")
+    saved = write([v1_row(data=picture())], tmp_path / "saved", "v1-saved")
+    assert len(CragMM(shards, split="multi-turn")) == len(CragMM(saved, split="validation")) == 1
+    with pytest.raises(SpecError, match="there is train"):
+        CragMM(shards, split="validation")
+
+
+def test_two_rows_of_one_session_are_refused(tmp_path: Path) -> None:
+    rows = [v1_row("a", data=picture()), v1_row("b", data=picture()), v1_row("a", data=picture())]
+    folder = write(rows, tmp_path / "set", "v1-parquet")
+    with pytest.raises(DataError, match=r"row 2: session 'a' stands in .*row 0 already"):
+        list(CragMM(folder))
+
+
 def spoil(row: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**row, **changes}
 
