@@ -14,7 +14,7 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -150,17 +150,18 @@ class RunReader:
         """What was written after two row numbers; start at 0 and pass on what it returns.
 
         For lists over many conversations: the sessions' JSON is left undecoded, and a turn is
-        reduced to its outcome, or its status where it has none.
+        reduced to its outcome, or its status where it has none. All of it is read at one moment,
+        so that no turn is told of before its session.
         """
-        sessions = self._rows(
-            "SELECT rowid, position, session_id, degradation, record FROM sessions "
-            "WHERE rowid > ? ORDER BY rowid",
-            session_row,
-        )
-        last = self._rows("SELECT COALESCE(MAX(rowid), 0) FROM turns")[0][0]
         marks: dict[tuple[str, str], list[str]] = {}
-        if last > turn_row:
-            for session_id, degradation, mark in self._rows(_MARKS, turn_row):
+        with self._one_moment() as rows:
+            sessions = rows(
+                "SELECT rowid, position, session_id, degradation, record FROM sessions "
+                "WHERE rowid > ? ORDER BY rowid",
+                session_row,
+            )
+            last = rows("SELECT COALESCE(MAX(rowid), 0) FROM turns")[0][0]
+            for session_id, degradation, mark in rows(_MARKS, turn_row) if last > turn_row else ():
                 marks.setdefault((session_id, degradation), []).append(mark)
         return Changes(
             sessions=[(row[1], row[2], row[3], row[4]) for row in sessions],
@@ -180,9 +181,24 @@ class RunReader:
         self.close()
 
     def _rows(self, sql: str, *values: object) -> list[Any]:
+        with self._reading() as db:
+            return db.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def _one_moment(self) -> Generator[Callable[..., list[Any]]]:
+        """Several questions to the run as it is now, whatever is written between them."""
+        with self._reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield lambda sql, *values: db.execute(sql, values).fetchall()
+            finally:
+                db.execute("ROLLBACK")  # nothing was written
+
+    @contextlib.contextmanager
+    def _reading(self) -> Generator[sqlite3.Connection]:
         try:
             with self._db_lock:
-                return self._db.execute(sql, values).fetchall()
+                yield self._db
         except sqlite3.Error as error:
             raise StoreError(f"{self.folder / schema.FILE}: cannot be read ({error}).") from error
 
