@@ -99,7 +99,7 @@ class Analysis:
         return [{**entry, "title": title_of(entry["dimension"])} for entry in table]
 
     def behind(
-        self, name: str, condition: str, dimension: str = "", wanted: str = "", limit: int = 60
+        self, name: str, condition: str, dimension: str = "", wanted: str = ""
     ) -> list[Behind]:
         """The conversations behind a point or a slice, those with most failures first."""
         frame = self._frame(name).frame
@@ -107,22 +107,19 @@ class Analysis:
         for found in dimensions(frame) if dimension else ():
             if found.name == dimension and wanted in found.slices:
                 rows = rows & (found.codes == found.slices.index(wanted))
-        sessions = frame["session"]
-        behind: list[Behind] = []
-        for number in np.unique(sessions[rows]):
-            here = rows & (sessions == number) & frame["scored"]
-            score = frame["score"][here]
-            behind.append(
-                Behind(
-                    frame.sessions[int(number)],
-                    condition,
-                    int((score < 0).sum()),
-                    int((score == 0).sum()),
-                    int(here.sum()),
-                )
-            )
+        sessions, scored = frame["session"], rows & frame["scored"]
+
+        def count(which: Any) -> Any:
+            return np.bincount(sessions[scored & which], minlength=len(frame.sessions))
+
+        wrong, missing = count(frame["score"] < 0), count(frame["score"] == 0)
+        turns = count(True)
+        behind = [
+            Behind(frame.sessions[n], condition, int(wrong[n]), int(missing[n]), int(turns[n]))
+            for n in np.unique(sessions[rows])
+        ]
         behind.sort(key=lambda b: (-b.wrong, -b.missing, b.session_id))
-        return behind[:limit]
+        return behind
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
         """Two (run, condition) pairs on the sessions that both have."""

@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from mmrag.metrics.protocols import two_strikes
 from mmrag.records import Outcome, Status
+from simulator.config import RunConfig
+from simulator.stopping import StopPolicy
 from simulator.store import RunReader
 from ui.kgshelf import KGShelf
 
@@ -44,14 +45,10 @@ class Row(msgspec.Struct, frozen=True):
         return (self.session_id, self.degradation)
 
     @property
-    def kind(self) -> str:
-        """Kind of the degradation, `clean` for none."""
-        return self.degradation.partition("@")[0].partition(":")[0]
-
-    @property
-    def severity(self) -> str:
-        """Severity of a single degradation; empty for none or a chain."""
-        return self.degradation.partition("@")[2] if "+" not in self.degradation else ""
+    def steps(self) -> tuple[tuple[str, str], ...]:
+        """Kind and severity of every element of the degradation; `clean` has no severity."""
+        parts = (part.partition("@") for part in self.degradation.split("+"))
+        return tuple((kind.partition(":")[0], severity) for kind, _, severity in parts)
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +56,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: str = ""
     quality: str = ""
-    degradation: str = ""
+    kind: str = ""
+    """Kind of the degradation, or `clean`; of a chain, any element's."""
+    severity: str = ""
+    """Severity of the degradation, in a chain of the element of that kind."""
     domain: str = ""
     query_type: str = ""
     stopped: bool = False
@@ -73,10 +73,12 @@ class Catalogue:
 
     def __init__(self, run: RunReader) -> None:
         self.run = run
+        self.stop = stop_policy(run)
         self._rows: dict[tuple[str, str], Row] = {}
         self._ordered: list[Row] = []
         self._lock = threading.Lock()
         self._seen = (0, 0)
+        self._version = 0
         self._shelf = KGShelf(run.meta("config") or {})
         self.refresh()
 
@@ -100,19 +102,24 @@ class Catalogue:
                 marks = changes.marks.pop(key, None)
                 if marks is None:
                     marks = list(self._rows[key].outcomes) if key in self._rows else []
-                self._rows[key] = _row(key, position, record, marks)
+                self._rows[key] = self._row(key, position, record, marks)
             for key, marks in changes.marks.items():
                 if key in self._rows:  # a turn is only ever written after its session
                     self._rows[key] = msgspec.structs.replace(
-                        self._rows[key], outcomes=tuple(marks), stopped=_stopped(marks)
+                        self._rows[key],
+                        outcomes=tuple(marks),
+                        stopped=_stopped(self.stop, key[0], marks),
                     )
             if changes.sessions:
                 self._ordered = sorted(
-                    self._rows.values(), key=lambda row: (row.position, row.degradation)
+                    self._rows.values(),
+                    key=lambda row: (row.position, _clean_first(row.degradation)),
                 )
             elif changes.marks:
                 self._ordered = [self._rows[row.key] for row in self._ordered]
-            return bool(changes.sessions or changes.marks)
+            changed = bool(changes.sessions or changes.marks)
+            self._version += changed
+            return changed
 
     def find_all(self) -> list[Row]:
         """Every row, in the data set's order."""
@@ -120,8 +127,12 @@ class Catalogue:
 
     @property
     def version(self) -> int:
-        """Grows whenever something was added; what was computed before is then out of date."""
-        return self._seen[1]
+        """Grows whenever something was added; what was shown before is then out of date.
+
+        Several tabs look at one catalogue, so each compares this with what it has shown: that
+        `refresh` found nothing new may only mean that another tab was first.
+        """
+        return self._version
 
     def __len__(self) -> int:
         return len(self._ordered)
@@ -139,7 +150,8 @@ class Catalogue:
         rows = self._ordered
         return {
             "quality": _frequent(row.quality for row in rows),
-            "degradation": sorted({row.degradation for row in rows}),
+            "kind": sorted({k for row in rows for k, _ in row.steps}, key=_clean_first),
+            "severity": sorted({s for row in rows for _, s in row.steps if s}),
             "domain": _frequent(d for row in rows for d in set(row.domains)),
             "query_type": _frequent(t for row in rows for t in set(row.types)),
         }
@@ -176,6 +188,21 @@ class Catalogue:
                 return before, after
         return None, (rows[0] if rows else None)
 
+    def _row(self, key: tuple[str, str], position: int, record: bytes, marks: list[str]) -> Row:
+        brief = _SESSION.decode(record)
+        return Row(
+            session_id=key[0],
+            degradation=key[1],
+            position=position,
+            quality=brief.capture.quality,
+            is_ego=brief.capture.is_ego,
+            domains=tuple(sys.intern(turn.domain) for turn in brief.turns),
+            types=tuple(sys.intern(turn.query_type) for turn in brief.turns),
+            text="\n".join(turn.query for turn in brief.turns),
+            outcomes=tuple(marks),
+            stopped=_stopped(self.stop, key[0], marks),
+        )
+
 
 _CORRECT = {str(Outcome.PERFECT), str(Outcome.ACCEPTABLE)}
 _SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
@@ -183,6 +210,12 @@ _SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
 
 def _scored(*marks: str) -> bool:
     return all(mark in _SCORED for mark in marks)
+
+
+def stop_policy(run: RunReader) -> StopPolicy:
+    """When the wearer gives up in this run; the published rule where the run does not say."""
+    config = run.meta("config") or {}
+    return StopPolicy.parse(config.get("stop", RunConfig().stop), seed=config.get("seed", 0))
 
 
 def find_runs(folder: Path) -> list[Path]:
@@ -222,28 +255,12 @@ class _Session(msgspec.Struct):
 _SESSION = msgspec.json.Decoder(_Session)
 
 
-def _row(key: tuple[str, str], position: int, record: bytes, marks: list[str]) -> Row:
-    brief = _SESSION.decode(record)
-    return Row(
-        session_id=key[0],
-        degradation=key[1],
-        position=position,
-        quality=brief.capture.quality,
-        is_ego=brief.capture.is_ego,
-        domains=tuple(sys.intern(turn.domain) for turn in brief.turns),
-        types=tuple(sys.intern(turn.query_type) for turn in brief.turns),
-        text="\n".join(turn.query for turn in brief.turns),
-        outcomes=tuple(marks),
-        stopped=_stopped(marks),
-    )
-
-
-def _stopped(marks: list[str]) -> bool:
+def _stopped(policy: StopPolicy, session_id: str, marks: list[str]) -> bool:
     if str(Status.SKIPPED_AFTER_STOP) in marks:
         return True
     known = set(Outcome)
     outcomes = [Outcome(mark) if mark in known else Outcome.UNSCORED for mark in marks]
-    end = two_strikes("", outcomes)
+    end = policy.rule(session_id, outcomes)
     return end is not None and end < len(outcomes)
 
 
@@ -252,13 +269,24 @@ def _passes(row: Row, wanted: Filter) -> bool:
     return (
         (not wanted.outcome or wanted.outcome in row.outcomes)
         and (not wanted.quality or row.quality == wanted.quality)
-        and (not wanted.degradation or row.degradation == wanted.degradation)
+        and (not (wanted.kind or wanted.severity) or _degraded(row, wanted))
         and (not wanted.domain or wanted.domain in row.domains)
         and (not wanted.query_type or wanted.query_type in row.types)
         and (not wanted.stopped or row.stopped)
         and (wanted.keys is None or row.key in wanted.keys)
         and (not text or text in row.text.casefold() or text in row.session_id.casefold())
     )
+
+
+def _degraded(row: Row, wanted: Filter) -> bool:
+    return any(
+        wanted.kind in ("", kind) and wanted.severity in ("", severity)
+        for kind, severity in row.steps
+    )
+
+
+def _clean_first(name: str) -> tuple[bool, str]:
+    return (name != "clean", name)
 
 
 def _frequent(values: Iterator[Any]) -> list[str]:

@@ -19,6 +19,10 @@ def ui(
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 7860,
     data: Annotated[str, typer.Option(help="The world that live agents search.")] = "mini",
     search: Annotated[str, typer.Option(help="Its index, auto or none.")] = "auto",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name by which browsers may call it, besides loopback and --host."),
+    ] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Offer this agent spec too.")] = None,
 ) -> None:
     """Open the Gradio app over one or more runs."""
@@ -30,7 +34,7 @@ def ui(
     from ui.catalogue import find_runs, open_catalogues
     from ui.livework import AgentShelf
     from ui.pages.app import LiveSetup
-    from ui.server import free_port, make_server
+    from ui.server import free_port, in_address, make_server
 
     def resources() -> Resources:
         return make_resources(RunConfig(data=data, search=search))[0]
@@ -44,7 +48,8 @@ def ui(
     ]
     names = list(dict.fromkeys([*(agent or []), *offered]))
     catalogues = open_catalogues(runs or find_runs(folder))
-    server = make_server(catalogues, LiveSetup(AgentShelf(resources, names), names, folder))
+    live = LiveSetup(AgentShelf(resources, names), names, folder)
+    server = make_server(catalogues, live, [host, *(allow_host or [])])
     place = port or free_port(host)
-    typer.echo(f"{len(catalogues)} runs; open http://{host}:{place}", err=True)
+    typer.echo(f"{len(catalogues)} runs; open http://{in_address(host)}:{place}", err=True)
     uvicorn.run(server, host=host, port=place, log_level="warning")

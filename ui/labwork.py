@@ -6,6 +6,12 @@ import base64
 import io
 import json
 import re
+import shutil
+import tempfile
+import threading
+import weakref
+import zipfile
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +71,7 @@ def samples(runs: dict[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
     found: dict[str, Sample] = {}
     for name, catalogue in runs.items():
         seen: set[str] = set()
-        for row in catalogue.find(Filter(degradation="clean")):
+        for row in catalogue.find(Filter(kind="clean")):
             domain = row.domains[0] if row.domains else ""
             if domain in seen or len(found) >= limit:
                 continue
@@ -109,6 +115,38 @@ def degrade_picture(
         sidecar=json.dumps(record, indent=2),
         file_name=name,
     )
+
+
+class Packages:
+    """The latest downloads, each a picture with its record in one file.
+
+    They lie in a temporary folder of their own, which goes when the app ends. Gradio copies a file
+    when it offers it, so a few are enough.
+    """
+
+    def __init__(self, limit: int = 8) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="mmrag-lab-"))
+        self._limit = limit
+        self._made: deque[Path] = deque()
+        self._lock = threading.Lock()
+        self._number = 0
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def put(self, done: Degraded) -> Path:
+        """Write one; the oldest makes room."""
+        with self._lock:
+            self._number += 1
+            folder = self.folder / str(self._number)
+            self._made.append(folder)
+            gone = [self._made.popleft() for _ in range(len(self._made) - self._limit)]
+        for old in gone:
+            shutil.rmtree(old, ignore_errors=True)
+        folder.mkdir()
+        path = folder / f"{done.file_name}.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(f"{done.file_name}.png", done.png)
+            archive.writestr(f"{done.file_name}.json", done.sidecar)
+        return path
 
 
 def parse_box(text: str) -> Box | None:

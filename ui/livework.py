@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -64,6 +65,7 @@ class AgentShelf:
         self._allowed = frozenset(allowed)
         self._resources: Resources | None = None
         self._agents: dict[str, Agent] = {}
+        self._lock = threading.Lock()
 
     def get(self, spec: str) -> Agent:
         """The agent; slow the first time."""
@@ -72,11 +74,12 @@ class AgentShelf:
         if spec not in self._allowed:
             # a spec can name a program to run or a key to send: only the operator may choose it
             raise UsageError(f"{spec!r} is not offered here; start with `mmrag ui --agent {spec}`.")
-        if spec not in self._agents:
-            if self._resources is None:
-                self._resources = self._make_resources()
-            self._agents[spec] = agents.create(spec, resources=self._resources)
-        return self._agents[spec]
+        with self._lock:  # visitors ask at the same time, each from a thread
+            if spec not in self._agents:
+                if self._resources is None:
+                    self._resources = self._make_resources()
+                self._agents[spec] = agents.create(spec, resources=self._resources)
+            return self._agents[spec]
 
 
 async def ask(talk: LiveTalk, agent: Agent, text: str) -> LiveTalk:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-from functools import lru_cache
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +21,30 @@ if TYPE_CHECKING:
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"RI": "image/webp", b"GI": "image/gif"}
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+_AN_HOUR = {"Cache-Control": "private, max-age=3600"}
+"""For what is asked for by a name: another world may have another picture under it."""
 
-# Nothing may be loaded from elsewhere; Gradio needs inline scripts and styles of its own.
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+# Nothing may be loaded from elsewhere; Gradio needs inline scripts and styles of its own. It talks
+# to its server by requests and event streams, so no web socket is allowed.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
-    "font-src 'self' data:; connect-src 'self' ws: wss: data: blob:; worker-src 'self' blob:; "
+    "font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
     "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
 )
 
 
-def make_server(runs: dict[str, Catalogue], live: LiveSetup) -> FastAPI:
-    """The whole app over these runs."""
+def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()) -> FastAPI:
+    """The whole app over these runs.
+
+    It answers to loopback names and `hosts` only: a page elsewhere could otherwise have its own
+    name resolve to this machine and read what the visitor's browser may (DNS rebinding).
+    """
     from fastapi import FastAPI, Request, Response
     from gradio import mount_gradio_app
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from ui.pages.app import build, head, theme
 
@@ -45,15 +58,22 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup) -> FastAPI:
         response.headers.setdefault("Referrer-Policy", "no-referrer")
         return response
 
+    server.add_middleware(
+        TrustedHostMiddleware,
+        allowed_hosts=[*LOOPBACK, *map(in_address, hosts)],
+        www_redirect=False,
+    )
+    thumbnails = Thumbnails()
+
     @server.get("/picture/{run}/{digest}")
     def picture(run: str, digest: str) -> Response:
-        return _answer(lambda: _picture(runs, run, digest))
+        return _answer(lambda: _picture(runs, run, digest), _FOREVER)
 
     @server.get("/thumbnail/{run}")
     def thumbnail(run: str, of: str) -> Response:
-        return _answer(lambda: _thumbnail(runs, run, of))
+        return _answer(lambda: thumbnails.of(runs[run].thumbnail(of)), _AN_HOUR)
 
-    def _answer(load: Any) -> Response:
+    def _answer(load: Any, keep: dict[str, str]) -> Response:
         try:
             data = load()
         except (MmragError, OSError, KeyError, ValueError):
@@ -61,7 +81,7 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup) -> FastAPI:
         kind = _TYPES.get(data[:2])
         if kind is None:  # whatever it is, it is no picture that a browser should open
             return Response(status_code=404)
-        return Response(data, media_type=kind, headers=_FOREVER)
+        return Response(data, media_type=kind, headers=keep)
 
     return mount_gradio_app(
         server,
@@ -81,16 +101,43 @@ def free_port(host: str) -> int:
     """A port that nobody uses at the moment."""
     import socket
 
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
+
+
+def in_address(host: str) -> str:
+    """A host as it stands in an address: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+class Thumbnails:
+    """Pictures made small, the latest of them kept. Known by a hash, so no original is held."""
+
+    def __init__(self, limit: int = 512) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, data: bytes) -> bytes:
+        """The small picture of these encoded bytes."""
+        key = hashlib.sha256(data).digest()
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        small = _small(data)
+        with self._lock:
+            self._kept[key] = small
+            while len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        return small
 
 
 def _picture(runs: dict[str, Catalogue], run: str, digest: str) -> bytes:
     return runs[run].run.images.path(digest).read_bytes()
 
 
-@lru_cache(maxsize=512)
 def _small(data: bytes) -> bytes:
     from mmrag.images import decode
 
@@ -99,7 +146,3 @@ def _small(data: bytes) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=85)
     return buffer.getvalue()
-
-
-def _thumbnail(runs: dict[str, Catalogue], run: str, item: str) -> bytes:
-    return _small(runs[run].thumbnail(item))

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mmrag.metrics.protocols import two_strikes
 from mmrag.records import (
     Capture,
     Evidence,
@@ -25,7 +24,9 @@ from mmrag.records import (
     Verdict,
 )
 from simulator.engine import outcome_of
+from simulator.stopping import StopPolicy
 from simulator.store import RunReader
+from ui.catalogue import stop_policy
 
 
 class Overlay(msgspec.Struct, frozen=True):
@@ -101,8 +102,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     accepted: tuple[str, ...]
     reason: str
     votes: tuple[VoteRow, ...]
-    strikes: int
-    """Failures in a row up to and including this turn."""
+    strike: str
+    """What this turn's failure means under the run's stop policy, in words; empty for nothing."""
     stops_here: bool
     skipped: bool
     seconds: float
@@ -117,6 +118,13 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """Texts that were read in the picture."""
     bars: tuple[Bar, ...]
     overlays: tuple[Overlay, ...]
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the reply was right; None where nobody knows."""
+        if self.outcome in ("", Outcome.UNSCORED):
+            return None
+        return Outcome(self.outcome).is_correct
 
 
 class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,22 +172,58 @@ def conversation(run: RunReader, name: str, session_id: str, degradation: str) -
 def _turns(
     run: RunReader, session: Session, results: Sequence[TurnResult], size: tuple[int, int]
 ) -> Iterator[TurnView]:
-    end = two_strikes(session.id, [outcome_of(r) for r in results])
-    strikes = 0
-    for turn, result in zip(session.turns, results, strict=False):
-        outcome = outcome_of(result)
-        if outcome is not Outcome.UNSCORED:
-            strikes = 0 if outcome.is_correct else strikes + 1
+    policy = stop_policy(run)
+    outcomes = [outcome_of(result) for result in results]
+    end = policy.rule(session.id, outcomes)
+    strikes = _strikes(policy, outcomes, end, len(session.turns), results)
+    for turn, result, strike in zip(session.turns, results, strikes, strict=False):
         verdicts = run.verdicts(session.id, session.capture.degradation, turn.index)
         yield _turn(
             turn, result, verdicts, size,
-            strikes=strikes, stops_here=end is not None and turn.index == end - 1,
+            strike=strike, stops_here=end is not None and turn.index == end - 1,
         )  # fmt: skip
     for turn in session.turns[len(results) :]:
         waiting = TurnResult(session_id=session.id, turn_index=turn.index, status=Status.ANSWERED)
         yield msgspec.structs.replace(
-            _turn(turn, waiting, {}, size, strikes=0, stops_here=False), status="waiting"
+            _turn(turn, waiting, {}, size, strike="", stops_here=False), status="waiting"
         )
+
+
+def _strikes(
+    policy: StopPolicy,
+    outcomes: Sequence[Outcome],
+    end: int | None,
+    turns: int,
+    results: Sequence[TurnResult],
+) -> Iterator[str]:
+    """Per turn, what its failure means to the wearer."""
+    failures = 0
+    for index, outcome in enumerate(outcomes):
+        failed = outcome is not Outcome.UNSCORED and not outcome.is_correct
+        failures = failures + 1 if failed else failures * (outcome is Outcome.UNSCORED)
+        over = end is not None and index >= end
+        if policy.name == "never" or not failed or over:
+            yield ""
+        elif policy.name == "patience":
+            yield "✕ a failure" + _ending(index, end, turns, results, "; the wearer stays")
+        elif index + 1 == end:
+            row = f"{failures} failures in a row" if failures > 1 else "a failure"
+            yield f"{'✕' * min(failures, 5)} {row}" + _ending(index, end, turns, results)
+        else:
+            yield f"✕ failure {failures} of {policy.value:g} in a row"
+
+
+def _ending(
+    index: int, end: int | None, turns: int, results: Sequence[TurnResult], otherwise: str = ""
+) -> str:
+    if index + 1 == turns:  # nothing is left to be asked
+        return ""
+    if end is None or index + 1 != end:
+        return otherwise
+    later = results[end : end + 1]
+    if later and later[0].status is not Status.SKIPPED_AFTER_STOP:
+        return ": the wearer would give up here; the rest was asked all the same"
+    return ": the wearer gives up here"
 
 
 def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[TurnView]:
@@ -189,7 +233,7 @@ def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[Tur
         turn = Turn(
             index=result.turn_index, id="", query=result.query, reference=Reference(text="")
         )
-        views.append(_turn(turn, result, {}, size, strikes=0, stops_here=False))
+        views.append(_turn(turn, result, {}, size, strike="", stops_here=False))
     return views
 
 
@@ -199,7 +243,7 @@ def _turn(
     verdicts: dict[str, Verdict],
     size: tuple[int, int],
     *,
-    strikes: int,
+    strike: str,
     stops_here: bool,
 ) -> TurnView:
     reply, verdict = result.reply, result.verdict
@@ -221,7 +265,7 @@ def _turn(
         accepted=turn.reference.accept[:8],
         reason=verdict.reason if verdict else "",
         votes=tuple(_votes(verdicts)),
-        strikes=strikes,
+        strike=strike,
         stops_here=stops_here,
         skipped=skipped,
         seconds=result.seconds,

@@ -8,16 +8,27 @@ from pathlib import Path
 import pytest
 from ui_parts import ARGUMENTS, CHROMIUM, Faults, Server, write_run
 
+MISSING = "there is no chromium: install Debian's, or name another with $MMRAG_CHROMIUM"
 SHOTS = Path(os.environ.get("MMRAG_ARTEFACTS", "artefacts")) / "screenshots"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Without a browser: skip and say so in the summary; in CI, where a skip hides a fault, fail.
+
+    Before any fixture, so that no server is started for nothing.
+    """
+    if CHROMIUM is not None or not item.get_closest_marker("browser"):
+        return
+    if os.environ.get("CI"):
+        pytest.fail(f"{MISSING}; in CI the browser tests must run", pytrace=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # warnings are errors elsewhere; this one is to be read
+        warnings.warn(f"BROWSER TESTS SKIPPED: {MISSING}", stacklevel=1)
+    pytest.skip(MISSING)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    if not Path(CHROMIUM).exists():
-        if os.environ.get("CI"):
-            pytest.fail("there is no chromium, and in CI the browser tests must run")
-        warnings.warn("BROWSER TESTS SKIPPED: install Debian's chromium", stacklevel=1)
-        pytest.skip("there is no chromium: apt-get install chromium")
     # per module: while it is open, Playwright keeps an event loop running in this thread, and
     # nothing else in it may use asyncio.run
     from playwright.sync_api import sync_playwright
@@ -31,7 +42,8 @@ def browser() -> Iterator[object]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("runs")
-    running = Server([write_run(folder / "first", 40), write_run(folder / "evil", 2, evil=True)])
+    runs = [write_run(folder / "first", 40), write_run(folder / "evil", 2, evil=True)]
+    running = Server(runs, folder / "saved")
     yield running
     running.stop()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import hashlib
+import threading
 from pathlib import Path
 
 import httpx
@@ -10,12 +13,12 @@ from ui_parts import Server, picture, write_run
 
 from mmrag.errors import StoreError
 from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
+from ui.labwork import Degraded, Packages
 from ui.render import render, seconds
+from ui.server import Thumbnails
 
 
 def test_pictures_of_opened_runs_and_nothing_else(server: Server, tmp_path: Path) -> None:
-    import hashlib
-
     digest = hashlib.sha256(picture(0)).hexdigest()
     answer = httpx.get(f"{server.url}/picture/first/{digest}")
     assert answer.content == picture(0)
@@ -45,8 +48,61 @@ def test_no_environment_value_reaches_the_page(server: Server, monkeypatch) -> N
 def test_the_policy_forbids_outside_requests(server: Server) -> None:
     policy = httpx.get(server.url).headers["content-security-policy"]
     assert "default-src 'self'" in policy
-    assert "http:" not in policy
-    assert "https:" not in policy
+    for scheme in ("http:", "https:", "ws:", "wss:"):
+        assert scheme not in policy
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200), ("127.0.0.1:{port}", 200), ("[::1]:{port}", 200),
+        ("wearables.example:{port}", 200),  # what the operator allowed
+        ("evil.example:{port}", 400), ("localhost.evil.example", 400), ("", 400),
+        ("www.wearables.example", 400),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/config", "/picture/first/{digest}"])
+def test_only_its_own_names_are_answered(server: Server, host: str, status: int, path: str) -> None:
+    """Against DNS rebinding: a page elsewhere must not read the runs under its own name."""
+    path = path.format(digest=hashlib.sha256(picture(0)).hexdigest())
+    host = host.format(port=server.port)
+    assert httpx.get(server.url + path, headers={"Host": host}).status_code == status
+
+
+def test_a_thumbnail_is_made_once_and_its_original_is_not_kept() -> None:
+    gone = threading.Event()
+
+    class Watched(bytes):
+        """Bytes that tell when nobody holds them any more."""
+
+        def __del__(self) -> None:
+            gone.set()
+
+    small = Thumbnails(limit=2)
+    original = Watched(picture(1))
+    first = small.of(original)
+    assert small.of(picture(1)) is first
+    del original
+    gc.collect()
+    assert gone.is_set()
+    small.of(picture(2))
+    small.of(picture(3))  # the first makes room
+    assert small.of(picture(1)) is not first
+
+
+def test_downloads_of_the_lab_are_bounded_and_go_with_it() -> None:
+    packages = Packages(limit=3)
+    done = Degraded(
+        spec="clean", before="", after="", size=(1, 1), box=None, figures=(), record=(),
+        png=b"", sidecar="{}", file_name="clean-0-seed-0",
+    )  # fmt: skip
+    made = [packages.put(done) for _ in range(8)]
+    assert [path.exists() for path in made] == [False] * 5 + [True] * 3
+    folder = packages.folder
+    assert len(list(folder.iterdir())) == 3
+    del packages
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_a_run_that_is_still_being_written_is_followed(tmp_path: Path) -> None:
@@ -77,7 +133,7 @@ def test_filters(tmp_path: Path) -> None:
     assert len(catalogue.find(Filter(outcome="incorrect"))) == 8
     assert len(catalogue.find(Filter(quality="low-light"))) == 4
     assert len(catalogue.find(Filter(stopped=True))) == 8
-    assert len(catalogue.find(Filter(domain="book", degradation="clean"))) == 2
+    assert len(catalogue.find(Filter(domain="book", kind="clean"))) == 2
     assert len(catalogue.find(Filter(keys=catalogue.flipped()))) == 16
     assert catalogue.find(Filter(text="OF PICTURE 3?"))[0].session_id == "talk-0003"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -27,7 +29,15 @@ from mmrag.records import (
 )
 from simulator.store import RunStore
 
-CHROMIUM = "/usr/bin/chromium"
+
+def find_chromium() -> str | None:
+    """The browser of the tests: $MMRAG_CHROMIUM, else what distributions call it."""
+    named = os.environ.get("MMRAG_CHROMIUM")
+    names = [named] if named else ["chromium", "chromium-browser", "google-chrome"]
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+CHROMIUM = find_chromium()
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--no-first-run", "--disable-sync",
@@ -126,11 +136,16 @@ def result(one: Session, index: int, letter: str, text: str | None = None) -> Tu
 
 
 def write_run(
-    folder: Path, sessions: int = 8, *, finished: bool = True, evil: bool = False
+    folder: Path,
+    sessions: int = 8,
+    *,
+    finished: bool = True,
+    evil: bool = False,
+    stop: str = "strikes(2)",
 ) -> Path:
     with RunStore(folder) as store:
         store.set_meta("judge", "rules/1")
-        store.set_meta("config", {"data": "test", "agent": "scripted", "stop": "strikes(2)"})
+        store.set_meta("config", {"data": "test", "agent": "scripted", "stop": stop})
         futures = []
         for number in range(sessions):
             for degradation, pattern in PATTERNS.items():
@@ -159,18 +174,19 @@ def write_run(
 class Server:
     """The app on a free port, in a thread."""
 
-    def __init__(self, folders: list[Path]) -> None:
+    def __init__(self, folders: list[Path], saved: Path) -> None:
         from ui.catalogue import open_catalogues
         from ui.livework import AgentShelf
         from ui.pages.app import LiveSetup
         from ui.server import free_port, make_server
 
         self.port = free_port("127.0.0.1")
+        self.catalogues = open_catalogues(folders)
         names = ["watched", "random", "nobody"]
-        live = LiveSetup(AgentShelf(Resources, names), names, folders[0].parent / "saved")
+        live = LiveSetup(AgentShelf(Resources, names), names, saved)
         config = uvicorn.Config(
-            make_server(open_catalogues(folders), live), host="127.0.0.1", port=self.port,
-            log_level="critical", ws="none",
+            make_server(self.catalogues, live, ["wearables.example"]), host="127.0.0.1",
+            port=self.port, log_level="critical", ws="none",
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)

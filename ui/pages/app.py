@@ -35,7 +35,9 @@ def build(runs: dict[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     replay, compare = Replay(runs), Compare(analysis)
     robustness, lab = Robustness(analysis), Lab(runs)
     talk = Live(runs, live.shelf, live.agents, live.folder)
-    with gr.Blocks(title="mmrag", analytics_enabled=False, fill_width=True) as app:
+    with gr.Blocks(
+        title="mmrag", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
+    ) as app:  # uploads and downloads are forgotten after an hour, and when the app ends
         gr.Markdown("# mmrag\nWatch what an assistant for smart glasses saw, did and said.")
         with gr.Tabs(elem_id="mm-tabs"):
             with gr.Tab("Replay", id="replay"):

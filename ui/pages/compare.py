@@ -13,8 +13,14 @@ from ui.viewmodel import conversation
 
 _PICK_JS = """
 element.addEventListener('click', (event) => {
-  const row = event.target.closest('[data-pair]')?.dataset;
-  if (row) trigger('select', { session: row.pair });
+  const row = event.target.closest('[data-pair]');
+  if (!row) return;
+  for (const other of element.querySelectorAll('[data-pair]')) {
+    other.classList.toggle('mm-here', other === row);
+    if (other === row) other.setAttribute('aria-current', 'true');
+    else other.removeAttribute('aria-current');
+  }
+  trigger('select', { session: row.dataset.pair });
 });
 """
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from ui.catalogue import Catalogue
-from ui.labwork import Degraded, Sample, degrade_picture, kinds, samples
+from ui.labwork import Packages, Sample, degrade_picture, kinds, samples
 from ui.render import render
 
 PICK_JS = """
@@ -42,6 +40,7 @@ class Lab:
 
     def __init__(self, runs: dict[str, Catalogue]) -> None:
         self.samples: dict[str, Sample] = samples(runs)
+        self.packages = Packages()
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
@@ -120,7 +119,7 @@ class Lab:
             return [message, gr.update(interactive=False, value=None)]
         return [
             render("lab.html.j2", lab=done),
-            gr.update(interactive=True, value=_package(done)),
+            gr.update(interactive=True, value=str(self.packages.put(done))),
         ]
 
     def _shelf(self) -> str:
@@ -129,13 +128,3 @@ class Lab:
     def _empty(self) -> str:
         words = "Upload a picture or choose a sample; it is degraded as you move the controls."
         return render("message.html.j2", title="The lab", words=words)
-
-
-def _package(done: Degraded) -> str:
-    """The picture and its record in one file, so that neither travels alone."""
-    folder = Path(tempfile.mkdtemp(prefix="mmrag-lab-"))
-    path = folder / f"{done.file_name}.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{done.file_name}.png", done.png)
-        archive.writestr(f"{done.file_name}.json", done.sidecar)
-    return str(path)

@@ -13,7 +13,7 @@ import gradio as gr
 from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from ui.catalogue import Catalogue, open_catalogues
-from ui.labwork import Sample, samples
+from ui.labwork import Sample, data_url, samples
 from ui.livework import AgentShelf, LiveTalk, ask, save
 from ui.pages.lab import PICK_JS, upload
 from ui.render import render
@@ -34,6 +34,7 @@ class Live:
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
+        talk = LiveTalk(self.agents[0] if self.agents else "")
         with gr.Row(elem_classes="mm-columns"):
             with gr.Column(scale=3, min_width=280):
                 self.agent = gr.Dropdown(
@@ -53,11 +54,19 @@ class Live:
                     apply_default_css=False,
                 )  # fmt: skip
             with gr.Column(scale=9, min_width=300):
-                self.view = gr.HTML(
-                    self._page(LiveTalk("")), elem_id="mm-live", elem_classes="mm-root",
-                    apply_default_css=False,
-                )  # fmt: skip
-                with gr.Row():
+                with gr.Row(elem_id="mm-live"):
+                    # apart, because the talk is sent again and again while the agent works
+                    with gr.Column(scale=5, min_width=240):
+                        self.picture = gr.HTML(
+                            _picture(talk), elem_id="mm-live-picture",
+                            elem_classes="mm-root", apply_default_css=False,
+                        )  # fmt: skip
+                    with gr.Column(scale=6, min_width=300):
+                        self.view = gr.HTML(
+                            self._page(talk), elem_id="mm-talk", elem_classes="mm-root",
+                            apply_default_css=False,
+                        )  # fmt: skip
+                with gr.Row(equal_height=True):
                     self.text = gr.Textbox(
                         label="Your question", placeholder="What is this? Enter sends it",
                         scale=8, elem_id="mm-question",
@@ -71,11 +80,11 @@ class Live:
                 self.saved = gr.HTML(
                     elem_id="mm-saved", elem_classes="mm-root", apply_default_css=False
                 )
-        self.talk = gr.State(LiveTalk(self.agents[0] if self.agents else ""))
+        self.talk = gr.State(talk)
         self._wire()
 
     def _wire(self) -> None:
-        shown = [self.talk, self.view, self.saved]
+        shown = [self.talk, self.picture, self.view, self.saved]
         self.upload.input(self._uploaded, [self.agent, self.upload], shown, show_progress="hidden")
         self.pictures.select(self._picked, [self.agent], shown, show_progress="hidden")
         self.agent.input(self._switched, [self.talk, self.agent], shown, show_progress="hidden")
@@ -89,42 +98,42 @@ class Live:
 
     def _uploaded(self, agent: str, path: str | None) -> list[Any]:
         if not path:
-            talk = LiveTalk(agent)
-            return [talk, self._page(talk), ""]
+            return self._anew(LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
         return self._begin(agent, LazyImage.from_bytes(data, name="your picture"))
 
     def _picked(self, event: gr.EventData, agent: str) -> list[Any]:
         sample = self.samples.get(str(event.sample))
         if sample is None:
-            return [gr.skip(), gr.skip(), gr.skip()]
+            return [gr.skip()] * 4
         return self._begin(agent, LazyImage.from_path(sample.path))
 
     def _begin(self, agent: str, image: LazyImage) -> list[Any]:
         try:
             image.pil()
         except MmragError as error:
-            return [LiveTalk(agent), _message("That cannot be used", error), ""]
-        talk = LiveTalk(agent, image=image)
-        return [talk, self._page(talk), ""]
+            return [LiveTalk(agent), "", _message("That cannot be used", error), ""]
+        return self._anew(LiveTalk(agent, image=image))
 
     def _switched(self, talk: LiveTalk, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
-        fresh = LiveTalk(agent, image=talk.image)
-        return [fresh, self._page(fresh), ""]
+        return self._anew(LiveTalk(agent, image=talk.image))
 
     def _fresh(self, talk: LiveTalk) -> list[Any]:
         return self._switched(talk, talk.agent_spec)
+
+    def _anew(self, talk: LiveTalk) -> list[Any]:
+        return [talk, _picture(talk), self._page(talk), ""]
 
     async def _ask(self, talk: LiveTalk, text: str) -> AsyncIterator[list[Any]]:
         began = time.perf_counter()
         steps: list[str] = []
         work = asyncio.create_task(self._answer(talk, text, steps))
-        while not work.done():
-            waited = time.perf_counter() - began
-            yield [talk, self._page(talk, asking=text, waited=waited, steps=steps), "", ""]
-            await asyncio.wait([work], timeout=0.4)
         try:
+            while not work.done():
+                waited = time.perf_counter() - began
+                yield [talk, self._page(talk, asking=text, waited=waited, steps=steps), "", ""]
+                await asyncio.wait([work], timeout=0.4)
             talk = work.result()
         except UsageError as error:
             yield [talk, self._page(talk), text, _message("", error)]
@@ -132,6 +141,12 @@ class Live:
         except MmragError as error:
             yield [talk, self._page(talk), text, _message("The agent cannot be made", error)]
             return
+        except Exception as problem:  # any agent may be tried here
+            words = f"{type(problem).__name__}: {problem}"
+            yield [talk, self._page(talk), text, _message("The agent cannot be made", words)]
+            return
+        finally:
+            work.cancel()  # the visitor may have left while it worked
         yield [talk, self._page(talk), "", ""]
 
     async def _answer(self, talk: LiveTalk, text: str, steps: list[str]) -> LiveTalk:
@@ -157,8 +172,6 @@ class Live:
         image = talk.image
         return render(
             "live.html.j2",
-            picture=_data_url(image) if image else "",
-            size=image.pil().size if image else (3, 4),
             turns=live_turns(talk.exchanges, image.pil().size if image else (0, 0)),
             asking=asking,
             waited=waited,
@@ -167,11 +180,14 @@ class Live:
         )
 
 
+def _picture(talk: LiveTalk) -> str:
+    image = talk.image
+    return render(
+        "live_picture.html.j2",
+        picture=data_url(image.pil()) if image else "",
+        size=image.pil().size if image else (3, 4),
+    )
+
+
 def _message(title: str, words: object) -> str:
     return render("message.html.j2", title=title, words=words)
-
-
-def _data_url(image: LazyImage) -> str:
-    from ui.labwork import data_url
-
-    return data_url(image.pil())

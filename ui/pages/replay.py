@@ -46,7 +46,9 @@ class Replay:
                     self.outcome = _choice("Outcome", ["perfect", "acceptable", "missing",
                                                        "incorrect", "unscored"])  # fmt: skip
                     self.quality = _choice("Quality", [])
-                    self.degradation = _choice("Degradation", [])
+                    with gr.Row():
+                        self.degradation = _choice("Degradation", [])
+                        self.severity = _choice("Severity", [])
                     self.domain = _choice("Domain", [])
                     self.kind = _choice("Question type", [])
                     self.stopped = gr.Checkbox(label="Stopped early", value=False)
@@ -62,9 +64,11 @@ class Replay:
                 )
                 with gr.Row():
                     self.newer = gr.Button(
-                        "← earlier", size="sm", elem_id="mm-earlier", min_width=80
+                        f"← previous {PAGE}", size="sm", elem_id="mm-earlier", min_width=80
                     )
-                    self.older = gr.Button("later →", size="sm", elem_id="mm-later", min_width=80)
+                    self.older = gr.Button(
+                        f"next {PAGE} →", size="sm", elem_id="mm-later", min_width=80
+                    )
             with gr.Column(scale=9, min_width=300):
                 with gr.Row():
                     self.previous = gr.Button(
@@ -80,34 +84,42 @@ class Replay:
                     elem_id="mm-view", elem_classes="mm-root", apply_default_css=False
                 )
         self.offset = gr.State(0)
-        self.here = gr.State(("", ""))
+        self.here = gr.State(None)  # the row that is shown, as it was then
+        self.seen = gr.State(0)  # the catalogue's version that the list shows
         self.tick = gr.Timer(3.0, active=False)
         self._wire()
 
     def load(self, request: gr.Request) -> list[Any]:
         """The first look: what the address asks for, else the first conversation."""
         asked = dict(request.query_params)
-        name = asked.get("run", "")
-        if name not in self.runs:
-            name = next(iter(self.runs), "")
+        wanted = asked.get("run", "")
+        name = wanted if wanted in self.runs else next(iter(self.runs), "")
         if not name:
             return self._nothing()
         catalogue = self.runs[name]
         catalogue.refresh()
         key = (asked.get("session", ""), asked.get("degradation", "clean"))
-        row = catalogue.get(*key)
-        turn = _number(asked.get("turn")) - 1
+        row = catalogue.get(*key) if wanted in ("", name) else None
+        turn = _number(asked.get("turn")) - 1 if row else 0
         rows = catalogue.find(Filter())
-        missing = bool(key[0]) and row is None
+        problem = ""
+        if wanted not in ("", name):
+            problem = (
+                f"No opened run is called {wanted!r}; this is {name!r}. "
+                f"To see the other: mmrag ui runs/{wanted}"
+            )
+        elif key[0] and row is None:
+            under = "" if key[1] == "clean" else f" under {key[1]!r}"
+            problem = f"This run has no session {key[0]!r}{under}; here is its first one."
         row = row or (rows[0] if rows else None)
         offset = _page_of(rows, row)
-        problem = f"This run has no session {key[0]!r}; here is its first one." if missing else ""
         return [
             gr.update(choices=list(self.runs), value=name),
             *self._choices(catalogue),
             self._list(catalogue, rows, offset, row, filtered=False),
             offset,
-            row.key if row else ("", ""),
+            row,
+            catalogue.version,
             self._show(name, row, turn, problem),
             gr.update(active=not catalogue.finished),
         ]
@@ -116,20 +128,20 @@ class Replay:
     def loaded(self) -> list[Any]:
         """The components that `load` fills, in its order."""
         return [
-            self.run, self.quality, self.degradation, self.domain, self.kind,
-            self.list, self.offset, self.here, self.view, self.tick,
+            self.run, self.quality, self.degradation, self.severity, self.domain, self.kind,
+            self.list, self.offset, self.here, self.seen, self.view, self.tick,
         ]  # fmt: skip
 
     def _wire(self) -> None:
         filters = [
-            self.outcome, self.quality, self.degradation, self.domain, self.kind,
+            self.outcome, self.quality, self.degradation, self.severity, self.domain, self.kind,
             self.stopped, self.flipped, self.text,
         ]  # fmt: skip
         shown = [self.list, self.offset, self.here, self.view]
         self.run.input(
             self._switch,
             [self.run],
-            [*filters, *shown, self.tick],
+            [*filters, *shown, self.seen, self.tick],
             show_progress="hidden",
         )
         for component in filters:
@@ -155,8 +167,8 @@ class Replay:
             )
         self.tick.tick(
             self._watch,
-            [self.run, self.offset, self.here, *filters],
-            [self.list, self.view, self.tick],
+            [self.run, self.offset, self.here, self.seen, *filters],
+            [self.list, self.view, self.here, self.seen, self.tick],
             show_progress="hidden",
         )
 
@@ -169,74 +181,81 @@ class Replay:
             ANY, *self._choices(catalogue), False, False, "",
             self._list(catalogue, rows, 0, row, filtered=False),
             0,
-            row.key if row else ("", ""),
+            row,
             self._show(name, row),
+            catalogue.version,
             gr.update(active=not catalogue.finished),
         ]  # fmt: skip
 
-    def _narrow(self, name: str, here: tuple[str, str], *values: Any) -> list[Any]:
+    def _narrow(self, name: str | None, here: Row | None, *values: Any) -> list[Any]:
+        if name not in self.runs:  # nothing is open, so there is nothing to narrow down
+            return [gr.skip()] * 4
         catalogue, rows, filtered = self._rows(name, values)
-        row = next((row for row in rows if row.key == tuple(here)), None)
+        row = next((row for row in rows if here and row.key == here.key), None)
+        offset = _page_of(rows, row)
         if row is not None:
-            offset = _page_of(rows, row)
             listed = self._list(catalogue, rows, offset, row, filtered=filtered)
-            return [listed, offset, row.key, gr.skip()]
+            return [listed, offset, gr.skip(), gr.skip()]
         row = rows[0] if rows else None
-        listed = self._list(catalogue, rows, 0, row, filtered=filtered)
-        return [
-            listed,
-            0,
-            row.key if row else tuple(here),
-            self._show(name, row) if row else gr.skip(),
-        ]
+        listed = self._list(catalogue, rows, offset, row, filtered=filtered)
+        if row is None:
+            return [listed, offset, gr.skip(), gr.skip()]
+        return [listed, offset, row, self._show(name, row)]
 
     def _choose(self, event: gr.EventData, name: str, offset: int, *values: Any) -> list[Any]:
         catalogue, rows, filtered = self._rows(name, values)
         row = catalogue.get(str(event.session), str(event.degradation))
         listed = self._list(catalogue, rows, offset, row, filtered=filtered)
-        return [listed, offset, row.key if row else ("", ""), self._show(name, row)]
+        return [listed, offset, row, self._show(name, row)]
 
     def _page(self, step: int) -> Any:
-        def turn(name: str, offset: int, here: tuple[str, str], *values: Any) -> list[Any]:
+        def turn(name: str | None, offset: int, here: Row | None, *values: Any) -> list[Any]:
+            if name not in self.runs:
+                return [gr.skip()] * 2
             catalogue, rows, filtered = self._rows(name, values)
             last = max(0, (len(rows) - 1) // PAGE * PAGE)
             offset = min(max(0, offset + step), last)
-            row = catalogue.get(*here)
-            return [self._list(catalogue, rows, offset, row, filtered=filtered), offset]
+            return [self._list(catalogue, rows, offset, here, filtered=filtered), offset]
 
         return turn
 
     def _step(self, step: int) -> Any:
-        def go(name: str, here: tuple[str, str], *values: Any) -> list[Any]:
+        def go(name: str | None, here: Row | None, *values: Any) -> list[Any]:
+            if name not in self.runs:
+                return [gr.skip()] * 4
             catalogue, rows, filtered = self._rows(name, values)
-            before, after = catalogue.neighbours(rows, tuple(here))
-            row = (before if step < 0 else after) or catalogue.get(*here)
+            before, after = catalogue.neighbours(rows, here.key if here else ("", ""))
+            row = (before if step < 0 else after) or here
             offset = _page_of(rows, row)
             listed = self._list(catalogue, rows, offset, row, filtered=filtered)
-            return [listed, offset, row.key if row else ("", ""), self._show(name, row)]
+            return [listed, offset, row, self._show(name, row)]
 
         return go
 
-    def _watch(self, name: str, offset: int, here: tuple[str, str], *values: Any) -> list[Any]:
-        """While a run is being written: what is new appears by itself."""
+    def _watch(
+        self, name: str, offset: int, here: Row | None, seen: int, *values: Any
+    ) -> list[Any]:
+        """While a run is being written: what is new to this tab appears by itself."""
         catalogue = self.runs[name]
-        before = catalogue.get(*here)
-        changed = catalogue.refresh()
+        catalogue.refresh()
+        version = catalogue.version
         going_on = gr.update(active=not catalogue.finished)
-        if not changed:
-            return [gr.skip(), gr.skip(), going_on]
+        if version == seen:
+            return [gr.skip(), gr.skip(), gr.skip(), gr.skip(), going_on]
         _, rows, filtered = self._rows(name, values)
-        row = catalogue.get(*here) or (rows[0] if rows else None)
+        row = catalogue.get(*here.key) if here else (rows[0] if rows else None)
         listed = self._list(catalogue, rows, offset, row, filtered=filtered)
-        return [listed, gr.skip() if row == before else self._show(name, row), going_on]
+        shown = gr.skip() if row == here else self._show(name, row)
+        return [listed, shown, row, version, going_on]
 
     def _rows(self, name: str, values: tuple[Any, ...]) -> tuple[Catalogue, list[Row], bool]:
-        outcome, quality, degradation, domain, kind, stopped, flipped, text = values
+        outcome, quality, degraded, severity, domain, kind, stopped, flipped, text = values
         catalogue = self.runs[name]
         wanted = Filter(
             outcome=_set(outcome),
             quality=_set(quality),
-            degradation=_set(degradation),
+            kind=_set(degraded),
+            severity=_set(severity),
             domain=_set(domain),
             query_type=_set(kind),
             stopped=bool(stopped),
@@ -249,7 +268,7 @@ class Replay:
         found = catalogue.choices()
         return [
             gr.update(choices=[ANY, *found[name]], value=ANY)
-            for name in ("quality", "degradation", "domain", "query_type")
+            for name in ("quality", "kind", "severity", "domain", "query_type")
         ]
 
     def _list(
@@ -292,7 +311,8 @@ class Replay:
             words="Start one with ./scripts/demo, then open it: mmrag ui runs/NAME",
         )
         none = gr.update(choices=[ANY], value=ANY)
-        return [gr.skip(), none, none, none, none, "", 0, ("", ""), empty, gr.update(active=False)]
+        quiet = gr.update(active=False)
+        return [gr.skip(), none, none, none, none, none, "", 0, None, 0, empty, quiet]
 
 
 def _choice(label: str, choices: list[str]) -> gr.Dropdown:

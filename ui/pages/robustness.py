@@ -10,6 +10,9 @@ from mmrag.errors import MmragError
 from ui.analysis import Analysis
 from ui.render import render
 
+SHOWN = 60
+"""Conversations behind a point that are listed; all are counted."""
+
 _CLICK_JS = """
 element.addEventListener('click', (event) => {
   const mark = event.target.closest('[data-condition]')?.dataset;
@@ -99,4 +102,6 @@ class Robustness:
         except (MmragError, KeyError, ValueError) as error:
             return render("message.html.j2", title="That cannot be shown", words=error)
         title = condition + (f", {wanted}" if wanted else "")
-        return render("behind.html.j2", run=name, title=title, behind=behind)
+        return render(
+            "behind.html.j2", run=name, title=title, behind=behind[:SHOWN], total=len(behind)
+        )

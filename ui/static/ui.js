@@ -5,8 +5,10 @@
   if (window.mmragReady) return;
   window.mmragReady = true;
   let timer = null;
+  let kept = null; // where the reader is, for a conversation that is sent again as it grows
 
   const box = () => document.querySelector(".mm-conversation");
+  const name = (c) => JSON.stringify([c.dataset.run, c.dataset.session, c.dataset.degradation]);
   const turns = (c) => [...c.querySelectorAll(".mm-turn[data-turn]")];
 
   function show(c, index, { play = false } = {}) {
@@ -14,6 +16,7 @@
     if (!all.length) return;
     index = Math.max(0, Math.min(all.length - 1, index));
     c.dataset.current = index;
+    kept = { name: name(c), index };
     all.forEach((turn, i) => {
       turn.classList.toggle("mm-now", i === index);
       turn.classList.toggle("mm-later", play && i > index);
@@ -105,9 +108,9 @@
     }
   });
 
-  // a conversation that has just arrived is shown at its own turn
+  // a conversation that has just arrived is shown at its own turn, one that has grown where it was
   new MutationObserver(() => {
     const c = box();
-    if (c && !c.dataset.ready) { c.dataset.ready = "yes"; pause(c); show(c, +c.dataset.current); }
+    if (c && !c.dataset.ready) { c.dataset.ready = "yes"; pause(c); show(c, kept?.name === name(c) ? kept.index : +c.dataset.current); }
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();

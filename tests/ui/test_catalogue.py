@@ -1,0 +1,116 @@
+"""The list of conversations and what it says of them, without a browser."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from ui_parts import result, session, write_run
+
+from mmrag.records import Session, Status, TurnResult
+from simulator.store import RunReader, RunStore
+from ui.catalogue import Catalogue, Filter
+from ui.viewmodel import conversation
+
+
+def write(folder: Path, stop: str, pattern: str, *, turns: int = 4) -> Path:
+    """One conversation; `-` is a turn that was skipped."""
+    with RunStore(folder) as store:
+        store.set_meta("judge", "rules/1")
+        store.set_meta("config", {"stop": stop, "seed": 3})
+        one = session(0, turns=turns)
+        store.begin(0, one).result()
+        for index, letter in enumerate(pattern):
+            store.commit(skipped(one, index) if letter == "-" else result(one, index, letter))
+    return folder
+
+
+def skipped(one: Session, index: int) -> TurnResult:
+    return TurnResult(session_id=one.id, turn_index=index, status=Status.SKIPPED_AFTER_STOP)
+
+
+@pytest.mark.parametrize(
+    ("stop", "pattern", "stopped", "words"),
+    [
+        (
+            "strikes(2)",
+            "cii-",
+            True,
+            ["", "✕ failure 1 of 2 in a row", "✕✕ 2 failures in a row: the wearer gives up here"],
+        ),
+        ("strikes(3)", "ciic", False, ["", "✕ failure 1 of 3 in a row", "✕ failure 2 of 3", ""]),
+        ("strikes(1)", "ci--", True, ["", "✕ a failure: the wearer gives up here"]),
+        ("never", "iiii", False, ["", "", "", ""]),
+        ("patience(1)", "iici", False, ["✕ a failure; the wearer stays"] * 2 + ["", "✕ a failure"]),
+        ("patience(0)", "i---", True, ["✕ a failure: the wearer gives up here"]),
+        # asked all the same after the stop, as the public kits do
+        ("strikes(2)", "iici", True, ["✕ failure 1 of 2", "✕✕ 2 failures in a row: the wearer"
+                                      " would give up here; the rest was asked", "", ""]),
+        ("strikes(2)", "ccii", False, ["", "", "✕ failure 1 of 2", "✕✕ 2 failures in a row"]),
+    ],
+)  # fmt: skip
+def test_strikes_follow_the_runs_stop_policy(
+    tmp_path: Path, stop: str, pattern: str, stopped: bool, words: list[str]
+) -> None:
+    catalogue = Catalogue(RunReader(write(tmp_path / "run", stop, pattern)))
+    (row,) = catalogue.find(Filter())
+    assert row.stopped is stopped
+    view = conversation(catalogue.run, "run", "talk-0000", "clean")
+    shown = [turn.strike for turn in view.turns if not turn.skipped]
+    assert len(shown) == len(words)
+    for said, expected in zip(shown, words, strict=True):
+        assert said.startswith(expected)
+        assert bool(said) is bool(expected)
+
+
+def test_a_turn_is_never_told_of_before_its_session(tmp_path: Path) -> None:
+    """A session begins, with its first turn, between two questions of one look."""
+    with RunStore(write(tmp_path / "run", "never", "cc")) as store:
+        reader = RunReader(store.folder)
+        late, written = session(1), threading.Event()
+
+        def interrupt(statement: str) -> None:
+            if "MAX(rowid)" in statement and not written.is_set():
+                written.set()
+                store.begin(1, late).result()
+                store.commit(result(late, 0, "i")).result()
+
+        reader._db.set_trace_callback(interrupt)
+        first = reader.changes_since()
+        assert written.is_set()
+        assert set(first.marks) <= {(row[1], row[2]) for row in first.sessions}
+        second = reader.changes_since(first.session_row, first.turn_row)
+        assert second.marks == {(late.id, "clean"): ["incorrect"]}
+        reader.close()
+
+
+def test_every_tab_sees_what_is_new(tmp_path: Path) -> None:
+    catalogue = Catalogue(RunReader(write_run(tmp_path / "run", 1, finished=False)))
+    seen = catalogue.version
+    assert catalogue.refresh() is False
+    assert catalogue.version == seen
+    with RunStore(tmp_path / "run") as store:
+        store.begin(5, session(5)).result()
+    assert catalogue.refresh() is True
+    assert catalogue.refresh() is False  # another tab was first,
+    assert catalogue.version > seen  # and this one notices all the same
+
+
+def test_degradations_are_filtered_by_kind_and_severity(tmp_path: Path) -> None:
+    conditions = ["clean", "low-light@3", "blurred:motion@2", "blurred@2+rotated@1"]
+    with RunStore(tmp_path / "run") as store:
+        for condition in conditions:
+            store.begin(0, session(0, condition)).result()
+    catalogue = Catalogue(RunReader(tmp_path / "run"))
+    assert catalogue.choices()["kind"] == ["clean", "blurred", "low-light", "rotated"]
+    assert catalogue.choices()["severity"] == ["1", "2", "3"]
+
+    def found(**wanted: str) -> set[str]:
+        return {row.degradation for row in catalogue.find(Filter(**wanted))}
+
+    assert found(kind="clean") == {"clean"}
+    assert found(kind="blurred") == set(conditions[2:])
+    assert found(severity="2") == set(conditions[2:])
+    assert found(kind="rotated", severity="2") == set()
+    assert found(kind="rotated", severity="1") == {conditions[3]}

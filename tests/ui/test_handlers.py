@@ -1,0 +1,171 @@
+"""What the pages' handlers answer, without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from ui_agents import Watched
+from ui_parts import picture, result, session, write_run
+
+from mmrag.agents import agents
+from mmrag.errors import ConflictError
+from mmrag.images import LazyImage
+from mmrag.protocols import Resources
+from mmrag.records import Verdict
+from simulator.store import RunReader, RunStore
+from ui.analysis import Analysis
+from ui.catalogue import Catalogue
+from ui.livework import AgentShelf, LiveTalk
+from ui.pages.live import Live
+from ui.pages.replay import ANY, Replay
+from ui.pages.robustness import Robustness
+from ui.render import render
+from ui.viewmodel import conversation
+
+BLANK = (ANY, ANY, ANY, ANY, ANY, ANY, False, False, "")
+
+
+def opened(folder: Path) -> dict[str, Catalogue]:
+    return {folder.name: Catalogue(RunReader(folder))}
+
+
+def asked(**query: str) -> Any:
+    return SimpleNamespace(query_params=query)
+
+
+def test_two_tabs_follow_one_growing_run(tmp_path: Path) -> None:
+    runs = opened(write_run(tmp_path / "run", 1, finished=False))
+    page, row = Replay(runs), runs["run"].find_all()[0]
+    tabs = [(row, runs["run"].version)] * 2
+    with RunStore(tmp_path / "run") as store:
+        store.begin(1, session(1)).result()
+        store.commit(result(session(0), 1, "i")).result()
+    for here, seen in tabs:
+        listed, view, now, version, _ = page._watch("run", 0, here, seen, *BLANK)
+        assert "3 conversations" in listed
+        assert "talk-0000" in view  # the conversation that is looked at has a new verdict
+        again = page._watch("run", 0, now, version, *BLANK)
+        assert again[:4] == [gr.skip()] * 4
+
+
+def test_the_page_without_a_run_can_be_played_with() -> None:
+    page = Replay({})
+    assert "No run is open" in str(page.load(asked()))
+    assert page._narrow(None, None, *BLANK) == [gr.skip()] * 4
+    assert page._step(1)(None, None, *BLANK) == [gr.skip()] * 4
+    assert page._page(30)(None, 0, None, *BLANK) == [gr.skip()] * 2
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"run": "gone", "session": "talk-0000"}, "No opened run is called"),
+        ({"run": "run", "session": "nobody"}, "no session"),
+        ({"session": "talk-0001", "degradation": "rotated@9"}, "under"),
+        ({"run": "run", "session": "talk-0001"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_link_to_nowhere_says_so(tmp_path: Path, query: dict[str, str], words: str) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", 2)))
+    shown = page.load(asked(**query))[-2]  # before the timer
+    assert words in shown
+    assert ('class="mm-empty"' in shown.split("<article")[0]) is bool(words)
+
+
+def test_all_conversations_behind_a_point_are_counted(tmp_path: Path) -> None:
+    analysis = Analysis(opened(write_run(tmp_path / "run", 70)))
+    assert len(analysis.behind("run", "low-light@3")) == 70
+    point: Any = SimpleNamespace(condition="low-light@3", dimension="", slice="")
+    shown = Robustness(analysis)._open(point, "run")
+    assert "70 conversations behind low-light&#64;3" in shown
+    assert "The 60 with most failures are listed" in shown
+    first = analysis.behind("run", "low-light@3")[0]
+    assert (first.wrong, first.missing, first.turns) == (2, 0, 3)
+
+
+def test_a_turn_that_nobody_scored_has_not_flipped(tmp_path: Path) -> None:
+    with RunStore(write_run(tmp_path / "run", 1)) as store:
+        unscored = result(session(0, "low-light@3"), 0, "c")
+        verdict = Verdict(outcome="unscored", judge="rules/1", reason="the judge failed")
+        store.add_verdict(unscored, verdict).result()
+        views = [conversation(store, "run", "talk-0000", c) for c in ("clean", "low-light@3")]
+    assert [turn.correct for turn in views[1].turns] == [None, False, False, None]
+    page = render("side_by_side.html.j2", a=views[0], b=views[1])
+    assert page.count("mm-flip") == 2
+
+
+def live(make: Any = Resources) -> Live:
+    return Live({}, AgentShelf(make, ["watched"]), ["watched"], Path("nowhere"))
+
+
+def answers(page: Live, talk: LiveTalk, text: str) -> list[list[Any]]:
+    async def collect() -> list[list[Any]]:
+        return [answer async for answer in page._ask(talk, text)]
+
+    return asyncio.run(collect())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def watched() -> None:
+    with contextlib.suppress(ConflictError):
+        agents.register("watched", lambda resources: Watched())
+
+
+def test_an_agent_that_breaks_when_it_is_made_leaves_nothing_working() -> None:
+    def broken() -> Resources:
+        raise ImportError("no module named torch")
+
+    talk = LiveTalk("watched", image=LazyImage.from_bytes(picture(1)))
+    _, view, text, message = answers(live(broken), talk, "what is it?")[-1]
+    assert "working" not in view
+    assert text == "what is it?"  # not lost
+    assert "ImportError: no module named torch" in message
+
+
+def test_the_picture_is_not_sent_again_while_the_agent_works() -> None:
+    talk = LiveTalk("watched", image=LazyImage.from_bytes(picture(1)))
+    found = answers(live(), talk, "what is it?")
+    assert len(found) > 2
+    assert not any("data:image" in str(answer[1:]) for answer in found)
+
+
+def test_a_visitor_who_leaves_ends_the_work() -> None:
+    async def leave() -> int:
+        talk = LiveTalk("watched", image=LazyImage.from_bytes(picture(1)))
+        asking = live()._ask(talk, "what is it?")
+        await anext(asking)
+        await asking.aclose()
+        await asyncio.sleep(0.05)
+        return len(asyncio.all_tasks()) - 1
+
+    assert asyncio.run(leave()) == 0
+
+
+def test_two_visitors_share_one_agent() -> None:
+    made: list[int] = []
+
+    def slow() -> Resources:
+        made.append(1)
+        time.sleep(0.1)
+        return Resources()
+
+    shelf = AgentShelf(slow, ["watched"])
+    found: list[object] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(shelf.get("watched"))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert len({id(agent) for agent in found}) == 1
