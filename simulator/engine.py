@@ -39,6 +39,10 @@ Commit = Callable[..., Awaitable[None]]
 HUGE_REPLY = 1_000_000
 """Characters; a longer reply is no reply but an `agent_error`."""
 
+JUDGE_SECONDS = 600.0
+"""Time limit of a verdict; the turn is unscored after it. It only ends what hangs: a model judge
+has a shorter limit of its own for each attempt."""
+
 
 class Rules(Record, frozen=True, kw_only=True):
     """What holds for every conversation of a run."""
@@ -136,9 +140,14 @@ async def _one_turn(
 
 async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
     """A verdict, or the reason why there is none. Never raises for an expected failure."""
+    limit = asyncio.timeout(JUDGE_SECONDS)
     try:
-        verdict = await judge.judge(item)
-    except (MmragError, TimeoutError) as error:
+        async with limit:
+            verdict = await judge.judge(item)
+    except TimeoutError as error:
+        own = f"the judge gave no verdict within {JUDGE_SECONDS:g} s"
+        return None, own if limit.expired() else _words(error)
+    except MmragError as error:
         return None, _words(error)
     except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
         return None, _words(JudgeError(f"{type(error).__name__}: {error}"))
@@ -154,11 +163,15 @@ async def _ask(agent: Agent, query: Query, rules: Rules) -> tuple[Reply | None, 
     for attempt in range(rules.retries + 1):
         if attempt:
             await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
+        limit = asyncio.timeout(rules.seconds if rules.seconds > 0 else None)
         try:
-            async with asyncio.timeout(rules.seconds if rules.seconds > 0 else None):
+            async with limit:
                 reply = await agent.answer(query)
-        except TimeoutError:
-            status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
+        except TimeoutError as problem:
+            if limit.expired():
+                status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
+            else:  # a limit of the agent's own
+                status, error = Status.AGENT_ERROR, _words(problem)
         except DataError as problem:
             return None, Status.DATA_ERROR, _words(problem)
         except Exception as problem:  # the agent under test is somebody else's code

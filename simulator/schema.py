@@ -50,32 +50,38 @@ UPDATE turns SET result = CAST(json_remove(CAST(result AS TEXT), '$.verdict') AS
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """Open or create, in WAL mode with a full sync per commit, migrated to the present version."""
-    new = not path.exists()
-    db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    db = None
     try:
+        db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        empty = _is_empty(db)  # new, or killed before the tables were committed
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=FULL")
         db.execute("PRAGMA wal_autocheckpoint=4000")
-        if new:
+        if empty:
             db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={VERSION}; COMMIT;")
         else:
             _migrate(db, path)
-    except sqlite3.DatabaseError as error:
-        db.close()
+    except (sqlite3.Error, StoreError) as error:
+        if db is not None:
+            db.close()
+        if isinstance(error, StoreError):
+            raise
         raise StoreError(f"{path}: cannot be opened ({error}).") from error
-    except StoreError:
-        db.close()
-        raise
     return db
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Open without writing. An older version is copied into memory and migrated there."""
+    db = None
     try:
         db = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
         )
         db.execute("PRAGMA busy_timeout=5000")
+        if _is_empty(db):
+            raise StoreError(
+                f"{path}: the run was interrupted before anything was committed. Run it again."
+            )
         if _version(db, path) == VERSION:
             return db
         copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
@@ -83,10 +89,19 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         db.close()
         _migrate(copy, path)
         return copy
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.Error, StoreError) as error:
+        if db is not None:
+            db.close()
+        if isinstance(error, StoreError):
+            raise
         raise StoreError(
             f"{path}: no readable run ({error}). Restore it from a copy, or run again."
         ) from error
+
+
+def _is_empty(db: sqlite3.Connection) -> bool:
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    return version == 0 and db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:

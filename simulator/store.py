@@ -70,6 +70,13 @@ class RunReader:
             self._rows("SELECT status, COUNT(*) FROM turns GROUP BY status ORDER BY status")
         )
 
+    def reply_count(self) -> int:
+        """Number of turns that have a reply to judge."""
+        return self._rows(
+            "SELECT COUNT(*) FROM turns "
+            "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL"
+        )[0][0]
+
     def session_keys(self) -> list[tuple[str, str]]:
         """(session id, degradation) of every session that has begun, in the data set's order."""
         return self._rows(
@@ -220,8 +227,8 @@ class RunStore(RunReader):
             self._lock = _lock(self.folder / "lock")
         except OSError as error:
             raise StoreError(
-                f"{self.folder}: cannot be written ({error.strerror}). "
-                "Choose a folder you may write to with --out."
+                f"{self.folder}: cannot be written ({error.strerror}). Choose a folder you may "
+                "write to, on a disk that knows file locks, with --out."
             ) from error
         try:
             self._writer_db = schema.open_for_writing(self.folder / schema.FILE)
@@ -282,7 +289,10 @@ class RunStore(RunReader):
         return self._submit(job)
 
     def add_verdict(self, result: TurnResult, verdict: Verdict) -> Future[None]:
-        """Record another judge's verdict on a reply that is there already."""
+        """Record a judge's verdict on a reply that is there already.
+
+        A turn's status speaks of the current judge, so another judge's verdict leaves it as it is.
+        """
         assert result.reply is not None
         key = (result.session_id, result.degradation, result.turn_index)
         row = (*key, verdict.judge, encode(verdict))
@@ -291,12 +301,29 @@ class RunStore(RunReader):
         def job(db: sqlite3.Connection) -> None:
             db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", row)
             db.execute(
-                "UPDATE turns SET status = ? "
-                "WHERE session_id = ? AND degradation = ? AND turn_index = ?",
-                (status, *key),
+                "UPDATE turns SET status = ? WHERE session_id = ? AND degradation = ? "
+                f"AND turn_index = ? AND ? = {_CURRENT}",
+                (status, *key, verdict.judge),
             )
 
         return self._submit(job)
+
+    def make_current(self, judge_id: str) -> None:
+        """From now on the run's verdicts are this judge's; every status follows, in one commit."""
+        data = msgspec.json.encode(judge_id)
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('judge', ?)", (data,))
+            changed: list[tuple[str, int]] = []
+            for row, result, status, verdict in db.execute(f"SELECT t.rowid, {_JUDGED}"):
+                bare = _join(result, status, verdict)
+                if bare.reply is not None:
+                    now = str(reply_status(bare.reply, bare.verdict))
+                    if now != status:
+                        changed.append((now, row))
+            db.executemany("UPDATE turns SET status = ? WHERE rowid = ?", changed)
+
+        self._submit(job).result()
 
     def forget_turns(self, session_id: str, degradation: str, from_index: int) -> None:
         """Drop the turns of a session from an index on, so that they are asked again."""
@@ -414,19 +441,22 @@ class _Job:
         self.done.set_running_or_notify_cancel()
 
 
-_TURNS = (
-    "SELECT t.result, t.status, v.verdict FROM turns t LEFT JOIN verdicts v "
+_CURRENT = "(SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge')"
+
+_JUDGED = (
+    "t.result, t.status, v.verdict FROM turns t LEFT JOIN verdicts v "
     "ON v.session_id = t.session_id AND v.degradation = t.degradation "
-    "AND v.turn_index = t.turn_index "
-    "AND v.judge = (SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge') "
+    f"AND v.turn_index = t.turn_index AND v.judge = {_CURRENT} "
 )
+
+_TURNS = f"SELECT {_JUDGED}"
 
 _MARKS = (
     "SELECT t.session_id, t.degradation, "
     "COALESCE(json_extract(CAST(v.verdict AS TEXT), '$.outcome'), t.status) "
     "FROM turns t LEFT JOIN verdicts v ON v.session_id = t.session_id "
     "AND v.degradation = t.degradation AND v.turn_index = t.turn_index "
-    "AND v.judge = (SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge') "
+    f"AND v.judge = {_CURRENT} "
     "WHERE (t.session_id, t.degradation) IN "
     "(SELECT DISTINCT session_id, degradation FROM turns WHERE rowid > ?) "
     "ORDER BY t.session_id, t.degradation, t.turn_index"
@@ -446,11 +476,10 @@ def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
     """The row of a turn with the current judge's verdict, which may have changed its status."""
     bare = decode_as(TurnResult, result)
     now = Status(status)
+    found = None if verdict is None else decode_as(Verdict, verdict)
+    error = bare.error if found is None else found.reason
     return msgspec.structs.replace(
-        bare,
-        status=now,
-        verdict=None if verdict is None else decode_as(Verdict, verdict),
-        error=bare.error if now.is_failure else None,
+        bare, status=now, verdict=found, error=error if now.is_failure else None
     )
 
 
@@ -458,7 +487,7 @@ def _lock(path: Path) -> IO[str]:
     file = path.open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    except BlockingIOError as error:
         file.seek(0)
         holder = file.read().strip() or "unknown"
         file.close()
@@ -466,6 +495,9 @@ def _lock(path: Path) -> IO[str]:
             f"{path.parent}: another process (pid {holder}) is writing this run. "
             "Wait for it, stop it, or choose another --out."
         ) from error
+    except OSError:  # a file system without locks
+        file.close()
+        raise
     file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()

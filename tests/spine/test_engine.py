@@ -87,6 +87,30 @@ def test_a_slow_turn_times_out_and_the_next_one_is_asked() -> None:
     assert [r.status for r in results] == [Status.ANSWERED, Status.TIMEOUT, Status.ANSWERED]
 
 
+def test_only_the_engines_own_limit_is_a_timeout() -> None:
+    class Impatient:
+        async def answer(self, query: Query) -> Reply:
+            raise TimeoutError("the agent's own search gave up")
+
+    results, _ = converse(Impatient(), turns=1)
+    assert results[0].status is Status.AGENT_ERROR
+    assert "own search" in (results[0].error or "")
+
+
+def test_a_judge_that_hangs_leaves_the_turn_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging:
+        id = "hanging"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    monkeypatch.setattr("simulator.engine.JUDGE_SECONDS", 0.02)
+    results, _ = converse(letters("cc"), Hanging(), turns=2)
+    assert [r.status for r in results] == [Status.JUDGE_ERROR] * 2
+    assert results[0].error == "the judge gave no verdict within 0.02 s"
+
+
 def test_retries_ask_again() -> None:
     class Flaky(ByNumber):
         async def answer(self, query: Query) -> Reply:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 import sqlite3
 import subprocess
@@ -88,6 +89,39 @@ def test_resume_asks_only_what_is_missing(tmp_path: Path, sessions: list[Session
     asked = {(q.session_id, q.turn_index) for q in first.seen}
     again = {(q.session_id, q.turn_index) for q in second.seen}
     assert len(asked & again) <= 3  # at most the turns in flight
+
+
+def test_a_kill_before_the_tables_exist_leaves_a_folder_that_can_be_run(
+    tmp_path: Path, sessions: list[Session]
+) -> None:
+    for state in ("no byte", "WAL mode only"):
+        folder = tmp_path / state
+        folder.mkdir()
+        (folder / schema.FILE).touch()
+        if state == "WAL mode only":
+            db = sqlite3.connect(folder / schema.FILE)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.close()
+        with pytest.raises(StoreError, match=r"before anything was committed\. Run it again"):
+            RunReader(folder)
+        run_all(folder, sessions, ByNumber())
+        with RunReader(folder) as run:
+            assert run.turn_counts()
+
+
+def test_a_file_that_cannot_be_locked_is_no_second_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_args: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with pytest.raises(StoreError, match="No locks available"):
+        RunStore(tmp_path / "run")
+    monkeypatch.undo()
+    (tmp_path / "run" / schema.FILE).mkdir()
+    with pytest.raises(StoreError, match="cannot be opened"):
+        RunStore(tmp_path / "run")
 
 
 def test_a_second_writer_is_refused_and_readers_are_not(tmp_path: Path) -> None:
@@ -219,13 +253,63 @@ def test_rejudging_asks_no_agent_and_keeps_the_earlier_verdicts(
         assert score_run(store) == before
 
 
-def test_a_judge_error_is_mended_by_rejudging(tmp_path: Path) -> None:
-    class Broken:
-        id = "broken"
+class Undecided:
+    id = "undecided"
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        return Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason="cannot say")
+
+
+class Broken:
+    id = "broken"
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        raise OSError("no route")
+
+
+@pytest.mark.parametrize("judge", [Undecided(), Broken()])
+def test_statuses_follow_the_judge_there_and_back(
+    tmp_path: Path, sessions: list[Session], judge: object
+) -> None:
+    run_all(tmp_path / "run", sessions, ByNumber())
+    with RunStore(tmp_path / "run") as store:
+        before, turns = score_run(store), timeless(store)
+        assert asyncio.run(rejudge_run(store, judge)) == 0
+        asked = before["all"]["asked"]
+        assert store.turn_counts()["judge_error"] == asked
+        failed = store.turns("s000")[0]
+        assert failed.verdict is not None
+        assert failed.error == failed.verdict.reason
+        assert failed.error in ("cannot say", "OSError: no route")
+        assert asyncio.run(rejudge_run(store, Equality())) == 0  # its verdicts are there
+        assert score_run(store) == before
+        assert timeless(store) == turns
+
+
+def test_an_interrupted_rejudging_changes_no_status(
+    tmp_path: Path, sessions: list[Session]
+) -> None:
+    class Dies(Undecided):
+        left = 7
 
         async def judge(self, item: JudgeItem) -> Verdict:
-            raise OSError("no route")
+            self.left -= 1
+            if self.left < 0:
+                raise asyncio.CancelledError
+            return await super().judge(item)
 
+    run_all(tmp_path / "run", sessions, ByNumber())
+    with RunStore(tmp_path / "run") as store:
+        before = score_run(store)
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(rejudge_run(store, Dies(), 1))
+        assert score_run(store) == before
+        told: list[tuple[int, int]] = []
+        asyncio.run(rejudge_run(store, Generous(), on_progress=lambda *now: told.append(now)))
+        assert told == [(n + 1, len(told)) for n in range(before["all"]["asked"])]
+
+
+def test_a_judge_error_is_mended_by_rejudging(tmp_path: Path) -> None:
     run_all(tmp_path / "run", [make_session(0)], ByNumber(), Broken())
     with RunStore(tmp_path / "run") as store:
         assert store.turn_counts() == {"judge_error": 4}
