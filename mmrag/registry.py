@@ -24,34 +24,75 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 class Spec(Record, frozen=True, kw_only=True):
     """A part by name with options. `Spec.parse(str(spec)) == spec`.
 
+    An option may be a spec with options of its own, in brackets.
+
     >>> str(Spec.parse("grounded:rerank=off, ocr=off"))
     'grounded:ocr=off,rerank=off'
+    >>> Spec.parse("task3:model=(openai:name=m,retries=1)").options["model"]
+    'openai:name=m,retries=1'
     """
 
     name: str
     options: Mapping[str, str] = {}
 
+    def __post_init__(self) -> None:
+        """Refuse what could not be written down."""
+        for key, value in self.options.items():
+            if (value.startswith("(") or "," in value) and _closing(f"({value})") != len(value) + 1:
+                raise SpecError(f"the brackets in {key}={value} do not match.")
+
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Read `name` or `name:key=value,key=value`. A value may hold anything but a comma."""
+        """Read `name` or `name:key=value,key=(value, with commas)`."""
         name, _, rest = text.strip().partition(":")
         if not _NAME.fullmatch(name):
             raise SpecError(f"{text!r} is no spec; write name or name:key=value,key=value.")
         options: dict[str, str] = {}
-        for part in filter(None, (p.strip() for p in rest.split(","))):
+        for part in filter(None, map(str.strip, _parts(rest))):
             key, equals, value = part.partition("=")
             key = key.strip()
             if not equals or not key:
                 raise SpecError(f"{part!r} in {text!r} is no option; write key=value.")
             if key in options:
                 raise SpecError(f"option {key!r} stands twice in {text!r}.")
-            options[key] = value.strip()
+            value = value.strip()
+            options[key] = value[1:-1].strip() if value.startswith("(") else value
         return cls(name=name, options=dict(sorted(options.items())))
 
     def __str__(self) -> str:
         if not self.options:
             return self.name
-        return f"{self.name}:" + ",".join(f"{k}={v}" for k, v in sorted(self.options.items()))
+        return f"{self.name}:" + ",".join(
+            f"{k}=({v})" if "," in v or v.startswith("(") else f"{k}={v}"
+            for k, v in sorted(self.options.items())
+        )
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between commas; a value that begins with a bracket goes on to its closing one."""
+    found, start = [""], 0
+    for bracket in re.finditer(r"=\s*\(", text):
+        if bracket.start() < start:
+            continue
+        end = _closing(text, bracket.end() - 1)
+        if end < 0 or text[end + 1 :].lstrip()[:1] not in ("", ","):
+            raise SpecError(f"the brackets in {text!r} do not match.")
+        before, *rest = text[start : bracket.start()].split(",")
+        found = [*found[:-1], found[-1] + before, *rest]
+        found[-1] += text[bracket.start() : end + 1]
+        start = end + 1
+    last, *rest = text[start:].split(",")
+    return [*found[:-1], found[-1] + last, *rest]
+
+
+def _closing(text: str, start: int = 0) -> int:
+    """Where the bracket that opens at `start` closes, or -1."""
+    depth = 0
+    for i in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[i], 0)
+        if depth == 0:
+            return i
+    return -1
 
 
 class Registry(Generic[T]):

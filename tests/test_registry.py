@@ -9,14 +9,44 @@ from mmrag.registry import Registry, Spec
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,8}", fullmatch=True)
 VALUES = st.text(
-    st.characters(exclude_characters=",", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"))
+    st.characters(exclude_characters="(),", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"))
+)
+NESTED = st.recursive(
+    VALUES,
+    lambda inner: st.builds(
+        lambda name, options: str(Spec(name=name, options=options)),
+        NAMES,
+        st.dictionaries(NAMES, inner, max_size=3),
+    ),
+    max_leaves=6,
 )
 
 
-@given(NAMES, st.dictionaries(NAMES, VALUES, max_size=4))
+@given(NAMES, st.dictionaries(NAMES, NESTED, max_size=4))
 def test_specs_parse_back(name: str, options: dict[str, str]) -> None:
     spec = Spec(name=name, options=dict(sorted(options.items())))
     assert Spec.parse(str(spec)) == spec
+
+
+def test_an_option_may_be_a_spec_with_options() -> None:
+    text = "task3:model=(openai:base_url=http://h:1/v1,name=m),reader=(x:y=(z:a=1,b=2),w=:())"
+    spec = Spec.parse(text)
+    assert spec.options["model"] == "openai:base_url=http://h:1/v1,name=m"
+    assert spec.options["reader"] == "x:y=(z:a=1,b=2),w=:()"
+    assert Spec.parse(str(spec)) == spec
+    assert Spec.parse("a:b= ( c:d=1 , e=2 ) , f=3").options == {"b": "c:d=1 , e=2", "f": "3"}
+    assert Spec.parse("scripted:text=:(").options == {"text": ":("}
+
+
+@pytest.mark.parametrize("text", ["a:b=(c", "a:b=(c))", "a:b=(c)d", "a:b=(c,d=1"])
+def test_brackets_that_do_not_match_are_refused(text: str) -> None:
+    with pytest.raises(SpecError, match="brackets"):
+        Spec.parse(text)
+
+
+def test_what_could_not_be_written_down_is_no_spec() -> None:
+    with pytest.raises(SpecError, match="brackets"):
+        Spec(name="a", options={"b": "x,)("})
 
 
 @pytest.mark.parametrize("text", ["", "Name", "a:b", "a:=c", "a:b=1,b=2", "a b", "../x"])

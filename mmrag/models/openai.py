@@ -14,8 +14,8 @@ import io
 import os
 import random
 import time
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, NamedTuple, cast
 
 import httpx
 import msgspec
@@ -73,7 +73,7 @@ class OpenAIModel:
         self._side = int(_number("side", side))
         self._first_wait = _number("first_wait", first_wait)
         self._transport = transport
-        self._open: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient, AdaptiveLimit] | None = None
+        self._open: _Open | None = None
         self._jitter = random.Random(f"{name} {base_url}")
 
     async def generate(
@@ -81,7 +81,7 @@ class OpenAIModel:
     ) -> Completion:
         """One completion, retried within bounds; usage counts every attempt that was billed."""
         body = self._body(messages, options)
-        client, limit = self._connection()
+        client, limit = await self._connection()
         problem: ServiceError = ServiceError(f"{self._where}: not asked.")
         for attempt in range(self._retries + 1):
             async with limit.slot() as mark:
@@ -98,12 +98,6 @@ class OpenAIModel:
                 break
             await asyncio.sleep(wait if wait is not None else self._backoff(attempt))
         raise problem
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._open is not None:
-            await self._open[1].aclose()
-            self._open = None
 
     async def _attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Completion | _Miss:
         headers = {"content-type": "application/json"}
@@ -227,18 +221,38 @@ class OpenAIModel:
     def _where(self) -> str:
         return f"model {self.name!r} at {self._base_url}"
 
-    def _connection(self) -> tuple[httpx.AsyncClient, AdaptiveLimit]:
+    async def _connection(self) -> tuple[httpx.AsyncClient, AdaptiveLimit]:
         """Client and limit belong to one event loop; a later loop gets its own."""
         loop = asyncio.get_running_loop()
-        if self._open is None or self._open[0] is not loop:
+        if self._open is None or self._open.loop is not loop:
             client = httpx.AsyncClient(
                 timeout=self._timeout,
                 transport=self._transport,
                 limits=httpx.Limits(max_connections=int(self._most)),
                 follow_redirects=False,
             )
-            self._open = (loop, client, AdaptiveLimit(self._concurrency, self._most))
-        return self._open[1], self._open[2]
+            held = _held(client)
+            self._open = _Open(loop, client, AdaptiveLimit(self._concurrency, self._most), held)
+            await anext(held)
+        return self._open.client, self._open.limit
+
+
+class _Open(NamedTuple):
+    loop: asyncio.AbstractEventLoop
+    client: httpx.AsyncClient
+    limit: AdaptiveLimit
+    held: AsyncGenerator[None]
+
+
+async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None]:
+    """Closes the connections when the event loop ends, which ends its open generators.
+
+    So nobody between a command and a model has to pass on that all is over.
+    """
+    try:
+        yield
+    finally:
+        await client.aclose()
 
 
 def data_url(image: LazyImage, side: int) -> str:

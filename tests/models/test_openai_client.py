@@ -21,10 +21,7 @@ SECRET = "sk-never-to-be-seen-123"
 def ask(server, options=GenerateOptions(), images=(), **settings):
     async def run():
         model = OpenAIModel(name="m", base_url=server.url, first_wait=0.01, **settings)
-        try:
-            return await model.generate([Message(role="user", text="hi", images=images)], options)
-        finally:
-            await model.close()
+        return await model.generate([Message(role="user", text="hi", images=images)], options)
 
     return asyncio.run(run())
 
@@ -130,11 +127,8 @@ def test_concurrency_adapts_to_what_the_server_bears(server):
         model = OpenAIModel(
             name="m", base_url=server.url, first_wait=0.01, retries=30, concurrency=16
         )
-        try:
-            message = [Message(role="user", text="hi")]
-            return await asyncio.gather(*(model.generate(message) for _ in range(60)))
-        finally:
-            await model.close()
+        message = [Message(role="user", text="hi")]
+        return await asyncio.gather(*(model.generate(message) for _ in range(60)))
 
     assert {c.text for c in asyncio.run(run())} == {"Blue."}
     # after the first refusals the load stays near the capacity: few requests are wasted
@@ -162,3 +156,17 @@ def test_specs_make_models_and_bad_ones_say_why():
         models.create("openai:name=m,timeout=soon")
     with pytest.raises(SpecError, match="needs a model"):
         models.create("openai:name=")
+
+
+def test_connections_are_closed_with_the_event_loop(server):
+    model = OpenAIModel(name="m", base_url=server.url)
+    seen = []
+
+    async def run():
+        await asyncio.gather(*(model.generate([Message(role="user", text="hi")]) for _ in range(3)))
+        seen.append(model._open.client)
+
+    for _ in range(2):
+        asyncio.run(run())
+    assert seen[0] is not seen[1]
+    assert all(client.is_closed for client in seen)

@@ -79,11 +79,8 @@ def asked(url, name, count=1):
 
     async def run():
         model = OpenAIModel(name=name, base_url=url, retries=1, first_wait=0.01)
-        try:
-            options = GenerateOptions(max_tokens=6, temperature=0.0)
-            return await asyncio.gather(*(model.generate([message], options) for _ in range(count)))
-        finally:
-            await model.close()
+        options = GenerateOptions(max_tokens=6, temperature=0.0)
+        return await asyncio.gather(*(model.generate([message], options) for _ in range(count)))
 
     return asyncio.run(run())
 
