@@ -149,10 +149,14 @@ async def _converse(
     optics: Optics | None,
 ) -> list[TurnResult]:
     try:
-        session, began = await asyncio.to_thread(
-            _prepare, position, session, degradation, plan.seed, optics, store
-        )
-        await asyncio.wrap_future(began)
+        kept = store.begun(session.id, degradation)
+        if kept is None:
+            session, began = await asyncio.to_thread(
+                _prepare, position, session, degradation, plan.seed, optics, store
+            )
+            await asyncio.wrap_future(began)
+        else:  # go on with the picture that the earlier turns were asked about
+            session = kept
     except DataError as error:
         broken = _labelled(session, degradation)
         await asyncio.wrap_future(store.begin_broken(position, broken))

@@ -83,6 +83,10 @@ class RunReader:
             "SELECT session_id, degradation FROM sessions ORDER BY position, degradation"
         )
 
+    def conditions(self) -> list[str]:
+        """Every degradation that something was run under."""
+        return [r[0] for r in self._rows("SELECT DISTINCT degradation FROM sessions ORDER BY 1")]
+
     def degradations_of(self, session_id: str) -> list[str]:
         """Under which degradations a session was run."""
         rows = self._rows(
@@ -98,8 +102,25 @@ class RunReader:
             degradation,
         )
         if not rows:
-            raise StoreError(f"{self.folder}: no session {session_id!r} under {degradation!r}.")
+            others = ", ".join(self.degradations_of(session_id))
+            cure = f"it was run under {others}" if others else "`mmrag show RUN` lists those it has"
+            raise StoreError(
+                f"{self.folder}: no session {session_id!r} under {degradation!r}; {cure}."
+            )
         return decode_as(Session, rows[0][0], images=self.images.get)
+
+    def begun(self, session_id: str, degradation: str) -> Session | None:
+        """A session whose picture was recorded when it began, so that it can be gone on with."""
+        rows = self._rows(
+            "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
+            session_id,
+            degradation,
+        )
+        if not rows:
+            return None
+        session = decode_as(Session, rows[0][0], images=self.images.get)
+        digest = session.capture.image.sha256
+        return session if digest and self.images.path(digest).is_file() else None
 
     def sessions(self) -> Iterator[Session]:
         """All sessions, streamed in the data set's order."""

@@ -8,15 +8,18 @@ second time gains nothing). Proxies from the environment are ignored for the sam
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import io
 import ipaddress
 import os
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmrag.errors import ImageError
+from mmrag.errors import ImageError, StoreError
 from mmrag.images import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -45,67 +48,83 @@ class Fetcher:
     def fetch(self, url: str) -> bytes:
         """The bytes behind a URL, from the cache where it has them. Raises `ImageError`."""
         place = self.cache / hashlib.sha256(url.encode()).hexdigest()
-        if place.is_file():
-            return place.read_bytes()
-        data = self._download(url)
-        _write(place, data)
+        try:
+            if place.is_file():
+                return place.read_bytes()
+            data = self._download(url)
+            _check_picture(data, url)
+            _write(place, data)
+        except OSError as error:
+            raise StoreError(
+                f"{self.cache}: fetched pictures cannot be kept there ({error.strerror}). "
+                "Let XDG_CACHE_HOME name a folder you may write to."
+            ) from error
         return data
 
     def _download(self, url: str) -> bytes:
+        """Within the limit whatever the server does, in a loop of its own: a caller may be in one.
+
+        Cancelling is what ends a server that drips: a limit per read would begin anew each time.
+        """
+        with ThreadPoolExecutor(1, thread_name_prefix="fetch") as thread:
+            return thread.submit(asyncio.run, self._within_limit(url)).result()
+
+    async def _within_limit(self, url: str) -> bytes:
         import httpx
 
-        deadline = time.monotonic() + self.seconds
         try:
-            with httpx.Client(trust_env=False, follow_redirects=False) as client:
+            async with (
+                asyncio.timeout(self.seconds),
+                httpx.AsyncClient(
+                    trust_env=False, follow_redirects=False, timeout=self.seconds
+                ) as client,
+            ):
                 target = url
                 for _ in range(_REDIRECTS + 1):
-                    answer = self._get(client, target, deadline)
+                    answer = await self._get(client, target)
                     if isinstance(answer, bytes):
                         return answer
                     target = answer
-        except httpx.HTTPError as error:
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise ImageError(f"{url}: not complete within {self.seconds:g} s.") from error
+        except (httpx.HTTPError, OSError) as error:
             words = str(error) or type(error).__name__
             raise ImageError(f"{url}: cannot be fetched ({words}).") from error
         except httpx.InvalidURL as error:
             raise ImageError(f"{url}: no valid URL ({error}).") from error
         raise ImageError(f"{url}: more than {_REDIRECTS} redirects.")
 
-    def _get(self, client: httpx.Client, url: str, deadline: float) -> bytes | str:
+    async def _get(self, client: httpx.AsyncClient, url: str) -> bytes | str:
         """The body, or the URL of a redirect."""
         import httpx
 
         parsed = httpx.URL(url)
         if parsed.scheme not in ("http", "https") or not parsed.host:
             raise ImageError(f"{url}: only http and https URLs are fetched.")
-        address = self._address(parsed.host, parsed.port or 443, url)
+        address = await asyncio.to_thread(self._address, parsed.host, parsed.port or 443, url)
         request = client.build_request(
             "GET",
             parsed.copy_with(host=address),
             headers={"Host": parsed.netloc.decode(), "Accept": "image/*"},
-            timeout=max(0.1, deadline - time.monotonic()),
             extensions={"sni_hostname": parsed.host},
         )
-        answer = client.send(request, stream=True)
+        answer = await client.send(request, stream=True)
         try:
             if answer.is_redirect:
                 return str(parsed.join(answer.headers["location"]))
             if answer.status_code != 200:
                 raise ImageError(f"{url}: the server answered {answer.status_code}.")
-            return self._body(answer, url, deadline)
+            return await self._body(answer, url)
         finally:
-            answer.close()
+            await answer.aclose()
 
-    def _body(self, answer: httpx.Response, url: str, deadline: float) -> bytes:
-        chunks: list[bytes] = []
-        size = 0
-        for chunk in answer.iter_bytes():
-            size += len(chunk)
-            if size > self.max_bytes:
+    async def _body(self, answer: httpx.Response, url: str) -> bytes:
+        body = bytearray()
+        async for chunk in answer.aiter_bytes():
+            body += chunk
+            if len(body) > self.max_bytes:
                 raise ImageError(f"{url}: larger than {self.max_bytes:,} bytes.")
-            if time.monotonic() > deadline:
-                raise ImageError(f"{url}: not complete within {self.seconds:g} s.")
-            chunks.append(chunk)
-        return b"".join(chunks)
+        return bytes(body)
 
     def _address(self, host: str, port: int, url: str) -> str:
         try:
@@ -127,6 +146,16 @@ def default_cache() -> Path:
     """Where fetched pictures are kept: `$XDG_CACHE_HOME/mmrag/pictures`."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "mmrag" / "pictures"
+
+
+def _check_picture(data: bytes, url: str) -> None:
+    """What is no picture must not be cached: the server may be mended, the cache would not be."""
+    from PIL import Image
+
+    try:
+        Image.open(io.BytesIO(data)).close()
+    except Exception as error:  # Pillow's readers raise whatever the bytes drive them to
+        raise ImageError(f"{url}: what the server sent is no picture.") from error
 
 
 def _write(place: Path, data: bytes) -> None:

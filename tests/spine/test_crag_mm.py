@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.server
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,8 +14,8 @@ import datasets
 import pytest
 from spine_parts import ByNumber, picture, run_all
 
-from mmrag.errors import DataError, ImageError, SpecError, Unavailable
-from mmrag.records import Status
+from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailable
+from mmrag.records import Query, Reply, Status
 from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.fetch import Fetcher
 from simulator.store import RunReader
@@ -238,9 +240,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(200, b"x" * 200_000)
         elif self.path == "/text":
             self.reply(200, b"this is no picture")
-        elif self.path == "/slow":
+        elif self.path in ("/slow", "/dripping-headers"):
             self.send_response(200)
-            self.end_headers()
+            if self.path == "/slow":
+                self.end_headers()
+            else:
+                self.flush_headers()
             try:
                 for _ in range(100):
                     self.wfile.write(b"x")
@@ -291,11 +296,15 @@ def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
         ("/to-file", "only http"),
         ("/big", "larger than 100,000"),
         ("/slow", "not complete within"),
+        ("/dripping-headers", "not complete within"),
+        ("/text", "no picture"),
     ],
 )
 def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str) -> None:
+    began = time.perf_counter()
     with pytest.raises(ImageError, match=words):
         fetcher(tmp_path, max_bytes=100_000, seconds=0.4).fetch(server + path)
+    assert time.perf_counter() - began < 2.5  # the slow ones would go on for five seconds
     assert not list((tmp_path / "cache").rglob("*")), "nothing broken may be cached"
 
 
@@ -311,6 +320,39 @@ def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str)
 def test_files_and_private_addresses_are_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(ImageError):
         Fetcher(tmp_path / "cache", seconds=1).fetch(url)
+
+
+def test_an_unwritable_cache_is_told_and_named(tmp_path: Path, server: str) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.raises(StoreError, match=r"cache: fetched pictures cannot be kept.*XDG_CACHE_HOME"):
+        fetcher(tmp_path).fetch(f"{server}/ok.jpg")
+
+
+def test_fetching_works_inside_an_event_loop(tmp_path: Path, server: str) -> None:
+    async def inside() -> bytes:
+        return fetcher(tmp_path).fetch(f"{server}/ok.jpg")
+
+    assert asyncio.run(inside()) == picture(5)
+
+
+def test_a_resumed_conversation_keeps_its_picture_when_the_url_is_gone(
+    tmp_path: Path, server: str
+) -> None:
+    class DiesInTheMiddle(ByNumber):
+        async def answer(self, query: Query) -> Reply:
+            if query.turn_index == 1:
+                raise asyncio.CancelledError
+            return await super().answer(query)
+
+    folder = write([v2_row("s001", url=f"{server}/ok.jpg")], tmp_path / "set", "v2-parquet")
+    with pytest.raises(asyncio.CancelledError):
+        run_all(tmp_path / "run", CragMM(folder, fetcher=fetcher(tmp_path)), DiesInTheMiddle())
+    offline = Fetcher(tmp_path / "empty", allow_private=False)  # refuses that URL
+    agent = ByNumber()
+    run_all(tmp_path / "run", CragMM(folder, fetcher=offline), agent)
+    assert [q.image.data for q in agent.seen] == [picture(5)]
+    with RunReader(tmp_path / "run") as run:
+        assert Status.DATA_ERROR not in {r.status for r in run.turns("s001")}
 
 
 def test_a_dead_url_is_that_sessions_data_error(tmp_path: Path, server: str) -> None:
