@@ -14,7 +14,7 @@ import io
 import os
 import random
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import httpx
@@ -31,6 +31,7 @@ MAX_BODY = 8 << 20
 
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _LONGEST_WAIT = 60.0
+_FOR_EVER = 1e9
 
 
 class OpenAIModel:
@@ -81,7 +82,7 @@ class OpenAIModel:
     ) -> Completion:
         """One completion, retried within bounds; usage counts every attempt that was billed."""
         body = self._body(messages, options)
-        client, limit = await self._connection()
+        client, limit = self._connection()
         problem: ServiceError = ServiceError(f"{self._where}: not asked.")
         for attempt in range(self._retries + 1):
             async with limit.slot() as mark:
@@ -221,7 +222,7 @@ class OpenAIModel:
     def _where(self) -> str:
         return f"model {self.name!r} at {self._base_url}"
 
-    async def _connection(self) -> tuple[httpx.AsyncClient, AdaptiveLimit]:
+    def _connection(self) -> tuple[httpx.AsyncClient, AdaptiveLimit]:
         """Client and limit belong to one event loop; a later loop gets its own."""
         loop = asyncio.get_running_loop()
         if self._open is None or self._open.loop is not loop:
@@ -231,9 +232,9 @@ class OpenAIModel:
                 limits=httpx.Limits(max_connections=int(self._most)),
                 follow_redirects=False,
             )
-            held = _held(client)
-            self._open = _Open(loop, client, AdaptiveLimit(self._concurrency, self._most), held)
-            await anext(held)
+            # the loop's clock holds the task as long as it sleeps
+            loop.create_task(_close_in_the_end(client))  # noqa: RUF006
+            self._open = _Open(loop, client, AdaptiveLimit(self._concurrency, self._most))
         return self._open.client, self._open.limit
 
 
@@ -241,16 +242,15 @@ class _Open(NamedTuple):
     loop: asyncio.AbstractEventLoop
     client: httpx.AsyncClient
     limit: AdaptiveLimit
-    held: AsyncGenerator[None]
 
 
-async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None]:
-    """Closes the connections when the event loop ends, which ends its open generators.
+async def _close_in_the_end(client: httpx.AsyncClient) -> None:
+    """Sleeps until the event loop ends, which cancels whatever still runs, and closes then.
 
     So nobody between a command and a model has to pass on that all is over.
     """
     try:
-        yield
+        await asyncio.sleep(_FOR_EVER)
     finally:
         await client.aclose()
 

@@ -83,7 +83,7 @@ class FaultyServer:
         else:
             data = b"{not json" if code == "malformed" else json.dumps(self.reply).encode()
             if code == "slow":
-                threading.Event().wait(1.0)
+                threading.Event().wait(3.0)
             if code == "huge":
                 data = b" " * (9 << 20)
             handler.send_response(200)

@@ -84,7 +84,7 @@ def test_faults_that_stay_are_not_retried(server, fault, kind):
 def test_slow_is_a_timeout(server):
     server.script = ["slow"] * 5
     with pytest.raises(ServiceTimeout):
-        ask(server, timeout=0.1, retries=1)
+        ask(server, timeout=0.7, retries=1)
     assert len(server.bodies) == 2
 
 
