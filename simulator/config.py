@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,6 +20,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     data: str = "mini"
     split: str = "multi-turn"
+    """Of a world: multi-turn or single-turn. Of CRAG-MM: a split that its files name; neither is
+    needed where there is only one."""
     agent: str = "grounded"
     judge: str = "builtin"
     search: str = "auto"
@@ -52,6 +55,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SpecError("limit is the number of sessions to run; give at least 1.")
         if not all(1 <= severity <= 5 for severity in self.severities) or not self.severities:
             raise SpecError("severities lie between 1 and 5.")
+        if not math.isfinite(self.seconds):
+            raise SpecError("seconds is a number; 0 means no limit.")
         if self.seconds < 0 or self.max_tokens < 0 or self.retries < 0:
             raise SpecError("seconds, max_tokens and retries cannot be negative.")
 

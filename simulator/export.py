@@ -33,15 +33,19 @@ def export_run(run: RunReader, out: Path, kind: str) -> int:
     """Write every turn of a run. Returns the number of rows. Never overwrites."""
     if kind not in FORMATS:
         raise SpecError(f"{kind!r} is no export format; choose one of {', '.join(FORMATS)}.")
-    if out.exists():
-        raise ConflictError(f"{out} exists already; choose another name or remove it.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    rows = turn_rows(run)
-    if kind == "jsonl":
-        return _jsonl(rows, out)
-    if kind == "parquet":
-        return _parquet(rows, out)
-    return _hugging_face(run, out)
+    try:
+        if out.exists():
+            raise ConflictError(f"{out} exists already; choose another name or remove it.")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "hf":
+            return _hugging_face(run, out)
+        with _whole(out) as temporary:
+            return (_jsonl if kind == "jsonl" else _parquet)(turn_rows(run), temporary)
+    except OSError as error:
+        raise StoreError(
+            f"{out}: cannot be written ({error.strerror or error}). "
+            "Choose a place you may write to, or make room."
+        ) from error
 
 
 def turn_rows(run: RunReader) -> Iterator[dict[str, Any]]:
@@ -94,7 +98,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
 
 def _jsonl(rows: Iterable[dict[str, Any]], out: Path) -> int:
     count = 0
-    with _whole(out) as temporary, temporary.open("wb") as file:
+    with out.open("wb") as file:
         for row in rows:
             file.write(msgspec.json.encode(row) + b"\n")
             count += 1
@@ -107,7 +111,7 @@ def _parquet(rows: Iterable[dict[str, Any]], out: Path) -> int:
 
     count = 0
     schema = _schema()
-    with _whole(out) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+    with pq.ParquetWriter(out, schema) as writer:
         for chunk in _chunks(rows, 2000):
             writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
             count += len(chunk)
@@ -127,7 +131,7 @@ def _hugging_face(run: RunReader, out: Path) -> int:
             turns = list(_session_rows(run, session))
             count += len(turns)
             digest = session.capture.image.sha256
-            picture = run.images.path(digest).read_bytes() if digest else None
+            picture = run.images.get(digest).data if digest else None
             yield {
                 "session_id": session.id,
                 "degradation": session.capture.degradation,
@@ -179,7 +183,6 @@ def _whole(out: Path) -> Generator[Path, None, None]:
     try:
         yield temporary
         temporary.replace(out)
-    except OSError as error:
-        raise StoreError(f"{out}: cannot be written ({error.strerror or error}).") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()

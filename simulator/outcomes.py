@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -116,15 +115,3 @@ def _check_gaps(path: Path, places: dict[tuple[str, int], int]) -> None:
                     f"{path}, line {places[session, after]}: session {session!r} jumps from turn "
                     f"{before} to {after}; add the missing turn (outcome missing or unscored)."
                 )
-
-
-def as_json(turns: Iterator[TurnScore]) -> Iterator[dict[str, Any]]:
-    """The same lines back, for export."""
-    for turn in turns:
-        yield {
-            "session_id": turn.session_id,
-            "turn_index": turn.turn_index,
-            "outcome": str(turn.outcome),
-            "exact_match": turn.exact,
-            "is_ego": turn.is_ego,
-        }

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from mmrag.errors import SpecError
 from mmrag.metrics.protocols import TurnScore, score
 from mmrag.records import Outcome, Record, Status, TurnResult
 from simulator.engine import outcome_of
@@ -27,6 +28,23 @@ class ScoreOptions(Record, frozen=True, kw_only=True):
     """Only turns under this degradation; None takes all, each as a session of its own."""
     resamples: int = 1000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.agent_errors not in AGENT_ERRORS:
+            raise SpecError(
+                f"agent_errors is {', '.join(AGENT_ERRORS)}; not {self.agent_errors!r}."
+            )
+
+
+def options_for(run: RunReader, **given: Any) -> ScoreOptions:
+    """The options a run is scored under: its own stop rule, seed and count of agent errors.
+
+    What is `given` and not None wins.
+    """
+    config: dict[str, Any] = run.meta("config") or {}
+    own = {key: config[key] for key in ("stop", "seed", "agent_errors") if key in config}
+    told = {key: value for key, value in given.items() if value is not None}
+    return ScoreOptions(**{**own, **told})
 
 
 def turn_scores(
@@ -52,6 +70,12 @@ def turn_scores(
 
 def score_run(run: RunReader, options: ScoreOptions = ScoreOptions()) -> dict[str, Any]:
     """Figures of a run with the options they were computed under and the statuses behind them."""
+    there = run.conditions()
+    if options.degradation is not None and options.degradation not in there:
+        raise SpecError(
+            f"{run.folder}: nothing was run under {options.degradation!r}; there is "
+            f"{', '.join(there) or 'no session in it yet'}."
+        )
     figures: dict[str, Any] = score(
         turn_scores(run, agent_errors=options.agent_errors, degradation=options.degradation),
         options.protocol,
@@ -61,7 +85,7 @@ def score_run(run: RunReader, options: ScoreOptions = ScoreOptions()) -> dict[st
     )
     return {
         **figures,
-        "options": msgspec.to_builtins(options),
+        "options": msgspec.structs.asdict(options),
         "judge": run.meta("judge"),
         "statuses": run.turn_counts(),
     }

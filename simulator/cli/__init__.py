@@ -39,8 +39,3 @@ def main() -> None:
     except MmragError as error:
         typer.secho(f"error: {error}", fg="red", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.secho("interrupted; what was committed is kept.", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)

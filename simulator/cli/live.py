@@ -44,6 +44,11 @@ class Tally:
                 row["cost"] = row.get("cost", 0.0) + result.reply.usage.cost
                 self.cost += result.reply.usage.cost
 
+    @property
+    def done(self) -> int:
+        """Conversations counted."""
+        return int(sum(row["conversations"] for row in self.conditions.values()))
+
     def table(self) -> Any:
         """The counts as a rich table."""
         from rich.table import Table
@@ -99,7 +104,7 @@ def live_table(
     def advance(progress: Progress) -> None:
         tally.add(progress)
         bar.advance(task)
-        if max_cost is not None and tally.cost >= max_cost:
+        if max_cost is not None and tally.cost >= max_cost and tally.done < total:
             raise CostCap(
                 f"the run has cost ${tally.cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
                 "committed is kept; go on with a higher --max-cost."

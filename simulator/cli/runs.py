@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shlex
+from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,42 +128,52 @@ def resume(
 def score(
     file: Annotated[Path, typer.Argument(metavar="RUN|FILE.jsonl", help="A run, or outcomes.")],
     protocol: Protocol = "strict",
-    stop: Annotated[str, typer.Option(help="Score under another stop rule.")] = "strikes(2)",
+    stop: Annotated[
+        str | None, typer.Option(help="Another stop rule than the run's own, or strikes(2).")
+    ] = None,
     degradation: Annotated[
         str | None, typer.Option(help="Only this condition of a run, e.g. clean.")
     ] = None,
     agent_errors: Annotated[
-        str, typer.Option(help="Count failures as unscored, missing or incorrect.")
-    ] = "unscored",
+        str | None,
+        typer.Option(help="Count a run's failures as unscored, missing or incorrect."),
+    ] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the intervals and of patience.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a run, or any system's outcomes: lines of {session_id, turn_index, outcome, ...}."""
     from mmrag.metrics.protocols import PROTOCOLS
     from mmrag.metrics.protocols import score as score_turns
     from simulator.outcomes import read_outcomes
-    from simulator.results import ScoreOptions, score_run
+    from simulator.results import ScoreOptions, options_for, score_run
     from simulator.stopping import StopPolicy
     from simulator.store import RunReader
 
     if protocol not in PROTOCOLS:
         raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
-    options = ScoreOptions(
-        protocol=protocol,
-        stop=stop,
-        agent_errors=agent_errors,
-        degradation=degradation,
-        resamples=resamples,
-        seed=seed,
-    )
     if file.is_dir():
         with RunReader(file) as reader:
+            options = options_for(
+                reader, protocol=protocol, stop=stop, agent_errors=agent_errors,
+                degradation=degradation, resamples=resamples, seed=seed,
+            )  # fmt: skip
             figures = score_run(reader, options)
     else:
-        rule = StopPolicy.parse(stop, seed=seed).rule
+        if agent_errors is not None or degradation is not None:
+            raise UsageError(
+                f"{file}: a file of outcomes tells neither failures from other turns nor "
+                "conditions; --agent-errors and --degradation are for runs."
+            )
+        options = ScoreOptions(
+            protocol=protocol, stop=stop or "strikes(2)", resamples=resamples, seed=seed or 0
+        )
         figures = score_turns(
-            read_outcomes(file), protocol, stop=rule, resamples=resamples, seed=seed
+            read_outcomes(file),
+            protocol,
+            stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
+            resamples=resamples,
+            seed=options.seed,
         )
     _print_scores(figures, options, as_json=as_json)
 
@@ -173,21 +187,31 @@ def rejudge(
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
     import asyncio
 
+    from simulator.cli.showing import stage_bars
     from simulator.cli.wiring import make_judge
     from simulator.rejudge import rejudge_run
-    from simulator.results import ScoreOptions, score_run
-    from simulator.store import RunStore
+    from simulator.results import options_for, score_run
+    from simulator.store import RunReader, RunStore
 
-    with RunStore(folder) as store:
-        count = asyncio.run(rejudge_run(store, make_judge(judge), concurrency))
-        _say(f"{count} replies judged.")
-        _print_scores(score_run(store), ScoreOptions(), as_json=as_json)
+    RunReader(folder).close()  # a folder that is no run is refused, not made one
+    chosen = make_judge(judge)
+    again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
+    with _interruptible(folder, again), RunStore(folder) as store:
+        with stage_bars() as advance:
+            work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
+            count = asyncio.run(work)
+        left = store.turn_counts().get("judge_error", 0)
+        _say(f"{count} replies judged{f', {left} left unscored' if left else ''}.")
+        options = options_for(store)
+        _print_scores(score_run(store, options), options, as_json=as_json)
 
 
 def show(
     folder: RunFolder,
     session: Annotated[str | None, typer.Argument(help="A session's id.")] = None,
-    degradation: Annotated[str, typer.Option(help="Of the session.")] = "clean",
+    degradation: Annotated[
+        str | None, typer.Option(help="Of the session; clean, else its first.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""
@@ -198,7 +222,9 @@ def show(
         if session is None:
             show_run(reader, as_json=as_json)
         else:
-            show_session(reader, session, degradation, as_json=as_json)
+            there = reader.degradations_of(session)
+            usual = "clean" if "clean" in there or not there else there[0]
+            show_session(reader, session, degradation or usual, as_json=as_json)
 
 
 def export(
@@ -247,7 +273,7 @@ def execute(
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring
     from simulator.cli.live import live_table
-    from simulator.results import ScoreOptions, score_run
+    from simulator.results import options_for, score_run
     from simulator.runner import run_sessions
     from simulator.store import RunStore
 
@@ -257,17 +283,17 @@ def execute(
     resources, index = wiring.make_resources(settings)
     cache = Cache()
     agent = wiring.make_agent(settings, share(resources, cache, id=index or ""))
+    chosen = wiring.chosen_sessions(source, settings)
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)
-    with RunStore(out) as store:
-        wiring.claim(store, settings, data_fingerprint=source.fingerprint, index=index)
-        if store.meta("judge") is None:
-            store.set_meta("judge", judge.id)
+    again = f"mmrag resume {shlex.quote(str(out))}"
+    with _interruptible(out, again), RunStore(out) as store:
+        wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
         store.set_meta("plan", {"sessions": count, "degradations": list(plan.degradations)})
         with live_table(total, max_cost=max_cost) as advance:
             asyncio.run(
                 run_sessions(
-                    wiring.chosen_sessions(source, settings),
+                    chosen,
                     agent,
                     judge,
                     store,
@@ -279,9 +305,7 @@ def execute(
         store.set_meta("finished", True)
         if cache.stats != CacheStats():
             store.set_meta("cache", cache.stats)
-        options = ScoreOptions(
-            stop=settings.stop, agent_errors=settings.agent_errors, seed=settings.seed
-        )
+        options = options_for(store)
         figures = score_run(store, options)
     _print_scores({**figures, "run": str(out)}, options, as_json=as_json)
     if not as_json:
@@ -300,7 +324,19 @@ def forget_failures(folder: Path) -> int:
                     store.forget_turns(session_id, degradation, result.turn_index)
                     dropped += 1
                     break
+        if dropped:
+            store.set_meta("finished", False)
     return dropped
+
+
+@contextlib.contextmanager
+def _interruptible(folder: Path, again: str) -> Generator[None, None, None]:
+    """Ctrl-C is no failure: one line says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        _say(f"interrupted; what was committed to {folder} is kept. Go on with: {again}")
+        raise typer.Exit(130) from error
 
 
 def _print_scores(figures: dict[str, Any], options: ScoreOptions, *, as_json: bool) -> None:

@@ -64,9 +64,11 @@ def print_scores(figures: dict[str, Any], options: ScoreOptions) -> None:
         if view not in figures:
             continue
         found = figures[view]
-        title = f"{options.protocol}, {options.stop}" + (
-            ", egocentric only" if view == "ego" else ""
-        )
+        title = f"{options.protocol}, {options.stop}"
+        if options.agent_errors != "unscored":
+            title += f", agent errors count as {options.agent_errors}"
+        if view == "ego":
+            title += ", egocentric only"
         table = Table(title=title, title_justify="left")
         table.add_column("")
         if options.protocol == "strict":

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import hashlib
 import itertools
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmrag.errors import ConflictError, StoreError
+from mmrag.errors import ConflictError, SpecError, StoreError
 from mmrag.protocols import Agent, Judge, Resources
 from mmrag.records import Session
 from simulator.config import RunConfig, changes
@@ -66,28 +69,42 @@ def open_source(config: RunConfig) -> SessionSource:
 def chosen_sessions(source: SessionSource, config: RunConfig) -> Iterator[tuple[int, Session]]:
     """The sessions that --limit and --sample-id leave, each with its place in the data set."""
     numbered = enumerate(source)
-    if config.sample_ids:
-        wanted = set(config.sample_ids)
-        found = ((i, session) for i, session in numbered if session.id in wanted)
-        return itertools.islice(found, len(wanted))
-    return itertools.islice(numbered, config.limit)
+    if not config.sample_ids:
+        return itertools.islice(numbered, config.limit)
+    wanted, seen, found = set(config.sample_ids), list[str](), list[tuple[int, Session]]()
+    for place, session in numbered:
+        seen.append(session.id)
+        if session.id in wanted:
+            found.append((place, session))
+            if len(found) == len(wanted):
+                return iter(found)
+    lacking = sorted(wanted - set(seen))[0]
+    like = difflib.get_close_matches(lacking, seen, n=3, cutoff=0.5) or seen[:3]
+    raise SpecError(
+        f"--sample-id {lacking}: {config.data} has no such session among its {len(seen):,}; "
+        f"there is {', '.join(like)}, ..."
+    )
 
 
 def count_sessions(source: SessionSource, config: RunConfig) -> int:
-    """How many sessions that will be."""
+    """How many sessions that will be, if those asked for by name are all there."""
     if config.sample_ids:
         return len(set(config.sample_ids))
     return min(len(source), config.limit or len(source))
 
 
-def claim(store: RunStore, config: RunConfig, *, data_fingerprint: str, **more: object) -> None:
-    """Make a run this config's own, or check that it already is."""
+def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str) -> None:
+    """Make a run this config's own, or check that it already is.
+
+    `data` and `index` are fingerprints, `judge` is a judge's id. What a run is gone on with must
+    be what it was begun with, or its records would not belong together.
+    """
     from simulator.provenance import provenance
 
-    before = store.meta("config")
-    if before is None:
+    if store.meta("config") is None:
         store.set_meta("config", config)
-        store.set_meta("provenance", provenance(data=data_fingerprint, **more))
+        store.set_meta("provenance", provenance(data=data, index=index))
+        store.set_meta("judge", judge)
         return
     differing = changes(read_config(store), config)
     if differing:
@@ -98,11 +115,22 @@ def claim(store: RunStore, config: RunConfig, *, data_fingerprint: str, **more: 
             f"{store.folder} holds a run with other settings ({words}). "
             "Choose another --out, or go on with `mmrag resume`."
         )
-    known = (store.meta("provenance") or {}).get("data")
-    if known != data_fingerprint:
+    known = store.meta("provenance") or {}
+    for what, before, now in (
+        ("from other data", known.get("data"), data),
+        ("with another search index", known.get("index"), index),
+    ):
+        if before != now:
+            raise ConflictError(
+                f"{store.folder} was made {what} (fingerprint {before}, now {now}). "
+                "Restore it, or start a new run."
+            )
+    judged_by = store.meta("judge")
+    if judged_by != judge:
         raise ConflictError(
-            f"{store.folder} was made from other data (fingerprint {known}, now "
-            f"{data_fingerprint}). Restore the data, or start a new run."
+            f"{store.folder} shows the verdicts of {judged_by}, and its turns are judged by "
+            f"{judge} as they are asked. Bring them together first: "
+            f"mmrag rejudge {shlex.quote(str(store.folder))} --judge {shlex.quote(config.judge)}"
         )
 
 
@@ -180,9 +208,20 @@ def _vectors() -> EmbeddingCache:
     place = cache_folder() / "vectors.sqlite"
     shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
     if not place.exists() and shipped.is_file():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(shipped, place)
+        copy_whole(shipped, place)
     return EmbeddingCache(place)
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Copy a file so that it appears under its name when it is complete, if nobody was first."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(source, temporary)
+        with contextlib.suppress(FileExistsError):  # another process may be writing to its own
+            target.hardlink_to(temporary)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def cache_folder() -> Path:

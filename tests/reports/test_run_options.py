@@ -105,6 +105,12 @@ def test_the_cost_cap_ends_a_run() -> None:
             advance(finished("clean", 0.1))
 
 
+def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
+    with live_table(2, max_cost=0.15) as advance:
+        advance(finished("clean", 0.1))
+        advance(finished("clean", 0.1))
+
+
 def test_the_live_table_counts_by_condition() -> None:
     from rich.console import Console
 

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from spine_parts import picture
 from test_crag_mm import v1_row, write
 from test_score_command import mmrag
+
+from mmrag.errors import ConflictError
+from simulator.cli.runs import forget_failures
+from simulator.cli.wiring import claim, copy_whole
+from simulator.config import RunConfig
+from simulator.store import RunReader, RunStore
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +43,54 @@ def arguments(data: Path, out: Path) -> list[str]:
     ]  # fmt: skip
 
 
+AGENT = """
+import json, pathlib, sys, time
+here = pathlib.Path(__file__).parent
+for line in sys.stdin:
+    turn = json.loads(line)
+    name = f"{turn['session_id']}/{turn['turn_index']}"
+    with (here / "asked").open("a") as file:
+        file.write(name + "\\n")
+    if name in (here / "broken").read_text().split():
+        print("no JSON", flush=True)
+        continue
+    time.sleep(float((here / "wait").read_text()))
+    print(json.dumps({"text": ["first", "second"][turn["turn_index"]]}), flush=True)
+"""
+
+
+class Talkative:
+    """A program as agent that writes down what it is asked, and fails where it is told to."""
+
+    def __init__(self, folder: Path, data: Path) -> None:
+        self._folder, self._data = folder, data
+        (folder / "agent.py").write_text(AGENT)
+        self.fails_at()
+        self.takes(0)
+
+    def fails_at(self, *turns: str) -> None:
+        (self._folder / "broken").write_text(" ".join(turns))
+
+    def takes(self, seconds: float) -> None:
+        (self._folder / "wait").write_text(str(seconds))
+
+    def asked(self) -> list[str]:
+        file = self._folder / "asked"
+        return file.read_text().split() if file.exists() else []
+
+    def arguments(self, out: Path) -> list[str]:
+        given = arguments(self._data, out)
+        program = f"{sys.executable} {self._folder / 'agent.py'}"
+        given[given.index("--agent") + 1] = f"command:run={program}"
+        return [*given, "--concurrency", "2"]
+
+
+@pytest.fixture
+def talkative(data: Path, tmp_path: Path) -> Talkative:
+    (tmp_path / "agent").mkdir()
+    return Talkative(tmp_path / "agent", data)
+
+
 @pytest.fixture(scope="module")
 def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "run"
@@ -43,11 +102,14 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_a_second_call_goes_on_and_asks_nothing(run: Path, data: Path) -> None:
-    before = (run / "run.sqlite").stat().st_size
-    again = json.loads(mmrag("run", *arguments(data, run), "--json").stdout)
-    assert again["all"]["correct"] == 8
-    assert (run / "run.sqlite").stat().st_size == before
+def test_a_second_call_goes_on_and_asks_nothing(talkative: Talkative, tmp_path: Path) -> None:
+    given = talkative.arguments(tmp_path / "run")
+    first = json.loads(mmrag("run", *given, "--json").stdout)
+    asked = talkative.asked()
+    assert len(asked) == len(set(asked)) == 12
+    assert json.loads(mmrag("run", *given, "--json").stdout) == first
+    assert json.loads(mmrag("resume", str(tmp_path / "run"), "--json").stdout) == first
+    assert talkative.asked() == asked
 
 
 def test_other_settings_on_the_same_folder_are_refused(run: Path, data: Path) -> None:
@@ -83,6 +145,46 @@ def test_rejudge(run: Path) -> None:
     assert json.loads(back.stdout)["all"]["correct"] == 8
 
 
+def test_judging_again_makes_no_run_of_a_typing_error(run: Path, tmp_path: Path) -> None:
+    typo = tmp_path / "rnu"
+    assert "is no run" in mmrag("rejudge", str(typo), "--judge", "exact", code=1).stderr
+    assert not typo.exists()
+
+
+def test_a_run_is_not_gone_on_with_under_another_judge(
+    talkative: Talkative, tmp_path: Path
+) -> None:
+    out = str(tmp_path / "run")
+    talkative.fails_at("s1/0")
+    mmrag("run", *talkative.arguments(tmp_path / "run"))
+    mmrag("rejudge", out, "--judge", "fixed:outcome=incorrect")
+    done = mmrag("resume", out, "--errors", code=2)
+    assert "shows the verdicts of fixed" in done.stderr
+    cure = done.stderr.strip().rpartition(": mmrag ")[2]
+    mmrag(*shlex.split(cure))
+    talkative.fails_at()
+    assert json.loads(mmrag("resume", out, "--errors", "--json").stdout)["all"]["correct"] == 12
+
+
+def test_a_run_is_scored_under_its_own_rule_unless_told_otherwise(
+    data: Path, tmp_path: Path
+) -> None:
+    given = [*arguments(data, tmp_path / "run"), "--stop", "strikes(1)", "--seed", "5"]
+    given[given.index("--agent") + 1] = "faulty:agent=random,errors=0.5"
+    made = json.loads(mmrag("run", *given, "--agent-errors", "incorrect", "--json").stdout)
+    assert made["options"]["agent_errors"] == "incorrect"
+    out = str(tmp_path / "run")
+    scored = json.loads(mmrag("score", out, "--json").stdout)
+    judged = json.loads(mmrag("rejudge", out, "--judge", "exact", "--json").stdout)
+    assert scored["options"] == judged["options"] == made["options"]
+    assert scored["all"] == judged["all"] == made["all"]
+    told = mmrag("score", out, "--stop", "never", "--agent-errors", "missing", "--json")
+    assert json.loads(told.stdout)["options"] == {
+        **made["options"], "stop": "never", "agent_errors": "missing",
+    }  # fmt: skip
+    assert "agent errors count as incorrect" in mmrag("score", out).stdout
+
+
 def test_export(run: Path, tmp_path: Path) -> None:
     mmrag("export", str(run), str(tmp_path / "turns.jsonl"))
     lines = [json.loads(line) for line in (tmp_path / "turns.jsonl").read_text().splitlines()]
@@ -104,15 +206,86 @@ def test_export(run: Path, tmp_path: Path) -> None:
     assert "parquet" in mmrag("export", str(run), str(tmp_path / "x.csv"), code=2).stderr
 
 
-def test_errors_are_asked_again(data: Path, tmp_path: Path) -> None:
+def test_errors_are_asked_again(talkative: Talkative, tmp_path: Path) -> None:
+    """The failed turn and those after it, whose history lacked it; no other."""
     out = tmp_path / "run"
-    given = [*arguments(data, out), "--concurrency", "1"]
-    given[given.index("--agent") + 1] = "faulty:agent=random,errors=0.5"
+    talkative.fails_at("s1/0", "s4/1")
+    given = talkative.arguments(out)
     first = json.loads(mmrag("run", *given, "--json").stdout)
-    assert first["statuses"]["agent_error"] > 0
+    assert first["statuses"]["agent_error"] == 2
     assert first["all"]["coverage"] < 1
-    again = json.loads(mmrag("resume", str(out), "--errors", "--json").stdout)
-    assert again["statuses"] == first["statuses"]  # the faults are seeded: they come again
+    before = talkative.asked()
+    still = json.loads(mmrag("resume", str(out), "--errors", "--json").stdout)
+    assert still["statuses"] == first["statuses"]
+    assert sorted(talkative.asked()[len(before) :]) == ["s1/0", "s1/1", "s4/1"]
+    talkative.fails_at()
+    again = json.loads(mmrag("run", *given, "--rerun", "errors", "--json").stdout)
+    assert again["statuses"] == {"answered": 12}
+    assert again["all"]["correct"] == 12
+    assert sorted(talkative.asked()[len(before) + 3 :]) == ["s1/0", "s1/1", "s4/1"]
+
+
+def test_a_run_with_forgotten_turns_is_not_finished(talkative: Talkative, tmp_path: Path) -> None:
+    talkative.fails_at("s1/0")
+    mmrag("run", *talkative.arguments(tmp_path / "run"))
+    assert forget_failures(tmp_path / "run") == 1
+    assert not json.loads(mmrag("show", str(tmp_path / "run"), "--json").stdout)["finished"]
+
+
+def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    talkative.takes(0.15)
+    code = "from simulator.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "run", *talkative.arguments(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        while len(talkative.asked()) < 4 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == ""
+    assert complaint.count("\n") == 1
+    assert f"Go on with: mmrag resume {out}" in complaint
+    interrupted = talkative.asked()
+    with RunReader(out) as run:
+        kept = sum(run.turn_counts().values())
+    assert 12 > len(interrupted) >= kept >= len(interrupted) - 1 >= 3
+    talkative.takes(0)
+    assert json.loads(mmrag("resume", str(out), "--json").stdout)["all"]["correct"] == 12
+    assert len(talkative.asked()) - len(interrupted) == 12 - kept
+
+
+@pytest.mark.parametrize("name", ["turns.jsonl", "turns.parquet", "set"])
+@pytest.mark.parametrize("place", ["/proc", "FILE"])
+def test_an_export_that_cannot_be_written(run: Path, tmp_path: Path, name: str, place: str) -> None:
+    (tmp_path / "FILE").touch()
+    done = mmrag("export", str(run), str(tmp_path / place / name), code=1)
+    assert f"{name}: cannot be written" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--agent-errors", "wrong"], "unscored, missing, incorrect; not 'wrong'"),
+        (["--degradation", "blured@3"], "nothing was run under 'blured@3'; there is clean"),
+        (["--stop", "often"], "no stop policy"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(run: Path, flags: list[str], words: str) -> None:
+    done = mmrag("score", str(run), *flags, code=2)
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_session_is_shown_under_the_condition_it_has(data: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    mmrag("run", *arguments(data, tmp_path / "run"), "--degrade", "rotated@3", "--limit", "1")
+    assert "rotated@3" in mmrag("show", out, "s0").stdout
+    done = mmrag("show", out, "s0", "--degradation", "clean", code=1)
+    assert "it was run under rotated@3" in done.stderr
 
 
 def test_a_yaml_file_and_flags_over_it(data: Path, tmp_path: Path) -> None:
@@ -139,6 +312,10 @@ def test_a_yaml_file_and_flags_over_it(data: Path, tmp_path: Path) -> None:
         (["--data", "crag-mm:/nowhere"], "no such file", 2),
         (["--out", "/proc/run"], "cannot be written", 1),
         (["--severities", "1,x"], "whole numbers", 2),
+        (["--seconds", "inf"], "seconds is a number", 2),
+        (["--seconds", "nan"], "seconds is a number", 2),
+        (["--sample-id", "s12"], "no such session among its 6; there is s2, s1", 2),
+        (["--split", "validation"], "no split 'validation' in it; there is train", 2),
     ],
 )
 def test_what_cannot_be_run_is_refused(
@@ -151,6 +328,7 @@ def test_what_cannot_be_run_is_refused(
 
     assert re.search(words, done.stderr)
     assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
 
 
 def test_only_some_sessions(data: Path, tmp_path: Path) -> None:
@@ -162,3 +340,32 @@ def test_doctor() -> None:
     found = json.loads(mmrag("doctor", "--json").stdout)
     assert found["ok"]
     assert found["device"]
+
+
+def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run") as store:
+        claim(store, RunConfig(), data="d", index="first", judge="j")
+        claim(store, RunConfig(), data="d", index="first", judge="j")
+        with pytest.raises(ConflictError, match=r"another search index.*first, now second"):
+            claim(store, RunConfig(), data="d", index="second", judge="j")
+        with pytest.raises(ConflictError, match="other data"):
+            claim(store, RunConfig(), data="e", index="first", judge="j")
+
+
+def test_a_copy_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = tmp_path / "source", tmp_path / "cache" / "target"
+    source.write_bytes(b"all of it")
+
+    def half(_source: Path, to: Path) -> None:
+        Path(to).write_bytes(b"all")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfile", half)
+        with pytest.raises(KeyboardInterrupt):
+            copy_whole(source, target)
+    assert not list(target.parent.iterdir())
+    copy_whole(source, target)
+    target.write_bytes(b"in use by another process")
+    copy_whole(source, target)
+    assert [p.read_bytes() for p in target.parent.iterdir()] == [b"in use by another process"]
