@@ -86,7 +86,7 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not YAML ({error}).") from error
+        raise DataError(f"{path}: not YAML ({' '.join(str(error).split())}).") from error
     if not isinstance(loaded, dict):
         raise DataError(f"{path}: a run's YAML is a mapping such as `agent: grounded`.")
     values = cast("dict[str, Any]", loaded)
@@ -97,10 +97,9 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
     """Check plain values into a config."""
     try:
         return msgspec.convert(values, RunConfig)
+    except SpecError as error:
+        raise SpecError(f"{where}{error}") from error
     except msgspec.ValidationError as error:
-        cause = error.__cause__
-        if isinstance(cause, SpecError):
-            raise SpecError(f"{where}{cause}") from error
         known = ", ".join(RunConfig.__struct_fields__)
         raise SpecError(f"{where}{error}. Known settings: {known}.") from error
 

@@ -43,7 +43,7 @@ def export_run(run: RunReader, out: Path, kind: str) -> int:
             return (_jsonl if kind == "jsonl" else _parquet)(turn_rows(run), temporary)
     except OSError as error:
         raise StoreError(
-            f"{out}: cannot be written ({error.strerror or error}). "
+            f"{out}: cannot be written ({_reason(error)}). "
             "Choose a place you may write to, or make room."
         ) from error
 
@@ -174,6 +174,11 @@ def _chunks(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str
     iterator = iter(rows)
     while chunk := list(itertools.islice(iterator, size)):
         yield chunk
+
+
+def _reason(error: OSError) -> str:
+    """Arrow puts its own words, temporary name included, where the system's reason belongs."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 @contextlib.contextmanager

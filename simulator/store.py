@@ -77,6 +77,12 @@ class RunReader:
             "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL"
         )[0][0]
 
+    def first_failure(self) -> TurnResult | None:
+        """The failed turn that was written first, to tell what went wrong."""
+        failures = ", ".join(f"'{status}'" for status in Status if status.is_failure)
+        rows = self._rows(f"{_TURNS} WHERE t.status IN ({failures}) ORDER BY t.rowid LIMIT 1")
+        return _join(*rows[0]) if rows else None
+
     def session_keys(self) -> list[tuple[str, str]]:
         """(session id, degradation) of every session that has begun, in the data set's order."""
         return self._rows(

@@ -12,6 +12,7 @@ import base64
 import contextlib
 import importlib
 import inspect
+import math
 import os
 import shlex
 import signal
@@ -117,7 +118,11 @@ def command(
     arguments = shlex.split(run)
     if not arguments:
         raise SpecError("command needs a program: command:run=python my_agent.py.")
-    return CommandAgent(arguments, seconds=float(seconds), processes=int(processes))
+    return CommandAgent(
+        arguments,
+        seconds=_above_0("seconds", seconds),
+        processes=round(_above_0("processes", processes)),
+    )
 
 
 class CommandAgent:
@@ -275,7 +280,7 @@ def http(*, resources: Resources, url: str, seconds: str = "60", key_env: str = 
     del resources
     if not url.startswith(("http://", "https://")):
         raise SpecError(f"http:url={url}: write http://… or https://….")
-    return HttpAgent(url, seconds=float(seconds), key_env=key_env)
+    return HttpAgent(url, seconds=_above_0("seconds", seconds), key_env=key_env)
 
 
 class HttpAgent:
@@ -318,6 +323,16 @@ class HttpAgent:
         if response.status_code != 200:
             raise AgentError(f"{self._url}: HTTP {response.status_code}.")
         return _reply(_decode(b"".join(parts), self._url))
+
+
+def _above_0(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise SpecError(f"{name}={text}: give a number above 0.")
+    return value
 
 
 def _decode(data: bytes, where: str) -> _Answer:

@@ -273,10 +273,12 @@ def execute(
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring
     from simulator.cli.live import live_table
+    from simulator.cli.showing import failure_note
     from simulator.results import options_for, score_run
     from simulator.runner import run_sessions
     from simulator.store import RunStore
 
+    wiring.check_agent(settings)
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency)
     judge = wiring.make_judge(settings.judge)
@@ -307,7 +309,10 @@ def execute(
             store.set_meta("cache", cache.stats)
         options = options_for(store)
         figures = score_run(store, options)
+        note = failure_note(store)
     _print_scores({**figures, "run": str(out)}, options, as_json=as_json)
+    if note is not None:
+        _say(f"{note}. Ask them again with: {again} --errors")
     if not as_json:
         typer.echo(f"run: {out}")
 

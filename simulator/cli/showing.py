@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
+from mmrag.records import Status
+
 if TYPE_CHECKING:
     from simulator.results import ScoreOptions
     from simulator.store import RunReader
@@ -76,18 +78,23 @@ def print_scores(figures: dict[str, Any], options: ScoreOptions) -> None:
                 table.add_column(name, justify="right")
             for key, label in _ROWS.items():
                 cells = [
-                    _cell(found[part][key], found.get("intervals", {}).get(part, {}).get(key))
+                    _cell(
+                        found[part][key],
+                        found.get("intervals", {}).get(part, {}).get(key),
+                        scored=found[part]["total"],
+                    )
                     for part in ("as_answered", "as_experienced")
                 ]
                 table.add_row(label, *cells)
         else:
             table.add_column("figure", justify="right")
             for key, label in _ROWS.items():
-                table.add_row(label, _cell(found[key], None))
+                table.add_row(label, _cell(found[key], None, scored=found["total"]))
         score = found["mean_multi_turn_conversation_score"]
         span = found.get("intervals", {}).get("mean_multi_turn_conversation_score")
-        cells = ["", _cell(score, span)] if options.protocol == "strict" else [_cell(score, None)]
-        table.add_row("multi-turn score", *cells)
+        strict = options.protocol == "strict"
+        cell = _cell(score, span if strict else None, scored=found["total"])
+        table.add_row("multi-turn score", *([""] if strict else []), cell)
         console.print(table)
         console.print(_footer(found), style="dim")
 
@@ -115,7 +122,7 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)
         marks = " ".join(_mark(turn) for turn in turns)
-        table.add_row(session_id, degradation, marks)
+        table.add_row(_plain(session_id), _plain(degradation), marks)
     console.print(table)
     if len(keys) > 50:
         console.print(
@@ -132,29 +139,50 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
         typer.echo(json.dumps({"session": session_id, "turns": turns}, indent=2))
         return
     from rich.console import Console
-    from rich.text import Text
 
     console = Console()
     capture = session.capture
-    console.print(f"{session.id}: {capture.quality}, {capture.degradation}", style="bold")
+    console.print(_plain(f"{session.id}: {capture.quality}, {capture.degradation}"), style="bold")
     console.print(
         f"picture: {run.images.path(capture.image.sha256)}" if capture.image.sha256 else ""
     )
     for turn, result in zip(session.turns, results, strict=False):
-        console.print(Text(f"\n{turn.index + 1}. {turn.query}", style="bold"))
+        console.print(_plain(f"\n{turn.index + 1}. {turn.query}"), style="bold")
         if result.reply is not None:
-            console.print(Text(f"   {result.reply.text}"))
-        console.print(Text(f"   reference: {turn.reference.text}", style="dim"))
+            console.print(_plain(f"   {result.reply.text}"))
+        console.print(_plain(f"   reference: {turn.reference.text}"), style="dim")
         if result.verdict is not None:
             outcome = str(result.verdict.outcome)
             words = f"   {outcome}: {result.verdict.reason} ({result.verdict.judge})"
-            console.print(Text(words, style=_COLOURS[outcome]))
+            console.print(_plain(words), style=_COLOURS[outcome])
         else:
             words = f"   {result.status}" + (f": {result.error}" if result.error else "")
-            console.print(Text(words, style="magenta"))
+            console.print(_plain(words), style="magenta")
 
 
-def _cell(value: float, interval: list[float | None] | None) -> str:
+def failure_note(run: RunReader) -> str | None:
+    """What failed in a run, in one line; None where nothing did."""
+    first = run.first_failure()
+    if first is None:
+        return None
+    counts = ", ".join(f"{n} {s}" for s, n in run.turn_counts().items() if Status(s).is_failure)
+    why = " ".join((first.error or "no reason given").split())
+    return (
+        f"failed turns: {counts}; the first, turn {first.turn_index + 1} of {first.session_id}: "
+        f"{why[:300]}"
+    )
+
+
+def _plain(text: str) -> Any:
+    """Words from a data set or a model: no markup, and no command to the terminal."""
+    from rich.text import Text
+
+    return Text("".join(c for c in text if c in "\n\t" or c.isprintable()))
+
+
+def _cell(value: float, interval: list[float | None] | None, *, scored: int) -> str:
+    if not scored:
+        return "–"  # nothing was scored: neither right nor wrong
     if not interval or interval[0] is None or interval[1] is None:
         return f"{value:.1%}"
     return f"{value:.1%}  [{interval[0]:.1%}, {interval[1]:.1%}]"

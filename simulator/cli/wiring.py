@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from simulator.store import RunReader, RunStore
 
 
+def check_agent(config: RunConfig) -> None:
+    """Refuse an agent that nobody knows, before an index is built for it."""
+    from mmrag.agents import agents
+    from mmrag.registry import Spec
+
+    agents.factory(Spec.parse(config.agent).name)
+
+
 def make_agent(config: RunConfig, resources: Resources) -> Agent:
     """The agent that a config names."""
     from mmrag.agents import agents

@@ -86,6 +86,8 @@ def class_names(features: Any) -> dict[str, list[str]]:
 
 
 def _choose(source: str, split: str | None) -> list[Path]:
+    if not source:
+        raise SpecError("crag-mm: needs a folder, a file or a hub id after the colon.")
     folder = Path(source)
     if not folder.exists():
         if source.count("/") != 1 or source.startswith((".", "/", "~")):

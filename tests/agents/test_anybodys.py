@@ -245,6 +245,13 @@ def test_a_program_that_reads_nothing_or_never_ends_its_line_is_stopped(tmp_path
     assert psutil.Process().children() == []
 
 
+@pytest.mark.parametrize("spec", ["command:run=x", "http:url=http://x"])
+@pytest.mark.parametrize("value", ["soon", "nan", "0", "-1", "inf"])
+def test_a_limit_that_is_none_is_refused(spec, value):
+    with pytest.raises(SpecError, match=f"seconds={value}: give a number above 0"):
+        agents.create(f"{spec},seconds={value}", resources=Resources())
+
+
 def test_a_program_that_is_not_there():
     with pytest.raises(Unavailable, match="cannot be started"):
         ask(CommandAgent(["/no/such/program"]), query())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -262,7 +263,7 @@ def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Pa
 def test_an_export_that_cannot_be_written(run: Path, tmp_path: Path, name: str, place: str) -> None:
     (tmp_path / "FILE").touch()
     done = mmrag("export", str(run), str(tmp_path / place / name), code=1)
-    assert f"{name}: cannot be written" in done.stderr
+    assert re.search(rf"{name}: cannot be written \([A-Z][a-z ]+\)\. Choose", done.stderr)
     assert done.stderr.count("\n") == 1
 
 
@@ -278,6 +279,27 @@ def test_what_cannot_be_scored_is_refused(run: Path, flags: list[str], words: st
     done = mmrag("score", str(run), *flags, code=2)
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_run_in_which_all_failed_says_why(talkative: Talkative, tmp_path: Path) -> None:
+    given = [*talkative.arguments(tmp_path / "run"), "--limit", "1"]
+    given[given.index("--agent") + 1] = "command:run=/no/such/program"
+    done = mmrag("run", *given)
+    assert "2 agent_error; the first, turn 1 of s0: the program '/no/such/program'" in done.stderr
+    assert f"mmrag resume {tmp_path / 'run'} --errors" in done.stderr
+    assert "%" not in done.stdout.split("coverage")[0]  # nothing was scored: no rate is shown
+    assert "–" in done.stdout
+
+
+def test_words_of_a_data_set_steer_no_terminal(data: Path, tmp_path: Path) -> None:
+    row = v1_row("[/bold]", data=picture())
+    row["turns"][0]["query"] = "what is \x1b[2Jthis [red]?"
+    folder = write([row], tmp_path / "set", "v1-parquet")
+    given = arguments(data, tmp_path / "run")
+    mmrag("run", *given, "--data", f"crag-mm:{folder}")
+    assert "[/bold]" in mmrag("show", str(tmp_path / "run")).stdout
+    talk = mmrag("show", str(tmp_path / "run"), "[/bold]").stdout
+    assert "what is [2Jthis [red]?" in talk
 
 
 def test_a_session_is_shown_under_the_condition_it_has(data: Path, tmp_path: Path) -> None:
@@ -298,8 +320,14 @@ def test_a_yaml_file_and_flags_over_it(data: Path, tmp_path: Path) -> None:
     assert json.loads(shown.stdout)["all"]["sessions"] == 3
     (tmp_path / "bad.yaml").write_text("agnet: random\n")
     assert "agnet" in mmrag("run", "--config", str(tmp_path / "bad.yaml"), code=2).stderr
-    (tmp_path / "bad.yaml").write_text("limit: 0\n")
-    assert "at least 1" in mmrag("run", "--config", str(tmp_path / "bad.yaml"), code=2).stderr
+    for text, words, code in (
+        ("limit: 0\n", "bad.yaml: limit is the number of sessions", 2),
+        ("a: b: c\n", "bad.yaml: not YAML", 1),
+    ):
+        (tmp_path / "bad.yaml").write_text(text)
+        complaint = mmrag("run", "--config", str(tmp_path / "bad.yaml"), code=code).stderr
+        assert words in complaint
+        assert complaint.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -310,6 +338,7 @@ def test_a_yaml_file_and_flags_over_it(data: Path, tmp_path: Path) -> None:
         (["--stop", "strikes"], "whole number|strikes", 2),
         (["--data", "/nowhere"], "is no data set", 2),
         (["--data", "crag-mm:/nowhere"], "no such file", 2),
+        (["--data", "crag-mm:"], "needs a folder", 2),
         (["--out", "/proc/run"], "cannot be written", 1),
         (["--severities", "1,x"], "whole numbers", 2),
         (["--seconds", "inf"], "seconds is a number", 2),
@@ -324,8 +353,6 @@ def test_what_cannot_be_run_is_refused(
     given = dict(zip(*[iter(arguments(data, tmp_path / "run"))] * 2, strict=True))
     given.update(dict(zip(*[iter(flags)] * 2, strict=True)))
     done = mmrag("run", *[word for pair in given.items() for word in pair], code=code)
-    import re
-
     assert re.search(words, done.stderr)
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()
