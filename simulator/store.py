@@ -514,6 +514,9 @@ def _lock(path: Path) -> IO[str]:
     file = path.open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
     except BlockingIOError as error:
         file.seek(0)
         holder = file.read().strip() or "unknown"
@@ -522,12 +525,9 @@ def _lock(path: Path) -> IO[str]:
             f"{path.parent}: another process (pid {holder}) is writing this run. "
             "Wait for it, stop it, or choose another --out."
         ) from error
-    except OSError:  # a file system without locks
+    except OSError:  # a file system without locks, or without room
         file.close()
         raise
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
     return file
 
 
