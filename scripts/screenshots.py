@@ -6,6 +6,7 @@ python scripts/screenshots.py http://127.0.0.1:7860
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def main(url: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         for name, tab, theme in PAGES:
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=theme)

@@ -52,4 +52,8 @@ def ui(
     server = make_server(catalogues, live, [host, *(allow_host or [])])
     place = port or free_port(host)
     typer.echo(f"{len(catalogues)} runs; open http://{in_address(host)}:{place}", err=True)
+    if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
+        typer.echo(
+            "Others cannot open it yet: name the address they use with --allow-host.", err=True
+        )
     uvicorn.run(server, host=host, port=place, log_level="warning")

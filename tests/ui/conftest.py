@@ -31,7 +31,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def browser() -> Iterator[object]:
     # per module: while it is open, Playwright keeps an event loop running in this thread, and
     # nothing else in it may use asyncio.run
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=15_000)  # a busy machine is no fault of the app
 
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

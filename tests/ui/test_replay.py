@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from ui_parts import Server
+from ui_parts import Server, result, session, write_run
+
+from simulator.store import RunStore
+from ui.catalogue import open_catalogues
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +50,9 @@ def test_a_deep_link_opens_its_turn(page: Page, server: Server) -> None:
 def test_a_link_to_nowhere_says_so(page: Page, server: Server) -> None:
     open_page(page, server, "/?run=first&session=nobody&turn=99999999999")
     expect(page.locator("#mm-view")).to_contain_text("no session 'nobody'")
-    open_page(page, server, "/?run=nothing")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
+    open_page(page, server, "/?run=nothing&session=talk-0003")
+    expect(page.locator("#mm-view")).to_contain_text("No opened run is called 'nothing'")
     expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
 
 
@@ -129,9 +135,28 @@ def test_filters_narrow_the_list(page: Page, server: Server) -> None:
     page.click("#mm-filters button")
     page.get_by_label("Stopped early").check()
     expect(page.locator(".mm-count")).to_contain_text("of 40 conversations")
-    page.get_by_label("Degradation").first.click()
+    page.get_by_label("Severity", exact=True).first.click()
+    page.get_by_role("option", name="3").click()
+    expect(page.locator(".mm-count")).to_contain_text("of 40 conversations")
+    page.get_by_label("Degradation", exact=True).first.click()
     page.get_by_role("option", name="clean").click()
     expect(page.locator("#mm-sessions .mm-empty")).to_be_visible()
+
+
+def test_a_growing_conversation_stays_where_it_is_read(
+    page: Page, server: Server, tmp_path: Path
+) -> None:
+    folder = write_run(tmp_path / "growing", 1, finished=False)
+    server.catalogues.update(open_catalogues([folder]))
+    open_page(page, server, "/?run=growing&session=talk-0000")
+    page.keyboard.press("End")
+    assert now(page) == "3"
+    with RunStore(folder) as store:
+        store.commit(result(session(0), 3, "i")).result()
+        expect(page.locator(".mm-reply.mm-o-incorrect")).to_be_visible(timeout=10_000)
+        assert now(page) == "3"
+        store.begin(1, session(1)).result()
+        expect(page.locator(".mm-count")).to_contain_text("of 3 conversations", timeout=10_000)
 
 
 def test_flipped_conversations(page: Page, server: Server) -> None:

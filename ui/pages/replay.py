@@ -33,22 +33,22 @@ class Replay:
         """Lay the page out inside the surrounding Blocks."""
         first = next(iter(self.runs), None)
         with gr.Row(elem_classes="mm-columns"):
-            with gr.Column(scale=3, min_width=280):
-                self.run = gr.Dropdown(
-                    list(self.runs), value=first, label="Run", elem_id="mm-run", interactive=True
-                )
-                self.text = gr.Textbox(
-                    label="Search in queries",
-                    placeholder="words or a session id",
-                    elem_id="mm-text",
-                )
+            with gr.Column(scale=3, min_width=280, elem_id="mm-browse"):
+                with gr.Column(elem_id="mm-choose"):
+                    self.run = gr.Dropdown(
+                        list(self.runs), value=first, label="Run", elem_id="mm-run",
+                        interactive=True,
+                    )  # fmt: skip
+                    self.text = gr.Textbox(
+                        label="Search in queries", placeholder="words or a session id",
+                        elem_id="mm-text",
+                    )  # fmt: skip
                 with gr.Accordion("Filters", open=False, elem_id="mm-filters"):
                     self.outcome = _choice("Outcome", ["perfect", "acceptable", "missing",
                                                        "incorrect", "unscored"])  # fmt: skip
                     self.quality = _choice("Quality", [])
-                    with gr.Row():
-                        self.degradation = _choice("Degradation", [])
-                        self.severity = _choice("Severity", [])
+                    self.degradation = _choice("Degradation", [])
+                    self.severity = _choice("Severity", [])
                     self.domain = _choice("Domain", [])
                     self.kind = _choice("Question type", [])
                     self.stopped = gr.Checkbox(label="Stopped early", value=False)
@@ -70,7 +70,7 @@ class Replay:
                         f"next {PAGE} →", size="sm", elem_id="mm-later", min_width=80
                     )
             with gr.Column(scale=9, min_width=300):
-                with gr.Row():
+                with gr.Row(elem_id="mm-steps"):
                     self.previous = gr.Button(
                         "previous conversation",
                         size="sm",
@@ -105,12 +105,12 @@ class Replay:
         problem = ""
         if wanted not in ("", name):
             problem = (
-                f"No opened run is called {wanted!r}; this is {name!r}. "
-                f"To see the other: mmrag ui runs/{wanted}"
+                f"No opened run is called {wanted[:80]!r}; this is {name!r}. "
+                "Name its folder when you start mmrag ui to have it here."
             )
         elif key[0] and row is None:
-            under = "" if key[1] == "clean" else f" under {key[1]!r}"
-            problem = f"This run has no session {key[0]!r}{under}; here is its first one."
+            under = "" if key[1] == "clean" else f" under {key[1][:80]!r}"
+            problem = f"This run has no session {key[0][:80]!r}{under}; here is its first one."
         row = row or (rows[0] if rows else None)
         offset = _page_of(rows, row)
         return [
@@ -302,7 +302,7 @@ class Replay:
             kinds=kinds,
             thumbnails=self.runs[name].has_thumbnails,
         )
-        return render("message.html.j2", title="", words=problem) + page if problem else page
+        return render("notice.html.j2", words=problem) + page if problem else page
 
     def _nothing(self) -> list[Any]:
         empty = render(
