@@ -156,8 +156,10 @@ def print_figures(figures: dict[str, Any]) -> None:
             rows = list(figures.get("web", {}).items())
         if not rows:
             continue
-        table = Table(title=f"{part}: {figures['world']}, {figures['split']}")
-        for name in ("way", "queries", *(f"recall@{k}" for k in KS), "MRR", "nDCG@10"):
+        table = Table(
+            title=f"{part}: {figures['world']}, {figures['split']} (recall at k, nDCG at 10)"
+        )
+        for name in ("way", "queries", *(f"R@{k}" for k in KS), "MRR", "nDCG"):
             table.add_column(name, justify="left" if name == "way" else "right")
         for name, summary in rows:
             shown = [f"{summary[f'recall@{k}']:.3f}" for k in KS]

@@ -31,6 +31,10 @@ FETCH = 6
 RERANKED = 40
 """Pages whose passages are scored against the query."""
 
+WORDS, MEANING, RERANKER = 1.0, 0.25, 1.0
+"""What the three rankings weigh in the end. Dense search widens what is found; for names that no
+model has seen it orders badly (measured, docs/benchmarks/search.md)."""
+
 
 class _Found(NamedTuple):
     """The best passage of a page in one source."""
@@ -110,8 +114,11 @@ class Web:
         order = list(fused)
         final = dict(fused)
         if self.reranker is not None and self.mode == "hybrid":
-            final = self._reranked(query, order[: max(RERANKED, k)], fused, cells, chosen)
-            order = sorted(final, key=lambda page: (-final[page], page))
+            head = order[: max(RERANKED, k)]
+            by_model = self._reranked(query, head, cells, chosen)
+            kept = [[p for p in map(url, hits) if p in by_model] for hits in (lexical, dense)]
+            final = fuse([*kept, list(by_model)], weights=[WORDS, MEANING, RERANKER])
+            order = list(final)
         score_of = {"dense": cosine, "bm25": words}.get(self.mode, final)
         return tuple(
             _evidence(cells[chosen[page]], score_of[page], cosine.get(page), words.get(page))
@@ -122,17 +129,15 @@ class Web:
         self,
         query: str,
         pages: Sequence[str],
-        fused: dict[str, float],
         cells: dict[int, dict[str, Any]],
         chosen: dict[str, int],
     ) -> dict[str, float]:
-        """Fused score and the reranker's, as two rankings fused again: neither rules alone."""
+        """Pages with the reranker's scores, best first."""
         assert self.reranker is not None
         shown = [cells[chosen[page]] for page in pages]
         passages = [titled(cell["page_name"], cell["text"]) for cell in shown]
         scores = dict(zip(pages, self.reranker.rerank(query, passages), strict=True))
-        by_model = sorted(pages, key=lambda page: (-scores[page], -fused[page], page))
-        return fuse([list(pages), by_model], weights=[1.0, 1.0])
+        return {p: scores[p] for p in sorted(pages, key=lambda p: -scores[p])}
 
 
 def _evidence(
