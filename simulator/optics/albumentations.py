@@ -77,9 +77,8 @@ class Degrade(A.DualTransform):
         """Nearest neighbour: labels are not mixed."""
         if np.array_equal(matrix, np.eye(3)):
             return mask
-        half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
-        inner = (np.linalg.inv(half) @ matrix @ half)[:2]
         h, w = mask.shape[:2]
+        inner = geometry.centred(matrix)
         return cv2.warpAffine(mask, inner, (w, h), flags=cv2.INTER_NEAREST).reshape(mask.shape)
 
     def apply_to_bboxes(self, bboxes: Any, matrix: Any = None, **_params: Any) -> Any:

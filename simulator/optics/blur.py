@@ -23,6 +23,9 @@ KERNEL_SUM = 512
 _LONGEST_SEGMENT = 10.4
 """A kernel of 11 × 11 is the largest that OpenCV convolves directly and not by FFT."""
 
+_STRIP = 1 << 19
+"""Samples convolved at a time."""
+
 _TURN = math.radians(8)
 """How far a motion may turn from its drawn direction to meet whole pixels."""
 
@@ -53,14 +56,17 @@ class Motion(Record, frozen=True, kw_only=True):
             segments *= 2
         if segments == 1:
             return cls(dx=length * math.cos(turn), dy=-length * math.sin(turn))
-        choices: list[tuple[float, Motion]] = []
-        for count in (segments, segments * 2):
-            for dx, dy in _whole_vectors():
-                off = abs((math.atan2(-dy, dx) - turn + math.pi / 2) % math.pi - math.pi / 2)
-                miss = abs(count * math.hypot(dx, dy) / length - 1)
-                if off <= _TURN and miss < 0.2:
-                    choices.append((miss + 0.05 * off / _TURN, cls(dx=dx, dy=dy, segments=count)))
-        return min(choices, key=lambda choice: choice[0])[1]
+        choices: list[tuple[float, int, int, int]] = []
+        for dx, dy, span, direction in _whole_vectors():
+            off = abs((direction - turn + math.pi / 2) % math.pi - math.pi / 2)
+            if off > _TURN:
+                continue
+            for count in (segments, segments * 2):
+                miss = abs(count * span / length - 1)
+                if miss < 0.2:
+                    choices.append((miss + 0.05 * off / _TURN, count, dx, dy))
+        _, count, dx, dy = min(choices)
+        return cls(dx=dx, dy=dy, segments=count)
 
 
 class Roll(Record, frozen=True, kw_only=True):
@@ -145,10 +151,18 @@ def reduction(radius: float) -> int:
 
 def convolve(light: Light, kernel: NDArray[np.float32]) -> Light:
     """A small kernel in multiples of 1/512, rounded half to even."""
-    blurred = cv2.filter2D(
-        light.astype(np.float32), cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT_101
-    )
-    return np.rint(blurred, out=blurred).astype(np.uint16)
+    out = np.empty_like(light)
+    h, reach = light.shape[0], kernel.shape[0] // 2
+    # In strips that stay in the cache as float32; each sees the rows that its kernel reaches.
+    rows = max(16, 4 * reach, _STRIP // max(1, light[0].size))
+    for top in range(0, h, rows):
+        first, last = max(0, top - reach), min(h, top + rows + reach)
+        part = cv2.filter2D(
+            light[first:last].astype(np.float32), cv2.CV_32F, kernel,
+            borderType=cv2.BORDER_REFLECT_101,
+        )[top - first : top - first + rows]  # fmt: skip
+        out[top : top + rows] = np.rint(part, out=part)
+    return out
 
 
 @lru_cache(maxsize=256)
@@ -203,9 +217,11 @@ def _whole(psf: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=1)
-def _whole_vectors() -> list[tuple[int, int]]:
+def _whole_vectors() -> list[tuple[int, int, float, float]]:
+    """Vectors that a segment may be: x, y, length, direction in radians."""
     span = range(-10, 11)
-    return [(dx, dy) for dx in span for dy in span if 4.0 <= math.hypot(dx, dy) <= _LONGEST_SEGMENT]
+    every = [(dx, dy, math.hypot(dx, dy), math.atan2(-dy, dx)) for dx in span for dy in span]
+    return [vector for vector in every if 4.0 <= vector[2] <= _LONGEST_SEGMENT]
 
 
 # Variance that reducing by a box and enlarging linearly adds, times 4: a disc's is r²/4.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mmrag.records import Record
 from simulator.optics.streams import generator, philox
-from simulator.optics.tone import WHITE, Image, gather, srgb_to_light, to_codes
+from simulator.optics.tone import WHITE, Image, Light, gather, srgb_to_light, to_codes
 
 FULL_WELL = 2000.0
 """N₀: electrons of a white sample at EV 0."""
@@ -57,12 +57,14 @@ class Exposure(Record, frozen=True, kw_only=True):
         return 2.0 ** ((self.ev - 0.5) / 2)
 
 
-def expose(image: Image, exposure: Exposure, key: str, severity: int) -> Image:
-    """The picture as the sensor delivers it. Input and output are sRGB codes."""
+def expose(image: Image | Light, exposure: Exposure, key: str, severity: int) -> Image:
+    """The picture as the sensor delivers it, in sRGB codes. What comes in may be light or codes."""
     shade = None if exposure.spot is None else illumination(image.shape[:2], exposure.spot)
     ev = exposure.ev - (SURROUND_EV if shade is not None else 0.0)
     offsets = row_offsets(image.shape[0], exposure, key, severity)
     square = shade is not None
+    if shade is None and image.dtype != np.uint8:
+        image = to_codes(np.asarray(image, np.uint16))
     if offsets is None:
         return _shoot(image, shade, table(ev, exposure.gain, 0.0, square), key, severity)
     return _shoot_rows(image, shade, offsets, ev, exposure, key, severity)
@@ -112,8 +114,7 @@ def illumination(
 
 def random_bytes(key: str, severity: int, count: int) -> NDArray[np.uint8]:
     """One byte for each sample, in the order of the samples."""
-    raw = philox(key, "low-light", severity).random_raw(-(-count // 8))
-    return raw.astype("<u8", copy=False).view(np.uint8)[:count]
+    return _bytes_of(philox(key, "low-light", severity), count)
 
 
 def row_offsets(rows: int, exposure: Exposure, key: str, severity: int) -> NDArray[np.intp] | None:
@@ -128,47 +129,46 @@ def row_level(level: int, exposure: Exposure) -> float:
     return exposure.row_noise * NormalDist().inv_cdf((level + 0.5) / ROW_LEVELS)
 
 
-def tones_under(image: Image, shade: NDArray[np.uint16], rounding: NDArray[np.uint8]) -> Image:
+def tones_under(
+    image: Image | Light, shade: NDArray[np.uint16], rounding: NDArray[np.uint16]
+) -> Image:
     """Roots of the light that falls on the sensor, dithered to 8 bits so that means are kept."""
-    lit = cv2.multiply(cv2.LUT(image, roots()), cv2.merge([shade, shade, shade]), scale=1 / 65535.0)
-    wide = np.asarray(lit, np.uint16)
-    np.add(wide, rounding, out=wide)
-    return (wide >> 8).astype(np.uint8)
-
-
-def dither_tile(key: str, severity: int, row: int) -> NDArray[np.uint8]:
-    """One row of rounding offsets; rows share a stream and differ by a rotation."""
-    raw = philox(key, "dither", severity).random_raw(row // 8 + 1)
-    return raw.astype("<u8", copy=False).view(np.uint8)[:row]
+    if image.dtype == np.uint8:
+        there = cv2.LUT(image, roots())
+    else:
+        there = gather(_roots_of_light(), np.asarray(image, np.uint16))
+    lit = np.asarray(cv2.multiply(there, cv2.merge([shade] * 3), scale=1 / 65535.0), np.uint16)
+    np.add(lit, rounding, out=lit)
+    return (lit >> 8).astype(np.uint8)
 
 
 def _shoot(
-    image: Image, shade: NDArray[np.uint16] | None, codes: Image, key: str, severity: int
+    image: Image | Light, shade: NDArray[np.uint16] | None, codes: Image, key: str, severity: int
 ) -> Image:
     h, w = image.shape[:2]
-    samples = np.ascontiguousarray(image)
-    if shade is not None:
-        samples = tones_under(samples, shade, dither(key, severity, h, w))
-    flat = samples.reshape(1, -1)
-    out = np.empty_like(flat)
-    starts = range(0, flat.shape[1], _STRIP)
+    rounding = None if shade is None else dither(key, severity, h, w)
+    out = np.empty((h, w, 3), np.uint8)
+    # Philox yields four words, 32 bytes, a step: strips of 32 rows start with a whole one.
+    rows = max(32, _STRIP // (w * 3) // 32 * 32)
 
-    def draw(start: int) -> NDArray[np.uint8]:
-        count = min(_STRIP, flat.shape[1] - start)
+    def draw(top: int) -> NDArray[np.uint8]:
         bits = philox(key, "low-light", severity)
-        bits.advance(start // 32)  # Philox yields four words, 32 bytes, a step
-        raw = bits.random_raw(-(-count // 8))
-        return raw.astype("<u8", copy=False).view(np.uint8)[:count]
+        bits.advance(top * w * 3 // 32)
+        return _bytes_of(bits, min(rows, h - top) * w * 3)
 
-    for start, quantile in zip(starts, _ahead(draw, starts), strict=True):
-        stop = start + quantile.size
-        index = cv2.merge([quantile[None, :], flat[:, start:stop]]).view(np.uint16)
-        out[:, start:stop] = gather(codes, index.reshape(1, -1))
-    return out.reshape(image.shape)
+    tops = range(0, h, rows)
+    for top, quantile in zip(tops, _ahead(draw, tops), strict=True):
+        strip = np.s_[top : top + rows]
+        tones = image[strip]
+        if shade is not None and rounding is not None:
+            tones = tones_under(tones, shade[strip], rounding[strip])
+        index = cv2.merge([quantile[None, :], tones.reshape(1, -1)]).view(np.uint16)
+        out[strip] = gather(codes, index.reshape(1, -1)).reshape(-1, w, 3)
+    return out
 
 
 def _shoot_rows(
-    image: Image,
+    image: Image | Light,
     shade: NDArray[np.uint16] | None,
     offsets: NDArray[np.intp],
     ev: float,
@@ -179,7 +179,7 @@ def _shoot_rows(
     h, w = image.shape[:2]
     samples = np.ascontiguousarray(image)
     if shade is not None:
-        samples = tones_under(samples, shade, dither(key, severity, h, w))
+        samples = tones_under(image, shade, dither(key, severity, h, w))
     quantile = random_bytes(key, severity, image.size).reshape(h, w * 3)
     index = np.asarray(cv2.merge([quantile, samples.reshape(h, w * 3)])).view(np.uint16)
     index = index.reshape(h, w * 3)
@@ -192,9 +192,9 @@ def _shoot_rows(
     return out.reshape(image.shape)
 
 
-def dither(key: str, severity: int, h: int, w: int) -> NDArray[np.uint8]:
+def dither(key: str, severity: int, h: int, w: int) -> NDArray[np.uint16]:
     """Rounding offsets for h × w × 3 samples: one random row, rotated differently in each."""
-    tile = dither_tile(key, severity, w * 3)
+    tile = _bytes_of(philox(key, "dither", severity), w * 3).astype(np.uint16)
     shifts = generator(key, "dither-rows", severity).integers(0, w * 3, h)
     twice = np.concatenate([tile, tile])
     windows = np.lib.stride_tricks.sliding_window_view(twice, w * 3)
@@ -224,3 +224,14 @@ def _quantiles() -> NDArray[np.float64]:
 def roots() -> NDArray[np.uint16]:
     """Root of the light of every sRGB code, in 8.8 bits."""
     return np.rint(np.sqrt(srgb_to_light(np.arange(256) / 255.0)) * 65280.0).astype(np.uint16)
+
+
+@cache
+def _roots_of_light() -> NDArray[np.uint16]:
+    """The same for every value of linear light."""
+    return np.rint(np.sqrt(np.minimum(np.arange(65536) / WHITE, 1.0)) * 65280.0).astype(np.uint16)
+
+
+def _bytes_of(bits: np.random.Philox, count: int) -> NDArray[np.uint8]:
+    raw = bits.random_raw(-(-count // 8))
+    return raw.astype("<u8", copy=False).view(np.uint8)[:count]

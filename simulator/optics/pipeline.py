@@ -7,7 +7,6 @@ occluders in the world → defocus → motion → occluders at the lens → expo
 from __future__ import annotations
 
 import io
-import math
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +15,7 @@ import msgspec
 import numpy as np
 
 from mmrag.records import Box, Json, Polygon
-from simulator.optics import blur, calibrate, geometry, lowlight, occlusion, streams
+from simulator.optics import calibrate, geometry, occlusion, photometric, streams, truncation
 from simulator.optics.pictures import as_rgb, digest
 from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
@@ -110,11 +109,13 @@ class _Plan:
                 light = self._occlude(light, step, str(variant))
             elif step.kind == "blurred":
                 light = self._blur(light, step, str(variant))
-            else:
-                if light is not None:
-                    self.image = to_codes(light)
+            elif step.kind == "low-light":
+                self._lower(light, step)
                 light = None
-                self._lower(step) if step.kind == "low-light" else self._encode(step)
+            else:
+                self.image = self.image if light is None else to_codes(light)
+                light = None
+                self._encode(step)
         if light is not None:
             self.image = to_codes(light)
 
@@ -136,7 +137,7 @@ class _Plan:
             zoom=self._zoom,
             polygon=whole,
             box_unclipped=geometry.bounds(whole),
-            box=_inside(geometry.bounds(seen)),
+            box=geometry.bounds(seen),
             visible=geometry.visible_share(self._size, self._entity.polygon, self._matrix),
             covered=1.0 - self._uncovered,
             ssim_crop=None if source is None else self._similarity(self._box),
@@ -162,9 +163,6 @@ class _Plan:
     def _draw(self, operation: str) -> np.random.Generator:
         return streams.generator(self._key, operation)
 
-    def _as_light(self, light: Light | None) -> Light:
-        return to_light(self.image) if light is None else light
-
     def _reframe(self, steps: list[Step]) -> None:
         """All geometry in one warp: rotation first, then the window that truncates."""
         wanted = {step.kind: step for step in steps if step.kind in ("rotated", "truncated")}
@@ -177,12 +175,12 @@ class _Plan:
             self._place(step, placed, {"degrees": placed.value}, target=None)
             self._rotation_zoom = placed.zoom
         if (step := wanted.get("truncated")) is not None:
-            target = geometry.VISIBLE[step.severity]
+            target = truncation.VISIBLE[step.severity]
             seen = geometry.clip(
                 geometry.move_points(self._entity.polygon, self._matrix),
                 (0.0, 0.0, float(self._size[0]), float(self._size[1])),
             )
-            placed = geometry.truncation(self._size, seen, target, self._draw("truncated"))
+            placed = truncation.truncation(self._size, seen, target, self._draw("truncated"))
             self._place(step, placed, {"visible": placed.value}, target=target)
         w, h = self._size
         frame = (0.0, 0.0, float(w), float(h))
@@ -238,141 +236,26 @@ class _Plan:
         self.image = occlusion.over(self.image, done.matte)
         return None
 
-    def _blur(self, light: Light | None, step: Step, variant: str) -> Light:
-        width = self._size[0]
-        crop = calibrate.Crop(self._reference, self._box) if self._calibrated else None
-        target = calibrate.LADDER[step.severity]
-        share = (calibrate.DEFOCUS if variant == "defocus" else calibrate.MOTION)[step.severity]
-        angle = float(self._draw("blurred/angle").uniform(0, 180))
-        pivot = self._pivot()
-
-        def smear(source: Light, size: float) -> Light:
-            if variant == "defocus":
-                return blur.defocus(source, size)
-            if variant == "motion":
-                return blur.move(source, blur.Motion.near(size, angle))
-            return blur.roll(source, self._roll(size, pivot))
-
-        if crop is None:
-            size = share * width
-        elif variant == "defocus":
-            size = calibrate.solve_radius(crop, target, width)
-        else:
-            size = calibrate.solve_length(
-                crop, target, width, self._tangent(pivot) if variant == "roll" else angle
-            )
-        done: Image | None = None
-        reached: float | None = None
-        if crop is not None:
-            before = to_light(self._reference)
-            top = (calibrate.RADIUS_RANGE if variant == "defocus" else calibrate.LENGTH_RANGE)[1]
-
-            def render(value: float) -> tuple[float, Image]:
-                shown = to_codes(smear(before, value))
-                return calibrate.similarity(self._reference, shown, self._box), shown
-
-            size, reached, done = calibrate.corrected(render, size, target, (0.3, top * width))
-        self._records.append(
-            StepRecord(
-                kind=step.kind,
-                severity=step.severity,
-                variant=variant,
-                parameters=self._blur_parameters(variant, size, angle, pivot),
-                **_outcome(target, reached),
-            )
-        )
-        if light is None and done is not None and self.image is self._reference:
-            return to_light(done)
-        return smear(self._as_light(light), size)
-
-    def _blur_parameters(
-        self, variant: str, size: float, angle: float, pivot: tuple[float, float]
-    ) -> Json:
-        """The point-spread function in the few numbers it is made of."""
-        if variant == "defocus":
-            return {"psf": "disc", "radius": size, "reduction": blur.reduction(size)}
-        if variant == "motion":
-            smear = blur.Motion.near(size, angle)
-            return {
-                "psf": "line",
-                "length": smear.length,
-                "angle": smear.angle,
-                "dx": smear.dx,
-                "dy": smear.dy,
-                "segments": smear.segments,
-            }
-        turn = self._roll(size, pivot)
-        return {"psf": "arc", "length": size, "degrees": turn.degrees, "pivot": [turn.x, turn.y]}
-
-    def _pivot(self) -> tuple[float, float]:
-        """The head turns about the neck, below the picture; the entity must not be the pivot."""
-        w, h = self._size
-        return w * (0.5 + float(self._draw("blurred/pivot").uniform(-0.4, 0.4))), h * 1.35
-
-    def _roll(self, arc: float, pivot: tuple[float, float]) -> blur.Roll:
-        x0, y0, x1, y1 = self._box
-        far = math.hypot((x0 + x1) / 2 - pivot[0], (y0 + y1) / 2 - pivot[1])
-        return blur.Roll(degrees=math.degrees(arc / max(far, 1.0)), x=pivot[0], y=pivot[1])
-
-    def _tangent(self, pivot: tuple[float, float]) -> float:
-        x0, y0, x1, y1 = self._box
-        dx, dy = (x0 + x1) / 2 - pivot[0], (y0 + y1) / 2 - pivot[1]
-        return math.degrees(math.atan2(dx, dy)) % 180.0
-
-    def _lower(self, step: Step) -> None:
-        target = calibrate.LADDER[step.severity]
-        spot = self._spot()
-        rows = lowlight.ROW_NOISE.get(step.severity, 0.0)
-
-        def exposure(ev: float) -> lowlight.Exposure:
-            return lowlight.Exposure(ev=ev, row_noise=rows, spot=spot)
-
-        def shoot(source: Image, ev: float) -> Image:
-            return lowlight.expose(source, exposure(ev), self._key, step.severity)
-
-        ev = calibrate.EV[step.severity]
-        reached: float | None = None
-        done: Image | None = None
-        if self._calibrated:
-            crop = calibrate.Crop(self._reference, self._box)
-
-            def render(value: float) -> tuple[float, Image]:
-                shown = shoot(self._reference, calibrate.quantised(value))
-                return (
-                    calibrate.similarity(self._reference, shown, self._box, gain_matched=True),
-                    shown,
-                )
-
-            ev, reached, done = calibrate.corrected(
-                render, calibrate.solve_ev(crop, target), target, calibrate.EV_RANGE
-            )
-            ev = calibrate.quantised(ev)
-        chosen = exposure(ev)
-        self._records.append(
-            StepRecord(
-                kind=step.kind,
-                severity=step.severity,
-                parameters={
-                    "ev": ev,
-                    "gain": chosen.gain,
-                    "full_well": lowlight.FULL_WELL,
-                    "read_noise": lowlight.READ_NOISE,
-                    "row_noise": rows,
-                    "spot": None if spot is None else list(spot),
-                },
-                **_outcome(target, reached),
-            )
-        )
-        alone = self.image is self._reference
-        self.image = done if alone and done is not None else shoot(self.image, ev)
-
-    def _spot(self) -> tuple[float, float, float, float] | None:
-        """A dark spot around the entity; even light where the entity is most of the picture."""
-        w, h = self._size
-        x0, y0, x1, y1 = self._box
-        if self._entity.whole_frame or (x1 - x0) * (y1 - y0) > 0.6 * w * h:
+    def _blur(self, light: Light | None, step: Step, variant: str) -> Light | None:
+        solved = photometric.blurring(self._view(), step, variant)
+        self._records.append(solved.record)
+        if light is None and self.image is self._reference and solved.rendered is not None:
+            self.image = solved.rendered
             return None
-        return (x0 + x1) / 2, (y0 + y1) / 2, 0.9 * (x1 - x0) + 1, 0.9 * (y1 - y0) + 1
+        return solved.smear(to_light(self.image) if light is None else light)
+
+    def _lower(self, light: Light | None, step: Step) -> None:
+        solved = photometric.lowering(self._view(), step)
+        self._records.append(solved.record)
+        if light is None and self.image is self._reference and solved.rendered is not None:
+            self.image = solved.rendered
+        else:
+            self.image = solved.shoot(self.image if light is None else light)
+
+    def _view(self) -> photometric.View:
+        return photometric.View(
+            self._reference, self._box, self._entity.whole_frame, self._key, self._calibrated
+        )
 
     def _encode(self, step: Step) -> None:
         from PIL import Image as pil
@@ -395,15 +278,6 @@ _ORDER = {
     )
 }
 """Where light meets each operation. Geometry comes before all of them."""
-
-
-def _outcome(target: float, reached: float | None) -> Json:
-    """The common end of a calibrated step's record."""
-    if reached is None:
-        return {}
-    missed = abs(reached - target) > calibrate.TOLERANCE
-    reason = f"SSIM {target:.2f} is out of reach; {reached:.2f} is the nearest" if missed else ""
-    return {"target": target, "reached": reached, "clamped": missed, "reason": reason}
 
 
 def _untouched(
@@ -433,13 +307,4 @@ def _versions() -> tuple[tuple[str, str], ...]:
         ("optics", str(streams.VERSION)),
         ("opencv", cv2.__version__),
         ("numpy", np.__version__),
-    )
-
-
-def _inside(box: Box | None) -> Box | None:
-    """Clipping computes its points: rounding may leave one a hair outside the frame."""
-    return (
-        None
-        if box is None
-        else (max(box[0], 0.0), max(box[1], 0.0), max(box[2], 0.0), max(box[3], 0.0))
     )

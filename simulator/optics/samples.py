@@ -16,11 +16,14 @@ from simulator.optics.tone import Image
 
 _WORDS = ("ALPINE", "TEA", "BLUE", "HOUR", "MODEL", "X-200", "EXIT", "GATE 14", "GRAIN", "500 g")
 
+_VERSION = 1
+"""The pictures stay as they are when the optics change: what they measure is the optics."""
+
 
 def sample(index: int, size: tuple[int, int] = (640, 480)) -> tuple[Image, Box]:
     """One picture with the box of its main thing. The same index is the same picture."""
     w, h = size
-    rng = generator(str(index), "sample")
+    rng = generator(str(index), "sample", version=_VERSION)
     ground = _natural(rng, w, h, float(rng.uniform(0.8, 1.9)))
     ground = ground * rng.uniform(0.25, 0.9) + rng.uniform(0.0, 0.35, 3)
     slope = np.linspace(0, rng.uniform(-0.3, 0.3), h)[:, None, None]

@@ -8,7 +8,7 @@ lets another backend reproduce the bytes whatever order it sums in.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import cv2
 import numpy as np
@@ -21,6 +21,8 @@ Light = NDArray[np.uint16]
 """h × w × 3, RGB, linear light, 0 to `WHITE`."""
 
 WHITE = 32767
+
+Value = TypeVar("Value", np.uint8, np.uint16)
 
 
 def srgb_to_light(codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -45,10 +47,10 @@ def to_codes(light: Light) -> Image:
     return gather(_encoding(), light)
 
 
-def gather(table: Image, index: NDArray[np.uint16]) -> Image:
-    """`table[index]` for a table of 65,536 bytes; OpenCV 5 does it ten times faster than NumPy."""
+def gather(table: NDArray[Value], index: NDArray[np.uint16]) -> NDArray[Value]:
+    """`table[index]` for a table of 65,536; OpenCV 5 does it ten times faster than NumPy."""
     if _HAS_WIDE_LUT:
-        return np.asarray(cv2.LUT(index, table.reshape(1, -1)), np.uint8).reshape(index.shape)
+        return np.asarray(cv2.LUT(index, table.reshape(1, -1)), table.dtype).reshape(index.shape)
     return table[index]
 
 

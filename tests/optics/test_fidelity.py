@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.optics import blur, geometry, lowlight, mattes, occlusion, streams, tone
+from simulator.optics import blur, geometry, lowlight, mattes, occlusion, streams, tone, truncation
 from simulator.optics.samples import sample
 
 
@@ -222,8 +222,8 @@ def test_truncation_leaves_the_wanted_share(box: tuple[float, float, float, floa
     zooms = set()
     for level in range(1, 6):
         draw = streams.generator("k", "truncated")
-        done = geometry.truncation((320, 240), entity, geometry.VISIBLE[level], draw)
-        assert abs(done.value - geometry.VISIBLE[level]) <= 0.02
+        done = truncation.truncation((320, 240), entity, truncation.VISIBLE[level], draw)
+        assert abs(done.value - truncation.VISIBLE[level]) <= 0.02
         share = geometry.visible_share((320, 240), entity, geometry.matrix_of(done.matrix))
         assert share == pytest.approx(done.value)
         zooms.add(round(done.zoom, 6))
@@ -236,6 +236,80 @@ def test_clip_and_area() -> None:
     assert geometry.area(square) == 100
     assert geometry.area(geometry.clip(square, (5, 5, 20, 20))) == 25
     assert geometry.clip(square, (20, 20, 30, 30)) == ()
+    # What is cut ends on the limit, not a hair beside it.
+    assert geometry.bounds(
+        geometry.clip(geometry.corners((0.0, -469.03125, 1.0, 145.25)), (0, 0, 64, 48))
+    ) == (0, 0, 1, 48)
     arrow = ((0, 0), (10, 5), (0, 10), (4, 5))  # concave
     cut = geometry.area(geometry.clip(arrow, (0, 0, 10, 5)))
     assert cut == pytest.approx(geometry.area(arrow) / 2)
+
+
+def test_shares_are_those_of_clipping() -> None:
+    """Many windows at once, of boxes, turned boxes and outlines that are not convex."""
+    rng = np.random.default_rng(4)
+    star = ((50, 5), (60, 40), (95, 50), (60, 60), (50, 95), (40, 60), (5, 50), (40, 40))
+    turned = geometry.move_points(star[::2], np.array([[0.9, 0.4, 3], [-0.4, 0.9, 20], [0, 0, 1]]))
+    corners = rng.uniform(-20, 90, (40, 2))
+    windows = np.hstack([corners, corners + rng.uniform(1, 80, (40, 2))])
+    for polygon in (geometry.corners((10, 20, 60, 45)), star[:3], star, turned):
+        expected = [
+            geometry.area(geometry.clip(polygon, tuple(w))) / geometry.area(polygon)
+            for w in windows.tolist()
+        ]
+        assert truncation.shares(polygon, windows) == pytest.approx(expected, abs=1e-9)
+
+
+def test_enlarging_between_codes_is_nearer_to_a_finer_picture() -> None:
+    """Why the warp interpolates codes and not light, which costs twice as much."""
+    w, h = 240, 180
+    gained = []
+    for i in range(6):
+        fine = tone.to_light(sample(i, (4 * w, 4 * h))[0])
+        coarse = tone.to_codes(cv2.resize(fine, (w, h), interpolation=cv2.INTER_AREA))
+        window = fine[4 * 12 : 4 * 138, 4 * 20 : 4 * 188]
+        true = tone.to_codes(cv2.resize(window, (w, h), interpolation=cv2.INTER_AREA))
+        zoom = w / 168
+        matrix = np.array([[zoom, 0, -20 * zoom], [0, zoom, -12 * zoom], [0, 0, 1]])
+        ours = geometry.warp(coarse, matrix)
+        part = tone.to_light(coarse)[12:138, 20:188]
+        between_light = tone.to_codes(cv2.resize(part, (w, h), interpolation=cv2.INTER_LINEAR))
+        gained.append(cv2.PSNR(ours, true) - cv2.PSNR(between_light, true))
+        shown, wanted = (tone.srgb_to_light(p / 255).mean() for p in (ours, true))
+        assert shown == pytest.approx(wanted, rel=0.015)
+    assert min(gained) > 0
+    assert np.mean(gained) > 0.5
+
+
+def test_light_and_codes_are_exposed_alike() -> None:
+    image, _ = sample(5, (160, 120))
+    light = tone.to_light(image)
+    for spot in (None, (80.0, 60.0, 30.0, 30.0)):
+        for rows in (0.0, 0.9):
+            exposure = lowlight.Exposure(ev=3.0, row_noise=rows, spot=spot)
+            codes = lowlight.expose(image, exposure, "k", 3).astype(float)
+            direct = lowlight.expose(light, exposure, "k", 3).astype(float)
+            assert abs(direct.mean() - codes.mean()) < 0.05
+            assert np.abs(direct - codes).mean() < 0.3
+
+
+@pytest.mark.parametrize("kind", ["finger", "fence", "screen", "strap"])
+def test_bands_of_a_matte_meet(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many rows are composed at a time, the picture is the same."""
+    image, box = sample(5, (320, 240))
+    done = occlusion.cover(
+        kind, (320, 240), geometry.corners(box), 0.35, streams.generator("k", kind)
+    )
+    whole = occlusion.over(image, done.matte).astype(int)
+    monkeypatch.setattr(occlusion, "_BAND", 320 * 3 * 16)
+    banded = occlusion.over(image, done.matte).astype(int)
+    assert np.abs(whole - banded).max() <= 1
+    assert (whole != image).any()
+
+
+def test_strips_of_a_convolution_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    light = tone.to_light(sample(5, (160, 120))[0])
+    kernel = blur.disc_kernel(4.5)
+    whole = blur.convolve(light, kernel)
+    monkeypatch.setattr(blur, "_STRIP", 1)
+    assert (blur.convolve(light, kernel) == whole).all()
