@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from mmrag.errors import MmragError
 from mmrag.records import Outcome, Status
 from simulator.config import RunConfig
 from simulator.stopping import StopPolicy
@@ -224,11 +225,23 @@ def find_runs(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def open_catalogues(folders: Sequence[str | Path]) -> dict[str, Catalogue]:
-    """Name → catalogue for several runs; names are made distinct where folders share one."""
+def open_catalogues(
+    folders: Sequence[str | Path], *, skip: Callable[[MmragError], None] | None = None
+) -> dict[str, Catalogue]:
+    """Name → catalogue for several runs; names are made distinct where folders share one.
+
+    A run that cannot be read is an error, or is told to `skip` and left out: one broken folder
+    must not hide the others from somebody who named none.
+    """
     found: dict[str, Catalogue] = {}
     for folder in folders:
-        catalogue = Catalogue(RunReader(folder))
+        try:
+            catalogue = Catalogue(RunReader(folder))
+        except MmragError as error:
+            if skip is None:
+                raise
+            skip(error)
+            continue
         name, number = catalogue.name, 2
         while name in found:
             name, number = f"{catalogue.name}-{number}", number + 1

@@ -47,7 +47,12 @@ def ui(
         *(n for n in ("task1", "task2", "task3", "random") if n in agents.names()),
     ]
     names = list(dict.fromkeys([*(agent or []), *offered]))
-    catalogues = open_catalogues(runs or find_runs(folder))
+    if runs:
+        catalogues = open_catalogues(runs)
+    else:
+        catalogues = open_catalogues(
+            find_runs(folder), skip=lambda error: typer.echo(f"left out: {error}", err=True)
+        )
     live = LiveSetup(AgentShelf(resources, names), names, folder)
     server = make_server(catalogues, live, [host, *(allow_host or [])])
     place = port or free_port(host)

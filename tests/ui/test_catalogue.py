@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from ui_parts import result, session, write_run
 
+from mmrag.errors import MmragError
 from mmrag.records import Session, Status, TurnResult
 from simulator.store import RunReader, RunStore
-from ui.catalogue import Catalogue, Filter
+from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
 from ui.viewmodel import conversation
 
 
@@ -114,3 +115,14 @@ def test_degradations_are_filtered_by_kind_and_severity(tmp_path: Path) -> None:
     assert found(severity="2") == set(conditions[2:])
     assert found(kind="rotated", severity="2") == set()
     assert found(kind="rotated", severity="1") == {conditions[3]}
+
+
+def test_a_run_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    write(tmp_path / "good", "strikes(2)", "cc", turns=2)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "run.sqlite").write_text("no data base")
+    told: list[MmragError] = []
+    assert list(open_catalogues(find_runs(tmp_path), skip=told.append)) == ["good"]
+    assert "bad" in str(told[0])
+    with pytest.raises(MmragError, match="bad"):
+        open_catalogues(find_runs(tmp_path))
