@@ -133,11 +133,11 @@ def defocus(light: Light, radius: float) -> Light:
     h, w = light.shape[:2]
     shrink = reduction(radius)
     if shrink == 1:
-        return convolve(light, disc_kernel(radius))
+        return convolve(light, disc_kernel(reduced_radius(radius)))
     padded = cv2.copyMakeBorder(light, 0, -h % shrink, 0, -w % shrink, cv2.BORDER_REPLICATE)
     ph, pw = padded.shape[:2]
     small = cv2.resize(padded, (pw // shrink, ph // shrink), interpolation=cv2.INTER_AREA)
-    kernel = disc_kernel(math.sqrt(max(radius**2 - _BOX[shrink], 0.25)) / shrink)
+    kernel = disc_kernel(reduced_radius(radius))
     large = cv2.resize(
         convolve(np.asarray(small, np.uint16), kernel), (pw, ph), interpolation=cv2.INTER_LINEAR
     )
@@ -147,6 +147,12 @@ def defocus(light: Light, radius: float) -> Light:
 def reduction(radius: float) -> int:
     """By how much the picture is made smaller before a disc of this radius is applied."""
     return 1 if radius < 5 else 2 if radius < 10 else 4 if radius < 20 else 8
+
+
+def reduced_radius(radius: float) -> float:
+    """The disc's radius there, less what making smaller and larger blurs by itself."""
+    shrink = reduction(radius)
+    return math.sqrt(max(radius**2 - _BOX[shrink], 0.25)) / shrink if shrink > 1 else radius
 
 
 def convolve(light: Light, kernel: NDArray[np.float32]) -> Light:

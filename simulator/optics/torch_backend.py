@@ -1,8 +1,9 @@
-"""The photometric part on batches, with torch: exposure, noise and tone, and straight motion.
+"""The photometric part on batches, with torch: exposure, noise and tone, motion and defocus.
 
 Meant for pipelines whose pictures are on a GPU already. The bytes are those of the CPU path: random
 bytes come from the same streams, tables and kernels are the same, and everything between is either
-whole numbers or rounded the same way. Warps, mattes, defocus and roll stay with OpenCV.
+whole numbers or rounded the same way. Warps, mattes and roll stay with OpenCV: they interpolate at
+any place, with weights that no two libraries round alike.
 """
 
 from __future__ import annotations
@@ -83,6 +84,37 @@ def move(
         x = torch.round((first + second) / 2)  # half to even, as OpenCV's addWeighted
         step *= 2
     return _encoding(batch.device)[x.long()].movedim(1, 3).contiguous()
+
+
+def defocus(
+    images: torch.Tensor | Sequence[Image],
+    radius: float,
+    *,
+    device: torch.device | str | None = None,
+) -> torch.Tensor:
+    """`blur.defocus` between sRGB codes for n × h × w × 3 bytes at once."""
+    batch = _batch(images, device)
+    light = _decoding(batch.device)[batch.long()].movedim(3, 1)
+    if radius >= 0.5:
+        light = _defocused(light, radius)
+    return _encoding(batch.device)[light.long()].movedim(1, 3).contiguous()
+
+
+def _defocused(light: torch.Tensor, radius: float) -> torch.Tensor:
+    shrink = blur.reduction(radius)
+    kernel = blur.disc_kernel(blur.reduced_radius(radius))
+    weights = torch.from_numpy(kernel.astype(np.float64)).to(light.device)
+    if shrink == 1:
+        return _convolve(light, weights)
+    h, w = light.shape[-2:]
+    padded = torch.nn.functional.pad(light, (0, -w % shrink, 0, -h % shrink), mode="replicate")
+    total = torch.nn.functional.avg_pool2d(padded, shrink, divisor_override=1)
+    # OpenCV's special case for 2 × 2 rounds half up, its others half to even.
+    small = torch.floor((total + 2) / 4) if shrink == 2 else torch.round(total / shrink**2)
+    large = torch.nn.functional.interpolate(
+        _convolve(small, weights), scale_factor=shrink, mode="bilinear", align_corners=False
+    )
+    return torch.round(large)[..., :h, :w]
 
 
 def _batch(

@@ -47,6 +47,17 @@ def test_torch_moves_to_the_same_bytes(length: float, angle: float) -> None:
         assert ours[i].numpy().tobytes() == cpu.tobytes()
 
 
+@pytest.mark.parametrize("radius", [0.3, 1.2, 4.9, 5.0, 9.5, 10.0, 17.0, 20.0, 33.0])
+def test_torch_defocuses_to_the_same_bytes(radius: float) -> None:
+    from simulator.optics import torch_backend
+
+    images = batch()
+    ours = torch_backend.defocus(images, radius, device="cpu")
+    for i, image in enumerate(images):
+        cpu = tone.to_codes(blur.defocus(tone.to_light(image), radius))
+        assert ours[i].numpy().tobytes() == cpu.tobytes()
+
+
 def test_torch_refuses_what_is_no_batch() -> None:
     from mmrag.errors import UsageError
     from simulator.optics import torch_backend
