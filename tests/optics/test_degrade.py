@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from functools import cache
 
 import cv2
 import msgspec
@@ -232,6 +233,11 @@ def test_any_array(shape, dtype) -> None:
     assert degrade(array, "blurred@2", key="k").image.shape == (48, 64, 3)
 
 
+@cache
+def canvas() -> np.ndarray:
+    return sample(1, (200, 200))[0]
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(16, 200),
@@ -245,7 +251,9 @@ def test_any_size_and_any_box(w, h, row, level, corners, fill) -> None:
     x0, x1 = sorted(corners[::2])
     y0, y1 = sorted(corners[1::2])
     image = (
-        np.full((h, w, 3), (0, 128, 255)[fill], np.uint8) if level == 4 else sample(w, (w, h))[0]
+        np.full((h, w, 3), (0, 128, 255)[fill], np.uint8)
+        if level == 4
+        else np.ascontiguousarray(canvas()[:h, 200 - w :])
     )
     done = degrade(image, f"{row}@{level}", (x0, y0, x1, y1), key="k")
     assert done.image.shape == image.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -21,11 +22,25 @@ from simulator.optics.samples import sample
 SPEC = "low-light@2+occluded:finger@2+rotated@1"
 
 
+PROGRAM = "import sys; from simulator.cli import main; sys.argv[0] = 'mmrag'; main()"
+
+
 def mmrag(*args: object) -> subprocess.CompletedProcess[str]:
-    code = "import sys; from simulator.cli import main; sys.argv[0] = 'mmrag'; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, check=False
-    )
+    """The command in this process: starting another costs more than what most tests do."""
+    from simulator.cli import main
+
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["mmrag", *map(str, args)])
+        try:
+            main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return subprocess.CompletedProcess(args, code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -58,6 +73,12 @@ def test_folder_keeps_names_formats_and_records(source: Path, tmp_path: Path) ->
     assert json.loads(done.stdout)["done"] == 4
     names = ["a.png", "b.jpg", "sub/c.png", "sub/d.webp"]
     assert [line["file"] for line in lines(target)] == names
+    # A process of its own comes to the same.
+    again = tmp_path / "again"
+    command = [sys.executable, "-c", PROGRAM, "degrade", source, again, "--spec", SPEC, "--seed",
+               "5", "--control"]  # fmt: skip
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    assert tree(again) == tree(target)
     for name in names:
         with Image.open(target / name) as image, Image.open(source / name) as before:
             assert image.format == before.format
@@ -116,8 +137,7 @@ def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     source.mkdir()
     for i in range(12):
         Image.fromarray(sample(i, (320, 240))[0]).save(source / f"{i:02}.png")
-    code = "import sys; from simulator.cli import main; sys.argv[0] = 'mmrag'; main()"
-    run = [sys.executable, "-c", code, "degrade", source, target, "--spec", SPEC]
+    run = [sys.executable, "-c", PROGRAM, "degrade", source, target, "--spec", SPEC]
     with subprocess.Popen(list(map(str, run)), stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and len(list(target.glob("*.png"))) < 3:
