@@ -127,6 +127,7 @@ def correct_rates(
     calibration: Calibration,
     *,
     replicates: Floats | None = None,
+    sums: Mapping[str, Mapping[str, float]] = {},
     resamples: int = 2_000,
     level: float = 0.95,
     seed: int = 0,
@@ -136,8 +137,9 @@ def correct_rates(
     Rogan and Gladen's correction for any number of outcomes: the confusion matrix is inverted, the
     result put back among the possible shares. The interval resamples the human verdicts and the
     judged counts; `replicates` (resample × outcome shares in the order of the calibration, from the
-    cluster bootstrap) replaces the latter where turns are correlated. Outcomes that the
-    calibration does not know are an error: calibrate on a file that holds them.
+    cluster bootstrap) replaces the latter where turns are correlated. Each of `sums` is a further
+    result, a weighted sum of shares: truthfulness is +1 for correct and −1 for incorrect. Outcomes
+    that the calibration does not know are an error: calibrate on a file that holds them.
     """
     unknown = sorted(
         name for name, count in judged.items() if count and name not in calibration.outcomes
@@ -151,7 +153,7 @@ def correct_rates(
     n = int(counts.sum())
     if not n:
         empty = Interval(estimate=None, low=None, high=None, n=0, level=level)
-        return dict.fromkeys(calibration.outcomes, empty)
+        return dict.fromkeys([*calibration.outcomes, *sums], empty)
     table = np.asarray(calibration.counts, float)
     estimate = _solve(table[None], (counts / n)[None])[0]
     rng = generator(seed, "correction")
@@ -160,10 +162,12 @@ def correct_rates(
     # Jeffreys prior: a cell never seen in the calibration is rare, not impossible.
     tables = np.stack([rng.dirichlet(row + 0.5, size=len(replicates)) for row in table], axis=1)
     drawn = _solve(tables, replicates)
+    wanted = {name: {name: 1.0} for name in calibration.outcomes} | dict(sums)
     result: dict[str, Interval] = {}
-    for column, name in enumerate(calibration.outcomes):
-        low, high = percentile_interval(drawn[:, column], clusters=max(n, 2), level=level)
-        best = float(estimate[column])
+    for name, worth in wanted.items():
+        weights = np.array([worth.get(outcome, 0.0) for outcome in calibration.outcomes])
+        low, high = percentile_interval(drawn @ weights, clusters=max(n, 2), level=level)
+        best = float(estimate @ weights)
         result[name] = Interval(
             estimate=best,
             low=None if low is None else min(low, best),

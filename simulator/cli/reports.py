@@ -41,17 +41,23 @@ def report(
     seed: Seed = 0,
     min_n: MinN = 20,
     failures: Annotated[int, typer.Option(min=0, help="Failures shown with pictures.")] = 20,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help="Of the judge, from `mmrag judge calibrate`: corrects the headline."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a report of one or several runs: a page, its data, tables and figures.
 
     A run made with --reference-history is paired with the same run without it.
     """
+    from mmrag.metrics.correction import load_calibration
     from simulator.reports.write import make_report
 
     options = _options(
         title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
         min_n=min_n, failures=failures,
+        calibration=load_calibration(calibration) if calibration else None,
     )  # fmt: skip
     folder = out or runs[0] / "report"
     with _spinner() as say:

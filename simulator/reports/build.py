@@ -10,10 +10,12 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
+from mmrag.metrics.correction import Calibration
 from mmrag.records import Record
 from simulator.config import RunConfig
 from simulator.reports.confidence import confidence
 from simulator.reports.conversation import conversation, history_errors
+from simulator.reports.corrected import check_calibration, corrected
 from simulator.reports.costs import costs, latency_by_condition
 from simulator.reports.failures import choose_failures, describe
 from simulator.reports.frame import Frame, kind_of, load_frame
@@ -42,6 +44,8 @@ class ReportOptions(Record, frozen=True, kw_only=True):
     """Slices of fewer scored turns are greyed."""
     failures: int = 20
     title: str | None = None
+    calibration: Calibration | None = None
+    """The judge's confusion with people, to correct the headline with."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ def build_report(
         "title": options.title or "mmrag report: " + ", ".join(item.name for item in shown),
         "options": {
             **msgspec.structs.asdict(options),
+            "calibration": msgspec.to_builtins(options.calibration),
             "stop": str(stop),
             "agent_errors": agent_errors,
             "level": how.level,
@@ -125,6 +130,9 @@ def _run(
     kinds = dimensions(frame)
     on_part("headline")
     headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
+    known = options.calibration
+    if known is not None:
+        known = check_calibration(known, item.run.meta("judge"), item.name)
     on_part("robustness")
     broken = robustness(frame, headlines, kinds, how, min_n=options.min_n)
     on_part("slices")
@@ -143,7 +151,17 @@ def _run(
         "state": _state(item),
         "main": main,
         "conditions": [
-            {"name": name, "kind": kind_of(name)[0], "severity": kind_of(name)[1], **figures}
+            {
+                "name": name,
+                "kind": kind_of(name)[0],
+                "severity": kind_of(name)[1],
+                **figures,
+                "corrected": known
+                and {
+                    **corrected(frame, frame.condition(name), known, how),
+                    "verdicts": options.calibration and options.calibration.n,
+                },
+            }
             for name, figures in headlines.items()
         ],
         "robustness": broken,
