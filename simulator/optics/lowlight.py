@@ -7,8 +7,7 @@ for each of 256 tones at 256 quantiles; one random byte per sample picks the qua
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cache, lru_cache
 from statistics import NormalDist
 
@@ -37,6 +36,8 @@ SURROUND_EV = 0.8
 
 _STRIP = 1 << 18
 """Samples done at a time: index and picture stay in the second-level cache."""
+
+_PERIOD, _OTHER_PERIOD = 1 << 16, 49_157
 
 ROW_LEVELS = 16
 """Offsets are quantised to so many, each with a table."""
@@ -114,7 +115,27 @@ def illumination(
 
 def random_bytes(key: str, severity: int, count: int) -> NDArray[np.uint8]:
     """One byte for each sample, in the order of the samples."""
-    return _bytes_of(philox(key, "low-light", severity), count)
+    return _random_source(key, severity, count)(0, count)
+
+
+def _random_source(
+    key: str, severity: int, longest: int
+) -> Callable[[int, int], NDArray[np.uint8]]:
+    """The bytes of the samples from a place on, at most `longest` of them.
+
+    Two short streams, repeated and combined: each byte is uniform and any two are independent, as
+    their lengths have no common divisor. Drawing a byte for every sample would cost ten times more.
+    """
+    bits = philox(key, "low-light", severity)
+    one, other = (
+        np.resize(_bytes_of(bits, period), longest + period) for period in (_PERIOD, _OTHER_PERIOD)
+    )
+
+    def take(start: int, count: int) -> NDArray[np.uint8]:
+        a, b = start % _PERIOD, start % _OTHER_PERIOD
+        return np.bitwise_xor(one[a : a + count], other[b : b + count])
+
+    return take
 
 
 def row_offsets(rows: int, exposure: Exposure, key: str, severity: int) -> NDArray[np.intp] | None:
@@ -148,21 +169,15 @@ def _shoot(
     h, w = image.shape[:2]
     rounding = None if shade is None else dither(key, severity, h, w)
     out = np.empty((h, w, 3), np.uint8)
-    # Philox yields four words, 32 bytes, a step: strips of 32 rows start with a whole one.
-    rows = max(32, _STRIP // (w * 3) // 32 * 32)
-
-    def draw(top: int) -> NDArray[np.uint8]:
-        bits = philox(key, "low-light", severity)
-        bits.advance(top * w * 3 // 32)
-        return _bytes_of(bits, min(rows, h - top) * w * 3)
-
-    tops = range(0, h, rows)
-    for top, quantile in zip(tops, _ahead(draw, tops), strict=True):
+    rows = max(16, _STRIP // (w * 3))
+    take = _random_source(key, severity, rows * w * 3)
+    for top in range(0, h, rows):
         strip = np.s_[top : top + rows]
         tones = image[strip]
         if shade is not None and rounding is not None:
             tones = tones_under(tones, shade[strip], rounding[strip])
-        index = cv2.merge([quantile[None, :], tones.reshape(1, -1)]).view(np.uint16)
+        quantile = take(top * w * 3, tones.size)
+        index = np.asarray(cv2.merge([quantile[None], tones.reshape(1, -1)])).view(np.uint16)
         out[strip] = gather(codes, index.reshape(1, -1)).reshape(-1, w, 3)
     return out
 
@@ -199,19 +214,6 @@ def dither(key: str, severity: int, h: int, w: int) -> NDArray[np.uint16]:
     twice = np.concatenate([tile, tile])
     windows = np.lib.stride_tricks.sliding_window_view(twice, w * 3)
     return windows[shifts].reshape(h, w, 3)
-
-
-def _ahead(draw: Callable[[int], NDArray[np.uint8]], starts: range) -> Iterable[NDArray[np.uint8]]:
-    """Draw random bytes on the other cores while this one looks up."""
-    threads = cv2.getNumThreads()
-    if threads < 2 or len(starts) < 2:
-        return map(draw, starts)
-    return _pool(threads).map(draw, starts)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="optics")
 
 
 @cache

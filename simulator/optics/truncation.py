@@ -34,7 +34,7 @@ def truncation(
     order = np.array(_SIDES)[draw.permutation(len(_SIDES))]
     scales, sides = np.repeat(_SCALES, len(order)), np.tile(order, (len(_SCALES), 1))
     starts, ends = _slides(size, entity, scales, sides)
-    most, least = shares(entity, starts), shares(entity, ends)
+    most, least = np.split(shares(entity, np.concatenate([starts, ends])), 2)
     # One that can show the whole ladder comes first, so that levels differ in nothing else.
     able = np.flatnonzero((least <= VISIBLE[-1]) & (most >= VISIBLE[1]))
     if not able.size:

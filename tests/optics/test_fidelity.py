@@ -57,6 +57,19 @@ def test_dark_spot_lowers_the_entity_and_keeps_means() -> None:
     assert linear[0] / linear[1] == pytest.approx(2**lowlight.SURROUND_EV, rel=0.08)
 
 
+def test_random_bytes_are_uniform_and_independent_in_pairs() -> None:
+    """Two repeated streams are combined; neither period may show."""
+    count = 1 << 20
+    drawn = lowlight.random_bytes("k", 3, count)
+    shares = np.bincount(drawn, minlength=256) / count
+    assert np.abs(shares * 256 - 1).max() < 0.12
+    assert (lowlight.random_bytes("k", 3, 70_000) == drawn[:70_000]).all()
+    signed = drawn.astype(np.float64) - 127.5
+    for lag in (1, 3, 640 * 3, 1 << 16, 49_157, (1 << 16) + 49_157, 2 << 16):
+        together = (signed[:-lag] * signed[lag:]).mean() / signed.var()
+        assert abs(together) < 0.01, lag
+
+
 def test_row_noise_is_alike_along_rows_only() -> None:
     flat = np.full((200, 300, 3), 120, np.uint8)
     striped = lowlight.expose(flat, lowlight.Exposure(ev=5.0, row_noise=2.0), "k", 5)
