@@ -38,17 +38,17 @@ def test_navigation_and_scripts_are_left_out() -> None:
     ],
 )  # fmt: skip
 def test_broken_markup_still_gives_its_text(html: str | bytes) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert "needle" in page_text(html)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_a_huge_page_is_bounded() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     text = page_text(ARTICLE + "<p>word and word</p>" * 2_500_000)
     assert "ninety seconds" in text
     assert len(text) <= MAX_TEXT
-    assert time.monotonic() - start < 60
+    assert time.process_time() - start < 60
 
 
 @given(st.text(max_size=300))
