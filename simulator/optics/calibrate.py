@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -36,12 +37,17 @@ RADIUS_RANGE = (0.0, 0.08)
 TOLERANCE = 0.03
 """A step whose similarity misses the ladder by more is flagged as clamped."""
 
+_ALIGNED = 8
+"""Of this a reduction of the picture is a divisor."""
+
 _CLOSE = 0.018
 _CORRECTIONS = 6
 _STEPS = 7
 _LEAST = 16
 
 Gray = NDArray[np.float32]
+
+Rendered = TypeVar("Rendered")
 
 
 class Crop:
@@ -151,12 +157,30 @@ def solve_radius(crop: Crop, target: float, width: int) -> float:
     return _bisect(after, target, *(f * width for f in RADIUS_RANGE))
 
 
+def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[tuple[slice, slice], Box]:
+    """The part of a picture that a blur with this reach draws the entity from, and its box there.
+
+    A blur of the part is to the bit the part of the blur: it starts where a reduced pixel does.
+    """
+    h, w = shape[:2]
+    x0, y0, x1, y1 = _grown(box, w, h)
+    margin = math.ceil(reach) + 4 * _ALIGNED
+    left, top = (max(0, (v - margin) // _ALIGNED * _ALIGNED) for v in (x0, y0))
+    right, bottom = min(w, x1 + margin), min(h, y1 + margin)
+    if right < w:
+        right = left + (right - left) // _ALIGNED * _ALIGNED
+    if bottom < h:
+        bottom = top + (bottom - top) // _ALIGNED * _ALIGNED
+    inside = (float(x0 - left), float(y0 - top), float(x1 - left), float(y1 - top))
+    return (slice(top, bottom), slice(left, right)), inside
+
+
 def corrected(
-    render: Callable[[float], tuple[float, Image]],
+    render: Callable[[float], tuple[float, Rendered]],
     start: float,
     target: float,
     bounds: tuple[float, float],
-) -> tuple[float, float, Image]:
+) -> tuple[float, float, Rendered]:
     """Render, measure, and move the parameter until the measurement agrees with the ladder."""
     low, high = bounds
     value = min(max(start, low), high)

@@ -47,8 +47,6 @@ class Blurring:
 
     record: StepRecord
     smear: Callable[[Light], Light]
-    rendered: Image | None
-    """The view's picture under it, where that was needed to measure it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +56,7 @@ class Lowering:
     record: StepRecord
     shoot: Callable[[Image | Light], Image]
     rendered: Image | None
+    """The view's picture under it, where that was needed to measure it."""
 
 
 def blurring(view: View, step: Step, variant: str) -> Blurring:
@@ -76,7 +75,6 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
 
     size = (calibrate.DEFOCUS if defocused else calibrate.MOTION)[step.severity] * width
     reached: float | None = None
-    rendered: Image | None = None
     if view.calibrated:
         crop = calibrate.Crop(view.picture, view.box)
         if defocused:
@@ -87,11 +85,14 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
         clean = to_light(view.picture)
         top = (calibrate.RADIUS_RANGE if defocused else calibrate.LENGTH_RANGE)[1]
 
-        def render(value: float) -> tuple[float, Image]:
-            shown = to_codes(smear(clean, value))
-            return calibrate.similarity(view.picture, shown, view.box), shown
+        def render(value: float) -> tuple[float, None]:
+            where, box = calibrate.surroundings(view.picture.shape, view.box, value)
+            if variant == "roll":  # what it does depends on the place in the whole picture
+                where, box = (slice(None), slice(None)), view.box
+            shown = to_codes(smear(np.ascontiguousarray(clean[where]), value))
+            return calibrate.similarity(view.picture[where], shown, box), None
 
-        size, reached, rendered = calibrate.corrected(render, size, target, (0.3, top * width))
+        size, reached, _ = calibrate.corrected(render, size, target, (0.3, top * width))
     record = StepRecord(
         kind=step.kind,
         severity=step.severity,
@@ -99,7 +100,7 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
         parameters=_blur_parameters(view, variant, size, angle, pivot),
         **_outcome(target, reached),
     )
-    return Blurring(record, lambda light: smear(light, size), rendered)
+    return Blurring(record, lambda light: smear(light, size))
 
 
 def lowering(view: View, step: Step) -> Lowering:

@@ -236,12 +236,9 @@ class _Plan:
         self.image = occlusion.over(self.image, done.matte)
         return None
 
-    def _blur(self, light: Light | None, step: Step, variant: str) -> Light | None:
+    def _blur(self, light: Light | None, step: Step, variant: str) -> Light:
         solved = photometric.blurring(self._view(), step, variant)
         self._records.append(solved.record)
-        if light is None and self.image is self._reference and solved.rendered is not None:
-            self.image = solved.rendered
-            return None
         return solved.smear(to_light(self.image) if light is None else light)
 
     def _lower(self, light: Light | None, step: Step) -> None:

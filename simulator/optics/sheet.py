@@ -73,7 +73,7 @@ def _thumbnail(done: Degraded, width: int, height: int) -> pil.Image:
 
 def _caption(record: DegradationRecord) -> str:
     if not record.steps:
-        return "SSIM 1.00" if record.steps else "entity marked"
+        return "entity marked"
     step = record.steps[0]
     flag = " (clamped)" if record.clamped else ""
     if step.kind == "rotated":

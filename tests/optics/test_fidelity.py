@@ -8,7 +8,17 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.optics import blur, geometry, lowlight, mattes, occlusion, streams, tone, truncation
+from simulator.optics import (
+    blur,
+    calibrate,
+    geometry,
+    lowlight,
+    mattes,
+    occlusion,
+    streams,
+    tone,
+    truncation,
+)
 from simulator.optics.samples import sample
 
 
@@ -318,6 +328,21 @@ def test_bands_of_a_matte_meet(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
     banded = occlusion.over(image, done.matte).astype(int)
     assert np.abs(whole - banded).max() <= 1
     assert (whole != image).any()
+
+
+@pytest.mark.parametrize("box", [(100, 70, 180, 150), (0, 5, 60, 60), (250, 100, 333, 251)])
+def test_a_blur_of_the_part_is_the_part_of_the_blur(box: tuple[float, float, float, float]) -> None:
+    """Strengths are measured on the entity's surroundings and then applied to the whole."""
+    picture = sample(5, (333, 251))[0]
+    light = tone.to_light(picture)
+    x0, y0, x1, y1 = box
+    smears = [(n, lambda x, n=n: blur.move(x, blur.Motion.near(n, 40.0))) for n in (3, 9, 24, 80)]
+    smears += [(r, lambda x, r=r: blur.defocus(x, r)) for r in (0.8, 4, 7, 14, 26)]
+    for reach, smear in smears:
+        where, inside = calibrate.surroundings(picture.shape, box, reach)
+        a, b, c, d = (int(v) for v in inside)
+        part = smear(np.ascontiguousarray(light[where]))
+        assert (part[b:d, a:c] == smear(light)[y0:y1, x0:x1]).all(), reach
 
 
 def test_strips_of_a_convolution_meet(monkeypatch: pytest.MonkeyPatch) -> None:
