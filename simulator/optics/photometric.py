@@ -18,6 +18,9 @@ from simulator.optics.record import StepRecord
 from simulator.optics.spec import Step
 from simulator.optics.tone import Image, Light, to_codes, to_light
 
+_TURNS = (3.0, -3.0, 6.0, -6.0)
+"""Degrees by which a motion may turn from its drawn direction."""
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -92,7 +95,17 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
             shown = to_codes(smear(np.ascontiguousarray(clean[where]), value))
             return calibrate.similarity(view.picture[where], shown, box), None
 
-        size, reached, _ = calibrate.corrected(render, size, target, (0.3, top * width))
+        limits = (0.3, top * width)
+        size, reached, _ = calibrate.corrected(render, size, target, limits)
+        # Smears are whole vectors: where none of this direction does, one beside it may.
+        drawn, best = angle, (abs(reached - target), size, reached, angle)
+        for turn in _TURNS if variant == "motion" else ():
+            if best[0] <= calibrate.TOLERANCE or best[1] >= 0.9 * limits[1]:
+                break
+            angle = drawn + turn
+            size, reached, _ = calibrate.corrected(render, best[1], target, limits)
+            best = min(best, (abs(reached - target), size, reached, angle))
+        _, size, reached, angle = best
     record = StepRecord(
         kind=step.kind,
         severity=step.severity,

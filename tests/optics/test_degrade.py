@@ -97,6 +97,15 @@ def test_a_level_means_the_same_for_every_picture(row: str, level: int) -> None:
     assert reachable >= 1
 
 
+@pytest.mark.parametrize(("index", "size", "level"), [(11, (480, 640), 3), (50, (640, 480), 5)])
+def test_a_motion_turns_a_little_to_meet_its_level(index, size, level) -> None:
+    """No whole vector of the drawn direction meets these: the neighbours' steps are too wide."""
+    image, box = sample(index, size)
+    record = degrade(image, f"blurred:motion@{level}", box, key=index).record
+    assert abs(record.ssim_crop - LADDER[level]) <= 0.03
+    assert not record.clamped
+
+
 def test_out_of_reach_is_flagged_or_rejected() -> None:
     flat = np.full((120, 160, 3), 128, np.uint8)  # nothing in it that a blur could take
     done = degrade(flat, "blurred:defocus@5", key="k")
