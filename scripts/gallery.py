@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.records import Box
 from simulator.optics import degrade
@@ -60,17 +60,17 @@ def save(image: np.ndarray, path: Path) -> None:
 
 
 def chains(image: np.ndarray, box: Box) -> np.ndarray:
-    """Some chains side by side."""
+    """Some chains side by side, each under its name."""
     h, w = image.shape[:2]
-    size = (360, round(360 * h / w))
-    cells = [
-        np.asarray(
-            Image.fromarray(degrade(image, spec, box, key="gallery").image).resize(
-                size, Image.Resampling.LANCZOS
-            )
-        )
-        for spec in CHAINS
-    ]
+    size, strip = (360, round(360 * h / w)), 26
+    cells = []
+    for spec in CHAINS:
+        cell = Image.new("RGB", (size[0], size[1] + strip), (18, 20, 24))
+        done = Image.fromarray(degrade(image, spec, box, key="gallery").image)
+        cell.paste(done.resize(size, Image.Resampling.LANCZOS), (0, strip))
+        font = ImageFont.load_default(14)
+        ImageDraw.Draw(cell).text((6, 5), spec, (232, 234, 238), font)
+        cells.append(np.asarray(cell))
     rows = [np.hstack(cells[i : i + 3]) for i in range(0, len(cells), 3)]
     return np.vstack(rows)
 

@@ -1,10 +1,13 @@
-"""Optics against imagecorruptions and albumentations: time, fidelity, calibration.
+"""Optics against imagecorruptions and albumentations: time, workers, fidelity of the levels.
 
-    python scripts/bench/optics.py [--quick] [--out docs/benchmarks/optics.md]
+    python scripts/bench/optics.py --out docs/benchmarks/optics.md
+    python scripts/bench/optics.py --only speed     # or workers, fidelity; each within 9 minutes
 
-Both peers are installed into a throw-away environment (they pin what this project does not), which
-runs this same file with --peer; times of one picture size are taken in turns, so that a busy
-machine slows all alike. Ratios are of medians. Encoding and decoding files is timed apart.
+Both peers are installed into an environment of their own (they pin what this project does not),
+which runs this same file with --peer. A task and its peers take turns in every round, everybody
+has one thread, and its processor time counts, so that a busy machine disturbs little. What is done
+is kept in --state (artefacts/bench-optics unless said): the same command again does what is
+missing, --fresh starts again.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import platform
 import shutil
 import statistics
@@ -22,6 +26,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,6 +96,13 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
         ],
         seed=7,
     )
+    cut_out = A.Compose([A.OverlayElements("overlay_metadata", p=1)], seed=7)
+    y, x = np.mgrid[0:256, 0:256]
+    overlay = {
+        "image": np.full((256, 256, 3), (190, 150, 120), np.uint8),
+        "mask": ((x - 128) ** 2 + (y - 128) ** 2 < 120**2).astype(np.uint8),
+        "bbox": [0.35, 0.35, 0.75, 0.95],
+    }
     return {
         "low-light/imagecorruptions": lambda i: corrupt(
             i, corruption_name="shot_noise", severity=3
@@ -105,6 +117,10 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
         ),
         "defocus/albumentations": one(A.Defocus((radius, radius), (0.1, 0.1), p=1)),
         "occlusion/albumentations": one(A.CoarseDropout((1, 1), (0.3, 0.3), (0.3, 0.3), p=1)),
+        "occlusion/albumentations OverlayElements": lambda i: cut_out(
+            image=i, overlay_metadata=overlay
+        )["image"],
+        "occlusion/albumentations GridDropout": one(A.GridDropout(0.35, p=1)),
         "rotation/albumentations": lambda i: rotate(image=i)["image"],
         "truncation/albumentations": lambda i: crop(image=i)["image"],
         "chain/albumentations": lambda i: chain(image=i)["image"],
@@ -118,107 +134,117 @@ def our_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object]
     w, h = size
     box = (0.3 * w, 0.3 * h, 0.7 * w, 0.7 * h)
     even = lowlight.Exposure(ev=3.5)
-    spot = lowlight.Exposure(ev=3.5, spot=(w / 2, h / 2, w / 3, h / 3))
-    draw = streams.generator(KEY, "finger")
-    finger = occlusion.cover("finger", size, geometry.corners(box), 0.35, draw).matte
     smear = blur.Motion.near(MOTION * w, 31.0)
+    matte = {
+        kind: occlusion.cover(
+            kind, size, geometry.corners(box), 0.35, streams.generator(KEY, kind)
+        ).matte
+        for kind in ("finger", "fence")
+    }
+    x0, y0, cw, ch = round(0.1 * w), round(0.2 * h), round(0.7 * w), round(0.7 * h)
+    window = np.array([[w / cw, 0, -x0 * w / cw], [0, h / ch, -y0 * h / ch], [0, 0, 1.0]])
 
     def plain(spec: str) -> Callable[[np.ndarray], object]:
         return lambda i: degrade(i, spec, box, key=KEY, calibrated=False, measured=False)
 
+    def full(spec: str) -> Callable[[np.ndarray], object]:
+        return lambda i: degrade(i, spec, box, key=KEY)
+
     chain = "low-light@3+blurred:motion@3+truncated@2+occluded:finger@3+rotated@2"
     return {
         "low-light": lambda i: lowlight.expose(i, even, KEY, 3),
-        "low-light, spot": lambda i: lowlight.expose(i, spot, KEY, 3),
         "motion": lambda i: tone.to_codes(blur.move(tone.to_light(i), smear)),
         "defocus": lambda i: tone.to_codes(blur.defocus(tone.to_light(i), DEFOCUS * w)),
-        "occlusion": lambda i: occlusion.over(i, finger),
-        "occlusion, finger solved": plain("occluded:finger@3"),
-        "occlusion, strap solved": plain("occluded:strap@3"),
-        "occlusion, fence solved": plain("occluded:fence@3"),
-        "occlusion, screen solved": plain("occluded:screen@3"),
+        "occlusion, placed": lambda i: occlusion.over(i, matte["finger"]),
+        "fence, placed": lambda i: occlusion.over(i, matte["fence"]),
+        "truncation, placed": lambda i: geometry.warp(i, window),
+        "low-light, as a user calls it": plain("low-light@3"),
+        "occlusion": plain("occluded:finger@3"),
         "rotation": plain("rotated@2"),
         "truncation": plain("truncated@2"),
         "chain": plain(chain),
-        "chain, calibrated and recorded": lambda i: degrade(i, chain, box, key=KEY),
-        "low-light, calibrated and recorded": lambda i: degrade(i, "low-light@3", box, key=KEY),
+        "low-light, calibrated and recorded": full("low-light@3"),
+        "motion, calibrated and recorded": full("blurred:motion@3"),
+        "defocus, calibrated and recorded": full("blurred:defocus@3"),
+        "chain, calibrated and recorded": full(chain),
     }
 
 
 def serve(peer: bool) -> None:
-    """Answer requests of one JSON line with medians: lets two environments take turns."""
+    """Answer requests of one JSON line with times: lets two environments take turns."""
+    import cv2
+
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    cache: dict[tuple[int, int], dict[str, Callable[[np.ndarray], object]]] = {}
+    tasks: dict[str, Callable[[np.ndarray], object]] = {}
+    image, now = np.empty(0), None
     for line in sys.stdin:
-        ask = json.loads(line)
-        size = tuple(ask["size"])
-        if size not in cache:
-            cache[size] = peer_tasks(size) if peer else our_tasks(size)
-        tasks = cache[size]
-        if ask["task"] is None:
-            print(json.dumps(list(tasks)))
-            continue
-        image, task = picture(size), tasks[ask["task"]]
-        task(image)
+        size, name, calls = json.loads(line)
+        if size != now:
+            image, now = picture(tuple(size)), size
+            tasks = peer_tasks(tuple(size)) if peer else our_tasks(tuple(size))
+            cv2.setNumThreads(1)
+            for task in tasks.values():
+                task(image)
         times = []
-        for _ in range(ask["rounds"]):
-            start = time.perf_counter()
-            task(image)
-            times.append((time.perf_counter() - start) * 1e3)
-        print(json.dumps(times))
+        for _ in range(calls):
+            start = time.process_time()
+            tasks[name](image)
+            times.append((time.process_time() - start) * 1e3)
+        print(json.dumps(min(times)))
 
 
 class Side:
     """One environment answering on a pipe."""
 
-    def __init__(self, python: str, peer: bool) -> None:
-        flag = "--peer" if peer else "--ours"
+    def __init__(self, python: str, flag: str) -> None:
         self.process = subprocess.Popen(
             [python, __file__, flag], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            cwd=tempfile.gettempdir(),
+            cwd=tempfile.gettempdir(), env={**os.environ, "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
 
-    def ask(self, size: tuple[int, int], task: str | None, rounds: int = 0) -> list:
+    def ask(self, size: tuple[int, int], task: str) -> float:
+        """The fastest of three calls in milliseconds."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        print(
-            json.dumps({"size": size, "task": task, "rounds": rounds}),
-            file=self.process.stdin,
-            flush=True,
-        )
-        return json.loads(self.process.stdout.readline())
+        print(json.dumps([size, task, 3]), file=self.process.stdin, flush=True)
+        return float(json.loads(self.process.stdout.readline()))
 
 
-def times(python: str, rounds: int) -> dict[str, dict[str, tuple[float, float]]]:
-    sides = [Side(sys.executable, peer=False), Side(python, peer=True)]
-    found: dict[str, dict[str, tuple[float, float]]] = {}
-    for size in SIZES:
-        names = [(side, task) for side in sides for task in side.ask(size, None)]
-        taken: dict[str, list[float]] = {task: [] for _, task in names}
-        for _ in range(rounds):
-            for side, task in names:
-                slow = "imagecorruptions" in task or "chain" in task
-                taken[task] += side.ask(size, task, 1 if slow else 3)
-        found[f"{size[0]}×{size[1]}"] = {
-            t: (statistics.median(v), min(v)) for t, v in taken.items()
-        }
-    for side in sides:
+COMPARED: dict[str, dict[str, float | None]] = {
+    "low-light": {"low-light/imagecorruptions": 80, "low-light/albumentations": 25},
+    "motion": {"motion/imagecorruptions": 8, "motion/albumentations": 2},
+    "defocus": {"defocus/imagecorruptions": 3, "defocus/albumentations": 1.2},
+    "rotation": {"rotation/albumentations": 1},
+    "truncation": {"truncation/albumentations": 1},
+    "truncation, placed": {"truncation/albumentations": None},
+    "occlusion": {"occlusion/albumentations": 1},
+    "occlusion, placed": {
+        "occlusion/albumentations": None,
+        "occlusion/albumentations OverlayElements": None,
+    },
+    "fence, placed": {"occlusion/albumentations GridDropout": None},
+    "chain": {"chain/albumentations": 10},
+    "chain, calibrated and recorded": {"chain/albumentations": None},
+    "low-light, as a user calls it": {"low-light/albumentations": None},
+    "low-light, calibrated and recorded": {"low-light/albumentations": None},
+    "motion, calibrated and recorded": {"motion/albumentations": None},
+    "defocus, calibrated and recorded": {"defocus/albumentations": None},
+}
+"""Ours → peers, each with its target; rows without one stand for comparison."""
+
+
+def speed(python: str, size: tuple[int, int], rounds: int) -> dict[str, list[float]]:
+    """Task → its time in every round."""
+    ours, peers = Side(sys.executable, "--ours"), Side(python, "--peer")
+    taken: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for task, others in COMPARED.items():
+            pairs = [(ours, task), *((peers, other) for other in others)]
+            for side, name in pairs:
+                taken.setdefault(f"{task} | {name}", []).append(side.ask(size, name))
+    for side in (ours, peers):
         side.process.terminate()
-    return found
-
-
-TARGETS = (
-    ("low-light", "low-light/imagecorruptions", 80.0),
-    ("low-light", "low-light/albumentations", 25.0),
-    ("motion", "motion/imagecorruptions", 8.0),
-    ("motion", "motion/albumentations", 2.0),
-    ("defocus", "defocus/imagecorruptions", 3.0),
-    ("defocus", "defocus/albumentations", 1.2),
-    ("occlusion", "occlusion/albumentations", 1.0),
-    ("rotation", "rotation/albumentations", 1.0),
-    ("truncation", "truncation/albumentations", 1.0),
-    ("chain", "chain/albumentations", 10.0),
-)
+    return taken
 
 
 def codec(size: tuple[int, int]) -> dict[str, float]:
@@ -240,8 +266,8 @@ def codec(size: tuple[int, int]) -> dict[str, float]:
     return found
 
 
-def workers(folder: Path, count: int) -> dict[int, float]:
-    """Seconds of `mmrag degrade` on a folder with 1 and 2 processes, start-up apart."""
+def workers(count: int) -> dict[str, float]:
+    """Seconds for `mmrag degrade` on a folder with 1 and 2 processes, with and without start."""
     sys.path.insert(0, str(ROOT))
     from PIL import Image
 
@@ -249,133 +275,210 @@ def workers(folder: Path, count: int) -> dict[int, float]:
     from simulator.optics.gather import items_from_path
     from simulator.optics.samples import sample
 
-    source = folder / "source"
-    source.mkdir()
-    for i in range(count):
-        Image.fromarray(sample(i, (960, 1280))[0]).save(source / f"{i:03}.jpg", quality=92)
-    found = {}
-    for n in (1, 2, 1, 2):
-        target = folder / f"out{n}"
-        shutil.rmtree(target, ignore_errors=True)
-        items, sidecar = items_from_path(str(source), target, lambda _: lambda _: CHAIN, {}, None)
-        start = time.perf_counter()
-        degrade_files(items, sidecar, Settings(), workers=n)
-        taken = time.perf_counter() - start
-        found[n] = min(found.get(n, 1e9), taken)
-    same = all(
-        (folder / "out1" / p.name).read_bytes() == p.read_bytes()
-        for p in (folder / "out2").iterdir()
-    )
-    assert same, "one and two workers gave other bytes"
-    return found
+    few = max(4, count // 6)
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for group, number in (("few", few), ("all", count)):
+            (folder / group).mkdir()
+            for i in range(number):
+                picture, _ = sample(i, (960, 1280))
+                Image.fromarray(picture).save(folder / group / f"{i:03}.jpg", quality=92)
+        for _ in range(3):
+            for group in ("few", "all"):
+                for n in (1, 2):
+                    target = folder / f"{group}{n}"
+                    shutil.rmtree(target, ignore_errors=True)
+                    items, sidecar = items_from_path(
+                        str(folder / group), target, lambda _: lambda _: CHAIN, {}, None
+                    )
+                    start = time.perf_counter()
+                    degrade_files(items, sidecar, Settings(), workers=n)
+                    taken = time.perf_counter() - start
+                    key = f"{group} {n}"
+                    found[key] = min(found.get(key, 1e9), taken)
+        same = all(
+            (folder / "all1" / p.name).read_bytes() == p.read_bytes()
+            for p in (folder / "all2").glob("*.jpg")
+        )
+        assert same, "one and two workers gave other bytes"
+    for n in (1, 2):
+        found[f"each {n}"] = (found[f"all {n}"] - found[f"few {n}"]) / (count - few)
+    return {"count": count, **found}
 
 
-def calibration(count: int) -> dict[str, list[float]]:
-    """For each kind: reachable, met within tolerance, largest miss of the reachable ones."""
+PHOTOMETRIC = ("low-light", "blurred:motion", "blurred:defocus", "blurred:roll")
+SHARES = ("truncated", "occluded:finger", "occluded:fence", "occluded:screen", "occluded:strap")
+
+
+def fidelity(first: int, count: int) -> dict[str, list[list[float]]]:
+    """Kind → (1 where the parameter stands at its end, miss) of every picture."""
     sys.path.insert(0, str(ROOT))
     from simulator.optics import degrade
     from simulator.optics.samples import sample
 
     sizes = ((640, 480), (480, 640), (960, 1280), (320, 240), (1280, 960))
-    found: dict[str, list[tuple[bool, float]]] = {}
-    beyond: dict[str, int] = {}
-    for i in range(count):
+    found: dict[str, list[list[float]]] = {}
+    for i in range(first, first + count):
         image, box = sample(i, sizes[i % len(sizes)])
-        for kind in ("low-light", "blurred:motion", "blurred:defocus", "blurred:roll"):
-            level = 1 + (i + len(kind)) % 5
+        # Motion lengths are whole vectors times powers of two: the last one may be just below.
+        ends = {"ev": 10.0, "length": 0.25 * image.shape[1], "radius": 0.08 * image.shape[1]}
+        for kind in PHOTOMETRIC:
+            level = 1 + (i + i // 5 + len(kind)) % 5
             record = degrade(image, f"{kind}@{level}", box, key=i).record
-            target, step = record.steps[0].target or 0.0, record.steps[0]
-            missed = abs((record.ssim_crop or 0.0) - target)
-            # Out of reach: the parameter is at (motion: within its grid of) its physical end.
-            end = {"ev": 10.0, "length": 0.25 * image.shape[1], "radius": 0.08 * image.shape[1]}
-            at_end = any(step.parameters.get(name, 0) >= 0.93 * top for name, top in end.items())
-            if missed > 0.03 and at_end:
-                beyond[kind] = beyond.get(kind, 0) + 1
-                continue
-            found.setdefault(kind, []).append((missed <= 0.03, missed))
-        for kind in ("truncated", "occluded:finger", "occluded:fence", "occluded:screen",
-                     "occluded:strap"):  # fmt: skip
-            level = 1 + (i + len(kind)) % 5
+            step = record.steps[0]
+            at_end = any(step.parameters.get(n, 0) >= 0.93 * top for n, top in ends.items())
+            assert record.ssim_crop is not None
+            assert step.target is not None
+            found.setdefault(kind, []).append([at_end, abs(record.ssim_crop - step.target)])
+        for kind in SHARES:
+            level = 1 + (i + i // 5 + len(kind)) % 5
             step = degrade(image, f"{kind}@{level}", box, key=i, measured=False).record.steps[0]
-            missed = abs((step.reached or 0.0) - (step.target or 0.0))
-            found.setdefault(kind, []).append((missed <= 0.02, missed))
-    return {
-        kind: [
-            beyond.get(kind, 0),
-            len(rows),
-            sum(ok for ok, _ in rows),
-            statistics.mean(m for _, m in rows),
-            max(m for _, m in rows),
-        ]
-        for kind, rows in found.items()
-    }
+            assert step.reached is not None
+            assert step.target is not None
+            found.setdefault(kind, []).append([step.clamped, abs(step.reached - step.target)])
+    return found
 
 
-def report(
-    found: dict[str, dict[str, tuple[float, float]]],
-    made: dict[int, float],
-    met: dict[str, list[float]],
-    codecs: dict[str, dict[str, float]],
-    count: int,
-) -> str:
+def report(state: dict[str, Any]) -> str:
     import cv2
 
     lines = [
         "# Optics: measured",
         "",
-        f"`python scripts/bench/optics.py`, {time.strftime('%Y-%m-%d')}, 2 cores, no GPU, "
-        f"Python {platform.python_version()}, OpenCV {cv2.__version__}, NumPy {np.__version__}; "
-        f"peers: {', '.join(PEERS[:2])}. Interleaved rounds, milliseconds for a picture. The "
-        "machine is shared with other work: each cell gives the ratio of medians and, after the "
-        "slash, the ratio of the fastest rounds, which other work disturbs least.",
+        f"{os.cpu_count()} cores, no GPU, Python {platform.python_version()}, OpenCV "
+        f"{cv2.__version__}, NumPy {np.__version__}; peers {', '.join(PEERS[:2])}",
+        "in their own environment. Written by",
+        "`python scripts/bench/optics.py --out docs/benchmarks/optics.md`.",
         "",
+    ]
+    sized = {k.removeprefix("speed "): v for k, v in state.items() if k.startswith("speed ")}
+    if sized:
+        lines += _speed_lines(sized)
+    if made := state.get("workers"):
+        lines += _worker_lines(made)
+    parts = [v for k, v in state.items() if k.startswith("fidelity ")]
+    if parts:
+        lines += _fidelity_lines(parts)
+    lines += [
+        "## Fidelity of the operations",
+        "",
+        "In `tests/optics/test_fidelity.py`, with every test run: low light against a simulated",
+        "Poisson–Gaussian sensor at seven tones and four exposures (1 % plus sampling error);",
+        "motion at least 38 dB against the ideal linear-light blur for 3–61 px at four angles;",
+        "defocus at least 36 dB against an ideal disc; centroids move less than 0.5 px; an",
+        "enlargement nearer to a finer picture than one between light values.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _speed_lines(sized: dict[str, Any]) -> list[str]:
+    lines = [
         "## Against the peers",
         "",
-        "| ours | peer | target | " + " | ".join(found) + " |",
-        "|---|---|---|" + "---|" * len(found),
+        "One thread each, processor time: waiting for other work on the machine does not count. In",
+        "every round ours and the peer's follow one another, each the fastest of three calls. A",
+        "cell: **median of the rounds' ratios**, then the ratio of the fastest rounds.",
+        "`degrade(..., calibrated=False, measured=False)` in the rows named rotation, truncation,",
+        "occlusion, chain and *as a user calls it*: there the peer does no calibration either; the",
+        "targets are for these and for the bare operations above them. *Placed* leaves out where a",
+        "window or a matte goes, which the peers do not solve either. Only rows marked so are",
+        "*calibrated and recorded*: what the default call costs against a peer that does neither.",
+        "",
     ]
-    for ours, theirs, target in TARGETS:
-        cells = []
-        for values in found.values():
-            ratios = [t / o for t, o in zip(values[theirs], values[ours], strict=True)]
-            mark = "" if max(ratios) >= target else " (missed)"
-            cells.append(f"**{ratios[0]:.1f}×** / {ratios[1]:.1f}×{mark}")
-        peer = theirs.split("/")[1]
-        lines.append(f"| {ours} | {peer} | {target:g}× | " + " | ".join(cells) + " |")
-    lines += ["", "## All times", "", "Median / fastest.", "",
-              "| task | " + " | ".join(found) + " |",
-              "|---|" + "---|" * len(found)]  # fmt: skip
-    for task in next(iter(found.values())):
-        row = [f"{v[task][0]:.2f} / {v[task][1]:.2f}" for v in found.values()]
-        lines.append(f"| {task} | " + " | ".join(row) + " |")
-    lines += ["", "## Codec, apart", "", "| | " + " | ".join(codecs) + " |",
-              "|---|" + "---|" * len(codecs)]  # fmt: skip
-    for name in next(iter(codecs.values())):
-        lines.append(f"| {name} | " + " | ".join(f"{v[name]:.1f}" for v in codecs.values()) + " |")
+    lines += [f"{size}: {_provenance(part)}  " for size, part in sized.items()]
+    lines += ["", "| ours | peer | target | " + " | ".join(sized) + " |",
+              "|---|---|---|" + "---|" * len(sized)]  # fmt: skip
+    for task, others in COMPARED.items():
+        for other, target in others.items():
+            cells = []
+            for part in sized.values():
+                mine, theirs = (part["found"][f"{task} | {n}"] for n in (task, other))
+                ratio = statistics.median(t / m for m, t in zip(mine, theirs, strict=True))
+                best = min(theirs) / min(mine)
+                mark = "" if target is None or max(ratio, best) >= target else " missed"
+                cells.append(f"**{ratio:.3g}×** {best:.3g}×{mark}")
+            wanted = "" if target is None else f"{target:g}×"
+            peer = other.partition("/")[2]
+            lines.append(f"| {task} | {peer} | {wanted} | " + " | ".join(cells) + " |")
     lines += [
         "",
+        "CoarseDropout fills one rectangle with a colour; OverlayElements pastes a cut-out by a",
+        "mask of 0 and 1; GridDropout fills squares. No peer composes by alpha, in light,",
+        "and none places its occluder for a wanted share. The chain of the peer does not solve",
+        "either; ours does, and its steps work in linear light. Of `truncation` at 640×480 about",
+        "0.3 ms are Python: 80 windows are compared, one is moved, a record is written.",
+        "",
+        "Milliseconds, median (fastest):",
+        "",
+        "| | " + " | ".join(sized) + " |",
+        "|---|" + "---|" * len(sized),
+    ]
+    names = {n: f"{task} | {n}" for task, others in COMPARED.items() for n in (task, *others)}
+    for name, key in names.items():
+        values = [part["found"][key] for part in sized.values()]
+        row = [f"{statistics.median(v):.2f} ({min(v):.2f})" for v in values]
+        lines.append(f"| {name} | " + " | ".join(row) + " |")
+    codecs = {size: part["codec"] for size, part in sized.items()}
+    for name in next(iter(codecs.values())):
+        row = [f"{v[name]:.1f}" for v in codecs.values()]
+        lines.append(f"| codec, in none of the above: {name} | " + " | ".join(row) + " |")
+    return [*lines, ""]
+
+
+def _worker_lines(made: dict[str, Any]) -> list[str]:
+    found = made["found"]
+    whole = found["all 1"] / found["all 2"]
+    each = found["each 1"] / found["each 2"]
+    return [
         "## Workers",
         "",
-        f"1 process {made[1]:.2f} s, 2 processes {made[2]:.2f} s: **{made[1] / made[2]:.2f}×** "
-        "(target 1.8×), the same bytes.",
+        f"{_provenance(made)}. {found['count']:.0f} pictures of 960×1280 under `{CHAIN}`,",
+        f"files read and written: one process {found['all 1']:.2f} s, two {found['all 2']:.2f} s:",
+        f"**{whole:.2f}×**. Without the start of the processes {found['each 1'] * 1e3:.0f} and",
+        f"{found['each 2'] * 1e3:.0f} ms a picture: **{each:.2f}×** (target 1.8×). Equal bytes.",
         "",
+    ]
+
+
+def _fidelity_lines(parts: list[dict[str, Any]]) -> list[str]:
+    rows: dict[str, list[list[float]]] = {}
+    for part in parts:
+        for kind, found in part["found"].items():
+            rows.setdefault(kind, []).extend(found)
+    lines = [
         "## Calibration",
         "",
-        f"{count} varied pictures of five sizes, levels 1–5 in turn. "
-        "SSIM within ±.03 of the ladder, shares within ±.02 of theirs.",
+        f"{_provenance(parts[-1])}. {len(rows['low-light'])} varied pictures of five sizes, all",
+        "levels in turn. SSIM within ±.03 of the ladder, shares within ±.02. *Out of reach*: the",
+        "parameter stands at its physical end and the record says so.",
         "",
-        "| kind | out of reach (flagged) | reachable | met | mean miss | largest miss |",
+        "| kind | out of reach | reachable | met | mean miss | largest miss |",
         "|---|---|---|---|---|---|",
     ]
-    for kind, (beyond, reachable, ok, mean, worst) in met.items():
-        lines.append(f"| {kind} | {beyond} | {reachable} | {ok} | {mean:.4f} | {worst:.4f} |")
-    return "\n".join(lines) + "\n"
+    for kind, found in rows.items():
+        bound = 0.03 if kind in PHOTOMETRIC else 0.02
+        near = [miss for at_end, miss in found if not (at_end and miss > bound)]
+        met = sum(miss <= bound for miss in near)
+        lines.append(
+            f"| {kind} | {len(found) - len(near)} | {len(near)} | {met} | "
+            f"{statistics.mean(near):.4f} | {max(near):.4f} |"
+        )
+    return [*lines, ""]
+
+
+def _provenance(part: dict[str, Any]) -> str:
+    low, high = part["load"]
+    return f"{part['date']}, load {low:.1f} before and {high:.1f} after"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    parser.add_argument("--only", choices=("speed", "workers", "fidelity"))
+    parser.add_argument("--state", type=Path, default=ROOT / "artefacts" / "bench-optics")
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured")
+    parser.add_argument("--out", type=Path, help="write the report here too")
     parser.add_argument("--peer-python", help="an environment that has the peers already")
     parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ours", action="store_true", help=argparse.SUPPRESS)
@@ -383,23 +486,50 @@ def main() -> None:
     if args.peer or args.ours:
         serve(args.peer)
         return
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        python = args.peer_python
-        if python is None:
-            subprocess.run([sys.executable, "-m", "venv", folder / "peers"], check=True)
-            python = str(folder / "peers" / "bin" / "python")
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS], check=True)
-        found = times(python, 2 if args.quick else 6)
-        made = workers(folder, 8 if args.quick else 32)
-        count = 20 if args.quick else 200
-        met = calibration(count)
-        codecs = {f"{w}×{h}": codec((w, h)) for w, h in SIZES}
-    text = report(found, made, met, codecs, count)
+    path = args.state / "state.json"
+    state: dict[str, Any] = {}
+    if path.exists() and not args.fresh:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    args.state.mkdir(parents=True, exist_ok=True)
+
+    def part(name: str, work: Callable[[], dict[str, Any]]) -> None:
+        if name in state or args.only not in (None, name.split()[0]):
+            return
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        before = os.getloadavg()[0]
+        done = work()
+        load = [before, os.getloadavg()[0]]
+        state[name] = {"date": time.strftime("%Y-%m-%d"), "load": load, **done}
+        path.write_text(json.dumps(state), encoding="utf-8")
+
+    for w, h in SIZES:
+        rounds = 2 if args.quick else 10 if w < 1000 else 6
+
+        def compare(size: tuple[int, int] = (w, h), rounds: int = rounds) -> dict[str, Any]:
+            python = args.peer_python or _peers(args.state)
+            return {"found": speed(python, size, rounds), "codec": codec(size)}
+
+        part(f"speed {w}×{h}", compare)
+    part("workers", lambda: {"found": workers(12 if args.quick else 60)})
+    count = 20 if args.quick else 200
+    for first in range(0, count, 20):
+        part(f"fidelity {first}", lambda first=first: {"found": fidelity(first, 20)})
+    text = report(state)
     print(text)
     if args.out:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(text, encoding="utf-8")
+
+
+def _peers(folder: Path) -> str:
+    """An interpreter with both peers; it stays in the state's folder until that is removed."""
+    home = folder / "peers"
+    python = str(home / "bin" / "python")
+    if not (home / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS], check=True)
+        (home / "complete").touch()
+    return python
 
 
 if __name__ == "__main__":

@@ -118,8 +118,10 @@ def _stopped(
     """The window on its way at which the wanted share is left, or the nearest; and the share."""
     whole_area = max(area(entity), 1e-9)
 
+    a, b = start.tolist(), end.tolist()
+
     def at(t: float) -> Box:
-        x0, y0, x1, y1 = (start + t * (end - start)).tolist()
+        x0, y0, x1, y1 = (u + t * (v - u) for u, v in zip(a, b, strict=True))
         return x0, y0, x1, y1
 
     def share(window: Box) -> float:
