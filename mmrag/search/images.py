@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_K = 1000
 
+WHOLE_SHARE = 0.25
+"""What the whole picture counts beside the best region."""
+
 
 class Hit(NamedTuple):
     """A row of the index near a picture: the best of its regions."""
@@ -185,8 +188,8 @@ def merge(
 ) -> list[Hit]:
     """The k best rows over all regions, each with the region it matches best.
 
-    A row's score is the mean of that region's cosine and the whole picture's (`overall`): the best
-    of forty regions alone is often a false alarm (measured, docs/benchmarks/search.md).
+    A row's score is that region's cosine and, for a smaller part, the whole picture's (`overall`):
+    the best of forty regions alone is often a false alarm (measured, docs/benchmarks/search.md).
     """
     best: dict[int, tuple[float, int]] = {}
     votes: dict[int, int] = {}
@@ -195,7 +198,10 @@ def merge(
             votes[row] = votes.get(row, 0) + 1
             if row not in best or score > best[row][0]:
                 best[row] = (score, number)
-    final = {row: (score + overall[row]) / 2 for row, (score, _) in best.items()}
+    final = {
+        row: (1 - WHOLE_SHARE) * score + WHOLE_SHARE * overall[row]
+        for row, (score, _) in best.items()
+    }
     ranked = sorted(final, key=lambda row: (-final[row], row))[:k]
     return [Hit(row, final[row], regions[best[row][1]], votes[row]) for row in ranked]
 

@@ -45,7 +45,10 @@ def words_read(kind: str, name: str, *, legible: bool, key: str) -> float:
 
 
 def test_legible_labels_are_read() -> None:
-    kinds = ("bottle", "book", "poster", "shopfront", "van", "kettle", "sign", "board_game")
+    kinds = (
+        "bottle", "book", "poster", "shopfront", "van", "kettle", "sign", "board_game", "watch",
+        "flag",
+    )  # fmt: skip
     shares = [words_read(k, "Bellwick Quellmoor", legible=True, key="t") for k in kinds]
     assert np.mean(shares) >= 0.8, dict(zip(kinds, shares, strict=True))
 

@@ -11,7 +11,7 @@ from simulator.world.pictures.letters import FACES
 from simulator.world.pictures.light import Material
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.shapes import arc, ellipse, emblem, move, rounded, smooth, star
-from simulator.world.pictures.stage import Painter, Stage, Text
+from simulator.world.pictures.stage import Painter, Stage
 from simulator.world.pictures.traits import WHITE, mix, oklch, scale
 
 
@@ -517,16 +517,6 @@ def _flag(s: Stage) -> None:
         sheet.figure(
             star(5, 0.45), 0.76 + 0.13 * math.cos(a), 0.4 + 0.22 * math.sin(a), 0.05, pal.light
         )
-    if s.label is not None and not s.away:
-        sheet.box(0.08, 0.74, 0.94, 0.98, mix(pal.light, WHITE, 0.5))
-        sheet.print(
-            s.label,
-            (0.1, 0.755, 0.92, 0.965),
-            scale(pal.dark, 0.7),
-            FACES[0],
-            lines=1,
-            key=s.view.key,
-        )
     wood = f.chance("wood-pole", 0.5)
     pole = (
         Material((150, 112, 72), 0.3, grain=0.05, texture="bark")
@@ -564,14 +554,7 @@ def _flag(s: Stage) -> None:
         (left + 0.013, top + 0.06 - out_h / s.px),
     ]
     s.canvas.quad(box, cloth, cover=cover)
-    for text in sheet.prints:
-        moved = text.corners.copy()
-        q = moved[:, 0] / width
-        moved[:, 1] += (
-            depth * np.sin(q * waves * 6.28 + phase) * np.minimum(q * 3, 1) + sag * q
-        ) * s.px + 0.08 * s.px
-        origin = s.canvas.px(box[:1])[0]
-        s.texts.append(Text(text.text, moved + origin, text.line, text.is_label))
+    s.tag(left + 0.3, 0.16, 0.44, stake=0.14)
     s.base, s.foot = (left - 0.02, left + 0.02), 0.01
 
 

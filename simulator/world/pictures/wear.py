@@ -660,7 +660,7 @@ def _watch(s: Stage) -> None:
         move(ellipse(0, 0, q * 0.5, q * 0.18, turn=0.7), -q * 0.35, cy + q * 0.38), 0.3, 0.03
     )
     if s.label is not None:
-        s.tag(r + 0.12, cy - 0.25, 0.34)
+        s.tag(0.24, 0.12, 0.34)
     s.base, s.foot = (-w0, w0), 0.02
 
 
