@@ -33,7 +33,7 @@ def browser() -> Iterator[object]:
     # nothing else in it may use asyncio.run
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=15_000)  # a busy machine is no fault of the app
+    expect.set_options(timeout=45_000)  # a busy machine is no fault of the app
 
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -55,7 +55,7 @@ def page(browser, server: Server, request: pytest.FixtureRequest) -> Iterator[ob
     """A page at 1280 px; leaves a screenshot, and fails the test for anything that went wrong."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
-    opened.set_default_timeout(15_000)
+    opened.set_default_timeout(45_000)
     faults = Faults(opened, server.url)
     yield opened
     SHOTS.mkdir(parents=True, exist_ok=True)

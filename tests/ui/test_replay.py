@@ -76,7 +76,7 @@ def test_playing_reveals_turn_after_turn(page: Page, server: Server) -> None:
     open_page(page, server)
     page.click(".mm-play")
     expect(page.locator(".mm-turn:visible")).to_have_count(1)
-    expect(page.locator(".mm-turn:visible")).to_have_count(2, timeout=4000)
+    expect(page.locator(".mm-turn:visible")).to_have_count(2, timeout=20_000)
     page.click(".mm-play")
     shown = page.locator(".mm-turn:visible").count()
     page.wait_for_timeout(2000)
@@ -153,10 +153,10 @@ def test_a_growing_conversation_stays_where_it_is_read(
     assert now(page) == "3"
     with RunStore(folder) as store:
         store.commit(result(session(0), 3, "i")).result()
-        expect(page.locator(".mm-reply.mm-o-incorrect")).to_be_visible(timeout=10_000)
+        expect(page.locator(".mm-reply.mm-o-incorrect")).to_be_visible(timeout=45_000)
         assert now(page) == "3"
         store.begin(1, session(1)).result()
-        expect(page.locator(".mm-count")).to_contain_text("of 3 conversations", timeout=10_000)
+        expect(page.locator(".mm-count")).to_contain_text("of 3 conversations", timeout=45_000)
 
 
 def test_flipped_conversations(page: Page, server: Server) -> None:
