@@ -15,7 +15,7 @@ import json
 import time
 from pathlib import Path
 
-DEVELOPMENT_SEEDS = (7001, 7002, 7101)
+DEVELOPMENT_SEEDS = (7001, 7002, 7101, 7201)
 REPORT_SEEDS = (8101,)
 ABLATIONS = (
     "restore=off", "regions=off", "ocr=off", "kg=off", "entity=off", "planner=off", "web=off",

@@ -18,7 +18,7 @@ from mmrag.agents.grounded.statements import fold, read_attributes
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 
-_MOST_LIKENESS = 0.6
+_MOST_LIKENESS = 0.85
 
 _SURE = 0.86
 """Similarity from which print counts as a name: a letter or two may be misread."""
@@ -78,11 +78,11 @@ def resolve(
     alike = [
         Candidate(
             name=name,
-            confidence=round(_trust(score, margin), 4),
+            confidence=round(_trust(margin), 4),
             source="image-kg",
             evidence=tuple(e for e in shown if e.text == name)[:3],
         )
-        for name, score, margin in likeness
+        for name, _, margin in likeness
         if fold(name) not in taken
     ]
     everything = [*candidates, *alike]
@@ -109,11 +109,11 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
     people = [
         Candidate(
             name=name,
-            confidence=round(_trust(score, margin), 4),
+            confidence=round(_trust(margin), 4),
             source="image-kg",
             evidence=tuple(e for e in fitting if e.text == name)[:3],
         )
-        for name, score, margin in ranked[:4]
+        for name, _, margin in ranked[:4]
     ]
     return Scene(
         main=people[0], beside=tuple(people[1:]), printed=scene.printed, evidence=scene.evidence
@@ -184,15 +184,13 @@ def _like(a: str, b: str) -> float:
     return SequenceMatcher(None, x, y, autojunk=False).ratio()
 
 
-def _trust(score: float, margin: float) -> float:
+def _trust(margin: float) -> float:
     """Likeness as a probability: a clear winner is probably right, a close race is not.
 
-    Bounded, because the only candidate left is not thereby the right one.
+    Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md); bounded,
+    because the only candidate left is not thereby the right one.
     """
-    return min(
-        _MOST_LIKENESS,
-        1 / (1 + math.exp(-(margin - 0.02) / 0.015)) * min(1.0, max(0.0, score / 0.6)),
-    )
+    return min(_MOST_LIKENESS, 1 / (1 + math.exp(-(margin - 0.08) / 0.045)))
 
 
 def _distance(place: tuple[float, float], centre: tuple[float, float]) -> float:
