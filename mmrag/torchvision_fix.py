@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import threading
 from typing import Any
 
 _SCHEMAS = {
@@ -23,11 +24,20 @@ _SCHEMAS = {
 
 _libraries: list[Any] = []  # torch drops a schema when its Library object is collected
 
+_lock = threading.Lock()
+
 
 def ensure_torchvision() -> None:
-    """Import torchvision, defining the missing operator schemas first where that is needed."""
-    if "torchvision" in sys.modules:
-        return
+    """Import torchvision, defining the missing operator schemas first where that is needed.
+
+    Threads wait for each other: half of a torchvision is worse than none.
+    """
+    with _lock:
+        if "torchvision" not in sys.modules:
+            _import_torchvision()
+
+
+def _import_torchvision() -> None:
     try:
         importlib.import_module("torchvision")
     except RuntimeError as error:

@@ -31,3 +31,21 @@ def test_a_healthy_torchvision_is_left_alone() -> None:
         "print(sys.modules['torchvision'] is healthy, 'torch' in sys.modules)"
     )
     assert out.split() == ["True", "False"]
+
+
+def test_threads_that_ask_at_once_all_get_it() -> None:
+    out = run(
+        "import threading\n"
+        "from mmrag.torchvision_fix import ensure_torchvision\n"
+        "gate, got = threading.Barrier(4), []\n"
+        "def ask():\n"
+        "    gate.wait()\n"
+        "    ensure_torchvision()\n"
+        "    from transformers import AutoModel\n"
+        "    got.append(AutoModel.__name__)\n"
+        "threads = [threading.Thread(target=ask) for _ in range(4)]\n"
+        "[t.start() for t in threads]\n"
+        "[t.join() for t in threads]\n"
+        "print(*got)"
+    )
+    assert out.split() == ["AutoModel"] * 4

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,6 @@ from ui_agents import Watched
 from ui_parts import picture, result, session, write_run
 
 from mmrag.agents import agents
-from mmrag.errors import ConflictError
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Verdict
@@ -115,9 +114,10 @@ def answers(page: Live, talk: LiveTalk, text: str) -> list[list[Any]]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def watched() -> None:
-    with contextlib.suppress(ConflictError):
-        agents.register("watched", lambda resources: Watched())
+def watched() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(agents._targets, "watched", lambda resources: Watched())
+        yield
 
 
 def test_an_agent_that_breaks_when_it_is_made_leaves_nothing_working() -> None:

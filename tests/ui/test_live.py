@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,15 +11,15 @@ from ui_agents import Watched
 from ui_parts import Server
 
 from mmrag.agents import agents
-from mmrag.errors import ConflictError
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(autouse=True, scope="module")
-def watched() -> None:
-    with contextlib.suppress(ConflictError):
-        agents.register("watched", lambda resources: Watched())
+def watched() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(agents._targets, "watched", lambda resources: Watched())
+        yield
 
 
 def test_talking_in_the_browser(page: Page, server: Server) -> None:
