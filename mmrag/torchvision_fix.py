@@ -12,10 +12,15 @@ healthy it changes nothing.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _SCHEMAS = {
     "nms": "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -24,20 +29,29 @@ _SCHEMAS = {
 
 _libraries: list[Any] = []  # torch drops a schema when its Library object is collected
 
-_lock = threading.Lock()
+_loading = threading.RLock()
 
 
-def ensure_torchvision() -> None:
-    """Import torchvision, defining the missing operator schemas first where that is needed.
+def one_at_a_time(load: Callable[P, T]) -> Callable[P, T]:
+    """For whatever imports torchvision or transformers to load a model: threads wait in turn.
 
-    Threads wait for each other: half of a torchvision is worse than none.
+    Both import their parts lazily and break when two threads begin at once, as the first turns of
+    two conversations do.
     """
-    with _lock:
-        if "torchvision" not in sys.modules:
-            _import_torchvision()
+
+    @functools.wraps(load)
+    def waiting(*arguments: P.args, **options: P.kwargs) -> T:
+        with _loading:
+            return load(*arguments, **options)
+
+    return waiting
 
 
-def _import_torchvision() -> None:
+@one_at_a_time
+def ensure_torchvision() -> None:
+    """Import torchvision, defining the missing operator schemas first where that is needed."""
+    if "torchvision" in sys.modules:
+        return
     try:
         importlib.import_module("torchvision")
     except RuntimeError as error:

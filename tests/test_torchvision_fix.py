@@ -33,19 +33,28 @@ def test_a_healthy_torchvision_is_left_alone() -> None:
     assert out.split() == ["True", "False"]
 
 
-def test_threads_that_ask_at_once_all_get_it() -> None:
+def test_threads_that_load_at_once_wait_for_each_other() -> None:
     out = run(
         "import threading\n"
-        "from mmrag.torchvision_fix import ensure_torchvision\n"
+        "from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time\n"
         "gate, got = threading.Barrier(4), []\n"
-        "def ask():\n"
-        "    gate.wait()\n"
+        "@one_at_a_time\n"
+        "def load():\n"
         "    ensure_torchvision()\n"
         "    from transformers import AutoModel\n"
         "    got.append(AutoModel.__name__)\n"
-        "threads = [threading.Thread(target=ask) for _ in range(4)]\n"
+        "threads = [threading.Thread(target=lambda: (gate.wait(), load())) for _ in range(4)]\n"
         "[t.start() for t in threads]\n"
         "[t.join() for t in threads]\n"
         "print(*got)"
     )
     assert out.split() == ["AutoModel"] * 4
+
+
+def test_every_loader_waits() -> None:
+    from mmrag.encoders import image, text
+    from mmrag.models import local
+    from mmrag.search.rerank import CrossEncoderReranker
+
+    for load in (image._load, text._load, local._load, CrossEncoderReranker.__init__):
+        assert hasattr(load, "__wrapped__"), load

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mmrag.encoders.loading import choose_device, file_mark, hub_errors, revision_of
 from mmrag.errors import Unavailable
 from mmrag.images import LazyImage
+from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -120,9 +121,8 @@ def open_clip_encoder(*, model: str, weights: str | None = None) -> ImageEncoder
     return _load(model, weights, name=model, revision=mark)
 
 
+@one_at_a_time
 def _load(model: str, weights: str | None, *, name: str, revision: str) -> ImageEncoder:
-    from mmrag.torchvision_fix import ensure_torchvision
-
     device = choose_device()
     ensure_torchvision()
     import open_clip

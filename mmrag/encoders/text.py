@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mmrag.encoders.families import Usage, usage_of
 from mmrag.encoders.loading import choose_device, hub_errors, revision_of
 from mmrag.errors import Unavailable
+from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -152,11 +153,10 @@ def transformers_encoder(
     return _load(model, model, revision_of(model, revision), usage, int(max_tokens), revision)
 
 
+@one_at_a_time
 def _load(
     place: str | Path, name: str, mark: str, usage: Usage, max_tokens: int, revision: str = "main"
 ) -> TextEncoder:
-    from mmrag.torchvision_fix import ensure_torchvision
-
     device = choose_device()
     ensure_torchvision()
     import torch

@@ -19,7 +19,7 @@ import msgspec
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
-from mmrag.torchvision_fix import ensure_torchvision
+from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
     import torch
@@ -217,6 +217,7 @@ def _alike(waiting: list[_Request]) -> list[list[_Request]]:
     return list(groups.values())
 
 
+@one_at_a_time
 def _load(name: str, device: str, dtype: str) -> _Loaded:
     ensure_torchvision()
     import torch

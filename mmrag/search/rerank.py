@@ -11,6 +11,7 @@ from mmrag.encoders.loading import hub_errors
 from mmrag.protocols import Reranker
 from mmrag.registry import Registry
 from mmrag.search.words import words
+from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 _WINDOW = 40
 
@@ -58,9 +59,8 @@ class LexicalReranker:
 class CrossEncoderReranker:
     """A transformers cross-encoder, kept resident; one batch at a time."""
 
+    @one_at_a_time
     def __init__(self, model: str, *, batch: str = "32", max_tokens: str = "512") -> None:
-        from mmrag.torchvision_fix import ensure_torchvision
-
         ensure_torchvision()
         from sentence_transformers import CrossEncoder
 
