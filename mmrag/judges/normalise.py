@@ -104,7 +104,7 @@ def words(text: str, *, is_plain: bool = False) -> list[str]:
 def tokens(text: str) -> list[str]:
     """Lower-case words and numbers of text that `plain` has cleaned. `1,000` and `3.5` stay one."""
     flat = fold(text)
-    flat = _THOUSANDS.sub("", flat)
+    flat = THOUSANDS.sub("", flat)
     flat = _POSSESSIVE.sub("", flat)
     flat = _INITIALS.sub(lambda match: match.group().replace(".", ""), flat)
     return _TOKEN.findall(flat)
@@ -169,7 +169,8 @@ _TYPOGRAPHY = str.maketrans(
     }
 )
 _TOKEN = re.compile(r"\d+\.\d+|[^\W_]+")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+"""The commas of 12,345; the reader of numbers drops them too."""
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|'(?=\w{1,2}\b)|(?<=\bo)'|'")
 _INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
 _SCRIPT = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|$)")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from mmrag.judges.lexicon import SAME, STOPWORDS, SUFFIXES
-from mmrag.judges.normalise import fold_case, plain, sentences
+from mmrag.judges.normalise import THOUSANDS, fold_case, plain, sentences
 from mmrag.judges.numbers import CANONICAL, Date, Quantity, dates, quantities
 
 MAX_TOKENS = 700
@@ -118,7 +118,6 @@ _YEAR_CITED = re.compile(r"(?<![\d.,])((?:1[5-9]|20)\d\d)\d{1,2}(?=[.,;)]?(?:\s|
 _THOUSANDS_CITED = re.compile(r"((?<!\d)\d{1,3}(?:,\d{3})+)\d{1,2}(?!\d)")
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+(?![\d.])")
 _APOSTROPHE = re.compile(r"'s\b|(?<=\w)'(?=\w)")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _INITIALS = re.compile(r"\b(?:[A-Za-z]\. ?){2,}(?=\W|$|[A-Za-z])")
 _TOKEN = re.compile(r"\d+\.\d+|\d+|[^\W\d_]+|[$€£¥₹%°]")
 
@@ -131,7 +130,7 @@ def _mend(text: str) -> str:
     if _LONG_NUMBER.search(text):
         text = _YEAR_CITED.sub(r"\1", text)
         text = _THOUSANDS_CITED.sub(r"\1", text)
-        text = _THOUSANDS.sub("", text)
+        text = THOUSANDS.sub("", text)
     return _POINT_ZERO.sub("", text) if ".0" in text else text
 
 

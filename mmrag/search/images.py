@@ -40,7 +40,7 @@ class ImageKG:
     """Pictures of entities, searched by picture. Safe to call from several threads.
 
     Every picture becomes one batch of vectors: itself and `max_regions - 1` squares. A row's score
-    is that of the region that it matches best.
+    is mostly that of the region that it matches best (`WHOLE_SHARE`).
     """
 
     def __init__(

@@ -106,9 +106,17 @@ def test_the_cost_cap_ends_a_run() -> None:
 
 
 def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
-    with live_table(2, max_cost=0.15) as advance:
-        advance(finished("clean", 0.1))
-        advance(finished("clean", 0.1))
+    ended: dict[int, bool] = {}
+    for conversations in (2, 3):
+        with live_table(conversations, max_cost=0.15) as advance:
+            advance(finished("clean", 0.1))
+            try:
+                advance(finished("clean", 0.1))
+            except CostCap:
+                ended[conversations] = True
+            else:
+                ended[conversations] = False
+    assert ended == {2: False, 3: True}  # the same cost ends a run that has more to do
 
 
 def test_the_live_table_counts_by_condition() -> None:
