@@ -7,6 +7,7 @@ is the query, the picture and its own earlier replies, and nothing else of the s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 
@@ -32,6 +33,7 @@ from mmrag.records import (
     encode,
 )
 from mmrag.tokens import TokenLimit
+from simulator.places import Place
 
 Commit = Callable[..., Awaitable[None]]
 """Makes turns durable; the next turn waits for it."""
@@ -69,11 +71,13 @@ async def hold_conversation(
     stop: StopRule,
     rules: Rules = Rules(),
     done: tuple[TurnResult, ...] = (),
+    place: Place = contextlib.nullcontext,
 ) -> list[TurnResult]:
     """Hold one conversation to its end and return all its turns.
 
     `done` are the turns that an interrupted run has committed already; the conversation goes on
-    after them as if it had never been interrupted.
+    after them as if it had never been interrupted. `place` is held while a turn is asked; waiting
+    for it is not the agent's time.
     """
     results = list(done)
     limit = TokenLimit(rules.max_tokens)
@@ -83,7 +87,7 @@ async def hold_conversation(
             await commit(*skipped)
             return [*results, *skipped]
         query = _query(session, turn, _history(session, results, rules))
-        result = await _one_turn(session, turn, query, agent, judge, rules, limit)
+        result = await _one_turn(session, turn, query, agent, judge, rules, limit, place)
         await commit(result)
         results.append(result)
     return results
@@ -118,10 +122,12 @@ async def _one_turn(
     judge: Judge,
     rules: Rules,
     limit: TokenLimit,
+    place: Place,
 ) -> TurnResult:
-    began = time.perf_counter()
-    reply, status, error = await _ask(agent, query, rules)
-    seconds = time.perf_counter() - began
+    async with place():
+        began = time.perf_counter()
+        reply, status, error = await _ask(agent, query, rules)
+        seconds = time.perf_counter() - began
     if reply is None:
         return _result(session, turn, status, error=error, seconds=seconds)
     reply = limit.cut(reply)

@@ -1,24 +1,32 @@
 """Many conversations at once, from a data set into a run store. Interrupt it whenever you like.
 
 The conversation is the unit of scheduling, the turn the unit of commit: `concurrency` workers each
-hold one conversation at a time, and nothing but the sessions in hand is in memory.
+hold one conversation at a time, and nothing but the sessions in hand is in memory. An agent that
+bears fewer turns at once than that has `Places`; pictures are degraded by as many threads as there
+are cores, so that they leave some time to the turns that are being asked.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from typing import Protocol
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import NamedTuple, Protocol
 
 import msgspec
 
+from mmrag.agents.readiness import cores
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
-from simulator.engine import Commit, Rules, broken_turns, hold_conversation
+from simulator.engine import Rules, broken_turns, hold_conversation
+from simulator.places import Place, Places
 from simulator.stopping import StopPolicy
 from simulator.store import RunStore
+
+SPARE_THREADS = 32
+"""Beside one per conversation: a thread goes on for a while after its turn has timed out, and the
+next turn must not wait for it on its own clock."""
 
 
 class Optics(Protocol):
@@ -86,16 +94,17 @@ async def run_sessions(
     more can be written; what was committed stays.
     """
     work = _items(sessions, plan, optics)
-    workers = [
-        asyncio.create_task(_worker(work, agent, judge, store, plan, optics, on_progress))
-        for _ in range(max(1, plan.concurrency))
-    ]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    at_once = max(1, plan.concurrency)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(at_once + SPARE_THREADS))
+    with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as darkroom:
+        hall = _Hall(agent, judge, store, plan, optics, darkroom, Places(agent).place, on_progress)
+        workers = [asyncio.create_task(hall.work_through(work)) for _ in range(at_once)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
 
 
 def _items(
@@ -107,88 +116,78 @@ def _items(
             yield position, session, chosen
 
 
-async def _worker(
-    work: Iterator[tuple[int, Session, str]],
-    agent: Agent,
-    judge: Judge,
-    store: RunStore,
-    plan: Plan,
-    optics: Optics | None,
-    on_progress: Callable[[Progress], None],
-) -> None:
-    async def commit(*results: TurnResult) -> None:
-        await asyncio.wrap_future(store.commit(*results))
+class _Hall(NamedTuple):
+    """Where the conversations are held: what all of them share."""
 
-    for position, session, degradation in work:  # one iterator shared by all workers
-        done = store.turns(session.id, degradation)
-        complete = len(done) == len(session.turns)
-        if not complete:
-            done = await _converse(
-                position, session, degradation, done, agent, judge, store, commit, plan, optics
+    agent: Agent
+    judge: Judge
+    store: RunStore
+    plan: Plan
+    optics: Optics | None
+    darkroom: Executor
+    place: Place
+    on_progress: Callable[[Progress], None]
+
+    async def work_through(self, work: Iterator[tuple[int, Session, str]]) -> None:
+        """Hold one conversation after the other; one iterator is shared by all who do."""
+        for position, session, degradation in work:
+            done = self.store.turns(session.id, degradation)
+            complete = len(done) == len(session.turns)
+            if not complete:
+                done = await self._converse(position, session, degradation, done)
+            self.on_progress(
+                Progress(
+                    session_id=session.id,
+                    degradation=degradation,
+                    results=tuple(done),
+                    resumed=complete,
+                )
             )
-        on_progress(
-            Progress(
-                session_id=session.id,
-                degradation=degradation,
-                results=tuple(done),
-                resumed=complete,
-            )
+
+    async def _converse(
+        self, position: int, session: Session, degradation: str, done: list[TurnResult]
+    ) -> list[TurnResult]:
+        try:
+            # a conversation goes on with the picture that its earlier turns were asked about
+            seen = self.store.begun(session.id, degradation)
+            if seen is None:
+                seen = await self._begin(position, session, degradation)
+        except DataError as error:
+            broken = _labelled(session, degradation)
+            await asyncio.wrap_future(self.store.begin_broken(position, broken))
+            rest = broken_turns(broken, error)[len(done) :]  # what was committed stays as it is
+            await self._commit(*rest)
+            return [*done, *rest]
+        return await hold_conversation(
+            seen,
+            self.agent,
+            self.judge,
+            self._commit,
+            stop=self.plan.stop.rule,
+            rules=self.plan.rules,
+            done=tuple(done),
+            place=self.place,
         )
 
-
-async def _converse(
-    position: int,
-    session: Session,
-    degradation: str,
-    done: list[TurnResult],
-    agent: Agent,
-    judge: Judge,
-    store: RunStore,
-    commit: Commit,
-    plan: Plan,
-    optics: Optics | None,
-) -> list[TurnResult]:
-    try:
-        kept = store.begun(session.id, degradation)
-        if kept is None:
-            session, began = await asyncio.to_thread(
-                _prepare, position, session, degradation, plan.seed, optics, store
+    async def _begin(self, position: int, session: Session, degradation: str) -> Session:
+        """Load, degrade and record a session's picture: slow work, away from the event loop."""
+        await asyncio.to_thread(_load, session)
+        if degradation != "clean":
+            if self.optics is None:
+                raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
+            session = await asyncio.get_running_loop().run_in_executor(
+                self.darkroom, self.optics.apply, session, degradation, self.plan.seed
             )
-            await asyncio.wrap_future(began)
-        else:  # go on with the picture that the earlier turns were asked about
-            session = kept
-    except DataError as error:
-        broken = _labelled(session, degradation)
-        await asyncio.wrap_future(store.begin_broken(position, broken))
-        rest = broken_turns(broken, error)[len(done) :]  # what was committed stays as it is
-        await asyncio.wrap_future(store.commit(*rest))
-        return [*done, *rest]
-    return await hold_conversation(
-        session,
-        agent,
-        judge,
-        commit,
-        stop=plan.stop.rule,
-        rules=plan.rules,
-        done=tuple(done),
-    )
+        began = await asyncio.to_thread(self.store.begin, position, session)
+        await asyncio.wrap_future(began)
+        return session
+
+    async def _commit(self, *results: TurnResult) -> None:
+        await asyncio.wrap_future(self.store.commit(*results))
 
 
-def _prepare(
-    position: int,
-    session: Session,
-    degradation: str,
-    seed: int,
-    optics: Optics | None,
-    store: RunStore,
-) -> tuple[Session, Future[None]]:
-    """Load, degrade and record a session's picture: slow work, away from the event loop."""
+def _load(session: Session) -> None:
     _ = session.capture.image.data
-    if degradation != "clean":
-        if optics is None:
-            raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
-        session = optics.apply(session, degradation, seed)
-    return session, store.begin(position, session)
 
 
 def _labelled(session: Session, degradation: str) -> Session:

@@ -11,6 +11,7 @@ from mmrag.metrics.protocols import StopRule, TurnScore
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, Step, TurnResult
 from simulator.engine import Rules, hold_conversation, outcome_of
+from simulator.places import Places
 
 Told = Callable[[int], None]
 
@@ -41,14 +42,14 @@ async def hold_all(
     tell: Told = lambda _n: None,
 ) -> list[Trial]:
     """Hold every conversation, `concurrency` at once; the order of the sessions is kept."""
-    room = asyncio.Semaphore(concurrency)
+    room, places = asyncio.Semaphore(concurrency), Places(agent)
     done = 0
 
     async def one(session: Session) -> Trial:
         nonlocal done
         async with room:
             results = await hold_conversation(
-                session, agent, judge, _forget, stop=stop, rules=rules
+                session, agent, judge, _forget, stop=stop, rules=rules, place=places.place
             )
         done += 1
         tell(done)

@@ -25,6 +25,7 @@ import httpx
 import msgspec
 
 from mmrag.agents.format import make_reply
+from mmrag.agents.readiness import capacity, warm
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
@@ -88,6 +89,12 @@ class PythonAgent:
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
+        self.capacity = capacity(agent)
+        """What the object says of itself."""
+
+    async def warm(self) -> None:
+        """Make the object ready, if it can be."""
+        await warm(self._agent)
 
     async def answer(self, query: Query) -> Reply:
         """Ask it; plain methods run in a thread."""
@@ -135,11 +142,12 @@ class CommandAgent:
     def __init__(self, arguments: list[str], *, seconds: float = 60.0, processes: int = 1) -> None:
         self._arguments = arguments
         self._seconds = seconds
-        self._count = max(1, processes)
+        self.capacity = max(1, processes)
+        """A program answers one turn at a time."""
         self._idle: list[_Program] = []
         self._running: set[_Program] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._places = asyncio.Semaphore(self._count)
+        self._places = asyncio.Semaphore(self.capacity)
         self._number = 0
         weakref.finalize(self, _stop_all, self._running)
 
@@ -147,7 +155,7 @@ class CommandAgent:
         """One line out, one line in."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
-            self._places, self._loop = asyncio.Semaphore(self._count), loop
+            self._places, self._loop = asyncio.Semaphore(self.capacity), loop
         async with self._places:
             program = self._take()
             healthy = False

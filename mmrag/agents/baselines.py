@@ -24,6 +24,7 @@ from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
 from mmrag.agents.grounded.talking import follow
+from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
@@ -56,7 +57,15 @@ class Straightforward:
         self._images = images
         self._web = web
         self._history = history
+        self._meaning = meaning
         self._reader = ExtractiveReader(Matcher(meaning))
+        self.capacity = built_in_capacity(model=model is not None)
+        """Searching and reading are work for a core."""
+
+    async def warm(self) -> None:
+        """Load the sentence encoder, where there is no model."""
+        if self._meaning is not None:
+            await asyncio.to_thread(self._meaning.encode, ["a"])
 
     async def answer(self, query: Query) -> Reply:
         """Search, then read; no second thoughts."""

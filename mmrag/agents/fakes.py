@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mmrag.agents.readiness import capacity, warm
 from mmrag.errors import DataError, SpecError
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply, Step
@@ -75,6 +76,11 @@ class FaultyAgent:
         self._inner = inner
         self._limits = (errors, errors + timeouts, errors + timeouts + empty)
         self._seed = seed
+        self.capacity = capacity(inner)
+
+    async def warm(self) -> None:
+        """Make the inner agent ready."""
+        await warm(self._inner)
 
     async def answer(self, query: Query) -> Reply:
         """Fails where the seed says so; the inner agent's reply otherwise."""

@@ -78,6 +78,8 @@ class KitAgent:
         size = agent.get_batch_size() if hasattr(agent, "get_batch_size") else 1
         self.batch_size = max(1, min(16, int(size)))
         """As the kits clip it."""
+        self.capacity = self.batch_size
+        """One batch at a time; who waits for the next one waits off the clock."""
         wanted = inspect.signature(agent.batch_generate_response).parameters
         anything = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
         self._takes_context = anything or "rag_context_list" in wanted

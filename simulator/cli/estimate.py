@@ -51,7 +51,7 @@ def estimate(
         found["input_tokens"] = round(asked * measured["input_tokens"])
         found["output_tokens"] = round(asked * measured["output_tokens"])
         found["cost"] = asked * measured["cost"]
-        at_once = max(1, min(concurrency, sessions * times))
+        at_once = max(1, min(concurrency, sessions * times, measured["capacity"] or concurrency))
         found["seconds"] = asked * measured["seconds"] / at_once
     return found
 
@@ -114,6 +114,7 @@ def _measure(folder: Path) -> dict[str, Any] | None:
 
     with RunReader(folder) as run:
         results = list(islice(run.results(), LOOKED_AT))
+        capacity = (run.meta("plan") or {}).get("capacity")
     asked = [r for r in results if r.status is not Status.SKIPPED_AFTER_STOP]
     replies = [r.reply for r in asked if r.reply is not None]
     if not replies:
@@ -122,6 +123,7 @@ def _measure(folder: Path) -> dict[str, Any] | None:
     return {
         "run": str(folder),
         "turns": count,
+        "capacity": capacity,
         "asked_share": len(asked) / len(results),
         "seconds": sum(r.seconds for r in asked) / len(asked),
         "input_tokens": sum(r.usage.input_tokens for r in replies) / count,

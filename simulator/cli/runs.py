@@ -269,6 +269,7 @@ def execute(
     """Run or go on with a run and print its scores."""
     import asyncio
 
+    from mmrag.agents.readiness import capacity
     from mmrag.cache import Cache, CacheStats, share
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring
@@ -291,7 +292,8 @@ def execute(
     again = f"mmrag resume {shlex.quote(str(out))}"
     with _interruptible(out, again), RunStore(out) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
-        store.set_meta("plan", {"sessions": count, "degradations": list(plan.degradations)})
+        promised = {"sessions": count, "degradations": list(plan.degradations)}
+        store.set_meta("plan", {**promised, "capacity": capacity(agent)})
         with live_table(total, max_cost=max_cost) as advance:
             asyncio.run(
                 run_sessions(

@@ -223,3 +223,25 @@ def test_refusals_in_any_typography():
         assert not is_refusal(text), text
     assert make_reply("  ").abstained
     assert clean_text("a\u2028b\x00c") == "a b c"
+
+
+def test_it_is_made_ready_before_it_is_asked():
+    class Counts:
+        read_, encoded = 0, 0
+
+        def read(self, image):
+            self.read_ += 1
+            return []
+
+        def encode(self, items):
+            import numpy as np
+
+            self.encoded += 1
+            return np.ones((len(items), 2), np.float32)
+
+    counts = Counts()
+    made = GroundedAgent(Resources(), Parts.choose({}), ocr=counts, meaning=counts)
+    asyncio.run(made.warm())
+    assert (counts.read_, counts.encoded) == (1, 1)
+    assert 1 <= made.capacity <= 4
+    asyncio.run(GroundedAgent(Resources(), Parts.choose({"ocr": "off"})).warm())  # has no models

@@ -57,6 +57,12 @@ def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) ->
     assert found["cost"] == pytest.approx(0.0004 * found["turns_asked"])
     assert 400 <= found["input_tokens"] / found["turns_asked"] <= 1600
     assert 0.5 < found["seconds"] / found["turns_asked"] * 2 < 2.5  # two conversations at once
+    from simulator.store import RunStore
+
+    with RunStore(same) as store:
+        store.set_meta("plan", {"sessions": 20, "degradations": ["clean"], "capacity": 1})
+    alone = json.loads(mmrag(*SMALL, *out))
+    assert alone["seconds"] == pytest.approx(2 * found["seconds"])  # the agent bears one at a time
 
 
 def test_a_run_with_report_and_its_plan(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import failed_before, follow, spoken_kind
+from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
@@ -57,12 +58,28 @@ class GroundedAgent:
         self._model = model
         self._calibration = calibration or read_calibration()
         self._looker = Looker(resources, parts, ocr)
+        self._ocr = ocr
+        self._meaning = meaning
         self._reader = ExtractiveReader(Matcher(meaning))
         needs = [p for p in ("planner", "reader", "verifier") if parts[p] == "model"]
         if needs and model is None:
             raise SpecError(
                 f"grounded: {', '.join(needs)}=model needs model=SPEC and a model there."
             )
+        self.capacity = built_in_capacity(model=bool(needs))
+        """Looking and reading are work for a core."""
+
+    async def warm(self) -> None:
+        """Load the models: OCR and the sentence encoder."""
+        await asyncio.to_thread(self._load)
+
+    def _load(self) -> None:
+        from PIL import Image
+
+        if self._ocr is not None:
+            self._ocr.read(Image.new("RGB", (64, 64), "white"))
+        if self._meaning is not None:
+            self._meaning.encode(["a"])
 
     async def answer(self, query: Query) -> Reply:
         """Answer one turn."""

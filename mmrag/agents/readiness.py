@@ -1,0 +1,66 @@
+"""What an agent may say of itself beside `answer`: how it is made ready, and how much it bears.
+
+Both are optional, so an agent of five lines stays one of five lines:
+
+* `warm()`, plain or async, loads what the first turn would load. It is called once, before any
+  turn's clock starts.
+* `capacity` is the number of turns that it can work on at once. Whoever holds conversations with
+  it lets the other turns wait for a place, and starts a turn's clock when it has one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+
+from mmrag.errors import AgentError, MmragError
+
+_WORTH_IT = 4
+"""The built-in agents read print with one thread at a time and share Python's lock: beyond this
+number turns only wait for each other, whatever the number of cores."""
+
+
+async def warm(agent: object) -> None:
+    """Load what an agent needs before it is asked; nothing if it has no `warm`."""
+    method = getattr(agent, "warm", None)
+    if method is None:
+        return
+    try:
+        if inspect.iscoroutinefunction(method):
+            await method()
+        else:
+            done = await asyncio.to_thread(method)
+            if inspect.isawaitable(done):
+                await done
+    except MmragError:
+        raise
+    except Exception as error:  # the agent is somebody else's code
+        raise AgentError(
+            f"the agent's warm() failed ({type(error).__name__}: {str(error)[:500]}); "
+            "nothing was asked."
+        ) from error
+
+
+def capacity(agent: object) -> int | None:
+    """How many turns an agent can work on at once; None if it does not say."""
+    said = getattr(agent, "capacity", None)
+    if said is None:
+        return None
+    if not isinstance(said, int) or said < 1:
+        raise AgentError(
+            f"the agent's capacity is {said!r}; it is a whole number above 0, or None."
+        )
+    return said
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def built_in_capacity(*, model: bool) -> int:
+    """Of the agents here: a turn per core; more where most of a turn is waiting for a model."""
+    return min(cores(), _WORTH_IT) * (4 if model else 1)

@@ -1,0 +1,36 @@
+"""Places at an agent: a turn's clock starts when the agent is ready and has a place for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+
+from mmrag.agents.readiness import capacity, warm
+from mmrag.protocols import Agent
+
+Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]
+"""Enter it before a turn's clock starts, leave it when the turn is over."""
+
+
+class Places:
+    """An agent's places, as many as it says it bears. Belongs to one event loop.
+
+    The first who wants a place makes the agent ready. If that fails nobody gets one: the error
+    names the cure, and no turn is charged with it.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        most = capacity(agent)
+        self._free = asyncio.Semaphore(most) if most else contextlib.nullcontext()
+        self._warming: asyncio.Task[None] | None = None
+
+    @contextlib.asynccontextmanager
+    async def place(self) -> AsyncGenerator[None]:
+        """Wait for a place and hold it."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(warm(self._agent))
+        await asyncio.shield(self._warming)
+        async with self._free:
+            yield
