@@ -26,7 +26,7 @@ from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.search import rows as row_files
 from mmrag.search.chunks import Chunker
 from mmrag.search.database import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
-from mmrag.search.files import appearing, file_sha256, owning, write_json
+from mmrag.search.files import appearing, clear_unfinished, file_sha256, owning, write_json
 from mmrag.search.lexical import build_lexical, titled
 from mmrag.search.manifest import MANIFEST, Manifest, read_manifest, write_manifest
 from mmrag.search.pages import Page
@@ -123,6 +123,7 @@ class _PartOfIndex:
 
     def _claim(self, plan: dict[str, Any]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        clear_unfinished(self.folder)
         path = self.folder / "build.json"
         if path.exists():
             before = json.loads(path.read_text())

@@ -32,6 +32,12 @@ def appearing(path: Path) -> Generator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def clear_unfinished(folder: Path) -> None:
+    """Remove what a killed process was writing. Only for whoever owns the folder."""
+    for path in folder.glob(".*.tmp"):
+        path.unlink(missing_ok=True)
+
+
 def write_json(path: Path, value: object) -> None:
     """A small JSON file, atomically."""
     with appearing(path) as temporary:

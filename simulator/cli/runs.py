@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shlex
-from collections.abc import Generator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -187,6 +185,7 @@ def rejudge(
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
     import asyncio
 
+    from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
     from simulator.cli.wiring import make_judge
     from simulator.rejudge import rejudge_run
@@ -196,7 +195,7 @@ def rejudge(
     RunReader(folder).close()  # a folder that is no run is refused, not made one
     chosen = make_judge(judge)
     again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
-    with _interruptible(folder, again), RunStore(folder) as store:
+    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
         with stage_bars() as advance:
             work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
             count = asyncio.run(work)
@@ -273,6 +272,7 @@ def execute(
     from mmrag.cache import Cache, CacheStats, share
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring
+    from simulator.cli.interrupting import interruptible
     from simulator.cli.live import live_table
     from simulator.cli.showing import failure_note
     from simulator.results import options_for, score_run
@@ -290,7 +290,7 @@ def execute(
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)
     again = f"mmrag resume {shlex.quote(str(out))}"
-    with _interruptible(out, again), RunStore(out) as store:
+    with interruptible(f"what was committed to {out}", again), RunStore(out) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
         promised = {"sessions": count, "degradations": list(plan.degradations)}
         store.set_meta("plan", {**promised, "capacity": capacity(agent)})
@@ -334,16 +334,6 @@ def forget_failures(folder: Path) -> int:
         if dropped:
             store.set_meta("finished", False)
     return dropped
-
-
-@contextlib.contextmanager
-def _interruptible(folder: Path, again: str) -> Generator[None, None, None]:
-    """Ctrl-C is no failure: one line says how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        _say(f"interrupted; what was committed to {folder} is kept. Go on with: {again}")
-        raise typer.Exit(130) from error
 
 
 def _print_scores(figures: dict[str, Any], options: ScoreOptions, *, as_json: bool) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,19 +68,21 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
-    from mmrag.encoders.cache import EmbeddingCache
-    from mmrag.search.build import build_index
-    from mmrag.search.chunks import Chunker
-    from mmrag.search.sources import open_source
+    from simulator.cli.interrupting import interruptible
+    from simulator.cli.showing import stage_bars
 
-    chunker = Chunker(tokens=chunk_tokens, overlap=overlap)
-    with _progress() as advance:
+    with interruptible(f"what was built in {out}"), stage_bars() as advance:
+        from mmrag.encoders.cache import EmbeddingCache
+        from mmrag.search.build import build_index
+        from mmrag.search.chunks import Chunker
+        from mmrag.search.sources import open_source
+
         build_index(
             open_source(source),
             out,
             image_encoder=image_encoder,
             text_encoder=text_encoder,
-            chunker=chunker,
+            chunker=Chunker(tokens=chunk_tokens, overlap=overlap),
             chroma_url=chroma_url,
             cache=EmbeddingCache(cache) if cache else None,
             on_progress=advance,
@@ -213,10 +213,11 @@ def search_eval(
     as_json: AsJson = False,
 ) -> None:
     """Measure recall, MRR and nDCG of both searches on a world's questions, by slice."""
+    from simulator.cli.showing import stage_bars
     from simulator.search_eval import evaluate, print_figures
 
     opened = open_checked(index)
-    with _progress() as advance:
+    with stage_bars() as advance:
         figures = evaluate(
             world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
             on_progress=advance,
@@ -279,31 +280,3 @@ def _explained(hit: Evidence) -> str:
         return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes"
     parts = [f"{key} {about[key]:.3f}" for key in ("cosine", "bm25") if key in about]
     return f"      {', '.join(parts)}; characters {about['start']}–{about['end']} of the page"
-
-
-@contextlib.contextmanager
-def _progress() -> Generator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def advance(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield advance

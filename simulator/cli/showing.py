@@ -34,7 +34,10 @@ _ROWS = {
 
 @contextlib.contextmanager
 def stage_bars() -> Generator[Callable[[str, int, int], None], None, None]:
-    """Bars on stderr for work in named stages: each call says (stage, done, total)."""
+    """Bars on stderr for work in named stages: each call says (stage, done, total).
+
+    Silence where stderr is no terminal.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -45,7 +48,11 @@ def stage_bars() -> Generator[Callable[[str, int, int], None], None, None]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bars:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _stage, _done, _total: None
+        return
+    with Bar(*columns, console=console, transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def advance(stage: str, done: int, total: int) -> None:

@@ -194,6 +194,7 @@ def index_folder(config: RunConfig) -> Path | None:
     from mmrag.encoders import image_encoders, text_encoders
     from mmrag.search.build import build_index
     from mmrag.search.sources import open_source
+    from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
 
     source = open_source(str(folder))
@@ -204,7 +205,7 @@ def index_folder(config: RunConfig) -> Path | None:
     )
     key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
     place = cache_folder() / "indexes" / key
-    with stage_bars() as advance:
+    with interruptible("what was built of the search index"), stage_bars() as advance:
         build_index(source, place, cache=_vectors(), on_progress=advance)
     return place
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from simulator.world.build import Progress
 
 Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -46,11 +41,14 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Write a world. The same command continues after an interruption."""
-    from simulator.world.build import build
-    from simulator.world.request import make_request
+    from simulator.cli.interrupting import interruptible
+    from simulator.cli.showing import stage_bars
 
-    request = make_request(seed, sessions, size, pictures=not text_only)
-    with _progress() as tell:
+    with interruptible("what was written of the world"), stage_bars() as tell:
+        from simulator.world.build import build
+        from simulator.world.request import make_request
+
+        request = make_request(seed, sessions, size, pictures=not text_only)
         manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **manifest}))
@@ -99,34 +97,3 @@ def look(
     target = out or folder.with_name(f"{folder.name}-sheets")
     for path in write_sheets(folder, target, count=count):
         typer.echo(str(path))
-
-
-@contextmanager
-def _progress() -> Generator[Progress]:
-    """A bar per stage on stderr; silent where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bars:
-        known: dict[str, Any] = {}
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in known:
-                known[stage] = bars.add_task(stage, total=total)
-            bars.update(known[stage], completed=done, total=total)
-
-        yield tell

@@ -1,0 +1,142 @@
+"""`mmrag index build`, killed or interrupted, and the same command again: the same index.
+
+The command runs in processes of its own. Those that are to die are forked from one that has
+imported everything, so that a dozen of them take seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from mmrag.search.index import open_index, verify_index
+
+COMMAND = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import conftest_search
+from mmrag.search import build
+from simulator import cli
+
+build.PICTURES_PER_PART = build.PAGES_PER_PART = 2
+"""
+
+SLOW = """
+import time
+
+encode_crops = conftest_search.ColourEncoder.encode_crops
+def slowly(self, crops):
+    time.sleep(0.3)
+    return encode_crops(self, crops)
+conftest_search.ColourEncoder.encode_crops = slowly
+cli.main()
+"""
+
+KILLED = """
+import json, os, signal
+import chromadb, bm25s, pyarrow.ipc, usearch.index
+from pathlib import Path
+from mmrag.search.chunks import Chunker
+from mmrag.search.database import Database
+from mmrag.search.sources import open_source
+
+for page in open_source(sys.argv[5]).pages(0):  # whatever is imported late is imported once
+    Chunker().cut(page.text)
+place, points = Path(sys.argv.pop(1)), int(sys.argv.pop(1))
+TOUCHING = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
+
+def command(folder, dies_at=None):
+    # in a child: build, and die at the nth touch of a file in the index, or after a write to Chroma
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    touches = 0
+    def touch(event, arguments):
+        nonlocal touches
+        if event in TOUCHING and str(arguments[0]).startswith(str(folder)):
+            touches += 1
+            if touches == dies_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(touch)
+    if dies_at == "database":
+        add = Database.add
+        def dies(self, batch):
+            add(self, batch)
+            os.kill(os.getpid(), signal.SIGKILL)
+        Database.add = dies
+    code = 0
+    try:
+        cli.build()([*sys.argv[1:], "--out", str(folder)])
+    except SystemExit as ended:
+        code = ended.code or 0
+    (place / "touches").write_text(str(touches))
+    sys.stdout.flush()
+    os._exit(code)
+
+said = [["whole", command(place / "whole"), 0]]
+total = int((place / "touches").read_text())
+for n in ["database", *range(1, total, max(1, total // points))]:
+    died = command(place / f"at-{n}", n)
+    said.append([f"at-{n}", died, command(place / f"at-{n}")])
+(place / "said.json").write_text(json.dumps(said))
+"""
+
+
+def arguments(source: Path) -> list[str]:
+    return [
+        "index", "build", str(source), "--image-encoder", "test-colours", "--text-encoder",
+        "test-words", "--chunk-tokens", "64", "--overlap", "8",
+    ]  # fmt: skip
+
+
+def test_killed_at_any_point_the_same_command_ends_in_the_same_index(
+    source_folder: Path, tmp_path: Path
+) -> None:
+    subprocess.run(
+        [sys.executable, "-c", COMMAND + KILLED, str(Path(__file__).parent), str(tmp_path), "4",
+         *arguments(source_folder)],
+        check=True, capture_output=True, timeout=120,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+    )  # fmt: skip
+    said = json.loads((tmp_path / "said.json").read_text())
+    whole = open_index(tmp_path / "whole").fingerprint
+    assert len(said) >= 6
+    assert said[0] == ["whole", 0, 0]
+    for name, died, again in said[1:]:
+        assert (died, again) == (-signal.SIGKILL, 0), name
+        assert open_index(tmp_path / name).fingerprint == whole, name
+        assert verify_index(tmp_path / name) == [], name
+        assert files(tmp_path / name) == files(tmp_path / "whole"), name
+
+
+def files(folder: Path) -> list[str]:
+    """All but Chroma's own, whose names are random."""
+    found = (str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+    return sorted(name for name in found if "/chroma/" not in name)
+
+
+def test_ctrl_c_is_one_line_that_says_how_to_go_on(source_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ix"
+    given = [*arguments(source_folder), "--out", str(out)]
+    program = [sys.executable, "-c", COMMAND + SLOW, str(Path(__file__).parent), *given]
+    with subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not list(out.glob("images/parts/*.arrow")) and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == ""
+    assert complaint.count("\n") == 1
+    assert f"what was built in {out} is kept" in complaint
+    assert f"Go on with: mmrag {' '.join(given)}" in complaint
+    kept = {p: p.stat().st_mtime_ns for p in out.glob("images/parts/*.arrow")}
+    assert kept
+    subprocess.run(program, check=True, capture_output=True, timeout=60)
+    assert verify_index(out) == []
