@@ -91,15 +91,27 @@ class Yes:
 def run(n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        with RunStore(Path(folder) / "run") as store:
-            store.set_meta("judge", "fixed")
-            plan = Plan(concurrency=concurrency)
-            asyncio.run(run_sessions(sessions(n, pictures), agent, Yes(), store, plan))
-        with RunReader(Path(folder) / "run") as reader:
-            figures = score(turn_scores(reader), "strict", resamples=0)["all"]
-        seconds = time.perf_counter() - began
-        assert figures["accuracy"] == 1.0
-        return seconds, figures["total"]
+        hold(Path(folder) / "run", n, pictures, agent, concurrency)
+        turns = scored(Path(folder) / "run")
+        return time.perf_counter() - began, turns
+
+
+def hold(folder: Path, n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> None:
+    with RunStore(folder) as store:
+        store.set_meta("judge", "fixed")
+        plan = Plan(concurrency=concurrency)
+        asyncio.run(run_sessions(sessions(n, pictures), agent, Yes(), store, plan))
+
+
+def scored(folder: Path) -> int:
+    with RunReader(folder) as reader:
+        figures = score(turn_scores(reader), "strict", resamples=0)["all"]
+    assert figures["accuracy"] == 1.0
+    return figures["total"]
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
@@ -126,12 +138,15 @@ def main() -> None:
     if args.memory_sessions:
         small = [pictures[0][:2048]]
         run(500, small, Instant(), 64)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        run(args.memory_sessions, small, Instant(), 64)
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        with tempfile.TemporaryDirectory() as folder:
+            before = peak()
+            hold(Path(folder) / "run", args.memory_sessions, small, Instant(), 64)
+            held = peak()
+            scored(Path(folder) / "run")
+            after = peak()
         print(
-            f"peak memory: {before:.0f} MiB after 500 sessions, "
-            f"{after:.0f} MiB after {args.memory_sessions:,}"
+            f"peak memory: {before:.0f} MiB after 500 sessions, {held:.0f} MiB after "
+            f"{args.memory_sessions:,}, {after:.0f} MiB after scoring these"
         )
 
 

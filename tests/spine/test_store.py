@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,7 @@ from mmrag.records import (
 from simulator import schema
 from simulator.rejudge import rejudge_run
 from simulator.results import ScoreOptions, score_run
+from simulator.runner import Plan, Progress, run_sessions
 from simulator.store import RunReader, RunStore
 
 
@@ -361,3 +364,32 @@ def test_turns_commit_together_with_those_of_other_conversations(tmp_path: Path)
         for future in futures:
             future.result(timeout=30)
         assert store.turn_counts() == {"answered": 500}
+
+
+def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> None:
+    class Forgetful:
+        async def answer(self, query) -> Reply:
+            return Reply(text="something")
+
+    held: dict[int, int] = {}
+    count = 0
+
+    def measure(_: Progress) -> None:
+        nonlocal count
+        count += 1
+        if count in (150, 400):
+            gc.collect()
+            held[count] = tracemalloc.get_traced_memory()[0]
+
+    sessions = ((i, make_session(i, turns=1)) for i in range(410))
+    tracemalloc.start()
+    try:
+        with RunStore(tmp_path) as store:
+            work = run_sessions(
+                sessions, Forgetful(), Equality(), store, Plan(concurrency=8),
+                on_progress=measure,
+            )  # fmt: skip
+            asyncio.run(work)
+    finally:
+        tracemalloc.stop()
+    assert held[400] - held[150] < 200 * 250  # bytes
