@@ -204,6 +204,11 @@ class RunReader:
             turn_row=last,
         )
 
+    @property
+    def edition(self) -> int:
+        """Another number as soon as anybody has committed anything to the run."""
+        return self._rows("PRAGMA data_version")[0][0]
+
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()

@@ -149,7 +149,7 @@ class Analysis:
 
     def _frame(self, name: str) -> Loaded:
         catalogue = self.runs[name]
-        catalogue.refresh()
+        catalogue.reread()
         with self._lock:
             known = self._loaded.get(name)
             if known is None or known[0] != catalogue.version:

@@ -2,7 +2,7 @@
 
 Only the few fields that a list needs are decoded; a run of 2,000 conversations takes a fraction of
 a second and some hundred bytes each. A run that is still being written is followed: `refresh`
-reads what has come since.
+reads what has come since, `reread` also what was changed in its place, as `mmrag rejudge` does.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ class Catalogue:
         self._lock = threading.Lock()
         self._seen = (0, 0)
         self._version = 0
+        self._edition: int | None = None
         self._shelf = KGShelf(run.meta("config") or {})
-        self.refresh()
+        self.reread()
 
     @property
     def name(self) -> str:
@@ -93,34 +94,50 @@ class Catalogue:
         """Whether the run says that it is complete."""
         return bool(self.run.meta("finished"))
 
-    def refresh(self) -> bool:
-        """Read what has been written since the last time. Returns whether anything had."""
+    def reread(self) -> bool:
+        """Read all of it again if anything was written since that was last done.
+
+        For whoever comes anew. What is only added is cheaper to follow by `refresh`.
+        """
         with self._lock:
-            changes = self.run.changes_since(*self._seen)
-            self._seen = (changes.session_row, changes.turn_row)
-            for position, session_id, degradation, record in changes.sessions:
-                key = (session_id, degradation)
-                marks = changes.marks.pop(key, None)
-                if marks is None:
-                    marks = list(self._rows[key].outcomes) if key in self._rows else []
-                self._rows[key] = self._row(key, position, record, marks)
-            for key, marks in changes.marks.items():
-                if key in self._rows:  # a turn is only ever written after its session
-                    self._rows[key] = msgspec.structs.replace(
-                        self._rows[key],
-                        outcomes=tuple(marks),
-                        stopped=_stopped(self.stop, key[0], marks),
-                    )
-            if changes.sessions:
-                self._ordered = sorted(
-                    self._rows.values(),
-                    key=lambda row: (row.position, _clean_first(row.degradation)),
+            edition = self.run.edition
+            if edition == self._edition:
+                return False
+            self._read(whole=True)
+            self._edition = edition
+            return True
+
+    def refresh(self) -> bool:
+        """Read what has been added since the last time. Returns whether anything had."""
+        with self._lock:
+            return self._read()
+
+    def _read(self, *, whole: bool = False) -> bool:
+        """Bring the rows up to date; other tabs see the old ones until all are there."""
+        rows = {} if whole else dict(self._rows)
+        changes = self.run.changes_since(*((0, 0) if whole else self._seen))
+        changed = whole or bool(changes.sessions or changes.marks)
+        for position, session_id, degradation, record in changes.sessions:
+            key = (session_id, degradation)
+            marks = changes.marks.pop(key, None)
+            if marks is None:
+                marks = list(rows[key].outcomes) if key in rows else []
+            rows[key] = self._row(key, position, record, marks)
+        for key, marks in changes.marks.items():
+            if key in rows:  # a turn is only ever written after its session
+                rows[key] = msgspec.structs.replace(
+                    rows[key],
+                    outcomes=tuple(marks),
+                    stopped=_stopped(self.stop, key[0], marks),
                 )
-            elif changes.marks:
-                self._ordered = [self._rows[row.key] for row in self._ordered]
-            changed = bool(changes.sessions or changes.marks)
-            self._version += changed
-            return changed
+        if changed:
+            self._rows = rows
+            self._ordered = sorted(
+                rows.values(), key=lambda row: (row.position, _clean_first(row.degradation))
+            )
+            self._version += 1
+        self._seen = (changes.session_row, changes.turn_row)
+        return changed
 
     def find_all(self) -> list[Row]:
         """Every row, in the data set's order."""

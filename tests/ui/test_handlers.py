@@ -18,7 +18,8 @@ from ui_parts import picture, result, session, write_run
 from mmrag.agents import agents
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
-from mmrag.records import Verdict
+from mmrag.records import JudgeItem, Outcome, Verdict
+from simulator.rejudge import rejudge_run
 from simulator.store import RunReader, RunStore
 from ui.analysis import Analysis
 from ui.catalogue import Catalogue
@@ -53,6 +54,50 @@ def test_two_tabs_follow_one_growing_run(tmp_path: Path) -> None:
         assert "talk-0000" in view  # the conversation that is looked at has a new verdict
         again = page._watch("run", 0, now, version, *BLANK)
         assert again[:4] == [gr.skip()] * 4
+
+
+class Always:
+    """A judge with one opinion."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.id, self.outcome = f"{outcome}/1", outcome
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        return Verdict(outcome=self.outcome, judge=self.id)
+
+
+def test_a_run_that_was_judged_again_shows_its_new_marks(tmp_path: Path) -> None:
+    """In a page that is loaded again, where the run is chosen again, and in what is computed."""
+    runs = opened(write_run(tmp_path / "run", 2))
+    page, analysis = Replay(runs), Analysis(runs)
+
+    def marks() -> set[str]:
+        return {mark for row in runs["run"].find_all() for mark in row.outcomes}
+
+    assert "perfect" in marks()
+    for outcome, again in (
+        (Outcome.INCORRECT, lambda: page.load(asked(run="run"))),
+        (Outcome.MISSING, lambda: page._switch("run")),
+        (Outcome.ACCEPTABLE, lambda: analysis.behind("run", "clean")),
+    ):
+        with RunStore(tmp_path / "run") as store:
+            asyncio.run(rejudge_run(store, Always(outcome)))
+        again()
+        assert str(outcome) in marks()
+        assert "perfect" not in marks()
+    assert sum(b.wrong for b in analysis.behind("run", "clean")) == 0
+    version = runs["run"].version
+    page.load(asked(run="run"))
+    assert runs["run"].version == version  # nothing was written, nothing is read again
+
+
+def test_turns_that_were_forgotten_are_gone_from_the_list(tmp_path: Path) -> None:
+    runs = opened(write_run(tmp_path / "run", 1))
+    row = runs["run"].find_all()[0]
+    with RunStore(tmp_path / "run") as store:
+        store.forget_turns(*row.key, 1)
+    Replay(runs).load(asked(run="run"))
+    assert len(runs["run"].find_all()[0].outcomes) == 1
 
 
 def test_the_page_without_a_run_can_be_played_with() -> None:

@@ -97,7 +97,7 @@ class Replay:
         if not name:
             return self._nothing()
         catalogue = self.runs[name]
-        catalogue.refresh()
+        catalogue.reread()
         key = (asked.get("session", ""), asked.get("degradation", "clean"))
         row = catalogue.get(*key) if wanted in ("", name) else None
         turn = _number(asked.get("turn")) - 1 if row else 0
@@ -174,7 +174,7 @@ class Replay:
 
     def _switch(self, name: str) -> list[Any]:
         catalogue = self.runs[name]
-        catalogue.refresh()
+        catalogue.reread()
         rows = catalogue.find(Filter())
         row = rows[0] if rows else None
         return [
