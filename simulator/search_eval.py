@@ -29,8 +29,17 @@ from mmrag.search.web import Mode, Web
 KS = (1, 5, 10, 30, 50)
 NAMES = ("low-light", "blurred", "truncated", "occluded", "rotated")
 _BATCH = 16
+_NEAR = 100
+_OF_KIND = ", of the kind"
 
 Progress = Callable[[str, int, int], None]
+
+
+class _Row(NamedTuple):
+    """What a KG picture shows."""
+
+    names: frozenset[str]
+    kind: str
 
 
 class Case(NamedTuple):
@@ -76,21 +85,34 @@ def image_figures(
     seed: int,
     on_progress: Progress,
 ) -> dict[str, Any]:
-    """Whole picture and regions, under each condition."""
+    """Whole picture, regions, and regions checked by local features, under each condition.
+
+    "of the kind" leaves, of the best 100, those of the kind that is asked about, as an agent does
+    that hears "this kettle".
+    """
     found: dict[str, Any] = {}
-    ids, names = _entity_ids(index), _names(world)
+    rows, names = _known(index), _names(world)
+    ids = [row.names for row in rows]
+    ways: dict[str, dict[str, Any]] = {"whole": {"max_regions": 1, "geometry": False},
+                                       "regions": {"geometry": False}}  # fmt: skip
+    if index.images.features is not None:
+        ways["regions+geometry"] = {}
     for condition in _conditions(conditions):
-        cases: dict[str, list[Case]] = {"whole": [], "regions": []}
+        cases: dict[str, list[Case]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
         for first in range(0, len(sessions), _BATCH):
             on_progress(f"images, {condition}", first, len(sessions))
             some = sessions[first : first + _BATCH]
             pictures = [_seen(session, condition, seed) for session in some]
-            for way, regions in (("whole", 1), ("regions", None)):
-                hits = index.images.hits(pictures, max(KS), max_regions=regions)
+            for way, options in ways.items():
+                hits = index.images.hits(pictures, _NEAR, **options)
                 for session, listed in zip(some, hits, strict=True):
-                    cases[way].append(
-                        _image_case(session, [ids[hit.row] for hit in listed], ids, names)
-                    )
+                    shown = [hit.row for hit in listed]
+                    kind = _kind(session, rows, names)
+                    fitting = [row for row in shown if rows[row].kind == kind]
+                    for name, kept in ((way, shown[: max(KS)]), (f"{way}{_OF_KIND}", fitting)):
+                        cases[name].append(
+                            _image_case(session, [ids[row] for row in kept], ids, names)
+                        )
         found[condition] = {way: summarise(held, seed) for way, held in cases.items()}
     return found
 
@@ -196,9 +218,23 @@ def _seen(session: Session, condition: str, seed: int) -> LazyImage:
     return LazyImage.from_pil(Image.fromarray(np.asarray(done.image, np.uint8)), name=session.id)
 
 
-def _entity_ids(index: Index) -> list[frozenset[str]]:
-    names = index.images.rows.column("entities").to_pylist()
-    return [frozenset(json.loads(listed)) for listed in names]
+def _known(index: Index) -> list[_Row]:
+    columns = (index.images.rows.column(name).to_pylist() for name in ("entities", "info"))
+    return [
+        _Row(frozenset(json.loads(listed)), _type(json.loads(info)))
+        for listed, info in zip(*columns, strict=True)
+    ]
+
+
+def _type(info: dict[str, Any]) -> str:
+    """The kind on record of a row's first entity."""
+    first = next(iter(info.values()), {})
+    return str(first.get("type", "")) if isinstance(first, dict) else ""
+
+
+def _kind(session: Session, rows: Sequence[_Row], entities: dict[str, str]) -> str:
+    wanted = entities.get(str(session.turns[0].extra.get("entity_id", "")), "")
+    return next((row.kind for row in rows if wanted in row.names), "")
 
 
 def _image_case(

@@ -26,6 +26,7 @@ from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.search import rows as row_files
 from mmrag.search.chunks import Chunker
 from mmrag.search.database import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
+from mmrag.search.features import FEATURES, KEPT, KIND, WIDTH, kept
 from mmrag.search.files import appearing, clear_unfinished, file_sha256, owning, write_json
 from mmrag.search.lexical import build_lexical, titled
 from mmrag.search.manifest import MANIFEST, Manifest, read_manifest, write_manifest
@@ -103,6 +104,7 @@ class _PartOfIndex:
         plan = {
             "source": self.source.fingerprint, "encoder": self.encoder.id,
             "chunker": msgspec.to_builtins(self.chunker), "chroma_url": self.chroma_url,
+            "features": KIND if self.part == "images" else None,
         }  # fmt: skip
         self._claim(plan)
         if (self.folder / MANIFEST).exists():
@@ -127,6 +129,8 @@ class _PartOfIndex:
         path = self.folder / "build.json"
         if path.exists():
             before = json.loads(path.read_text())
+            if (self.folder / MANIFEST).exists():
+                before.setdefault("features", plan["features"])  # built before there were any
             changed = [key for key in plan if before.get(key) != plan[key]]
             if changed:
                 words = "; ".join(
@@ -180,6 +184,7 @@ class _PartOfIndex:
                     "id": str(picture.index), "image_url": picture.url,
                     "entities": json.dumps(names, ensure_ascii=False),
                     "info": json.dumps(info, ensure_ascii=False),
+                    "features": kept(crops[-1]).tobytes(),
                 }
             )  # fmt: skip
         if not crops:
@@ -254,7 +259,7 @@ def derive(
     read: Callable[[], Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]],
     dim: int,
 ) -> None:
-    """Write the files that search maps: rows, vectors, graph and words."""
+    """Write the files that search maps: rows, vectors, corners, graph and words."""
     count = sum(len(rows) for rows, _ in read())
     with appearing(folder / "rows.arrow") as temporary:
         row_files.write_rows(temporary, part, (row for rows, _ in read() for row in rows))
@@ -264,6 +269,13 @@ def derive(
         )
         for _, vectors in read():
             file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+    if any("features" in row for rows, _ in read() for row in rows[:1]):
+        with appearing(folder / FEATURES) as temporary, temporary.open("wb") as file:
+            np.lib.format.write_array_header_2_0(
+                file, {"descr": "|u1", "fortran_order": False, "shape": (count, KEPT, WIDTH)}
+            )
+            for rows, _ in read():
+                file.writelines(row["features"] for row in rows)
     if count * dim * 4 > EXACT_BYTES:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
         with appearing(folder / "graph.usearch") as temporary:
@@ -283,13 +295,15 @@ def describe(
     pages = 0
     if part == "web":
         pages = len(rows.column("page_url").unique())
-    names = [p for p in ("rows.arrow", "vectors.npy", "graph.usearch") if (folder / p).exists()]
+    whole = ("rows.arrow", "vectors.npy", FEATURES, "graph.usearch")
+    names = [name for name in whole if (folder / name).exists()]
     if part == "web":
         names += sorted(f"words/{p.name}" for p in (folder / "words").iterdir())
     return Manifest(
         part=part, encoder=encoder, encoder_spec=encoder_spec, dim=dim, rows=len(rows),
         pages=pages, chunker=chunker, collection=COLLECTION[part], chroma_url=chroma_url,
-        source=source, files={name: file_sha256(folder / name) for name in names},
+        source=source, features=KIND if FEATURES in names else "",
+        files={name: file_sha256(folder / name) for name in names},
         versions={name: version(name) for name in ("chromadb", "bm25s", "usearch", "trafilatura")},
     )  # fmt: skip
 
@@ -302,7 +316,9 @@ def in_batches(
     vectors: list[NDArray[np.float32]] = []
 
     def batch() -> Batch:
-        metadatas = [{k: v for k, v in row.items() if k not in ("id", "text")} for row in held]
+        metadatas = [
+            {k: v for k, v in row.items() if k not in ("id", "text", "features")} for row in held
+        ]
         documents = [row.get("text") if part == "web" else None for row in held]
         return Batch([row["id"] for row in held], np.concatenate(vectors), metadatas, documents)
 
@@ -340,7 +356,10 @@ def _write_part(
 ) -> None:
     import pyarrow as pa
 
-    kind = row_files.schema(part).with_metadata(
+    kind = row_files.schema(part)
+    if part == "images":
+        kind = kind.append(pa.field("features", pa.binary()))
+    kind = kind.with_metadata(
         {
             b"vectors": np.ascontiguousarray(vectors, "<f4").tobytes(),
             b"dim": str(vectors.shape[1]).encode(),

@@ -14,6 +14,7 @@ from mmrag.errors import StoreError
 from mmrag.protocols import Reranker
 from mmrag.records import Record
 from mmrag.search.build import derive, open_database
+from mmrag.search.features import FEATURES, KIND, open_features
 from mmrag.search.files import file_sha256
 from mmrag.search.images import ImageKG
 from mmrag.search.lexical import open_lexical
@@ -50,10 +51,12 @@ def open_index(
     mode: Mode = "hybrid",
     reranker: Reranker | Literal["builtin"] | None = "builtin",
     max_regions: int = MAX_REGIONS,
+    geometry: bool = True,
 ) -> Index:
     """Open an index for searching. Encoders are made as the index says unless they are given.
 
-    An encoder that the index was not built with is refused, by its id.
+    An encoder that the index was not built with is refused, by its id. `geometry` checks the best
+    pictures by their local features, where the index has any.
     """
     folder = Path(folder)
     manifests = read_manifests(folder)
@@ -68,7 +71,9 @@ def open_index(
         if manifest.part == "images":
             encoder = image_encoder or image_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
-            images = ImageKG(vectors, rows, encoder, max_regions=max_regions)
+            features = _features(place, manifest) if geometry else None
+            images = ImageKG(vectors, rows, encoder, max_regions=max_regions,
+                             features=features)  # fmt: skip
         else:
             encoder = text_encoder or text_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
@@ -103,6 +108,13 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
     if (folder / "graph.usearch").exists():
         return GraphVectors.open(matrix, folder / "graph.usearch")
     return ExactVectors(matrix)
+
+
+def _features(folder: Path, manifest: Manifest) -> Any:
+    """The pictures' corners; an index without them, or with another kind, is searched without."""
+    if manifest.features != KIND:
+        return None
+    return open_features(folder / FEATURES, manifest.rows)
 
 
 def verify_index(folder: Path) -> list[str]:
@@ -148,8 +160,11 @@ def rebuild_derived(folder: Path) -> list[str]:
 def _rebuilt(place: Path, manifest: Manifest) -> bool:
     from mmrag.search.exchange import rows_of
 
-    if not check_files(place, manifest):
+    bad = check_files(place, manifest)
+    if not bad:
         return False
+    if FEATURES in bad:  # Chroma has no pictures: from now on this index goes without
+        (place / FEATURES).unlink(missing_ok=True)
     with open_database(place, manifest.part, manifest.chroma_url) as database:
 
         def read() -> Iterator[Any]:
@@ -157,8 +172,9 @@ def _rebuilt(place: Path, manifest: Manifest) -> bool:
                 yield rows_of(batch, manifest.part), batch.vectors
 
         derive(place, manifest.part, read, manifest.dim)
-    files = {name: file_sha256(place / name) for name in manifest.files}
-    write_manifest(place, msgspec.structs.replace(manifest, files=files))
+    files = {n: file_sha256(place / n) for n in manifest.files if (place / n).exists()}
+    features = manifest.features if FEATURES in files else ""
+    write_manifest(place, msgspec.structs.replace(manifest, files=files, features=features))
     return True
 
 

@@ -38,6 +38,8 @@ class Manifest(Record, frozen=True, kw_only=True):
     """Of a server; None: the folder `chroma` beside this file."""
     source: str = ""
     """What was indexed, by name and fingerprint."""
+    features: str = ""
+    """Kind of local features that are kept of each picture; empty: none, so no geometric check."""
     files: Mapping[str, str] = {}
     """Derived file → content hash."""
     versions: Mapping[str, str] = {}

@@ -105,7 +105,8 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
         return
     for part in found:
         typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
-        for key in ("fingerprint", "pages", "encoder", "chunker", "chroma_url", "source"):
+        for key in ("fingerprint", "pages", "encoder", "features", "chunker", "chroma_url",
+                    "source"):  # fmt: skip
             if part.get(key):
                 typer.echo(f"  {key}: {part[key]}")
 
@@ -118,10 +119,14 @@ def verify(
 ) -> None:
     """Compare every file with its hash, and rows and vectors with Chroma."""
     from mmrag.search.index import rebuild_derived, verify_index
+    from mmrag.search.manifest import read_manifest
 
     if repair:
         for part in rebuild_derived(folder):
             typer.echo(f"{part}: made again from Chroma")
+            if part == "images" and not read_manifest(folder / part).features:
+                typer.echo(f"{part}: without local features, so searched without geometric check; "
+                           "they come from the pictures: build the index anew")  # fmt: skip
     wrong = verify_index(folder)
     for line in wrong:
         typer.echo(line)
@@ -168,13 +173,16 @@ def search(
     ] = False,
     mode: Annotated[str, typer.Option(help="hybrid, dense or bm25 (texts).")] = "hybrid",
     whole: Annotated[bool, typer.Option("--whole", help="Pictures: no regions.")] = False,
+    geometry: Annotated[
+        bool, typer.Option(help="Pictures: check the best by their local features.")
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Search an index by a text or by a picture."""
     from mmrag.images import LazyImage
     from mmrag.search.images import entities_of
 
-    opened = open_checked(index, mode=mode, max_regions=1 if whole else None)
+    opened = open_checked(index, mode=mode, max_regions=1 if whole else None, geometry=geometry)
     is_picture = query.lower().endswith(_PICTURES) and Path(query).is_file()
     if is_picture:
         found = _need(opened.images, "pictures", index).search_images(
@@ -248,14 +256,16 @@ def serve(
         serve_http(opened, limits, host=host, port=port)
 
 
-def open_checked(folder: Path, *, mode: str = "hybrid", max_regions: int | None = None) -> Index:
+def open_checked(
+    folder: Path, *, mode: str = "hybrid", max_regions: int | None = None, geometry: bool = True
+) -> Index:
     """Open an index, with the mode checked first."""
     from mmrag.search.index import open_index
     from mmrag.search.regions import MAX_REGIONS
 
     if mode not in ("hybrid", "dense", "bm25"):
         raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")
-    return open_index(folder, mode=mode, max_regions=max_regions or MAX_REGIONS)
+    return open_index(folder, mode=mode, max_regions=max_regions or MAX_REGIONS, geometry=geometry)
 
 
 def _need(part: Any, what: str, index: Path) -> Any:
@@ -277,6 +287,7 @@ def _explained(hit: Evidence) -> str:
     if hit.source == "image-kg":
         box = ", ".join(f"{edge:.0f}" for edge in about["box"])
         where = f"{about['region']} ({box})"
-        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes"
+        checked = f", {about['inliers']} corners in place" if "inliers" in about else ""
+        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes{checked}"
     parts = [f"{key} {about[key]:.3f}" for key in ("cosine", "bm25") if key in about]
     return f"      {', '.join(parts)}; characters {about['start']}–{about['end']} of the page"

@@ -193,6 +193,7 @@ def index_folder(config: RunConfig) -> Path | None:
         return own
     from mmrag.encoders import image_encoders, text_encoders
     from mmrag.search.build import build_index
+    from mmrag.search.features import KIND
     from mmrag.search.sources import open_source
     from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
@@ -202,6 +203,7 @@ def index_folder(config: RunConfig) -> Path | None:
         source.fingerprint,
         image_encoders.create("builtin").id,
         text_encoders.create("minilm").id,
+        KIND,
     )
     key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
     place = cache_folder() / "indexes" / key

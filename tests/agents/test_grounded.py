@@ -166,6 +166,41 @@ def test_print_outweighs_likeness_and_misreadings_are_forgiven():
     assert resolve([], [], None, size=(64, 64)).main is None
 
 
+def test_a_margin_of_checked_likeness_means_less_than_one_of_cosines():
+    sure = resolve([], [HIT, OTHER], None, size=(64, 64))
+    hits = [Evidence(source="image-kg", id=h.id, score=h.score,
+                     attributes={"inliers": 3, "entities": [{"entity_name": h.text}]})
+            for h in (HIT, OTHER)]  # fmt: skip
+    checked = resolve([], hits, None, size=(64, 64))
+    assert checked.checked
+    assert not sure.checked
+    assert checked.main.name == sure.main.name
+    assert checked.main.confidence < sure.main.confidence
+
+
+def test_the_parts_say_how_pictures_are_searched():
+    asked = []
+
+    class Search:
+        def search_images(self, images, k=30):
+            asked.append("geometry")
+            return [(HIT,) for _ in images]
+
+        def search_regions(self, images, k=30):
+            asked.append("regions")
+            return [(HIT,) for _ in images]
+
+        def search_whole(self, images, k=30):
+            asked.append("whole")
+            return [(HIT,) for _ in images]
+
+    for options in ({}, {"geometry": "off"}, {"regions": "off"}):
+        parts = Parts.choose({"ocr": "off", **options})
+        made = GroundedAgent(Resources(image_search=Search()), parts, calibration=SURE)
+        ask(made)
+    assert asked == ["geometry", "regions", "whole"]
+
+
 def test_names_that_only_the_web_knows_are_found_by_their_print():
     lines = [Line(text="ALDERBROOK", box=(0, 0, 50, 10), confidence=0.9),
              Line(text="KETTLE", box=(0, 11, 50, 21), confidence=0.9)]  # fmt: skip

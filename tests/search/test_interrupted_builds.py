@@ -39,7 +39,7 @@ cli.main()
 
 KILLED = """
 import json, os, signal
-import chromadb, bm25s, pyarrow.ipc, usearch.index
+import chromadb, bm25s, cv2, pyarrow.ipc, usearch.index
 from pathlib import Path
 from mmrag.search.chunks import Chunker
 from mmrag.search.database import Database

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+import msgspec
+
 from mmrag.agents.grounded.desk import title_name
 from mmrag.agents.grounded.ocr import Line, blocks
 from mmrag.agents.grounded.scene import Candidate, Scene
@@ -19,6 +21,9 @@ from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 
 _MOST_LIKENESS = 0.85
+
+_MARGINS = {False: (0.08, 0.045), True: (0.64, 0.30)}
+"""Checked by local features? → margin at which likeness is right half the time, and its spread."""
 
 _SURE = 0.86
 """Similarity from which print counts as a name: a letter or two may be misread."""
@@ -59,6 +64,7 @@ def resolve(
 ) -> Scene:
     """The main thing in view and those beside it."""
     shown = kg_entities(hits)
+    checked = any("inliers" in hit.attributes for hit in hits)
     likeness = _likeness(shown)
     printed = _printed(lines, [n for n, _, _ in likeness], web)
     centre = (size[0] / 2, size[1] / 2)
@@ -78,7 +84,7 @@ def resolve(
     alike = [
         Candidate(
             name=name,
-            confidence=round(_trust(margin), 4),
+            confidence=round(_trust(margin, checked=checked), 4),
             source="image-kg",
             evidence=tuple(e for e in shown if e.text == name)[:3],
         )
@@ -92,6 +98,7 @@ def resolve(
         beside=tuple(everything[1 : max(4, len(candidates))]),
         printed=tuple(texts[:20]),
         evidence=tuple(shown),
+        checked=checked,
     )
 
 
@@ -109,15 +116,13 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
     people = [
         Candidate(
             name=name,
-            confidence=round(_trust(margin), 4),
+            confidence=round(_trust(margin, checked=scene.checked), 4),
             source="image-kg",
             evidence=tuple(e for e in fitting if e.text == name)[:3],
         )
         for name, _, margin in ranked[:4]
     ]
-    return Scene(
-        main=people[0], beside=tuple(people[1:]), printed=scene.printed, evidence=scene.evidence
-    )
+    return msgspec.structs.replace(scene, main=people[0], beside=tuple(people[1:]))
 
 
 def _is_a(item: Evidence, noun: str) -> bool:
@@ -184,13 +189,15 @@ def _like(a: str, b: str) -> float:
     return SequenceMatcher(None, x, y, autojunk=False).ratio()
 
 
-def _trust(margin: float) -> float:
+def _trust(margin: float, *, checked: bool) -> float:
     """Likeness as a probability: a clear winner is probably right, a close race is not.
 
     Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md); bounded,
-    because the only candidate left is not thereby the right one.
+    because the only candidate left is not thereby the right one. Corners in place add to scores, so
+    that margins mean less per point where likeness was `checked`.
     """
-    return min(_MOST_LIKENESS, 1 / (1 + math.exp(-(margin - 0.08) / 0.045)))
+    middle, spread = _MARGINS[checked]
+    return min(_MOST_LIKENESS, 1 / (1 + math.exp(-(margin - middle) / spread)))
 
 
 def _distance(place: tuple[float, float], centre: tuple[float, float]) -> float:

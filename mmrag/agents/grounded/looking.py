@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 
 from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.ocr import Line, Reads, blocks
@@ -17,6 +18,8 @@ from mmrag.records import Evidence
 
 _HITS = 100
 """More than are shown anybody: the wearer's word for the thing sifts them."""
+
+_Search = Callable[[Sequence[LazyImage], int], list[tuple[Evidence, ...]]]
 
 _KEPT = 512
 """Scenes remembered: a conversation asks about one picture several times."""
@@ -94,7 +97,7 @@ class Looker:
         if self._images is None:
             return []
         found: dict[tuple[str, str], Evidence] = {}
-        for hits in _whole_or_regions(self._images, variants, regions=self._parts.on("regions")):
+        for hits in _way(self._images, self._parts)(variants, _HITS):
             for hit in hits:
                 key = (hit.id, hit.text)
                 if key not in found or found[key].score < hit.score:
@@ -102,13 +105,14 @@ class Looker:
         return sorted(found.values(), key=lambda h: (-h.score, h.id))[:_HITS]
 
 
-def _whole_or_regions(
-    search: ImageSearch, variants: list[LazyImage], *, regions: bool
-) -> list[tuple[Evidence, ...]]:
-    whole = getattr(search, "search_whole", None)
-    if not regions and whole is not None:
-        return whole(variants, _HITS)
-    return search.search_images(variants, _HITS)
+def _way(search: ImageSearch, parts: Parts) -> _Search:
+    """The way to search that the parts ask for, where the search offers it."""
+    name = "search_images"
+    if not parts.on("regions"):
+        name = "search_whole"
+    elif not parts.on("geometry"):
+        name = "search_regions"
+    return getattr(search, name, search.search_images)
 
 
 def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
