@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-BUILTIN = Path(__file__).parent / "data" / "world-rn"
+BUILTIN = Path(__file__).parent / "data" / "world-lite"
 """Folder of the built-in encoder: configuration, weights and model card, in open_clip's form."""
 
 _BLOCK = 16
@@ -96,7 +97,7 @@ def builtin_encoder() -> ImageEncoder:
             f"{weights}: the built-in image weights are missing. Install the project again, or "
             "train them with `python scripts/train_encoder.py`."
         )
-    return _load(f"local-dir:{BUILTIN}", None, name="world-rn", revision=file_mark(weights))
+    return _load(f"local-dir:{BUILTIN}", None, name="world-lite", revision=file_mark(weights))
 
 
 def open_clip_encoder(*, model: str, weights: str | None = None) -> ImageEncoder:
@@ -126,6 +127,7 @@ def _load(model: str, weights: str | None, *, name: str, revision: str) -> Image
     device = choose_device()
     ensure_torchvision()
     import open_clip
+    import torch
 
     with hub_errors("image encoder", model.removeprefix("local-dir:"), "the one named `builtin`"):
         clip, _, preprocess = open_clip.create_model_and_transforms(
@@ -135,7 +137,30 @@ def _load(model: str, weights: str | None, *, name: str, revision: str) -> Image
             precision="fp16" if device == "cuda" else "fp32",
             require_pretrained=True,
         )
-    return ImageEncoder(clip.eval(), preprocess, name=name, revision=revision)
+    clip.eval()
+    tower: Any = clip.visual
+    if hasattr(tower, "trunk"):
+        _fold_norms(tower.trunk)
+        tower.to(memory_format=torch.channels_last)
+    return ImageEncoder(clip, preprocess, name=name, revision=revision)
+
+
+def _fold_norms(network: Any) -> None:
+    """Put every batch norm into the convolution before it: the same sums, half again as fast.
+
+    Only where a normalisation follows its convolution at once, which timm's networks of blocks
+    keep to; whatever else there is stays as it is.
+    """
+    import torch
+    from timm.layers.norm_act import BatchNormAct2d
+    from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+    for block in list(network.modules()):
+        parts: list[tuple[str, Any]] = list(block.named_children())
+        for (first, conv), (second, norm) in itertools.pairwise(parts):
+            if isinstance(conv, torch.nn.Conv2d) and isinstance(norm, BatchNormAct2d):
+                setattr(block, first, fuse_conv_bn_eval(conv, cast("Any", norm)))
+                setattr(block, second, norm.act)
 
 
 def _grey(side: int) -> Image:

@@ -94,3 +94,42 @@ def test_pictures_do_not_depend_on_their_company(image: ImageEncoder) -> None:
 
 def test_one_pixel_has_a_vector(image: ImageEncoder) -> None:
     assert np.isfinite(image.encode_crops([Image.new("RGB", (1, 1))])).all()
+
+
+def test_folded_norms_give_the_same_vectors(image: ImageEncoder) -> None:
+    import open_clip
+    import torch
+
+    plain, _, _ = open_clip.create_model_and_transforms(f"local-dir:{BUILTIN}")
+    pixels = torch.rand(2, 3, 128, 128, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    with torch.inference_mode():
+        expected = plain.eval().encode_image(pixels, normalize=True)
+        found = image._model.encode_image(pixels, normalize=True)
+    norms = [m for m in image._model.visual.modules() if isinstance(m, torch.nn.BatchNorm2d)]
+    assert not norms
+    assert torch.allclose(found, expected, atol=1e-4)
+
+
+def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(image: ImageEncoder) -> None:
+    """Things that no training has seen, from the front and in a lived-in place."""
+    from simulator.world.look import Look
+    from simulator.world.pictures import render
+    from simulator.world.scene import Scene
+
+    looks = [
+        Look(domain="food", kind=kind, family=family, variant=variant, label=None)
+        for kind in ("bottle", "jar")
+        for family in (41, 42)
+        for variant in (0, 1)
+    ]
+    scenes = [
+        [Scene(main=look, is_ego=ego, key=f"k{ego}", width=side, height=side) for look in looks]
+        for ego, side in ((False, 256), (True, 384))
+    ]
+    shelf, place = (
+        image.encode_crops([Image.fromarray(render(scene).image) for scene in some])
+        for some in scenes
+    )
+    best = (place @ shelf.T).argmax(axis=1)
+    of_family = [looks[i].family == look.family for i, look in zip(best, looks, strict=True)]
+    assert sum(of_family) >= 6, best.tolist()
