@@ -124,6 +124,24 @@ def test_the_lab_refuses_what_is_no_picture(page: Page, server: Server, tmp_path
     expect(page.locator("#mm-lab")).to_contain_text("not a picture")
 
 
+def test_a_dropdowns_arrow_leaves_its_text_alone(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_tab(page, server, "Compare")
+    expect(page.locator("#mm-condition-b input")).not_to_have_value("clean")
+    room = page.evaluate(
+        """() => {
+          const input = document.querySelector('#mm-condition-b input');
+          const arrow = document.querySelector('#mm-condition-b svg').getBoundingClientRect();
+          const style = getComputedStyle(input), pen = document.createElement('canvas');
+          const ink = pen.getContext('2d');
+          ink.font = style.font;
+          const left = input.getBoundingClientRect().left + parseFloat(style.paddingLeft);
+          return arrow.left - left - ink.measureText('truncated@3').width;
+        }"""
+    )
+    assert room >= 0
+
+
 @pytest.mark.parametrize("tab", PAGES)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_sticks_out_or_jumps(page: Page, server: Server, width: int, tab: str) -> None:
