@@ -62,11 +62,10 @@ def corners_of(picture: Image, *, side: int = SOUGHT_SIDE, count: int = SOUGHT) 
     import cv2
 
     scale = side / max(picture.size)
+    pixels: Any = np.asarray(picture)
     if scale < 1:
         size = (max(round(picture.width * scale), 1), max(round(picture.height * scale), 1))
-        pixels = cv2.resize(np.asarray(picture), size, interpolation=cv2.INTER_AREA)
-    else:
-        pixels = np.asarray(picture)
+        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     found: Any = ()
     bits: Any = None
     if min(pixels.shape[:2]) > 2 * _PATCH:  # nearer to the border than that ORB finds nothing
@@ -80,7 +79,7 @@ def corners_of(picture: Image, *, side: int = SOUGHT_SIDE, count: int = SOUGHT) 
     best = np.argsort(-strength, kind="stable")[:count]
     places = np.array([found[i].pt for i in best], np.float32)
     levels = np.array([found[i].octave for i in best], np.int64)
-    angles = np.array([found[i].angle for i in best], np.float32) / 360
+    angles = np.array([found[i].angle / 360 for i in best], np.float32)
     colours = _colours(pixels, places, levels, angles)
     return Corners(places, levels, angles, np.asarray(bits, np.uint8)[best], colours)
 
@@ -101,9 +100,9 @@ def kept(picture: Image) -> Bytes:
 def unpacked(rows: Bytes) -> Corners:
     """Stored corners of several pictures, one row of each array per picture."""
     rows = np.ascontiguousarray(rows)
-    places = np.ascontiguousarray(rows[..., :4]).view("<u2").astype(np.float32) / 64
+    places = np.ascontiguousarray(rows[..., :4]).view("<u2") * np.float32(1 / 64)
     levels = rows[..., 4].astype(np.int64) - 1
-    return Corners(places, levels, rows[..., 5].astype(np.float32) / 256,
+    return Corners(places, levels, rows[..., 5] * np.float32(1 / 256),
                    np.ascontiguousarray(rows[..., 6:38]), rows[..., 38:])  # fmt: skip
 
 

@@ -22,7 +22,7 @@ Rows = NDArray[np.int64]
 EXACT_BYTES = 1 << 30
 """Up to this size of the matrix exact search is used: above, a graph is several times faster."""
 
-_GROUP = 64
+_GROUP = 16
 _TILE = 8192
 _QUERIES = 256
 _SPARE = 8
@@ -43,7 +43,7 @@ class ExactVectors:
     """Every row is looked at, through the fastest matrix product there is.
 
     The top k of a long row of scores costs more than the product when it is sorted whole. So only
-    the maximum of each group of 64 scores is kept; the k best rows lie in the k best groups.
+    the maximum of each group of 16 scores is kept; the k best rows lie in the k best groups.
     """
 
     def __init__(self, matrix: Floats) -> None:
@@ -71,16 +71,21 @@ class ExactVectors:
             scores = queries @ self.matrix.T
             return _largest(scores, wanted)
         padded = -(-n // _GROUP) * _GROUP
-        table = np.full((len(queries), padded), -np.inf, np.float32)
+        table = np.empty((len(queries), padded), np.float32)
+        table[:, n:] = -np.inf
         tops = np.empty((len(queries), padded // _GROUP), np.float32)
+        members = np.empty((padded // _GROUP, _GROUP), np.int64)
         for first in range(0, n, _TILE):
             last = min(first + _TILE, n)
             np.matmul(queries, self.matrix[first:last].T, out=table[:, first:last])
             end = -(-last // _GROUP) * _GROUP
-            tile = table[:, first:end].reshape(len(queries), -1, _GROUP)
-            np.max(tile, axis=2, out=tops[:, first // _GROUP : end // _GROUP])
-        groups = np.sort(_largest(tops, min(wanted, tops.shape[1])), axis=1)
-        inside = (groups[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(len(queries), -1)
+            # a group's rows lie apart: maxima of neighbouring groups are one instruction
+            tile = table[:, first:end].reshape(len(queries), _GROUP, -1)
+            some = slice(first // _GROUP, end // _GROUP)
+            np.max(tile, axis=1, out=tops[:, some])
+            members[some] = np.arange(first, end).reshape(_GROUP, -1).T
+        groups = _largest(tops, min(wanted, tops.shape[1]))
+        inside = members[groups].reshape(len(queries), -1)
         best = _largest(np.take_along_axis(table, inside, axis=1), wanted)
         return np.take_along_axis(inside, best, axis=1)
 
