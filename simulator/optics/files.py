@@ -10,11 +10,13 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Literal
 
 import cv2
@@ -196,36 +198,51 @@ def _degraded(item: Item, data: bytes, settings: Settings) -> Degraded:
 
 def _results(todo: list[Item], settings: Settings, workers: int) -> Iterator[Json]:
     """Lines in the order in which they are finished. One process is one thread of OpenCV."""
-    if workers <= 1 or len(todo) <= 1:
-        threads = cv2.getNumThreads()
-        cv2.setNumThreads(1)
-        try:
+    threads = cv2.getNumThreads()
+    _prepare()
+    try:
+        if workers <= 1 or len(todo) <= 1:
             for item in todo:
                 yield run_item(item, settings)
-        finally:
-            cv2.setNumThreads(threads)
-        return
-    with ProcessPoolExecutor(
-        min(workers, len(todo)), mp_context=get_context("spawn"), initializer=_start_worker
-    ) as pool:
-        waiting: set[Future[Json]] = set()
-        for item in todo:
-            waiting.add(pool.submit(run_item, item, settings))
-            if len(waiting) >= 4 * workers:
-                ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in ready)
-        for future in _finished(waiting):
-            yield future.result()
+        else:
+            yield from _shared(todo, settings, min(workers, len(todo)) - 1)
+    finally:
+        cv2.setNumThreads(threads)
 
 
-def _finished(waiting: set[Future[Json]]) -> Iterable[Future[Json]]:
-    while waiting:
-        ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        yield from ready
+def _shared(todo: list[Item], settings: Settings, helpers: int) -> Iterator[Json]:
+    """This process degrades too: it has started already, and would only wait for the others."""
+    left = iter(todo)
+    ready: SimpleQueue[Future[Json]] = SimpleQueue()
+
+    def hand_out(_: object = None) -> None:
+        # Also called in a thread of the pool, as soon as a helper has finished one. A pool that
+        # takes no more is one that is ending, or broken, which the main thread learns by itself.
+        with suppress(RuntimeError):
+            if (item := next(left, None)) is not None:
+                future = pool.submit(run_item, item, settings)
+                future.add_done_callback(ready.put)
+                future.add_done_callback(hand_out)
+
+    with ProcessPoolExecutor(helpers, get_context("spawn"), _prepare) as pool:
+        for _ in range(2 * helpers):  # one in work and one at hand
+            hand_out()
+        missing = len(todo)
+        for item in left:
+            yield run_item(item, settings)
+            missing -= 1
+            while not ready.empty():
+                yield ready.get().result()
+                missing -= 1
+        for _ in range(missing):
+            yield ready.get().result()
 
 
-def _start_worker() -> None:
+def _prepare() -> None:
     cv2.setNumThreads(1)
+    # glibc keeps freed memory of sizes that it has seen freed before. Else every picture's planes
+    # go back to the kernel and come again, page by page, which takes a fifth of the time.
+    np.empty(31 << 20, np.uint8)
 
 
 def _job(item: Item, settings: Settings) -> str:
