@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Record
-from simulator.optics.tone import Light
+from simulator.optics.tone import Image, Light, as_float
 
 KERNEL_SUM = 512
 """Kernels are whole multiples of 1/512: with 15-bit light float32 sums are exact in any order."""
@@ -25,6 +25,9 @@ _LONGEST_SEGMENT = 10.4
 
 _STRIP = 1 << 19
 """Samples convolved at a time."""
+
+_BAND = 1 << 20
+"""Samples smeared at a time."""
 
 _TURN = math.radians(8)
 """How far a motion may turn from its drawn direction to meet whole pixels."""
@@ -50,23 +53,7 @@ class Motion(Record, frozen=True, kw_only=True):
     @classmethod
     def near(cls, length: float, angle: float) -> Motion:
         """The smear nearest to a wanted length whose direction is within 8° of the wanted."""
-        turn = math.radians(angle)
-        segments = 1
-        while length / segments > _LONGEST_SEGMENT:
-            segments *= 2
-        if segments == 1:
-            return cls(dx=length * math.cos(turn), dy=-length * math.sin(turn))
-        choices: list[tuple[float, int, int, int]] = []
-        for dx, dy, span, direction in _whole_vectors():
-            off = abs((direction - turn + math.pi / 2) % math.pi - math.pi / 2)
-            if off > _TURN:
-                continue
-            for count in (segments, segments * 2):
-                miss = abs(count * span / length - 1)
-                if miss < 0.2:
-                    choices.append((miss + 0.05 * off / _TURN, count, dx, dy))
-        _, count, dx, dy = min(choices)
-        return cls(dx=dx, dy=dy, segments=count)
+        return _nearest(length, angle)
 
 
 class Roll(Record, frozen=True, kw_only=True):
@@ -77,30 +64,39 @@ class Roll(Record, frozen=True, kw_only=True):
     y: float
 
 
-def move(light: Light, motion: Motion) -> Light:
+def move(picture: Image | Light, motion: Motion) -> Light:
     """Smear the picture. Its content stays where it was: the smear is centred."""
     dx, dy, count = round(motion.dx), round(motion.dy), motion.segments
     kernel = segment_kernel(motion)
     if count == 1:
-        return convolve(light, kernel)
+        return convolve(picture, kernel)
+    soft = convolve(picture, kernel)
+    h, w = soft.shape[:2]
     reach_x, reach_y = (count - 1) * abs(dx), (count - 1) * abs(dy)
     # The half pixel that an odd reach leaves over is inside the kernel.
-    left, top = reach_x // 2, reach_y // 2
-    right, bottom = reach_x - left, reach_y - top
-    x = cv2.copyMakeBorder(
-        convolve(light, kernel), top, bottom, left, right, cv2.BORDER_REFLECT_101
-    )
-    step = 1
-    while step < count:
-        sx, sy = step * dx, step * dy
-        h, w = x.shape[:2]
-        ax, bx = max(0, -sx), max(0, sx)
-        ay, by = max(0, -sy), max(0, sy)
-        first = x[ay : h - by, ax : w - bx]
-        second = x[by : h - ay, bx : w - ax]
-        x = cv2.addWeighted(first, 0.5, second, 0.5, 0.0)
-        step *= 2
-    return np.asarray(x, np.uint16)
+    left, above = reach_x // 2, reach_y // 2
+    right, below = reach_x - left, reach_y - above
+    out = np.empty_like(soft)
+    # In bands that stay in the cache through all passes; each sees the rows that its smear reaches.
+    bands = max(1, h // max(2 * reach_y + 1, _BAND // (w * 3)))
+    for band in range(bands):
+        top, bottom = h * band // bands, h * (band + 1) // bands
+        first, last = max(0, top - above), min(h, bottom + below)
+        x = cv2.copyMakeBorder(
+            soft[first:last], first - top + above, bottom + below - last, left, right,
+            cv2.BORDER_REFLECT_101,
+        )  # fmt: skip
+        step = 1
+        while step < count:
+            sx, sy = step * dx, step * dy
+            bh, bw = x.shape[:2]
+            ax, bx = max(0, -sx), max(0, sx)
+            ay, by = max(0, -sy), max(0, sy)
+            one, other = x[ay : bh - by, ax : bw - bx], x[by : bh - ay, bx : bw - ax]
+            step *= 2
+            shown = out[top:bottom] if step == count else None
+            x = cv2.addWeighted(one, 0.5, other, 0.5, 0.0, shown)
+    return out
 
 
 def roll(light: Light, turn: Roll) -> Light:
@@ -157,18 +153,17 @@ def reduced_radius(radius: float) -> float:
     return math.sqrt(max(radius**2 - _BOX[shrink], 0.25)) / shrink if shrink > 1 else radius
 
 
-def convolve(light: Light, kernel: NDArray[np.float32]) -> Light:
-    """A small kernel in multiples of 1/512, rounded half to even."""
-    out = np.empty_like(light)
-    h, reach = light.shape[0], kernel.shape[0] // 2
+def convolve(picture: Image | Light, kernel: NDArray[np.float32]) -> Light:
+    """A small kernel in multiples of 1/512 over light or codes, rounded half to even."""
+    out = np.empty(picture.shape, np.uint16)
+    h, reach = picture.shape[0], kernel.shape[0] // 2
     # In strips that stay in the cache as float32; each sees the rows that its kernel reaches.
-    rows = max(16, 4 * reach, _STRIP // max(1, light[0].size))
+    rows = max(16, 4 * reach, _STRIP // max(1, picture[0].size))
     for top in range(0, h, rows):
         first, last = max(0, top - reach), min(h, top + rows + reach)
         part = cv2.filter2D(
-            light[first:last].astype(np.float32), cv2.CV_32F, kernel,
-            borderType=cv2.BORDER_REFLECT_101,
-        )[top - first : top - first + rows]  # fmt: skip
+            as_float(picture[first:last]), cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT_101
+        )[top - first : top - first + rows]
         out[top : top + rows] = np.rint(part, out=part)
     return out
 
@@ -222,6 +217,27 @@ def _whole(psf: NDArray[np.float64]) -> NDArray[np.float32]:
     order = np.argsort(-(exact - weights).ravel(), kind="stable")
     weights.ravel()[order[:missing]] += 1
     return (weights / KERNEL_SUM).astype(np.float32)
+
+
+@lru_cache(maxsize=256)
+def _nearest(length: float, angle: float) -> Motion:
+    turn = math.radians(angle)
+    segments = 1
+    while length / segments > _LONGEST_SEGMENT:
+        segments *= 2
+    if segments == 1:
+        return Motion(dx=length * math.cos(turn), dy=-length * math.sin(turn))
+    choices: list[tuple[float, int, int, int]] = []
+    for dx, dy, span, direction in _whole_vectors():
+        off = abs((direction - turn + math.pi / 2) % math.pi - math.pi / 2)
+        if off > _TURN:
+            continue
+        for count in (segments, segments * 2):
+            miss = abs(count * span / length - 1)
+            if miss < 0.2:
+                choices.append((miss + 0.05 * off / _TURN, count, dx, dy))
+    _, count, dx, dy = min(choices)
+    return Motion(dx=dx, dy=dy, segments=count)
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeVar
 
 import cv2
@@ -40,6 +41,9 @@ TOLERANCE = 0.03
 _ALIGNED = 8
 """Of this a reduction of the picture is a divisor."""
 
+_ROUGH = 1e-3
+"""A similarity nearer to the target than this is computed to the last bit."""
+
 _CLOSE = 0.018
 _CORRECTIONS = 6
 _STEPS = 7
@@ -65,52 +69,97 @@ class Crop:
             round(v * self.scale) for v in (x0 - wide[0], y0 - wide[1], x1 - wide[0], y1 - wide[1])
         )
         self.clean = self.inner(gray(self.wide))
+        self.before = Before(self.clean)
 
     def inner(self, plane: NDArray[np.float32]) -> Gray:
         """The entity's part of a plane."""
         x0, y0, x1, y1 = self._inner
         return np.ascontiguousarray(plane[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)])
 
+    def smeared(self, light: Gray, psf: NDArray[np.float64], *, roughly: bool) -> Gray:
+        """The entity under a blur. Roughly leaves out what lies too far away to reach it: the same
+        but for the last bits, as OpenCV's Fourier transforms are then of another size."""
+        top, left = 0, 0
+        if roughly:
+            x0, y0, x1, y1 = self._inner
+            ry, rx = (side // 2 + 1 for side in psf.shape)
+            top, left = max(0, y0 - ry), max(0, x0 - rx)
+            light = light[top : y1 + 1 + ry, left : x1 + 1 + rx]
+        done = cv2.filter2D(light, cv2.CV_32F, psf, borderType=cv2.BORDER_REFLECT_101)
+        whole = np.asarray(done, np.float32)
+        x0, y0, x1, y1 = self._inner
+        part = whole[y0 - top : max(y1, y0 + 1) - top, x0 - left : max(x1, x0 + 1) - left]
+        return np.ascontiguousarray(part)
 
-def similarity(
-    clean: Image, degraded: Image, box: Box | None = None, *, gain_matched: bool = False
-) -> float:
-    """SSIM at canonical size on a box, or on the whole frame."""
-    h, w = clean.shape[:2]
-    inside = _grown(box or (0.0, 0.0, float(w), float(h)), w, h)
-    scale = min(1.0, CANONICAL / max(inside[2] - inside[0], inside[3] - inside[1]))
-    before = gray(_shrunk(clean, inside, scale))
-    after = gray(_shrunk(degraded, inside, scale))
-    return ssim(before, matched(before, after) if gain_matched else after)
+
+class Reference:
+    """A clean picture's entity, or all of it, as similarity looks at it."""
+
+    def __init__(self, clean: Image, box: Box | None = None) -> None:
+        h, w = clean.shape[:2]
+        self.box = _grown(box or (0.0, 0.0, float(w), float(h)), w, h)
+        x0, y0, x1, y1 = self.box
+        self._scale = min(1.0, CANONICAL / max(x1 - x0, y1 - y0))
+        self._before = Before(gray(_shrunk(clean, self.box, self._scale)))
+
+    def similarity(
+        self,
+        degraded: Image,
+        start: tuple[int, int] = (0, 0),
+        *,
+        gain_matched: bool = False,
+    ) -> float:
+        """SSIM at canonical size. `degraded` may be a part that starts at x, y of the picture."""
+        left, top = start
+        x0, y0, x1, y1 = self.box
+        inside = (x0 - left, y0 - top, x1 - left, y1 - top)
+        after = gray(_shrunk(degraded, inside, self._scale))
+        return self._before.ssim(self._before.brightened(after) if gain_matched else after)
 
 
-def ssim(a: Gray, b: Gray) -> float:
-    """Structural similarity with the usual Gaussian window and constants."""
-    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+class Before:
+    """A clean plane, with what is the same in all comparisons to it."""
 
-    def mean(x: Gray) -> Gray:
-        return np.asarray(cv2.GaussianBlur(x, (11, 11), 1.5), np.float32)
+    def __init__(self, plane: Gray) -> None:
+        self._plane = plane
+        mu = self._mu = _mean(plane)
+        self._var = _mean(plane * plane) - mu * mu
 
-    mu_a, mu_b = mean(a), mean(b)
-    var_a, var_b = mean(a * a) - mu_a * mu_a, mean(b * b) - mu_b * mu_b
-    both = mean(a * b) - mu_a * mu_b
-    value = ((2 * mu_a * mu_b + c1) * (2 * both + c2)) / (
-        (mu_a * mu_a + mu_b * mu_b + c1) * (var_a + var_b + c2)
-    )
-    return float(value.mean())
+    def ssim(self, after: Gray) -> float:
+        """Structural similarity with the usual Gaussian window and constants."""
+        c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+        mu, mu_after = self._mu, _mean(after)
+        square = mu_after * mu_after
+        var_after = _mean(after * after) - square
+        both = _mean(self._plane * after) - mu * mu_after
+        value = ((2 * mu * mu_after + c1) * (2 * both + c2)) / (
+            (mu * mu + square + c1) * (self._var + var_after + c2)
+        )
+        return float(value.mean())
+
+    def brightened(self, after: Gray) -> Gray:
+        """Whole codes with the exposure of this plane: noise counts and darkness does not."""
+        codes = after.astype(np.uint8)
+        light = srgb_to_light(np.arange(256, dtype=np.float32) / 255.0)
+        gain = self._gain(float(light[codes].mean()))
+        return (light_to_srgb(light * gain) * 255.0).astype(np.float32)[codes]
+
+    def matched(self, after: Gray) -> Gray:
+        """The same for values between codes."""
+        light = srgb_to_light(after / 255.0)
+        return (light_to_srgb(light * self._gain(float(light.mean()))) * 255.0).astype(np.float32)
+
+    def _gain(self, there: float) -> float:
+        return self._light / there if there > 0 else 1.0
+
+    @cached_property
+    def _light(self) -> float:
+        return float(srgb_to_light(self._plane / 255.0).mean())
 
 
 def gray(image: Image) -> Gray:
     """Luma as float."""
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.float32)
-
-
-def matched(before: Gray, after: Gray) -> Gray:
-    """`after` with the exposure of `before`, so that noise counts and darkness does not."""
-    light = srgb_to_light(after / 255.0)
-    wanted, there = float(srgb_to_light(before / 255.0).mean()), float(light.mean())
-    gain = wanted / there if there > 0 else 1.0
-    return (light_to_srgb(light * gain) * 255.0).astype(np.float32)
 
 
 def solve_ev(crop: Crop, target: float) -> float:
@@ -124,7 +173,8 @@ def solve_ev(crop: Crop, target: float) -> float:
     def after(ev: float) -> float:
         mean, spread = lowlight.moments(quantised(ev))
         noisy = mean[codes] + calm * spread[codes] * z
-        return ssim(crop.clean, matched(crop.clean, np.clip(noisy, 0, 255).astype(np.float32)))
+        shown = np.clip(noisy, 0, 255).astype(np.float32)
+        return crop.before.ssim(crop.before.matched(shown))
 
     return quantised(_bisect(after, target, *EV_RANGE))
 
@@ -139,11 +189,12 @@ def solve_length(crop: Crop, target: float, width: int, angle: float) -> float:
     """Length of a straight smear in pixels of the full picture."""
     light = _light(crop)
 
-    def after(length: float) -> float:
+    def psf(length: float) -> NDArray[np.float64]:
         turn = math.radians(angle)
         dx, dy = (crop.scale * length * f for f in (math.cos(turn), -math.sin(turn)))
-        return _blurred(crop, light, blur.line_psf(dx, dy))
+        return blur.line_psf(dx, dy)
 
+    after = _sided(crop, light, psf, target)
     return _bisect(after, target, *(f * width for f in LENGTH_RANGE))
 
 
@@ -151,14 +202,15 @@ def solve_radius(crop: Crop, target: float, width: int) -> float:
     """Radius of the disc of confusion in pixels of the full picture."""
     light = _light(crop)
 
-    def after(radius: float) -> float:
-        return _blurred(crop, light, blur.disc_psf(max(radius * crop.scale, 0.3)))
+    def psf(radius: float) -> NDArray[np.float64]:
+        return blur.disc_psf(max(radius * crop.scale, 0.3))
 
+    after = _sided(crop, light, psf, target)
     return _bisect(after, target, *(f * width for f in RADIUS_RANGE))
 
 
-def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[tuple[slice, slice], Box]:
-    """The part of a picture that a blur with this reach draws the entity from, and its box there.
+def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[slice, slice]:
+    """The part of a picture that a blur with this reach draws the entity from.
 
     A blur of the part is to the bit the part of the blur: it starts where a reduced pixel does.
     """
@@ -171,8 +223,7 @@ def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[tuple[
         right = left + (right - left) // _ALIGNED * _ALIGNED
     if bottom < h:
         bottom = top + (bottom - top) // _ALIGNED * _ALIGNED
-    inside = (float(x0 - left), float(y0 - top), float(x1 - left), float(y1 - top))
-    return (slice(top, bottom), slice(left, right)), inside
+    return slice(top, bottom), slice(left, right)
 
 
 def corrected(
@@ -220,10 +271,25 @@ def _bisect(after: Callable[[float], float], target: float, low: float, high: fl
     return (low + high) / 2
 
 
-def _blurred(crop: Crop, light: Gray, psf: NDArray[np.float64]) -> float:
-    smeared = cv2.filter2D(light, cv2.CV_32F, psf, borderType=cv2.BORDER_REFLECT_101)
-    shown = light_to_srgb(crop.inner(np.asarray(smeared, np.float32))) * 255.0
-    return ssim(crop.clean, shown.astype(np.float32))
+def _sided(
+    crop: Crop, light: Gray, psf: Callable[[float], NDArray[np.float64]], target: float
+) -> Callable[[float], float]:
+    """Similarity under a blur, good enough to say on which side of the target it lies."""
+
+    def after(value: float) -> float:
+        kernel = psf(value)
+        for roughly in (True, False):
+            shown = light_to_srgb(crop.smeared(light, kernel, roughly=roughly)) * 255.0
+            reached = crop.before.ssim(shown.astype(np.float32))
+            if abs(reached - target) > _ROUGH:
+                break
+        return reached
+
+    return after
+
+
+def _mean(x: Gray) -> Gray:
+    return np.asarray(cv2.GaussianBlur(x, (11, 11), 1.5), np.float32)
 
 
 def _light(crop: Crop) -> Gray:

@@ -7,7 +7,7 @@ for each of 256 tones at 256 quantiles; one random byte per sample picks the qua
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from statistics import NormalDist
 
@@ -34,7 +34,7 @@ EV_STEP = 1 / 16
 SURROUND_EV = 0.8
 """The entity is the darkest spot: far from it there is this much more light."""
 
-_STRIP = 1 << 18
+_STRIP = 1 << 17
 """Samples done at a time: index and picture stay in the second-level cache."""
 
 _PERIOD, _OTHER_PERIOD = 1 << 16, 49_157
@@ -58,17 +58,58 @@ class Exposure(Record, frozen=True, kw_only=True):
         return 2.0 ** ((self.ev - 0.5) / 2)
 
 
+Samples = tuple[slice, NDArray[np.uint16]]
+"""Rows of a picture, and where each sample of them stands in a table: (tone, quantile)."""
+
+
 def expose(image: Image | Light, exposure: Exposure, key: str, severity: int) -> Image:
     """The picture as the sensor delivers it, in sRGB codes. What comes in may be light or codes."""
-    shade = None if exposure.spot is None else illumination(image.shape[:2], exposure.spot)
-    ev = exposure.ev - (SURROUND_EV if shade is not None else 0.0)
-    offsets = row_offsets(image.shape[0], exposure, key, severity)
-    square = shade is not None
-    if shade is None and image.dtype != np.uint8:
-        image = to_codes(np.asarray(image, np.uint16))
-    if offsets is None:
-        return _shoot(image, shade, table(ev, exposure.gain, 0.0, square), key, severity)
-    return _shoot_rows(image, shade, offsets, ev, exposure, key, severity)
+    out = np.empty(image.shape, np.uint8)
+    develop(samples(image, exposure.spot, key, severity), out, exposure, key, severity)
+    return out
+
+
+def samples(
+    image: Image | Light,
+    spot: tuple[float, float, float, float] | None,
+    key: str,
+    severity: int,
+) -> Iterator[Samples]:
+    """What does not depend on how much light there is, strip by strip."""
+    h, w = image.shape[:2]
+    shade = None if spot is None else illumination((h, w), spot)
+    windows, turns = _dither_rows(key, severity, h, w) if shade is not None else (None, None)
+    rows = min(h, max(16, _STRIP // (w * 3)))
+    take = _random_source(key, severity, rows * w * 3)
+    for top in range(0, h, rows):
+        strip = slice(top, top + rows)
+        tones = image[strip]
+        if shade is not None and windows is not None and turns is not None:
+            tones = _tones_under(tones, shade[strip], windows[turns[strip]])
+        elif tones.dtype != np.uint8:
+            tones = to_codes(np.asarray(tones, np.uint16))
+        quantile = take(top * w * 3, tones.size)
+        index = cv2.merge([quantile[None], tones.reshape(1, -1)]).view(np.uint16)
+        yield strip, index.reshape(-1, w * 3)
+
+
+def develop(
+    strips: Iterable[Samples], out: Image, exposure: Exposure, key: str, severity: int
+) -> None:
+    """Fill in the displayed codes of those rows."""
+    h, w = out.shape[:2]
+    square = exposure.spot is not None
+    ev = exposure.ev - (SURROUND_EV if square else 0.0)
+    offsets = row_offsets(h, exposure, key, severity)
+    shifts = [0.0] if offsets is None else [row_level(n, exposure) for n in range(ROW_LEVELS)]
+    tables = [table(ev, exposure.gain, shift, square) for shift in shifts]
+    for strip, index in strips:
+        shown = out[strip].reshape(-1, w * 3)
+        if offsets is None:
+            gather(tables[0], index, shown)
+            continue
+        for i, level in enumerate(offsets[strip]):
+            gather(tables[level], index[i : i + 1], shown[i : i + 1])
 
 
 @lru_cache(maxsize=512)
@@ -150,70 +191,33 @@ def row_level(level: int, exposure: Exposure) -> float:
     return exposure.row_noise * NormalDist().inv_cdf((level + 0.5) / ROW_LEVELS)
 
 
-def tones_under(
+def _tones_under(
     image: Image | Light, shade: NDArray[np.uint16], rounding: NDArray[np.uint16]
 ) -> Image:
     """Roots of the light that falls on the sensor, dithered to 8 bits so that means are kept."""
     if image.dtype == np.uint8:
-        there = cv2.LUT(image, roots())
+        lit = np.asarray(cv2.LUT(image, roots()), np.uint16)
     else:
-        there = gather(_roots_of_light(), np.asarray(image, np.uint16))
-    lit = np.asarray(cv2.multiply(there, cv2.merge([shade] * 3), scale=1 / 65535.0), np.uint16)
-    np.add(lit, rounding, out=lit)
+        lit = gather(_roots_of_light(), np.asarray(image, np.uint16))
+    cv2.multiply(lit, cv2.cvtColor(shade, cv2.COLOR_GRAY2RGB), lit, scale=1 / 65535.0)
+    np.add(lit, rounding.reshape(lit.shape), out=lit)
     return (lit >> 8).astype(np.uint8)
-
-
-def _shoot(
-    image: Image | Light, shade: NDArray[np.uint16] | None, codes: Image, key: str, severity: int
-) -> Image:
-    h, w = image.shape[:2]
-    rounding = None if shade is None else dither(key, severity, h, w)
-    out = np.empty((h, w, 3), np.uint8)
-    rows = max(16, _STRIP // (w * 3))
-    take = _random_source(key, severity, rows * w * 3)
-    for top in range(0, h, rows):
-        strip = np.s_[top : top + rows]
-        tones = image[strip]
-        if shade is not None and rounding is not None:
-            tones = tones_under(tones, shade[strip], rounding[strip])
-        quantile = take(top * w * 3, tones.size)
-        index = np.asarray(cv2.merge([quantile[None], tones.reshape(1, -1)])).view(np.uint16)
-        out[strip] = gather(codes, index.reshape(1, -1)).reshape(-1, w, 3)
-    return out
-
-
-def _shoot_rows(
-    image: Image | Light,
-    shade: NDArray[np.uint16] | None,
-    offsets: NDArray[np.intp],
-    ev: float,
-    exposure: Exposure,
-    key: str,
-    severity: int,
-) -> Image:
-    h, w = image.shape[:2]
-    samples = np.ascontiguousarray(image)
-    if shade is not None:
-        samples = tones_under(image, shade, dither(key, severity, h, w))
-    quantile = random_bytes(key, severity, image.size).reshape(h, w * 3)
-    index = np.asarray(cv2.merge([quantile, samples.reshape(h, w * 3)])).view(np.uint16)
-    index = index.reshape(h, w * 3)
-    out = np.empty((h, w * 3), np.uint8)
-    for level in range(ROW_LEVELS):
-        codes = table(ev, exposure.gain, row_level(level, exposure), shade is not None)
-        rows = np.flatnonzero(offsets == level)
-        if rows.size:
-            out[rows] = gather(codes, index[rows])
-    return out.reshape(image.shape)
 
 
 def dither(key: str, severity: int, h: int, w: int) -> NDArray[np.uint16]:
     """Rounding offsets for h × w × 3 samples: one random row, rotated differently in each."""
+    windows, turns = _dither_rows(key, severity, h, w)
+    return windows[turns].reshape(h, w, 3)
+
+
+def _dither_rows(
+    key: str, severity: int, h: int, w: int
+) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """The row in every rotation, and the rotation of each row of the picture."""
     tile = _bytes_of(philox(key, "dither", severity), w * 3).astype(np.uint16)
-    shifts = generator(key, "dither-rows", severity).integers(0, w * 3, h)
+    turns = generator(key, "dither-rows", severity).integers(0, w * 3, h)
     twice = np.concatenate([tile, tile])
-    windows = np.lib.stride_tricks.sliding_window_view(twice, w * 3)
-    return windows[shifts].reshape(h, w, 3)
+    return np.lib.stride_tricks.sliding_window_view(twice, w * 3), turns
 
 
 @cache

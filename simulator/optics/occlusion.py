@@ -80,20 +80,22 @@ def over(image: Image, matte: Matte) -> Image:
     """The matte over sRGB codes: only where it lies are they turned into light and back."""
     out = image.copy()
     for where, colour, clear in _bands(image.shape[:2], matte):
-        out[where] = to_codes(_blend(to_light(out[where]), colour, clear))
+        behind = to_light(out[where])
+        _blend(behind, colour, clear)
+        out[where] = to_codes(behind)
     return out
 
 
 def compose(light: Light, matte: Matte) -> Light:
-    """C = αF + (1−α)I in linear light."""
-    out = light.copy()
+    """C = αF + (1−α)I in linear light, in place."""
     for where, colour, clear in _bands(light.shape[:2], matte):
-        out[where] = _blend(out[where], colour, clear)
-    return out
+        _blend(light[where], colour, clear)
+    return light
 
 
-def _blend(behind: Light, colour: Light, clear: Light) -> Light:
-    return np.asarray(cv2.add(cv2.multiply(behind, clear, scale=1 / 65535.0), colour), np.uint16)
+def _blend(behind: Light, colour: Light, clear: Light) -> None:
+    cv2.multiply(behind, clear, behind, scale=1 / 65535.0)
+    cv2.add(behind, colour, behind)
 
 
 def _bands(
@@ -132,15 +134,15 @@ def _bands(
             first, last = max(0, int(touched[0]) - 1), min(x1 - x0, int(touched[-1]) + 2)
             small = np.ascontiguousarray(small[:, first:last])
             x0, x1 = x0 + first, x0 + last
-        channels = [np.empty((*small.shape[:2], 3), np.uint16) for _ in range(2)]
-        cv2.mixChannels([small], channels, [0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 3, 5])
+        colour, clear = cv2.cvtColor(small, cv2.COLOR_RGBA2RGB), cv2.extractChannel(small, 3)
         if shrink > 1:
             size = (x1 - x0) * shrink, (y1 - y0) * shrink
-            channels = [cv2.resize(c, size, interpolation=cv2.INTER_LINEAR) for c in channels]
+            colour, clear = (cv2.resize(c, size) for c in (colour, clear))
         bottom, right = min(h, (top + rows) * shrink), min(w, x1 * shrink)
         own = slice((top - y0) * shrink, bottom - y0 * shrink), slice(0, right - x0 * shrink)
-        colour, clear = (np.asarray(c, np.uint16)[own] for c in channels)
-        yield (slice(top * shrink, bottom), slice(x0 * shrink, right)), colour, clear
+        clear = cv2.cvtColor(clear[own], cv2.COLOR_GRAY2RGB)
+        where = slice(top * shrink, bottom), slice(x0 * shrink, right)
+        yield where, np.asarray(colour, np.uint16)[own], np.asarray(clear, np.uint16)
 
 
 Family = Callable[[float], Matte]

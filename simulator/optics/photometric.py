@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from mmrag.records import Box, Json
 from simulator.optics import blur, calibrate, lowlight, streams
 from simulator.optics.record import StepRecord
 from simulator.optics.spec import Step
-from simulator.optics.tone import Image, Light, to_codes, to_light
+from simulator.optics.tone import Image, Light, as_light, to_codes
 
 _TURNS = (3.0, -3.0, 6.0, -6.0)
 """Degrees by which a motion may turn from its drawn direction."""
@@ -34,6 +35,16 @@ class View:
     key: str
     calibrated: bool
 
+    @cached_property
+    def reference(self) -> calibrate.Reference:
+        """The clean entity, for measuring."""
+        return calibrate.Reference(self.picture, self.box)
+
+    @cached_property
+    def crop(self) -> calibrate.Crop:
+        """The entity with its surroundings, for proposing a strength."""
+        return calibrate.Crop(self.picture, self.box)
+
     @property
     def width(self) -> int:
         """Of the picture."""
@@ -49,7 +60,7 @@ class Blurring:
     """A blur with its strength."""
 
     record: StepRecord
-    smear: Callable[[Light], Light]
+    smear: Callable[[Image | Light], Light]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +69,8 @@ class Lowering:
 
     record: StepRecord
     shoot: Callable[[Image | Light], Image]
-    rendered: Image | None
-    """The view's picture under it, where that was needed to measure it."""
+    rendered: Callable[[], Image] | None
+    """The view's picture under it, where most of that was needed to measure it."""
 
 
 def blurring(view: View, step: Step, variant: str) -> Blurring:
@@ -69,31 +80,31 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
     angle = float(view.draw("blurred/angle").uniform(0, 180))
     pivot = _pivot(view)
 
-    def smear(light: Light, size: float) -> Light:
+    def smear(picture: Image | Light, size: float) -> Light:
+        if variant == "motion":
+            return blur.move(picture, blur.Motion.near(size, angle))
+        light = as_light(picture)
         if defocused:
             return blur.defocus(light, size)
-        if variant == "motion":
-            return blur.move(light, blur.Motion.near(size, angle))
         return blur.roll(light, _roll(view.box, size, pivot))
 
     size = (calibrate.DEFOCUS if defocused else calibrate.MOTION)[step.severity] * width
     reached: float | None = None
     if view.calibrated:
-        crop = calibrate.Crop(view.picture, view.box)
         if defocused:
-            size = calibrate.solve_radius(crop, target, width)
+            size = calibrate.solve_radius(view.crop, target, width)
         else:
             along = angle if variant == "motion" else _tangent(view.box, pivot)
-            size = calibrate.solve_length(crop, target, width, along)
-        clean = to_light(view.picture)
+            size = calibrate.solve_length(view.crop, target, width, along)
         top = (calibrate.RADIUS_RANGE if defocused else calibrate.LENGTH_RANGE)[1]
 
         def render(value: float) -> tuple[float, None]:
-            where, box = calibrate.surroundings(view.picture.shape, view.box, value)
+            rows, columns = calibrate.surroundings(view.picture.shape, view.box, value)
             if variant == "roll":  # what it does depends on the place in the whole picture
-                where, box = (slice(None), slice(None)), view.box
-            shown = to_codes(smear(np.ascontiguousarray(clean[where]), value))
-            return calibrate.similarity(view.picture[where], shown, box), None
+                rows = columns = slice(0, None)
+            clean = np.ascontiguousarray(view.picture[rows, columns])
+            shown = to_codes(smear(clean, value))
+            return view.reference.similarity(shown, (columns.start, rows.start)), None
 
         limits = (0.3, top * width)
         size, reached, _ = calibrate.corrected(render, size, target, limits)
@@ -113,7 +124,7 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
         parameters=_blur_parameters(view, variant, size, angle, pivot),
         **_outcome(target, reached),
     )
-    return Blurring(record, lambda light: smear(light, size))
+    return Blurring(record, lambda picture: smear(picture, size))
 
 
 def lowering(view: View, step: Step) -> Lowering:
@@ -130,19 +141,32 @@ def lowering(view: View, step: Step) -> Lowering:
 
     ev = calibrate.EV[step.severity]
     reached: float | None = None
-    rendered: Image | None = None
+    rendered: Callable[[], Image] | None = None
     if view.calibrated:
+        # Only the table depends on the exposure, and only the entity's rows are measured.
+        strips = list(lowlight.samples(view.picture, spot, view.key, step.severity))
+        first, last = view.reference.box[1], view.reference.box[3]
+        beside = [s for s in strips if s[0].stop <= first or s[0].start >= last]
+        across = [s for s in strips if s[0].stop > first and s[0].start < last]
+
+        def develop(into: Image, part: list[lowlight.Samples], value: float) -> None:
+            chosen = exposure(calibrate.quantised(value))
+            lowlight.develop(part, into, chosen, view.key, step.severity)
 
         def render(value: float) -> tuple[float, Image]:
-            shown = shoot(view.picture, calibrate.quantised(value))
-            return (
-                calibrate.similarity(view.picture, shown, view.box, gain_matched=True),
-                shown,
-            )
+            shown = np.empty_like(view.picture)
+            develop(shown, across, value)
+            return view.reference.similarity(shown, gain_matched=True), shown
 
-        start = calibrate.solve_ev(calibrate.Crop(view.picture, view.box), target)
-        ev, reached, rendered = calibrate.corrected(render, start, target, calibrate.EV_RANGE)
-        ev = calibrate.quantised(ev)
+        start = calibrate.solve_ev(view.crop, target)
+        best, reached, measured = calibrate.corrected(render, start, target, calibrate.EV_RANGE)
+        ev = calibrate.quantised(best)
+
+        def complete() -> Image:
+            develop(measured, beside, ev)
+            return measured
+
+        rendered = complete
     chosen = exposure(ev)
     record = StepRecord(
         kind=step.kind,

@@ -7,7 +7,7 @@ occluders in the world → defocus → motion → occluders at the lens → expo
 from __future__ import annotations
 
 import io
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal
 
 import cv2
@@ -19,7 +19,7 @@ from simulator.optics import calibrate, geometry, occlusion, photometric, stream
 from simulator.optics.pictures import as_rgb, digest
 from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
-from simulator.optics.tone import Image, Light, to_codes, to_light
+from simulator.optics.tone import Image, Light, to_codes
 
 if TYPE_CHECKING:
     from simulator.optics.pictures import Picture
@@ -140,8 +140,10 @@ class _Plan:
             box=geometry.bounds(seen),
             visible=geometry.visible_share(self._size, self._entity.polygon, self._matrix),
             covered=1.0 - self._uncovered,
-            ssim_crop=None if source is None else self._similarity(self._box),
-            ssim_frame=None if source is None else self._similarity(None),
+            ssim_crop=None if source is None else self._similarity(self._view.reference),
+            ssim_frame=None
+            if source is None
+            else self._similarity(calibrate.Reference(self._view.picture)),
             clamped=any(step.clamped for step in self._records),
             notes=(self._entity.note,) if self._entity.note else (),
             versions=dict(_versions()),
@@ -149,9 +151,9 @@ class _Plan:
             output_sha256=None if source is None else digest(self.image),
         )
 
-    def _similarity(self, box: Box | None) -> float:
+    def _similarity(self, clean: calibrate.Reference) -> float:
         dark = any(step.kind == "low-light" for step in self._records)
-        return calibrate.similarity(self._reference, self.image, box, gain_matched=dark)
+        return clean.similarity(self.image, gain_matched=dark)
 
     def _variant(self, step: Step) -> str | None:
         """The named variant, or one that the key chooses alike for all levels."""
@@ -237,19 +239,21 @@ class _Plan:
         return None
 
     def _blur(self, light: Light | None, step: Step, variant: str) -> Light:
-        solved = photometric.blurring(self._view(), step, variant)
+        solved = photometric.blurring(self._view, step, variant)
         self._records.append(solved.record)
-        return solved.smear(to_light(self.image) if light is None else light)
+        return solved.smear(self.image if light is None else light)
 
     def _lower(self, light: Light | None, step: Step) -> None:
-        solved = photometric.lowering(self._view(), step)
+        solved = photometric.lowering(self._view, step)
         self._records.append(solved.record)
         if light is None and self.image is self._reference and solved.rendered is not None:
-            self.image = solved.rendered
+            self.image = solved.rendered()
         else:
             self.image = solved.shoot(self.image if light is None else light)
 
+    @cached_property
     def _view(self) -> photometric.View:
+        """What strengths are solved on and similarities are measured against, once warped."""
         return photometric.View(
             self._reference, self._box, self._entity.whole_frame, self._key, self._calibrated
         )

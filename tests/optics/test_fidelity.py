@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 
 import cv2
@@ -339,8 +340,9 @@ def test_a_blur_of_the_part_is_the_part_of_the_blur(box: tuple[float, float, flo
     smears = [(n, lambda x, n=n: blur.move(x, blur.Motion.near(n, 40.0))) for n in (3, 9, 24, 80)]
     smears += [(r, lambda x, r=r: blur.defocus(x, r)) for r in (0.8, 4, 7, 14, 26)]
     for reach, smear in smears:
-        where, inside = calibrate.surroundings(picture.shape, box, reach)
-        a, b, c, d = (int(v) for v in inside)
+        where = calibrate.surroundings(picture.shape, box, reach)
+        top, left = (side.start for side in where)
+        a, b, c, d = x0 - left, y0 - top, x1 - left, y1 - top
         part = smear(np.ascontiguousarray(light[where]))
         assert (part[b:d, a:c] == smear(light)[y0:y1, x0:x1]).all(), reach
 
@@ -351,3 +353,45 @@ def test_strips_of_a_convolution_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = blur.convolve(light, kernel)
     monkeypatch.setattr(blur, "_STRIP", 1)
     assert (blur.convolve(light, kernel) == whole).all()
+
+
+def test_bands_of_a_smear_and_of_an_exposure_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = sample(5, (167, 251))[0]
+    smears = [blur.Motion(dx=dx, dy=dy, segments=n) for dx, dy, n in ((3, 4, 4), (0, -7, 8))]
+    dark = [
+        lowlight.Exposure(ev=3.0, row_noise=rows, spot=spot)
+        for rows in (0.0, 1.1)
+        for spot in (None, (60, 90, 30, 40))
+    ]
+    inputs = (picture, tone.to_light(picture))
+    moved = [blur.move(inputs[1], smear) for smear in smears]
+    exposed = [lowlight.expose(i, exposure, "k", 4) for i in inputs for exposure in dark]
+    for module, name in ((blur, "_STRIP"), (blur, "_BAND"), (lowlight, "_STRIP")):
+        monkeypatch.setattr(module, name, 1)
+    for i in inputs:  # codes are light by their table
+        for smear, whole in zip(smears, moved, strict=True):
+            assert (blur.move(i, smear) == whole).all()
+    again = [lowlight.expose(i, exposure, "k", 4) for i in inputs for exposure in dark]
+    assert all((a == b).all() for a, b in zip(exposed, again, strict=True))
+
+
+def test_rough_similarities_decide_as_exact_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def solved() -> list[float]:
+        found = []
+        for i in range(4):
+            picture, box = sample(i, (480, 360))
+            crop = calibrate.Crop(picture, box)
+            for target in calibrate.LADDER[1:]:
+                found.append(calibrate.solve_radius(crop, target, 480))
+                found.append(calibrate.solve_length(crop, target, 480, 30.0 * i))
+        return found
+
+    quick = solved()
+    monkeypatch.setattr(calibrate, "_ROUGH", 2.0)
+    assert solved() == quick
+
+
+def test_a_stream_is_the_one_of_its_key() -> None:
+    digest = hashlib.sha256(b"mmrag-optics/2/k/op/3").digest()
+    plain = np.random.Philox(key=int.from_bytes(digest[:16], "little"))
+    assert (streams.philox("k", "op", 3, version=2).random_raw(9) == plain.random_raw(9)).all()
