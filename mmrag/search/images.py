@@ -30,7 +30,7 @@ WHOLE_SHARE = 0.25
 """What the whole picture counts beside the best region."""
 
 
-GEOMETRY_SHARE = 0.1
+GEOMETRY_SHARE = 0.01
 """What one corner in place, perfectly alike, adds to a score; chosen on development worlds."""
 
 

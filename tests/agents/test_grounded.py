@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
 from PIL import Image, ImageDraw
@@ -166,16 +167,19 @@ def test_print_outweighs_likeness_and_misreadings_are_forgiven():
     assert resolve([], [], None, size=(64, 64)).main is None
 
 
-def test_a_margin_of_checked_likeness_means_less_than_one_of_cosines():
-    sure = resolve([], [HIT, OTHER], None, size=(64, 64))
-    hits = [Evidence(source="image-kg", id=h.id, score=h.score,
-                     attributes={"inliers": 3, "entities": [{"entity_name": h.text}]})
-            for h in (HIT, OTHER)]  # fmt: skip
-    checked = resolve([], hits, None, size=(64, 64))
-    assert checked.checked
-    assert not sure.checked
-    assert checked.main.name == sure.main.name
-    assert checked.main.confidence < sure.main.confidence
+def test_likeness_is_weighed_against_every_other_candidate():
+    def chance(*scores):
+        hits = [Evidence(source="image-kg", id=str(i), score=s, text=f"Thing {i}")
+                for i, s in enumerate(scores)]  # fmt: skip
+        main = resolve([], hits, None, size=(64, 64)).main
+        assert main is not None
+        assert main.name == "Thing 0"
+        return main.confidence
+
+    assert chance(0.7, 0.7) == pytest.approx(0.5)
+    assert chance(0.7, 0.7, 0.7, 0.7) == pytest.approx(0.25)
+    assert chance(0.74, 0.7) == pytest.approx(1 / (1 + math.exp(-0.04 / 0.043)), abs=1e-3)
+    assert chance(0.9) == chance(0.9, 0.1) == 0.85  # a likeness is never sure
 
 
 def test_the_parts_say_how_pictures_are_searched():

@@ -1,7 +1,7 @@
 """Which entities are in view: what is printed and what looks alike, weighed together.
 
-A printed name that the searches know outweighs any likeness; likeness alone is trusted as far as
-its margin over the next entity. "None" is an answer.
+A printed name that the searches know outweighs any likeness; likeness alone is trusted as far as it
+exceeds that of every other entity. "None" is an answer.
 """
 
 from __future__ import annotations
@@ -21,9 +21,13 @@ from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 
 _MOST_LIKENESS = 0.85
+"""Likeness is never surer: the only candidate left is not thereby the right one."""
 
-_MARGINS = {False: (0.08, 0.045), True: (0.64, 0.30)}
-"""Checked by local features? → margin at which likeness is right half the time, and its spread."""
+_HEAT = 0.043
+"""Difference of scores at which one entity is e times as probable as another.
+
+Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
+"""
 
 _SURE = 0.86
 """Similarity from which print counts as a name: a letter or two may be misread."""
@@ -64,9 +68,8 @@ def resolve(
 ) -> Scene:
     """The main thing in view and those beside it."""
     shown = kg_entities(hits)
-    checked = any("inliers" in hit.attributes for hit in hits)
     likeness = _likeness(shown)
-    printed = _printed(lines, [n for n, _, _ in likeness], web)
+    printed = _printed(lines, [n for n, _ in likeness], web)
     centre = (size[0] / 2, size[1] / 2)
     named = sorted(printed, key=lambda p: (_distance(p[2], centre), p[0]))
     candidates: list[Candidate] = []
@@ -84,11 +87,11 @@ def resolve(
     alike = [
         Candidate(
             name=name,
-            confidence=round(_trust(margin, checked=checked), 4),
+            confidence=chance,
             source="image-kg",
             evidence=tuple(e for e in shown if e.text == name)[:3],
         )
-        for name, _, margin in likeness
+        for name, chance in likeness
         if fold(name) not in taken
     ]
     everything = [*candidates, *alike]
@@ -98,7 +101,6 @@ def resolve(
         beside=tuple(everything[1 : max(4, len(candidates))]),
         printed=tuple(texts[:20]),
         evidence=tuple(shown),
-        checked=checked,
     )
 
 
@@ -116,11 +118,11 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
     people = [
         Candidate(
             name=name,
-            confidence=round(_trust(margin, checked=scene.checked), 4),
+            confidence=chance,
             source="image-kg",
             evidence=tuple(e for e in fitting if e.text == name)[:3],
         )
-        for name, _, margin in ranked[:4]
+        for name, chance in ranked[:4]
     ]
     return msgspec.structs.replace(scene, main=people[0], beside=tuple(people[1:]))
 
@@ -134,17 +136,22 @@ def _is_a(item: Evidence, noun: str) -> bool:
 _KIND_KEYS = {"type", "kind", "category", "class", "instance of"}
 
 
-def _likeness(shown: Sequence[Evidence]) -> list[tuple[str, float, float]]:
-    """Entities by their best hit, with the margin over the next one."""
+def _likeness(shown: Sequence[Evidence]) -> list[tuple[str, float]]:
+    """Entities by their best hit, each with the chance that it is the one in view.
+
+    All candidates are weighed against each other: a clear winner is probably right, the first of
+    a close field is not.
+    """
     best: dict[str, float] = {}
     for item in shown:
         if item.text:
             best[item.text] = max(best.get(item.text, -1.0), item.score)
-    ranked = sorted(best.items(), key=lambda kv: (-kv[1], kv[0]))
-    scores = [s for _, s in ranked]
+    top = max(best.values(), default=0.0)
+    odds = {name: math.exp((score - top) / _HEAT) for name, score in best.items()}
+    total = sum(odds.values())
     return [
-        (name, score, score - (scores[i + 1] if i + 1 < len(scores) else 0.0))
-        for i, (name, score) in enumerate(ranked)
+        (name, round(min(_MOST_LIKENESS, odds[name] / total), 4))
+        for name in sorted(best, key=lambda name: (-best[name], name))
     ]
 
 
@@ -187,17 +194,6 @@ def _like(a: str, b: str) -> float:
     if not x or not y or abs(len(x) - len(y)) > 0.25 * max(len(x), len(y)):
         return 0.0
     return SequenceMatcher(None, x, y, autojunk=False).ratio()
-
-
-def _trust(margin: float, *, checked: bool) -> float:
-    """Likeness as a probability: a clear winner is probably right, a close race is not.
-
-    Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md); bounded,
-    because the only candidate left is not thereby the right one. Corners in place add to scores, so
-    that margins mean less per point where likeness was `checked`.
-    """
-    middle, spread = _MARGINS[checked]
-    return min(_MOST_LIKENESS, 1 / (1 + math.exp(-(margin - middle) / spread)))
 
 
 def _distance(place: tuple[float, float], centre: tuple[float, float]) -> float:

@@ -24,8 +24,6 @@ class Scene(Record, frozen=True, kw_only=True):
     printed: tuple[str, ...] = ()
     """Lines read in the picture, the largest first."""
     evidence: tuple[Evidence, ...] = ()
-    checked: bool = False
-    """Whether likeness was checked by local features."""
 
 
 class Finding(Record, frozen=True, kw_only=True):
