@@ -2,12 +2,14 @@
 
 Known traps, each handled here and nowhere else: batches above 5,461 rows are refused; `get` above
 32,766 rows fails, so reading goes by pages; a second process writing to the same folder is not
-noticed, so a folder has one owner; a server can be down, slow, or gone in the middle.
+noticed, so a folder has one owner; a server can be down, slow, or gone in the middle, and Chroma's
+client waits for it without any limit of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +31,8 @@ BATCH = 5000
 _PAGE = 5000
 _TRIES = 3
 _PAUSE = 0.5
+_GRACE = 0.5
+"""Seconds for the client to end a silent call by itself; what drips is left to its thread."""
 
 
 class Batch(NamedTuple):
@@ -43,14 +47,14 @@ class Batch(NamedTuple):
 class Database:
     """One Chroma collection."""
 
-    def __init__(self, collection: Any, where: str, *, remote: bool) -> None:
+    def __init__(self, collection: Any, where: str, *, seconds: float | None = None) -> None:
         self._collection = collection
         self.where = where
-        self._remote = remote
+        self._seconds = seconds  # of a server: limit of one call
 
     def count(self) -> int:
         """Number of rows."""
-        return int(self._call(self._collection.count))
+        return self._call(lambda: int(self._collection.count()))
 
     def add(self, batch: Batch) -> None:
         """Put rows in; a row that is there already is replaced, so a retry does no harm."""
@@ -71,21 +75,27 @@ class Database:
         include = ["metadatas", "documents", *(["embeddings"] if vectors else [])]
         total = self.count()
         for offset in range(0, total, _PAGE):
-            found: Any = self._call(
-                lambda offset=offset: self._collection.get(
-                    limit=_PAGE, offset=offset, include=include
+            batch = self._call(lambda offset=offset: self._page(offset, include))
+            if len(batch.ids) != min(_PAGE, total - offset):
+                raise ServiceError(
+                    f"Chroma at {self.where} gave {len(batch.ids)} rows from row {offset} on, "
+                    f"of {total} that it counted. Was it changed meanwhile? Try again."
                 )
-            )
-            rows = found["embeddings"] if vectors else np.zeros((len(found["ids"]), 0))
-            yield Batch(
-                list(found["ids"]),
-                np.asarray(rows, np.float32).reshape(len(found["ids"]), -1),
-                [dict(row or {}) for row in found["metadatas"]],
-                list(found["documents"] or [None] * len(found["ids"])),
-            )
+            yield batch
+
+    def _page(self, offset: int, include: list[str]) -> Batch:
+        found: Any = self._collection.get(limit=_PAGE, offset=offset, include=include)
+        vectors = "embeddings" in include
+        rows = found["embeddings"] if vectors else np.zeros((len(found["ids"]), 0))
+        return Batch(
+            list(found["ids"]),
+            np.asarray(rows, np.float32).reshape(len(found["ids"]), -1),
+            [dict(row or {}) for row in found["metadatas"]],
+            list(found["documents"] or [None] * len(found["ids"])),
+        )
 
     def _call(self, action: Callable[[], T]) -> T:
-        return guarded(action, self.where, tries=_TRIES if self._remote else 1)
+        return guarded(action, self.where, seconds=self._seconds)
 
 
 @contextlib.contextmanager
@@ -101,7 +111,7 @@ def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[D
         lambda: chromadb.PersistentClient(path=str(folder), settings=settings), str(folder)
     )
     try:
-        yield Database(_collection(client, name, str(folder), create), str(folder), remote=False)
+        yield Database(_collection(client, name, str(folder), create), str(folder))
     finally:
         _close(client)
 
@@ -112,73 +122,115 @@ def open_server(
 ) -> Generator[Database]:
     """A collection of a Chroma server. Every call is bounded by `seconds` and tried three times."""
     import chromadb
+    import httpx
     from chromadb.config import Settings
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise DataError(f"{url!r} is no Chroma URL; write http://host:port.")
     port = parts.port or (443 if parts.scheme == "https" else 8000)
-    settings = Settings(
-        anonymized_telemetry=False, chroma_query_request_timeout_seconds=int(seconds)
-    )
+    settings = Settings(anonymized_telemetry=False)
+
+    knock = httpx.URL(scheme=parts.scheme, host=parts.hostname, port=port, path="/api/v2/heartbeat")
 
     def connect() -> Any:
+        # a client that cannot be made leaves its connection open, so it is made of a server only
+        answer = httpx.get(knock, timeout=seconds)
+        if answer.status_code != 200 or "heartbeat" not in answer.text:
+            raise ValueError(f"HTTP {answer.status_code} and no heartbeat")
         client: Any = chromadb.HttpClient(
             host=parts.hostname or "", port=port, ssl=parts.scheme == "https", settings=settings
         )
-        session: Any = getattr(client._server, "_session", None)
-        if session is not None:
+        for session in _sessions(client):
             session.timeout = seconds
         return client
 
-    client = guarded(connect, url, tries=_TRIES)
+    client = guarded(connect, url, seconds=seconds)
     try:
-        yield Database(_collection(client, name, url, create), url, remote=True)
+        yield Database(_collection(client, name, url, create, seconds), url, seconds=seconds)
     finally:
         _close(client)
 
 
-def guarded(action: Callable[[], T], where: str, *, tries: int = 1) -> T:
-    """Run a call of Chroma; what it raises becomes one of the project's errors."""
+def guarded(action: Callable[[], T], where: str, *, seconds: float | None = None) -> T:
+    """Run a call of Chroma; what it raises becomes one of the project's errors.
+
+    `seconds` is for a server: the limit of a try, of which there are three.
+    """
+    if seconds is None:
+        return _local(action, where)
+    for attempt in range(1, _TRIES):
+        try:
+            return _remote(action, where, seconds)
+        except (ServiceTimeout, Unavailable):
+            time.sleep(_PAUSE * 2 ** (attempt - 1))
+    return _remote(action, where, seconds)
+
+
+def _local(action: Callable[[], T], where: str) -> T:
+    from chromadb.errors import ChromaError, NotFoundError
+
+    try:
+        return action()
+    except NotFoundError as error:
+        raise StoreError(f"{where}: {error}; is this the right database?") from error
+    except (ChromaError, ValueError) as error:
+        raise ServiceError(f"Chroma at {where} refused a request: {error}") from error
+    except (TypeError, AttributeError, NameError, AssertionError):
+        raise  # a bug
+    except Exception as error:  # its Rust core raises bare exceptions on broken files
+        raise StoreError(
+            f"Chroma at {where} cannot read its files ({error}); build the index again."
+        ) from error
+
+
+def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
     import httpx
     from chromadb.errors import ChromaError, NotFoundError
 
-    for attempt in range(1, tries + 1):
-        try:
-            return action()
-        except NotFoundError as error:
-            raise StoreError(f"{where}: {error}; is this the right database?") from error
-        except httpx.TimeoutException as error:
-            if attempt == tries:
-                raise ServiceTimeout(
-                    f"Chroma at {where} did not answer in time ({tries} tries). See whether it is "
-                    "overloaded, or use a local folder."
-                ) from error
-        except (httpx.HTTPError, ConnectionError) as error:
-            if attempt == tries:
-                raise Unavailable(
-                    f"Chroma at {where} cannot be reached ({type(error).__name__}, {tries} tries). "
-                    "Start it with `chroma run`, correct --chroma-url, or use a local folder."
-                ) from error
-        except (ChromaError, ValueError) as error:
-            if "Could not connect" in str(error):
-                if attempt == tries:
-                    raise Unavailable(
-                        f"Chroma at {where} cannot be reached ({tries} tries). Start it with "
-                        "`chroma run`, correct --chroma-url, or use a local folder."
-                    ) from error
-            else:
-                raise ServiceError(f"Chroma at {where} refused a request: {error}") from error
-        except Exception as error:  # its Rust core raises bare exceptions on broken files
-            if type(error).__module__.startswith(("chromadb", "builtins")) and type(error) in (
-                TypeError, AttributeError, NameError, AssertionError,
-            ):  # fmt: skip
-                raise
-            raise StoreError(
-                f"Chroma at {where} cannot read its files ({error}); build the index again."
+    try:
+        return _within(action, seconds + _GRACE)
+    except NotFoundError as error:
+        raise StoreError(f"{where}: {error}; is this the right database?") from error
+    except (TimeoutError, httpx.TimeoutException) as error:
+        raise ServiceTimeout(
+            f"Chroma at {where} did not answer within {seconds:g} s ({_TRIES} tries). See whether "
+            "it is overloaded, or use a local folder."
+        ) from error
+    except Exception as error:  # whatever the server said, its client may raise anything
+        down = isinstance(error, httpx.HTTPError | ConnectionError)
+        if down or "Could not connect" in str(error):
+            raise Unavailable(
+                f"Chroma at {where} cannot be reached ({type(error).__name__}, {_TRIES} tries). "
+                "Start it with `chroma run`, correct --chroma-url, or use a local folder."
             ) from error
-        time.sleep(_PAUSE * 2 ** (attempt - 1))
-    raise AssertionError("unreachable")
+        if isinstance(error, ChromaError) and error.code() < 500:
+            raise ServiceError(f"Chroma at {where} refused a request: {error}") from error
+        said = f"{type(error).__name__}: {str(error)[:300]}"
+        raise Unavailable(
+            f"Chroma at {where} failed ({said}; {_TRIES} tries). See its log; is it Chroma at all?"
+        ) from error
+
+
+def _within(action: Callable[[], T], seconds: float) -> T:
+    """A call's result, or `TimeoutError`: the client itself would wait for a server for ever."""
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(action())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, name="chroma", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not done:
+        raise TimeoutError
+    return done[0]
 
 
 def collections(folder: Path) -> Sequence[str]:
@@ -196,18 +248,33 @@ def collections(folder: Path) -> Sequence[str]:
         _close(client)
 
 
-def _collection(client: Any, name: str, where: str, create: bool) -> Any:
+def _collection(
+    client: Any, name: str, where: str, create: bool, seconds: float | None = None
+) -> Any:
     if create:
         return guarded(
             lambda: client.get_or_create_collection(
                 name, metadata={"hnsw:space": "cosine"}, embedding_function=None
             ),
             where,
+            seconds=seconds,
         )
-    return guarded(lambda: client.get_collection(name, embedding_function=None), where)
+    return guarded(
+        lambda: client.get_collection(name, embedding_function=None), where, seconds=seconds
+    )
 
 
 def _close(client: Any) -> None:
     """Let go of the folder: Chroma keeps systems alive in a table of its own otherwise."""
+    sessions = _sessions(client)
     with contextlib.suppress(Exception):
         client.close()
+    for session in sessions:  # a server's; Chroma leaves its connections open
+        session.close()
+
+
+def _sessions(client: Any) -> list[Any]:
+    """The HTTP sessions of a client of a server: its own, and that of its part for databases."""
+    parts = (client, getattr(client, "_admin_client", None))
+    found = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
+    return [session for session in found if session is not None]
