@@ -164,10 +164,26 @@ class CachedImageSearch:
 
     def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The k best items for each picture; only pictures not seen before are searched."""
-        keys = [_digest("image-kg", self._id, f"{k}\x00{i.sha256}".encode()) for i in images]
-        return _in_one_batch(
-            self._cache, keys, images, lambda missing: self._search.search_images(missing, k)
-        )
+        return self._search_by("search_images", images, k)
+
+    def search_regions(
+        self, images: Sequence[LazyImage], k: int = 30
+    ) -> list[tuple[Evidence, ...]]:
+        """The same by regions alone, where the search behind it can."""
+        return self._search_by("search_regions", images, k)
+
+    def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
+        """The same by whole pictures, where the search behind it can."""
+        return self._search_by("search_whole", images, k)
+
+    def _search_by(
+        self, way: str, images: Sequence[LazyImage], k: int
+    ) -> list[tuple[Evidence, ...]]:
+        search = getattr(self._search, way, self._search.search_images)
+        keys = [
+            _digest("image-kg", self._id, f"{way}\x00{k}\x00{i.sha256}".encode()) for i in images
+        ]
+        return _in_one_batch(self._cache, keys, images, lambda missing: search(missing, k))
 
 
 def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # noqa: A002

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
 from mmrag.metrics.protocols import StopRule, TurnScore
@@ -91,7 +93,25 @@ def calibrate(trials: Sequence[Trial], *, made_on: str) -> Calibration:
     rows, right = findings(trials)
     if not rows:
         raise DataError("no turn was answered; is there an index with pages and pictures?")
-    return fit(rows, right, made_on=made_on)
+    found = fit(rows, right, made_on=made_on)
+    return msgspec.structs.replace(found, turn_value=worth_after_failure(found, trials))
+
+
+def worth_after_failure(calibration: Calibration, trials: Sequence[Trial]) -> float:
+    """Truthfulness of turns that follow a failed one, when each is answered from p = 1/2 on."""
+    worth: list[int] = []
+    for trial in trials:
+        failed = False
+        for result in trial.results:
+            step = _step(result.reply.trace if result.reply else (), "verifier")
+            features = step.info.get("features") if step else None
+            speaks = features is not None and calibration.probability(features) >= 0.5
+            right = result.verdict is not None and result.verdict.outcome.is_correct
+            gain = (1 if right else -1) if speaks else 0
+            if failed:
+                worth.append(gain)
+            failed = gain < 1
+    return round(max(0.05, sum(worth) / len(worth)), 4) if worth else 0.05
 
 
 def risk_coverage(

@@ -284,3 +284,38 @@ def test_it_is_made_ready_before_it_is_asked():
     assert (counts.read_, counts.encoded) == (1, 1)
     assert 1 <= made.capacity <= 4
     asyncio.run(GroundedAgent(Resources(), Parts.choose({"ocr": "off"})).warm())  # has no models
+
+
+def test_an_unknown_thing_bounds_the_chance_and_luck_is_fitted():
+    known = Calibration(bias=3.0, weights={"match": 1.0}, luck=0.2)
+    sure, unsure = ({"recognition": r, "match": 1.0} for r in (1.0, 0.0))
+    assert known.probability(unsure) == pytest.approx(0.2 * known.probability(sure))
+    rows = [{"recognition": (i % 10) / 10, "match": 1.0} for i in range(400)]
+    right = [i % 10 / 10 > (i // 10 % 20) / 20 for i in range(400)]  # right as often as recognised
+    found = fit(rows, right)
+    assert found.luck <= 0.1
+    for row in ({"recognition": 0.3, "match": 1.0}, {"recognition": 0.9, "match": 1.0}):
+        assert found.probability(row) == pytest.approx(row["recognition"], abs=0.08)
+
+
+def test_a_turn_after_a_failure_is_worth_what_such_turns_earned():
+    from mmrag.records import Capture, Outcome, Reply, Session, Step, TurnResult, Verdict
+    from simulator.trials import Trial, worth_after_failure
+
+    def trial(*told):
+        trace = (Step(name="verifier", info={"features": {"match": 1.0}}),)
+        results = tuple(
+            TurnResult(
+                session_id="s", turn_index=n, status="answered", reply=Reply(text="x", trace=trace),
+                verdict=Verdict(outcome=outcome, judge="j"),
+            )
+            for n, outcome in enumerate(told)
+        )  # fmt: skip
+        seen = Session(id="s", capture=Capture(image=picture()), turns=())
+        return Trial(session=seen, results=results)
+
+    right, wrong = Outcome.PERFECT, Outcome.INCORRECT
+    # Those that follow a failure: one right, one wrong; then one right.
+    assert worth_after_failure(SURE, [trial(wrong, right, right, wrong, wrong)]) == 0.05
+    assert worth_after_failure(SURE, [trial(wrong, right, right, wrong)]) == 1.0
+    assert worth_after_failure(UNSURE, [trial(right, right)]) == 0.05  # it never speaks

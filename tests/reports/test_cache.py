@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from PIL import Image
 
 from mmrag.cache import Cache, CachedImageSearch, CachedModel, CachedWebSearch, share
 from mmrag.errors import ServiceError
@@ -194,6 +195,22 @@ def test_pictures_are_known_by_their_pixels() -> None:
     search.search_images([clean])
     search.search_images([dark, LazyImage.from_bytes(b"clean")])
     assert [len(batch) for batch in inner.batches] == [1, 1]
+
+
+def test_each_way_of_searching_pictures_is_asked_and_kept_apart() -> None:
+    class Ways:
+        def search_images(self, images, k=30):
+            return [(Evidence(source="image-kg", id="all", score=1.0),) for _ in images]
+
+        def search_whole(self, images, k=30):
+            return [(Evidence(source="image-kg", id="whole", score=1.0),) for _ in images]
+
+    search = CachedImageSearch(Ways(), "i", Cache())
+    picture = [LazyImage.from_pil(Image.new("RGB", (8, 8)))]
+    for _ in range(2):
+        assert search.search_images(picture)[0][0].id == "all"
+        assert search.search_whole(picture)[0][0].id == "whole"
+        assert search.search_regions(picture)[0][0].id == "all"  # it has no way of its own
 
 
 def test_the_least_recently_used_goes_first() -> None:

@@ -11,6 +11,7 @@ import math
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,13 +22,29 @@ EXPECTED_TURNS = 4.9
 """Average length of a conversation as CRAG-MM publishes it; the agent does not know its own."""
 
 
+RECOGNITION = "recognition"
+"""Feature: the probability that the thing in view is the one that was read about."""
+
+_LUCK = tuple(step / 20 for step in range(13))
+"""Shares of luck that a fit tries."""
+
+
 class Calibration(Record, frozen=True, kw_only=True):
-    """Logistic weights from features of a finding to the probability of being right."""
+    """From features of a finding to the probability of being right.
+
+    An answer is right when the thing was recognised, or by luck all the same, and when the reading
+    was right: the first is the feature `recognition`, the second logistic in the others.
+    """
 
     bias: float
     weights: dict[str, float]
+    luck: float = 1.0
+    """How often a right reading about the wrong thing is right; 1: recognition does not count."""
     turn_value: float = 0.35
-    """What a later turn is worth on average: truthfulness on the calibration set."""
+    """What a turn after a failed one is worth: truthfulness on the calibration set.
+
+    Less than the average: who has failed once often does not know the thing at all.
+    """
     made_on: str = ""
     """Data and command that it was fitted with."""
     samples: int = 0
@@ -35,7 +52,8 @@ class Calibration(Record, frozen=True, kw_only=True):
     def probability(self, features: dict[str, float]) -> float:
         """Chance that a finding with these features is right."""
         z = self.bias + sum(self.weights.get(k, 0.0) * v for k, v in features.items())
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))
+        known = features.get(RECOGNITION, 1.0)
+        return (known + (1 - known) * self.luck) / (1 + math.exp(-max(-30.0, min(30.0, z))))
 
 
 def threshold(turn_index: int, failed_before: bool, turn_value: float) -> float:
@@ -65,7 +83,10 @@ def read_calibration(path: str | Path | None = None) -> Calibration:
 def fit(
     rows: list[dict[str, float]], right: list[bool], *, made_on: str = "", ridge: float = 1.0
 ) -> Calibration:
-    """Fit the weights by Newton's method with a ridge; the same rows give the same weights."""
+    """Fit the weights by scoring with a ridge, for each share of luck; the likeliest are kept.
+
+    The same rows give the same weights.
+    """
     import numpy as np
 
     if len(rows) < 20 or len(set(right)) < 2:
@@ -73,27 +94,41 @@ def fit(
             f"{len(rows)} answers, {sum(right)} of them right, are too few to calibrate on; "
             "give a world with more conversations."
         )
-    names = sorted({k for row in rows for k in row})
+    names = sorted({k for row in rows for k in row} - {RECOGNITION})
     x = np.array([[row.get(n, 0.0) for n in names] + [1.0] for row in rows])
+    known = np.array([row.get(RECOGNITION, 1.0) for row in rows])
     y = np.array(right, dtype=float)
-    w = np.zeros(x.shape[1])
     penalty = np.diag([ridge] * len(names) + [1e-6])
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (y - p) - penalty @ w
-        hessian = (x * (p * (1 - p))[:, None]).T @ x + penalty
-        step = np.linalg.solve(hessian, gradient)
-        w = w + step
-        if float(np.abs(step).max()) < 1e-8:
-            break
-    value = max(0.05, float(2 * y.mean() - 1))
+    tried = [(luck, *_scored(x, y, known + (1 - known) * luck, penalty)) for luck in _LUCK]
+    luck, w, _ = max(tried, key=lambda found: found[2])
     return Calibration(
         bias=round(float(w[-1]), 4),
         weights={n: round(float(v), 4) for n, v in zip(names, w[:-1], strict=True)},
-        turn_value=round(value, 4),
+        luck=luck,
         made_on=made_on,
         samples=len(rows),
     )
+
+
+def _scored(x: Any, y: Any, most: Any, penalty: Any) -> tuple[Any, float]:
+    """Weights of `most * logistic(x @ w)` and their penalised log likelihood."""
+    import numpy as np
+
+    w = np.zeros(x.shape[1])
+    for _ in range(100):
+        s = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        miss = np.maximum(1 - most * s, 1e-9)
+        slope = (1 - s) * (y - (1 - y) * most * s / miss)
+        step = np.linalg.solve(
+            (x * (most * s * (1 - s) ** 2 / miss)[:, None]).T @ x + penalty,
+            x.T @ slope - penalty @ w,
+        )
+        w = w + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-9))
+        if float(np.abs(step).max()) < 1e-8:
+            break
+    p = np.clip(most / (1 + np.exp(-np.clip(x @ w, -30, 30))), 1e-9, 1 - 1e-9)
+    gain = float((y * np.log(p) + (1 - y) * np.log(1 - p)).sum() - w @ penalty @ w / 2)
+    return w, gain
 
 
 @cache
