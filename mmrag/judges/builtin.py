@@ -18,10 +18,11 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import DataError
-from mmrag.judges.features import MAX_REFERENCES, NAMES, Extractor
+from mmrag.judges.features import NAMES, Extractor
 from mmrag.judges.normalise import missing_in, normalise, plain, same_signs, words
 from mmrag.judges.reading import Reading, read_short
 from mmrag.judges.rules import rule
+from mmrag.judges.target import MAX_REFERENCES
 from mmrag.judges.trees import Forest, Trees
 from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.records import JudgeItem, Outcome, Verdict

@@ -74,6 +74,25 @@ HEDGES = (
     "i think", "depends", "various", "varies", "sorry", "unknown",
 )  # fmt: skip
 
+UNSURE = (
+    "n't find",
+    "not find",
+    "no information",
+    "not have access",
+    "n't have access",
+    "definitive",
+    "exact",
+    "specif",
+    "several",
+    "many different",
+    "no record",
+    "not mention",
+)
+"""What those say who have not found out, or say that it depends."""
+
+PLURALS = word_set("are were include list names")
+"""Words that ask for several things at the beginning of a question."""
+
 APPROXIMATE = word_set("""
     about around approximately roughly nearly almost over circa some of the a an in at tall high
     long wide deep old heavy to up $ € £ ¥ ₹ % ° or so exactly just is it us

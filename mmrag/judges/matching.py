@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from mmrag.judges.lexicon import STOPWORDS
+from mmrag.judges.normalise import sentences
 from mmrag.judges.numbers import is_number
 from mmrag.judges.reading import Reading, read_short, stem
 from mmrag.judges.vectors import Rows
@@ -16,7 +17,9 @@ from mmrag.judges.vectors import Rows
 class Wording:
     """One way to word a reference, taken apart."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, aside: bool = False) -> None:
+        self.aside = aside
+        """From brackets: no answer where it only repeats the question ("Utah (State)")."""
         self.reading = read_short(text)
         words = self.reading.words
         first = 0
@@ -27,21 +30,43 @@ class Wording:
         self.content = [word for word in self.words if word not in STOPWORDS] or self.words
         self.stems = [stem(word) for word in self.content]
 
+    @cached_property
+    def trigrams(self) -> frozenset[str]:
+        """Every run of three letters of `compact`."""
+        text = self.compact
+        return frozenset(text[i : i + 3] for i in range(max(1, len(text) - 2)))
+
+    @cached_property
+    def initials(self) -> str:
+        """The first letters of the words that are not function words."""
+        return "".join(word[0] for word in self.reading.words if word not in STOPWORDS)
+
 
 @lru_cache(maxsize=20_000)
 def wordings(reference: str) -> tuple[Wording, ...]:
-    """The reference itself, without its brackets, and each side of an "or"."""
+    """The reference itself, without its brackets or its explanation, and each side of an "or"."""
     texts = [reference]
     outside, inside = _BRACKETS.sub(" ", reference), _BRACKETS.findall(reference)
     if inside:
-        texts += [outside, *(part for part in inside if len(part) > 2)]
+        # "Pear (fruit)": what is said of a name in lower case is no other name.
+        texts += [outside, *(p for p in inside if len(p) > 2 and not (p.islower() and p.isalpha()))]
     texts += [part for text in texts for part in _OR.split(text)] if _OR.search(reference) else []
+    texts += _explained(reference)
     found: dict[str, Wording] = {}
     for text in texts:
-        wording = Wording(text)
+        wording = Wording(text, aside=text in inside)
         if wording.compact:
             found.setdefault(wording.compact, wording)
     return tuple(found.values())
+
+
+def _explained(reference: str) -> list[str]:
+    """The answer of a reference that goes on to explain it: first sentence, first clause."""
+    if len(reference) < 40:
+        return []
+    first = (sentences(reference) or [reference])[0]
+    clause = first.split(", ", 1)[0]
+    return [text for text in (first, clause) if text != reference and len(text.split()) > 1]
 
 
 @lru_cache(maxsize=20_000)
@@ -50,12 +75,6 @@ def parts(reference: str) -> tuple[Wording, ...]:
     pieces = [piece for piece in _LIST.split(_BRACKETS.sub(" ", reference)) if piece.strip()]
     found = tuple(w for w in (Wording(piece) for piece in pieces) if w.compact)
     return found if len(found) > 1 else ()
-
-
-@lru_cache(maxsize=50_000)
-def trigrams(text: str) -> frozenset[str]:
-    """Every run of three letters."""
-    return frozenset(text[i : i + 3] for i in range(max(1, len(text) - 2)))
 
 
 @lru_cache(maxsize=500_000)
@@ -82,8 +101,8 @@ def closest(word: str, said: Reading) -> tuple[float, int]:
         return 0.0, -1
     best, where = 0.0, -1
     head = word[0]
-    for index, other in enumerate(said.words[:150]):
-        if len(other) > 3 and (other[0] == head or other[1] == word[1]):
+    for other, index in said.long_words.items():
+        if other[0] == head or other[1] == word[1]:
             score = _alike(word, other)
             if score > best:
                 best, where = score, index
@@ -94,7 +113,9 @@ def densest(matched: list[int], best: Wording, said: Reading) -> tuple[int, int,
     """The stretch of the prediction that holds most of the reference's words."""
     wanted = set(best.content) | set(best.stems)
     hits = [
-        i for i, w in enumerate(said.words[:300]) if w in wanted or stem(w) in wanted
+        i
+        for i, (word, root) in enumerate(zip(said.words[:300], said.roots, strict=False))
+        if word in wanted or root in wanted
     ] or sorted(matched)
     width = 2 * len(best.words) + 3
     top, start, end = 0, hits[0], hits[0] + 1
@@ -113,30 +134,29 @@ def order(best: Wording, said: Reading) -> float:
     pairs = list(zip(best.words, best.words[1:], strict=False))
     if not pairs:
         return -1.0
+    if sum(word in said.vocabulary for word in best.words) < 2:
+        return 0.0
     told = set(zip(said.words, said.words[1:], strict=False))
     return sum(pair in told for pair in pairs) / len(pairs)
 
 
 def acronym(best: Wording, said: Reading) -> bool:
     """Whether one side is the initials of the other."""
-    initials = "".join(w[0] for w in best.reading.words if w not in STOPWORDS)
-    if len(initials) > 1 and initials in said.vocabulary:
+    if len(best.initials) > 1 and best.initials in said.vocabulary:
         return True
-    if len(best.words) == 1 and 2 <= len(best.compact) <= 6:
-        letters = "".join(w[0] for w in said.words if w not in STOPWORDS)
-        return best.compact in letters and best.reading.capital[0]
+    if len(best.words) == 1 and 2 <= len(best.compact) <= 6 and best.reading.capital[0]:
+        return best.compact in "".join(said.words[i][0] for i in said.places)
     return False
 
 
-def windows(matrix: Rows, width: int) -> Rows:
-    """Unit means of every run of `width` rows."""
-    width = max(1, min(width, len(matrix)))
-    if width == 1:
-        return matrix
-    sums = np.zeros((len(matrix) + 1, matrix.shape[1]), np.float32)
-    np.cumsum(matrix, axis=0, out=sums[1:])
-    runs = sums[width:] - sums[:-width]
-    return runs / (np.sqrt(np.einsum("ij,ij->i", runs, runs))[:, None] + 1e-6)
+def windows(values: Rows, width: int) -> Rows:
+    """Means of every run of `width` values."""
+    width = min(width, len(values))
+    if width <= 1:
+        return values
+    sums = np.zeros(len(values) + 1, np.float32)
+    np.cumsum(values, out=sums[1:])
+    return (sums[width:] - sums[:-width]) / np.float32(width)
 
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")

@@ -50,7 +50,8 @@ def missing_in(text: str) -> str | None:
     if not re.search(r"[^\W_]", text):
         # A lone symbol may be an answer ("π" is a letter, "+" is not): only blanks are missing.
         return "empty" if not re.search(r"[^\s\W]|[+=<>%$€£]", text) else None
-    if _BARE.fullmatch(text.strip(" .!?,;:-\"'()[]")):
+    bare = text.strip(" .!?,;:-\"'()[]")
+    if len(bare) < 80 and _BARE.fullmatch(bare):
         return "refusal"
     lowered = text.lower()
     if not any(cue in lowered for cue in _CUES):
@@ -120,7 +121,8 @@ def fold_case(text: str) -> str:
     if text.isascii():
         return text
     split = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in split if not unicodedata.combining(c)).translate(_LETTERS)
+    marks = {ord(c): None for c in set(split) if unicodedata.combining(c)}
+    return split.translate(marks).translate(_LETTERS)
 
 
 def plain(text: str) -> str:
@@ -134,7 +136,8 @@ def plain(text: str) -> str:
     if not text.isascii():
         # Twice: compatibility forms turn into quotes, and an acute accent must not become a space.
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHY)).translate(_TYPOGRAPHY)
-        text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C")
+        seen = set(text) - {"\n", "\t"}
+        text = text.translate({ord(c): None for c in seen if unicodedata.category(c)[0] == "C"})
     if "<" in text:
         text = _SCRIPT.sub(" ", text)
         text = _TAG.sub(" ", text)

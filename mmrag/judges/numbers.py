@@ -93,11 +93,11 @@ def is_number(token: str) -> bool:
 def quantities(tokens: Sequence[str]) -> list[Quantity]:
     """Every number in the tokens, in order, with unit, multiplier and sign of money."""
     found: list[Quantity] = []
-    index, n = 0, len(tokens)
-    while index < n:
-        token = tokens[index]
-        if not (token[0].isdigit() or token in _WORDS or token in _ORDINALS):
-            index += 1
+    done, n = 0, len(tokens)
+    for index in [i for i, t in enumerate(tokens) if t in _SPELLED or t[0].isdigit()]:
+        if index < done or (
+            tokens[index] == "once" and (index == 0 or tokens[index - 1] in _FORMERLY)
+        ):
             continue
         start, end, raw, step, ordinal = _read(tokens, index)
         unit, kind, factor, offset = "", "", 1.0, 0.0
@@ -125,15 +125,17 @@ def quantities(tokens: Sequence[str]) -> list[Quantity]:
                 (raw + offset) * factor, kind, raw, unit, step * factor, start, end, ordinal, year
             )
         )
-        index = max(end, index + 1)
+        done = max(end, index + 1)
     return _feet_and_inches(found)
 
 
 def dates(tokens: Sequence[str]) -> list[Date]:
     """Every date: day, month and year in either order, ISO, a bare year, or a decade."""
     found: list[Date] = []
-    index, n = 0, len(tokens)
-    while index < n:
+    done, n = 0, len(tokens)
+    for index in [i for i, t in enumerate(tokens) if t in MONTHS or (len(t) == 4 and _year(t))]:
+        if index < done:
+            continue
         token = tokens[index]
         month = MONTHS.get(token)
         if month is not None and not (
@@ -151,13 +153,10 @@ def dates(tokens: Sequence[str]) -> list[Date]:
             if end < n and (value := _year(tokens[end])):
                 year, end = value, end + 1
             found.append(Date(year, month, day, start, end))
-            index = end
+            done = end
         elif year := _year(token):
             decade = index + 1 < n and tokens[index + 1] == "s"
             found.append(Date(year, None, None, index, index + 1, decade))
-            index += 1
-        else:
-            index += 1
     return found
 
 
@@ -200,13 +199,24 @@ def _numbered(text: str, start: int, step: int = 1) -> dict[str, float]:
 
 
 _SMALL = _numbered(_UNITS_AND_TEENS, 0) | _numbered(_TENS, 2, 10)
-_WORDS = _SMALL | {"hundred": 100.0, "thousand": 1e3, "dozen": 12.0, "fourty": 40.0, "twice": 2.0}
+_WORDS = (
+    _SMALL
+    | {"hundred": 100.0, "thousand": 1e3, "dozen": 12.0, "fourty": 40.0}
+    | {"once": 1.0, "twice": 2.0, "thrice": 3.0}
+)
+COUNTS = frozenset({"once", "twice", "thrice"})
+"""Numbers that stay words in `CANONICAL`: they count how often, not how many."""
+_FORMERLY = frozenset(
+    {"at", "was", "were", "is", "are", "has", "had", "who", "which", "that", "and", "but", "for"}
+)
+"""Words before a "once" that means formerly or together and counts nothing."""
 _SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "lakh": 1e5,
     "lakhs": 1e5, "crore": 1e7, "crores": 1e7, "dozen": 12.0, "k": 1e3, "m": 1e6, "bn": 1e9,
     "mn": 1e6, "millions": 1e6, "billions": 1e9,
 }  # fmt: skip
 _ORDINALS = _numbered(_RANKS, 1)
+_SPELLED = frozenset(_WORDS) | frozenset(_ORDINALS)
 _SUFFIXES = frozenset({"st", "nd", "rd", "th"})
 _ROMAN = {
     "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11",
@@ -214,7 +224,7 @@ _ROMAN = {
     "xix": "19", "xx": "20",
 }  # fmt: skip
 CANONICAL = (
-    {word: f"{value:g}" for word, value in _WORDS.items() if word not in ("twice", "second")}
+    {word: f"{value:g}" for word, value in _WORDS.items() if word not in COUNTS}
     | {word: f"{value:g}" for word, value in _ORDINALS.items()}
     | _ROMAN
 )

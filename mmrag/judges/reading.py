@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import compress
 
-from mmrag.judges.lexicon import SAME, STOPWORDS, SUFFIXES
+from mmrag.judges.lexicon import NEGATIONS, SAME, STOPWORDS, SUFFIXES
 from mmrag.judges.normalise import THOUSANDS, fold_case, plain, sentences
-from mmrag.judges.numbers import CANONICAL, Date, Quantity, dates, quantities
+from mmrag.judges.numbers import CANONICAL, COUNTS, MONTHS, Date, Quantity, dates, quantities
 
 MAX_TOKENS = 700
 """Tokens of a text that are looked at."""
@@ -23,35 +24,51 @@ class Reading:
         self.words: list[str] = []
         self.capital: list[bool] = []
         self.sentence: list[int] = []
-        tokens, words, capital, place = self.tokens, self.words, self.capital, self.sentence
+        self.roots: list[str] = []
+        """The stem of each word."""
+        told: list[bool] = []
         for number, sentence in enumerate(sentences(self.text)):
-            for raw in _split(sentence):
-                token = raw.lower()
-                tokens.append(token)
-                if token not in _SKIPPED:
-                    words.append(CANONICAL.get(token, token))
-                    capital.append(raw[0].isupper())
-                    place.append(number)
-            if len(tokens) > MAX_TOKENS:
+            forms = [_FORMS[raw] for raw in _split(sentence)]
+            kept = [form for form in forms if form[1]]
+            self.tokens += [form[0] for form in forms]
+            self.words += [form[1] for form in kept]
+            self.roots += [form[2] for form in kept]
+            self.capital += [form[3] for form in kept]
+            told += [form[4] for form in kept]
+            self.sentence += [number] * len(kept)
+            if len(self.tokens) > MAX_TOKENS:
                 break
-
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """All words, and the stems of them."""
-        return frozenset(self.words)
+        self.compact = "".join(self.words)
+        """The words run together, so that spacing and hyphens do not matter."""
+        self.vocabulary = frozenset(self.words)
+        """All words."""
+        self.places = [*compress(range(len(told)), told)]
+        """Where the words stand that are not function words."""
 
     @cached_property
     def stems(self) -> dict[str, int]:
         """Stem → first position."""
-        found: dict[str, int] = {}
-        for index, word in enumerate(self.words):
-            found.setdefault(stem(word), index)
-        return found
+        last = len(self.roots) - 1
+        return {root: last - back for back, root in enumerate(reversed(self.roots))}
 
     @cached_property
-    def compact(self) -> str:
-        """The words run together, so that spacing and hyphens do not matter."""
-        return "".join(self.words)
+    def denials(self) -> list[int]:
+        """Where words such as "not" and "never" stand."""
+        if not self.vocabulary & NEGATIONS:
+            return []
+        return [i for i, word in enumerate(self.words) if word in NEGATIONS]
+
+    @cached_property
+    def trigrams(self) -> frozenset[str]:
+        """Every run of three letters of `compact`, whose beginning is looked at."""
+        text = self.compact[:600]
+        runs = frozenset(map("".join, zip(text, text[1:], text[2:], strict=False)))
+        return runs or frozenset({text})
+
+    @cached_property
+    def long_words(self) -> dict[str, int]:
+        """Words of four letters and more near the beginning → where they first stand."""
+        return {w: i for i, w in reversed([*enumerate(self.words[:150])]) if len(w) > 3}
 
     @cached_property
     def offsets(self) -> dict[int, int]:
@@ -67,17 +84,27 @@ class Reading:
     @cached_property
     def quantities(self) -> list[Quantity]:
         """Numbers and measures."""
+        if self.compact.isalpha() and COUNTS.isdisjoint(self.vocabulary):
+            return []  # a number is written in digits in `words`, however it is spelled
         return quantities(self.tokens)
 
     @cached_property
     def dates(self) -> list[Date]:
         """Dates and years."""
+        if self.compact.isalpha() and self.vocabulary.isdisjoint(MONTHS):
+            return []
         return dates(self.tokens)
 
     @cached_property
     def content(self) -> list[str]:
         """The words that are not function words; all of them where there are no others."""
-        return [word for word in self.words if word not in STOPWORDS] or self.words
+        return [self.words[i] for i in self.places] or self.words
+
+    def holds(self, compact: str) -> bool:
+        """Whether the words stand there; long ones may be part of another ("gannets")."""
+        return compact in self.compact and (
+            len(compact) >= 7 or next(self.occurrences(compact), None) is not None
+        )
 
     def occurrences(self, compact: str) -> Iterator[tuple[int, int]]:
         """Word spans whose letters are exactly `compact`."""
@@ -96,7 +123,7 @@ def stem(word: str) -> str:
         return SAME[word]
     if len(word) <= 3 or word[0].isdigit():
         return word
-    for suffix, least in SUFFIXES:
+    for suffix, least in _ENDINGS.get(word[-1], ()):
         if word.endswith(suffix) and len(word) - len(suffix) >= least:
             word = word[: -len(suffix)]
             break
@@ -111,11 +138,33 @@ def read_short(text: str) -> Reading:
     return Reading(text)
 
 
+_ENDINGS = {
+    last: [ending for ending in SUFFIXES if ending[0][-1] == last]
+    for last in {suffix[-1] for suffix, _ in SUFFIXES}
+}
+
+
+class _Forms(dict[str, tuple[str, str, str, bool, bool]]):
+    """Token as written → in lower case, as a word (none for articles and signs), its stem, whether
+    it has a capital, whether it is more than a function word."""
+
+    def __missing__(self, raw: str) -> tuple[str, str, str, bool, bool]:
+        token = raw.lower()
+        word = "" if token in _SKIPPED else CANONICAL.get(token, token)
+        form = (token, word, stem(word), raw[0].isupper(), word not in STOPWORDS)
+        if len(self) < _MAX_FORMS:
+            self[raw] = form
+        return form
+
+
+_FORMS = _Forms()
+_MAX_FORMS = 200_000
 _SKIPPED = frozenset({"a", "an", "the", "$", "€", "£", "¥", "₹", "%", "°"})
-_GLUED = re.compile(r"(?<=[a-z]{2})(?=[A-Z][a-z])")
+_GLUED = re.compile(r"(?<=[a-z]{2})([A-Z])(?=[a-z])")
 _LONG_NUMBER = re.compile(r"\d[\d,]\d{3}")
 _YEAR_CITED = re.compile(r"(?<![\d.,])((?:1[5-9]|20)\d\d)\d{1,2}(?=[.,;)]?(?:\s|$))")
 _THOUSANDS_CITED = re.compile(r"((?<!\d)\d{1,3}(?:,\d{3})+)\d{1,2}(?!\d)")
+_POINT_APART = re.compile(r"(?<=[^\n][ ($£€¥₹/-])(\d{1,3}(?:,\d{3})*)\. (?=\d)")
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+(?![\d.])")
 _APOSTROPHE = re.compile(r"'s\b|(?<=\w)'(?=\w)")
 _INITIALS = re.compile(r"\b(?:[A-Za-z]\. ?){2,}(?=\W|$|[A-Za-z])")
@@ -123,10 +172,12 @@ _TOKEN = re.compile(r"\d+\.\d+|\d+|[^\W\d_]+|[$€£¥₹%°]")
 
 
 def _mend(text: str) -> str:
-    """Undo what search assistants glue together: "byNorah Jones1", "in 20121", "$75,0001"."""
+    """Undo what search assistants glue and cut: "byNorah Jones1", "in 20121", "4. 22 seconds"."""
     if "'" in text:
         text = _APOSTROPHE.sub("", text)
-    text = _GLUED.sub(" ", text)
+    text = _GLUED.sub(r" \1", text)
+    if ". " in text:
+        text = _POINT_APART.sub(r"\1.", text)
     if _LONG_NUMBER.search(text):
         text = _YEAR_CITED.sub(r"\1", text)
         text = _THOUSANDS_CITED.sub(r"\1", text)

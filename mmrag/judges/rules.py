@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from mmrag.judges.lexicon import APPROXIMATE, DENIALS, STOPWORDS
@@ -25,7 +26,7 @@ class Ruling(NamedTuple):
 def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | None:
     """The first rule that applies, or None."""
     asked = read_short(question)
-    known = [reading for reading in map(read_short, references) if reading.words]
+    known = _readings(tuple(references))
     if not known or not said.words:
         return None
     return (
@@ -40,10 +41,17 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
     )
 
 
+@lru_cache(maxsize=3_000)
+def _readings(references: tuple[str, ...]) -> list[Reading]:
+    return [reading for reading in map(read_short, references) if reading.words]
+
+
 def _yes_or_no(known: list[Reading], said: Reading) -> Ruling | None:
     wanted = {_YES_NO.get(reading.words[0]) for reading in known if len(reading.words) == 1}
-    if len(wanted) != 1 or None in wanted:
+    if wanted <= {None} or {True, False} <= wanted:
         return None
+    if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
+        return None  # but "False" and "Falsehood" are one
     opening = _YES_NO.get(said.words[0])
     if opening is not None:
         told = [_YES_NO[word] for word in said.words if word in ("yes", "no")]
@@ -57,6 +65,8 @@ def _options(asked: Reading, known: list[Reading], said: Reading) -> Ruling | No
     """A reply that lists many options for a question with one answer has not answered it."""
     if said.sentence[-1] > 0 or len(said.words) > 80:
         return None
+    if sum(map(said.text.count, ",;|\n/-•*")) + sum(w in ("or", "and") for w in said.words) < 3:
+        return None
     items = [item for item in _OPTION.split(said.text.strip(" .!?\"'[](){}")) if item.strip()]
     alternatives = bool(_ALTERNATIVE.search(said.text))
     if len(items) < (4 if alternatives else 5) or any(
@@ -69,6 +79,13 @@ def _options(asked: Reading, known: list[Reading], said: Reading) -> Ruling | No
     kind = _kind(known[0])
     alike = [_kind(item) == kind and 1 <= len(item.words) <= 3 for item in short[1:]]
     if len(short[0].words) > (6 if alternatives else 3) or sum(alike) < 0.75 * len(alike):
+        return None
+    # Prose with commas is no list of options: the reference must stand there as one of them.
+    if not any(
+        r.compact in item.compact and len(item.words) <= len(r.words) + 2
+        for item in short
+        for r in known
+    ):
         return None
     wanted = {word for reading in known for word in reading.words}
     asked_words = asked.vocabulary
@@ -92,8 +109,9 @@ def _denied(known: list[Reading], said: Reading) -> Ruling | None:
     """The answer stands there only to be denied: "It is not Paris"."""
     found = denied = 0
     for reading in known:
-        wanted = [word for word in reading.words if word not in STOPWORDS]
-        if not wanted or reading.words[0] in DENIALS:
+        if reading.compact not in said.compact:
+            continue
+        if not reading.places or reading.words[0] in DENIALS:
             continue
         for start, end in said.occurrences(reading.compact):
             found += 1
@@ -184,7 +202,7 @@ def _set(known: list[Reading], said: Reading) -> Ruling | None:
     """A reference that is one list of three or more, and a short reply with few of its members."""
     if len(known) != 1:
         return None
-    members = [Reading(part) for part in _OPTION.split(known[0].text) if part.strip()]
+    members = [read_short(part) for part in _OPTION.split(known[0].text) if part.strip()]
     if len(members) < 3 or any(not 1 <= len(member.words) <= 4 for member in members):
         return None
     found = sum(member.compact in said.compact for member in members)
