@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--degrade", default="", help="specs such as low-light@3,blur@3")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--concurrency", type=int, default=2)
+    parser.add_argument("--search", default="auto", help="folder of the world's index")
     chosen = parser.parse_args()
     specs = _specs(chosen.agents)
     if chosen.ablate:
@@ -56,7 +57,7 @@ def _one(world: Path, spec: str, degradation: str, chosen: argparse.Namespace) -
     from simulator.engine import Rules
     from simulator.trials import hold_all, seconds_per_part, turn_scores
 
-    config = RunConfig(data=str(world), agent=spec)
+    config = RunConfig(data=str(world), agent=spec, search=chosen.search)
     resources, _ = make_resources(config)
     sessions = list(itertools.islice(World(world, pictures="clean"), chosen.limit))
     if degradation:
@@ -84,6 +85,7 @@ def _one(world: Path, spec: str, degradation: str, chosen: argparse.Namespace) -
         "turns": turns,
         "figures": score(turn_scores(trials), "crag-mm")["all"],
         "false premises recognised": _premises(trials),
+        "conversations stopped": f"{sum(map(_stopped, trials))}/{len(trials)}",
         "by form": _by_form(trials),
         "turns per second": round(turns / seconds, 2),
         "seconds per part": {k: round(v, 2) for k, v in seconds_per_part(trials).items()},
@@ -108,6 +110,12 @@ def _premises(trials) -> str:
                 asked += 1
                 recognised += bool(result.verdict and result.verdict.outcome.is_correct)
     return f"{recognised}/{asked}"
+
+
+def _stopped(trial) -> bool:
+    """Whether two turns in a row failed, so that a person would have left."""
+    failed = [not (r.verdict and r.verdict.outcome.is_correct) for r in trial.results]
+    return any(a and b for a, b in itertools.pairwise(failed))
 
 
 def _by_form(trials) -> dict[str, str]:
