@@ -249,6 +249,13 @@ def test_calibration_fits_and_is_reproducible(tmp_path):
         read_calibration(tmp_path / "none.json")
 
 
+def test_a_calibration_that_promises_too_much_is_refused(tmp_path):
+    file = tmp_path / "lucky.json"
+    file.write_text('{"bias": 9.0, "weights": {}, "luck": 5.0}')
+    with pytest.raises(DataError, match="no calibration"):
+        read_calibration(file)
+
+
 def test_refusals_in_any_typography():
     for text in (
         "I don't know",

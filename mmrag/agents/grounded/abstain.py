@@ -11,7 +11,7 @@ import math
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -38,7 +38,7 @@ class Calibration(Record, frozen=True, kw_only=True):
 
     bias: float
     weights: dict[str, float]
-    luck: float = 1.0
+    luck: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     """How often a right reading about the wrong thing is right; 1: recognition does not count."""
     turn_value: float = 0.35
     """What a turn after a failed one is worth: truthfulness on the calibration set.
