@@ -115,6 +115,31 @@ def test_golden_pictures() -> None:
         assert np.abs(np.array(shown) - expected).mean() < 2.0, name
 
 
+def test_what_stands_beside_a_thing_held_close_to_be_read_is_as_close() -> None:
+    def sides(*, legible: bool) -> list[float]:
+        scene = small("jar", ego=True, legible=legible, entity_scale=0.6, others=(look("jar", 8),))
+        shown = render(scene)
+        return [float(np.ptp(np.array(p), axis=0).max()) for p in (shown.polygon,
+                *shown.other_polygons)]  # fmt: skip
+
+    far, near = sides(legible=False), sides(legible=True)
+    assert near[0] > 1.3 * far[0], "the label has to be readable"
+    assert near[1] > 1.3 * far[1]
+
+
+@pytest.mark.parametrize("ego", [True, False])
+@pytest.mark.parametrize("kind", ["motorcycle", "car", "jar", "poster"])
+def test_four_in_a_row_fit_into_the_picture(kind: str, ego: bool) -> None:
+    others = tuple(look(kind, family) for family in (8, 9, 10))
+    for key in "abc":
+        shown = render(small(kind, ego=ego, legible=True, others=others, key=key))
+        width = shown.image.shape[1]
+        for polygon in (shown.polygon, *shown.other_polygons):
+            xs = np.array(polygon)[:, 0]
+            assert xs.min() > 0, key
+            assert xs.max() < width, key
+
+
 def test_renderer_protocol_and_jpeg() -> None:
     renderer = Painted()
     assert renderer.id == f"painted-{PICTURES_VERSION}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -77,6 +77,9 @@ _FLOATING = {"fish", "butterfly"}
 _FLAT = {"textbook_page", "ticket", "coin", "watch"}
 _READABLE = 21.0
 """Height in pixels of a line that is meant to be read."""
+
+_GAP = 0.025
+"""Between the things of a row, in parts of the picture's width: all of them fit in."""
 
 
 class Rendered(NamedTuple):
@@ -158,7 +161,7 @@ def _catalogue(scene: Scene, draw: Draws) -> Rendered:
     setting = Setting(image, 0.86, how, (), ())
     sprites = _paint_all(scene, draw, light, setting)
     total = sum(s.size[0] for s in sprites)
-    gap = 0.05 * w
+    gap = _GAP * w
     left = (w - total - gap * (len(sprites) - 1)) / 2
     spots: list[Placed] = []
     for sprite in sprites:
@@ -179,6 +182,7 @@ def _paint_all(scene: Scene, draw: Draws, light: Light, setting: Setting) -> lis
     looks = (scene.main, *scene.others)
     span = draw("size", 0.86, 1.12) * scene.entity_scale
     sprites: list[Sprite] = []
+    nearer = 1.0  # print is held closer, and what stands beside it comes along
     for number, look in enumerate(looks):
         painter = PAINTERS[look.kind]
         x0, y0, x1, y1 = painter.extent
@@ -188,7 +192,7 @@ def _paint_all(scene: Scene, draw: Draws, light: Light, setting: Setting) -> lis
                 wanted *= 0.8
         else:
             wanted = 0.74 * min(w, h) * min(draw("size", 0.92, 1.08) * scene.entity_scale, 1.2)
-        wanted = wanted / (1 + 0.35 * (len(looks) - 1) ** 0.8)
+        wanted = wanted / (1 + 0.35 * (len(looks) - 1) ** 0.8) * nearer
         turn = (
             draw(f"yaw{number}", 0.12, 0.6)
             * draw.pick(f"yaw-side{number}", (-1.0, 1.0))
@@ -207,14 +211,15 @@ def _paint_all(scene: Scene, draw: Draws, light: Light, setting: Setting) -> lis
         )
         unit = wanted / max(x1 - x0, y1 - y0) * 1.12
         sprite = paint(painter, look, unit, light, view)
-        room_w, room_h = (
-            (0.9 * w / len(looks), 0.72 * h) if scene.is_ego else (0.86 * w / len(looks), 0.86 * h)
-        )
+        across, room_h = (1 - 2 * _edge(looks), 0.72 * h) if scene.is_ego else (0.86, 0.86 * h)
+        room_w = (across - _GAP * (len(looks) - 1)) * w / len(looks)
         lines = [t.line for t in sprite.texts if t.is_label]
         grow = 1.0
         if legible and look.label and lines and min(lines) < _READABLE:
             grow = min(_READABLE / min(lines), 3.0)
         grow = min(grow, room_w / sprite.size[0], room_h / sprite.size[1])
+        if legible:
+            nearer = max(grow, 1.0)
         if abs(grow - 1) > 0.02 and (grow < 1 or (legible and lines)):
             sprite = paint(painter, look, unit * grow, light, view)
         if setting.how == "lie" and look.kind in _FLAT:
@@ -223,6 +228,11 @@ def _paint_all(scene: Scene, draw: Draws, light: Light, setting: Setting) -> lis
             )
         sprites.append(sprite)
     return sprites
+
+
+def _edge(things: Sequence[object]) -> float:
+    """What stays free at the sides; the lens and its roll take some, and more of a wide row."""
+    return 0.05 if len(things) == 1 else 0.09
 
 
 def _tilted(sprite: Sprite, spin: float) -> Sprite:
@@ -252,9 +262,10 @@ def _arrange(scene: Scene, draw: Draws, setting: Setting, sprites: list[Sprite])
     w, h = scene.width, scene.height
     away = scene.off_centre
     ground = setting.ground * h + (draw("y", -0.03, 0.05) * h * away if setting.depth else 0)
-    width = sum(s.size[0] for s in sprites) + 0.04 * w * (len(sprites) - 1)
-    free = max(w * 0.92 - width, 0)
-    left = w * 0.04 + free * (0.5 + (draw("x") - 0.5) * min(away, 1.4) * 0.86)
+    width = sum(s.size[0] for s in sprites) + _GAP * w * (len(sprites) - 1)
+    edge = _edge(sprites) * 0.8
+    free = max(w * (1 - 2 * edge) - width, 0)
+    left = w * edge + free * (0.5 + (draw("x") - 0.5) * min(away, 1.4) * 0.86)
     order = list(range(len(sprites)))
     shift = draw.count("order", 0, len(sprites) - 1)
     order = order[shift:] + order[:shift]
@@ -272,7 +283,7 @@ def _arrange(scene: Scene, draw: Draws, setting: Setting, sprites: list[Sprite])
             y = h * (0.5 + draw(f"float{index}", -0.1, 0.12) * away) - sh / 2
         y = min(max(y, 0.04 * h), 0.95 * h - sh)
         spots[index] = Placed(sprite, left, y)
-        left += sw + 0.04 * w
+        left += sw + _GAP * w
     return [spots[k] for k in range(len(sprites))]
 
 
