@@ -24,6 +24,11 @@ SCALES = (0.34, 0.48, 0.66, 0.9)
 STEP = 0.34
 """Distance between squares in parts of their side."""
 MAX_REGIONS = 40
+SAME = 0.5
+"""Two squares with this share of their union in common show the same place."""
+TWICE = 0.2
+"""What a square loses for every one chosen over the same place: the rest of the picture gets its
+turn."""
 _THUMB = 64
 
 
@@ -43,9 +48,8 @@ def regions_of(image: Image, max_regions: int = MAX_REGIONS) -> list[Region]:
     squares = list(_squares(width, height))
     room = max_regions - 1
     if len(squares) > room:
-        worth = _worth(image, np.asarray(squares))
-        keep = np.argsort(-worth, kind="stable")[:room]
-        squares = [squares[i] for i in sorted(keep)]
+        boxes = np.asarray(squares)
+        squares = [squares[i] for i in sorted(_spread(_worth(image, boxes), boxes, room))]
     return [whole, *(Region(box, "square") for box in squares)]
 
 
@@ -104,6 +108,21 @@ def _worth(image: Image, boxes: NDArray[np.float64]) -> NDArray[np.float64]:
     size = (boxes[:, 2:] - boxes[:, :2]) * 0.25
     outer = boxes + np.concatenate([-size, size], axis=1)
     return inner - 0.5 * _mean(table, outer * scale)
+
+
+def _spread(worth: NDArray[np.float64], boxes: NDArray[np.float64], room: int) -> list[int]:
+    """The worthiest squares, each worth less by what was chosen over the same place before it."""
+    worth, chosen = worth.copy(), list[int]()
+    area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    while len(chosen) < room:
+        best = int(worth.argmax())
+        chosen.append(best)
+        across = np.minimum(boxes[:, 2], boxes[best, 2]) - np.maximum(boxes[:, 0], boxes[best, 0])
+        down = np.minimum(boxes[:, 3], boxes[best, 3]) - np.maximum(boxes[:, 1], boxes[best, 1])
+        shared = across.clip(0) * down.clip(0)
+        worth[shared > SAME * (area + area[best] - shared)] -= TWICE
+        worth[best] = -np.inf
+    return chosen
 
 
 def _mean(table: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:

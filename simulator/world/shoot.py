@@ -26,14 +26,17 @@ from simulator.world.scene import Scene
 EGO_SHARE = 6248 / (6248 + 1695)
 """Egocentric among all published pictures."""
 
-NEARNESS = (0.55, 0.85)
+NEARNESS = (0.5, 0.7)
 """How large things are in egocentric pictures, as `Scene.entity_scale`.
 
-Who wears glasses seldom walks up to a thing. So chosen that the built-in encoder, shown the whole
-picture, has the thing among its first 30 about as often as CLIP has on CRAG-MM (52 %); measured in
-docs/benchmarks/search.md. Print that a question needs is held closer: the renderer keeps it large
-enough to read.
+Who wears glasses seldom walks up to a thing. So chosen, with the clutter, that the built-in
+encoder, shown the whole picture, has the thing among its first 30 about as often as CLIP has on
+CRAG-MM (52 %); measured in docs/benchmarks/search.md. Print that a question needs is held closer:
+the renderer keeps it large enough to read.
 """
+
+CLUTTER = 0.9
+"""How much else there is in egocentric pictures, as `Scene.clutter`."""
 
 
 class Shot(Record, frozen=True, kw_only=True):
@@ -57,7 +60,7 @@ def session_scene(conversation: Conversation, facts: FactBase, request: Request)
     looks = [_look(facts, i) for i in conversation.visible]
     ego = is_ego(conversation, facts.seed)
     width, height = request.ego if ego else (request.catalogue, request.catalogue)
-    return Scene(
+    plain = Scene(
         main=looks[0],
         others=tuple(looks[1:]),
         is_ego=ego,
@@ -65,17 +68,16 @@ def session_scene(conversation: Conversation, facts: FactBase, request: Request)
         key=f"{facts.seed}/{conversation.id}",
         width=width,
         height=height,
-        entity_scale=_nearness(conversation, facts.seed) if ego else 1.0,
     )
+    if not ego:
+        return plain
+    near = Draw(facts.seed, "nearness", conversation.id).uniform(*NEARNESS)
+    return msgspec.structs.replace(plain, entity_scale=round(near, 3), clutter=CLUTTER)
 
 
 def is_ego(conversation: Conversation, seed: int) -> bool:
     """Whether the session's picture is egocentric."""
     return Draw(seed, "ego", conversation.id).chance(EGO_SHARE)
-
-
-def _nearness(conversation: Conversation, seed: int) -> float:
-    return round(Draw(seed, "nearness", conversation.id).uniform(*NEARNESS), 3)
 
 
 def assign_qualities(sessions: Sequence[Conversation], seed: int) -> dict[str, str]:
