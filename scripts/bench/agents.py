@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 DEVELOPMENT_SEEDS = (7001, 7002, 7101, 7201)
-REPORT_SEEDS = (8101,)
+REPORT_SEEDS = (8101, 8102)
 ABLATIONS = (
     "restore=off", "regions=off", "geometry=off", "ocr=off", "kg=off", "entity=off", "planner=off",
     "web=off",
