@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import subprocess
@@ -138,6 +139,25 @@ def test_four_in_a_row_fit_into_the_picture(kind: str, ego: bool) -> None:
             xs = np.array(polygon)[:, 0]
             assert xs.min() > 0, key
             assert xs.max() < width, key
+
+
+@pytest.mark.parametrize("kind", sorted(DOMAIN))
+def test_a_crowded_picture_holds_one_thing_of_the_kind(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks about "this shoe" must not stand before three shoes."""
+    compose = importlib.import_module("simulator.world.pictures.compose")
+    beside: set[str] = set()
+    make = compose._prop
+
+    def noted(kind: str, index: int, outdoor: bool) -> object:
+        beside.add(kind)
+        return make(kind, index, outdoor)
+
+    monkeypatch.setattr(compose, "_prop", noted)
+    for key in "abc":
+        render(small(kind, ego=True, clutter=1.0, key=key, entity_scale=0.6))
+    assert kind not in beside or kind in compose._SMALLER_BEHIND
 
 
 def test_renderer_protocol_and_jpeg() -> None:

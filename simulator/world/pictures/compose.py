@@ -303,19 +303,21 @@ def _props(
         * draw("clutter", 0.7, 1.3)
         * (9 if setting.rows and len(setting.rows) > 6 else 5)
     )
-    kinds = setting.props or (scene.main.kind, *(k for k in _SHELF_MATES if k != scene.main.kind))
+    # "this shoe" has to be one: of its kind there is only what the scene names, or far behind it
+    mine = scene.main.kind
+    kinds = [k for k in setting.props or _SHELF_MATES if k != mine or k in _SMALLER_BEHIND]
     metres = PAINTERS[scene.main.kind].metres
     room = list(taken)
     for number in range(min(count, 12)):
         if not setting.rows:
             break
         kind = draw.pick(f"prop{number}", kinds)
-        if kind == scene.main.kind and scene.main.kind in ("tower", "bridge"):
-            continue
         row, size = setting.rows[number % len(setting.rows)]
         rel = min(max(PAINTERS[kind].metres / metres, 0.55), 1.5) ** 0.6
         main_size = max(main.sprite.size) / max(scene.entity_scale, 0.3) ** 0.5
         target = max(min(main_size * size * rel, 0.5 * w), 36.0)
+        if kind == mine:
+            target = min(target, _SMALLER_BEHIND[kind] * max(main.sprite.size))
         sprite = _prop(kind, draw.count(f"which{number}", 0, _POOL - 1), light.outdoor)
         sprite = _resized(sprite, target / max(sprite.size), flip=light.side < 0)
         if setting.how == "lie" and kind in _FLAT:
@@ -356,6 +358,9 @@ def _props(
     behind.sort(key=lambda p: p.y + p.sprite.size[1])
     return behind, before
 
+
+_SMALLER_BEHIND = {"fish": 0.45, "flower": 0.5, "tree": 0.5, "butterfly": 0.4}
+"""Kinds that come in numbers: how large others of them may be, in parts of the one asked about."""
 
 _POOL = 6
 _SHELF_MATES = (
