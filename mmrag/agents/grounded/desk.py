@@ -46,6 +46,8 @@ class Desk:
         self._known: dict[str, Evidence] = {}
         self._asked: set[str] = set()
         self._read: dict[str, tuple[int, list[Statement]]] = {}
+        self._most = MAX_SEARCHES
+        self._brief = False
         self.add(evidence)
 
     def add(self, evidence: Sequence[Evidence]) -> None:
@@ -64,12 +66,18 @@ class Desk:
         """What is known about an entity; fetches pages about it once per hint."""
         if not name:
             return []
-        self._fetch([name, *(f"{name} {h}" for h in hints if h and self._expand)])
+        asked = [f"{name} {h}" for h in hints if h and self._expand]
+        self._fetch(asked if asked and self._brief else [name, *asked])
         count, found = self._read.get(name, (-1, []))
         if count != len(self.used):
             found = statements_about(name, self.used, strict=self._strict)
             self._read[name] = (len(self.used), found)
         return found
+
+    def also(self, searches: int) -> None:
+        """Go on for a thing less probable: with so many searches more, and one per question."""
+        self._most = len(self._asked) + searches
+        self._brief = True
 
     def sharing(self, relation: str, owner: str) -> dict[str, list[Statement]]:
         """Entities of whose pages some state that their relation is the owner."""
@@ -90,7 +98,7 @@ class Desk:
 
     def _fetch(self, queries: Sequence[str]) -> None:
         new = [q for q in dict.fromkeys(queries) if q not in self._asked]
-        new = new[: max(0, MAX_SEARCHES - len(self._asked))]
+        new = new[: max(0, self._most - len(self._asked))]
         if self._search is None or not new:
             return
         self._asked.update(new)

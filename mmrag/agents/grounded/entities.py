@@ -29,6 +29,9 @@ _HEAT = 0.043
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
 """
 
+_ALIKE = 8
+"""Likenesses kept to be weighed against each other."""
+
 _SURE = 0.86
 """Similarity from which print counts as a name: a letter or two may be misread."""
 
@@ -99,6 +102,7 @@ def resolve(
     return Scene(
         main=everything[0] if everything else None,
         beside=tuple(everything[1 : max(4, len(candidates))]),
+        alike=() if candidates else tuple(alike[:_ALIKE]),
         printed=tuple(texts[:20]),
         evidence=tuple(shown),
     )
@@ -122,9 +126,11 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
             source="image-kg",
             evidence=tuple(e for e in fitting if e.text == name)[:3],
         )
-        for name, chance in ranked[:4]
+        for name, chance in ranked[:_ALIKE]
     ]
-    return msgspec.structs.replace(scene, main=people[0], beside=tuple(people[1:]))
+    return msgspec.structs.replace(
+        scene, main=people[0], beside=tuple(people[1:4]), alike=tuple(people)
+    )
 
 
 def _is_a(item: Evidence, noun: str) -> bool:

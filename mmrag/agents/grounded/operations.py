@@ -325,11 +325,15 @@ def _premise(r: Reading, plan: Plan) -> Finding | None:
     answer = OPERATIONS[plan.inner.operation](r, plan.inner) if plan.inner else None
     if actual is None:
         return None
-    claimed = read_value(plan.claim)
-    if _same(actual.value, claimed):
+    if is_so(actual.value, plan.claim):
         return msgspec.structs.replace(answer, operation="premise") if answer else None
     text = f"That's not right: the {actual.noun} is {_say(actual.value)}, not {plan.claim}."
     return finding(text, "false-premise", actual)
+
+
+def is_so(actual: Value, claim: str) -> bool:
+    """Whether a value is what somebody claims it to be."""
+    return _same(actual, read_value(claim))
 
 
 def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:

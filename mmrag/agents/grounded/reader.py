@@ -56,6 +56,13 @@ class ExtractiveReader:
         operation: Callable[[Reading, Plan], Finding | None] | None = OPERATIONS.get(plan.operation)
         return operation(reading, plan) if operation else None
 
+    def holds(self, claim: Plan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
+        """Whether a premise is true of the thing in view; None where the evidence does not say."""
+        from mmrag.agents.grounded.operations import is_so
+
+        actual = Reading(self._matcher, scene, desk, now or "").resolve(claim)
+        return None if actual is None else is_so(actual.value, claim.claim)
+
 
 class Reading:
     """One question being answered: the steps that operations are made of."""

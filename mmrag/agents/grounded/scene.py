@@ -21,6 +21,8 @@ class Scene(Record, frozen=True, kw_only=True):
     main: Candidate | None = None
     beside: tuple[Candidate, ...] = ()
     """Other things in view, the likeliest first."""
+    alike: tuple[Candidate, ...] = ()
+    """What the main thing may be where likeness alone names it, the likeliest first."""
     printed: tuple[str, ...] = ()
     """Lines read in the picture, the largest first."""
     evidence: tuple[Evidence, ...] = ()

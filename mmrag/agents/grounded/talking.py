@@ -14,11 +14,16 @@ from mmrag.records import History, Query
 
 def follow(history: History, now: str | None) -> Talk:
     """Replay the agent's own turns through the grammar. Its answers are names, not facts."""
-    talk = Talk()
+    return replay(history, now)[0]
+
+
+def replay(history: History, now: str | None) -> tuple[Talk, list[Plan]]:
+    """The talk so far, and what each of the wearer's questions was taken for."""
+    talk, plans = Talk(), list[Plan]()
     for exchange in history:
-        plan = plan_question(exchange.query, talk, now)
-        talk = after(talk, plan, exchange.reply)
-    return talk
+        plans.append(plan_question(exchange.query, talk, now))
+        talk = after(talk, plans[-1], exchange.reply)
+    return talk, plans
 
 
 def after(talk: Talk, plan: Plan, reply: str) -> Talk:
