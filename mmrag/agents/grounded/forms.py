@@ -188,7 +188,7 @@ def _times(p: Parser, t: str) -> Plan | None:
     patterns = (
         r"what would (?:the )?(?P<n>.+?) come to for (?P<k>\d+) (?:like|of) (?P<x>.+)$",
         r"if i had (?P<k>\d+) (?:of|like) (?P<x>.+?), what would (?:the )?(?P<n>.+?) be(?: in total)?$",
-        r"take (?P<x>.+?(?:'s?|its)) (?P<n>.+?) times (?P<k>\d+)",
+        r"take (?P<x>its|.+?(?:'s?|\bits)) (?P<n>.+?) times (?P<k>\d+)",
     )
     for pattern in patterns:
         match = re.search(pattern, t, re.I)
@@ -363,7 +363,7 @@ def _sharing(p: Parser, t: str) -> Plan | None:
         t,
     )
     shared = re.search(
-        r"\b(?:that |who )?shares? (its|their|his|her|th(?:is|at) [a-z ]+?'s?) (.+?)(?:,|$)", t
+        r"\b(?:that |who )?shares? (its|their|his|her|th(?:is|at) [a-z ]+?'s?|\ue001\d+\ue002's?) (.+?)(?:,|$)", t
     )
     owned = re.search(r"\bwith (its|th(?:is|at) [a-z ]+?'s?) (.+?)(?:,|$)", t)
     if same:
@@ -384,13 +384,42 @@ def _sharing(p: Parser, t: str) -> Plan | None:
             r"\btotal (.+?) of\b|\badd up the (.+?) over\b|\btheir (.+?) together\b", t
         )
         ask = next((g for g in found.groups() if g), "") if found else ""
-    elif is_superlative(t.replace("same", "")):
+    elif is_superlative(t.replace("same", "").replace(relation, "")):
         operation = "extreme-sharing"
         after = t[same.end() :].strip(" ,") if same else ""
         ask = re.sub(r"^.*\b(?:which one|which)\b(?! of)", "", after or t).strip()
     else:
         operation, ask = "list-sharing", ""
-    return p.plan(operation, who, ask, relation=relation, larger=larger(ask), asks_noun=bool(ask))
+    return p.plan(
+        operation, who, ask, relation=relation, larger=larger(ask), asks_noun=bool(ask), noun=_members(t)
+    )
+
+
+def _members(t: str) -> str:
+    """What kind of things a question counts: "how many hats have …" → "hat"."""
+    match = re.search(
+        r"\b(?:how many|all|every one of|other|rest of|which of|of|the)\s+(?:the\s+)?(?:other\s+)?"
+        r"(?!the\b|other\b|all\b|them\b|these\b|one\b)(?:pairs of )?([a-z]+(?: (?!that\b|who\b|are\b)[a-z]+)?)"
+        r"\s+(?:are there(?: in all)? with|have|has|with|that|who|shares?)\b",
+        t,
+    )
+    return singular(match.group(1)) if match else ""
+
+
+def singular(noun: str) -> str:
+    """One of several.
+
+    >>> singular("watches"), singular("textbook pages"), singular("companies"), singular("people")
+    ('watch', 'textbook page', 'company', 'person')
+    """
+    head, _, last = noun.rpartition(" ")
+    for ending, one in (("people", "person"), ("fish", "fish"), ("headphones", "headphones"),
+                        ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"),
+                        ("s", "")):  # fmt: skip
+        if last.endswith(ending) and not last.endswith("ss"):
+            last = last.removesuffix(ending) + one
+            break
+    return f"{head} {last}".strip()
 
 
 def _compare(p: Parser, t: str) -> Plan | None:

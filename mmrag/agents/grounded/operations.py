@@ -286,10 +286,9 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     if owner is None:
         return None
     kin: dict[str, str] = {}
-    for name, statements in r.desk.sharing(plan.relation, owner.value.text).items():
-        if any(
-            s.noun.casefold() == owner.noun and s.value.key == owner.value.key for s in statements
-        ):
+    for name, statements in r.desk.sharing(plan.relation, owner.value.text, plan.noun).items():
+        said = r.decide(statements, owner.noun, plan)
+        if said is not None and said.value.key == owner.value.key:
             kin.setdefault(fold(name), name)
     kin.setdefault(fold(me.name), me.name)
     others = [n for key, n in sorted(kin.items()) if key != fold(me.name)]
@@ -352,7 +351,11 @@ def _with_tail(plan: Plan, index: int) -> Subject:
 def _now_and_then(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
     now = r.resolve(msgspec.structs.replace(plan, when="", now=plan.now or "current"))
     then = r.resolve(plan) if now else None
-    return (now, then) if now and then and _is_number(now) and _is_number(then) else None
+    if now is None or then is None or not (_is_number(now) and _is_number(then)):
+        return None
+    if now.date and now.date == then.date:  # one value cannot tell whether it changed
+        return None
+    return now, then
 
 
 def _entity_name(r: Reading, plan: Plan, side: int) -> str:

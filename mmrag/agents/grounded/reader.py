@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.matching import Matcher
+from mmrag.agents.grounded.matching import Match, Matcher
 from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, Plan, Subject
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import Statement, fold
@@ -22,6 +22,16 @@ from mmrag.search.words import words
 _WEAKEST = 0.3
 _WEAKEST_NOUN = 0.6
 """A noun phrase below this match is not what was asked for; higher where the question names it."""
+
+_APART, _APART_NOUN = (0.16, 0.05), (0.35, 0.15)
+"""A weaker match will do where it stands out: least match, least margin over the next."""
+
+_MEASURES = {
+    "compare", "choose", "choose-then", "difference", "days-apart", "extreme", "filter", "count", "total",
+    "average", "percent", "against-past", "peak", "trough", "swing", "convert", "fits", "times", "enough",
+    "total-sharing", "extreme-sharing",
+}  # fmt: skip
+"""Operations on quantities: what is a name or a list is not what they ask for."""
 
 _SCALES = {"real-time": 0.26, "today": 1.0, "current": 420.0}
 """Days after which a value that is asked for as of now is no longer worth much."""
@@ -38,6 +48,8 @@ class Found(Record, frozen=True, kw_only=True):
     agreement: float = 1.0
     support: int = 1
     freshness: float = 1.0
+    date: str = ""
+    """Of when it is, where its source says so."""
     citations: tuple[str, ...] = ()
     steps: int = 1
 
@@ -97,7 +109,7 @@ class Reading:
         if path and plan.asks_noun:
             whole = "'s ".join([*path, tail])
             known = self.desk.about(name, whole)
-            if any(fold(s.noun) == fold(whole) for s in known):
+            if any(_same_noun(s.noun, whole) for s in known):
                 path, tail = [], whole
         elif path:
             whole, rest = self._relation(name, "'s ".join([*path, tail]))
@@ -125,18 +137,24 @@ class Reading:
         self, name: str, asked: str, plan: Plan, *, is_noun: bool, names: bool = False
     ) -> Found | None:
         """One attribute of a named entity, as of the time that the plan asks about."""
-        statements = self.desk.about(name, asked)
+        statements = [s for s in self.desk.about(name, asked) if fold(s.value.text) != fold(name)]
         nouns: dict[str, Value] = {}
         for s in statements:
             nouns.setdefault(_noun_key(s.noun), s.value)
         if names:
             nouns = {n: v for n, v in nouns.items() if v.kind in ("name", "text")}
+        elif plan.operation in _MEASURES:
+            nouns = {n: v for n, v in nouns.items() if v.kind in ("number", "year", "date", "clock")}
         bonus = {} if names else self._time_bonus(statements, plan)
         match = self.matcher.best(asked, nouns, is_noun=is_noun, bonus=bonus)
-        if match is None or match.score < (_WEAKEST_NOUN if is_noun else _WEAKEST):
+        if match is None or not _is_enough(match, is_noun):
             return None
         chosen = [s for s in statements if _noun_key(s.noun) == match.noun]
         return self._decide(chosen, plan, match.score, match.margin)
+
+    def decide(self, statements: list[Statement], noun: str, plan: Plan) -> Found | None:
+        """What statements say of one noun phrase, as of the time that the plan asks about."""
+        return self._decide([s for s in statements if _noun_key(s.noun) == noun], plan, 1.0, 1.0)
 
     def _time_bonus(self, statements: list[Statement], plan: Plan) -> dict[str, float]:
         """Values that carry a date are what "today" asks for."""
@@ -150,7 +168,7 @@ class Reading:
         if len(path) < 2:
             return path
         whole = f"{path[0]}'s {path[1]}"
-        if any(fold(s.noun) == fold(whole) for s in self.desk.about(name, whole)):
+        if any(_same_noun(s.noun, whole) for s in self.desk.about(name, whole)):
             return [whole, *path[2:]]
         return path
 
@@ -202,8 +220,20 @@ class Reading:
             agreement=_weight(winner) / total,
             support=len({s.evidence for s in winner}),
             freshness=freshness,
+            date=(winner[0].date or "") if winner[0].is_dated else "",
             citations=tuple(dict.fromkeys(s.evidence for s in winner))[:3],
         )
+
+
+def _is_enough(match: Match, is_noun: bool) -> bool:
+    score, margin = _APART_NOUN if is_noun else _APART
+    apart = match.score >= score and match.margin >= margin
+    return apart or match.score >= (_WEAKEST_NOUN if is_noun else _WEAKEST)
+
+
+def _same_noun(a: str, b: str) -> bool:
+    """"gardeners' score" is "gardeners's score": a possessive was taken apart and put together."""
+    return [w for w in fold(a).split() if w != "s"] == [w for w in fold(b).split() if w != "s"]
 
 
 def finding(text: str, operation: str, *parts: Found, **more: float) -> Finding:
@@ -232,6 +262,7 @@ def _joined(trail: Found, step: Found) -> Found:
         agreement=min(trail.agreement, step.agreement),
         support=min(trail.support, step.support) if trail.steps else step.support,
         freshness=min(trail.freshness, step.freshness),
+        date=step.date,
         citations=(*trail.citations, *step.citations),
         steps=trail.steps + step.steps,
     )
@@ -244,7 +275,7 @@ def _weight(statements: list[Statement]) -> float:
 
 
 def _noun_key(noun: str) -> str:
-    return re.sub(r"^(?:live|current|today's)\s+", "", noun.casefold())
+    return re.sub(r"^(?:live|current|today's|last known)\s+", "", noun.casefold())
 
 
 def _when_scale(when: str) -> float:
