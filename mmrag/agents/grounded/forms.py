@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import msgspec
+
 from mmrag.agents.grounded.grammar import (
     MASK,
     Parser,
@@ -17,7 +19,7 @@ from mmrag.agents.grounded.grammar import (
     larger,
     spoken_unit,
 )
-from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, Plan, Subject
+from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan, Subject
 from mmrag.agents.grounded.values import clock_in, quantities
 
 _M = "\ue001\\d+\ue002"
@@ -35,7 +37,17 @@ def plan_question(text: str, talk: Talk, now: str | None) -> Plan:
     'weight'
     """
     parser = Parser(text, talk, now)
-    return _parse(parser, parser.masked)
+    plan = _parse(parser, parser.masked)
+    return _after_a_failure(plan, talk.open) if talk.open else plan
+
+
+def _after_a_failure(plan: Plan, before: Plan) -> Plan:
+    """The plan, with the question whose answer would have named whom it is about."""
+    if plan.inner is not None:
+        plan = msgspec.structs.replace(plan, inner=_after_a_failure(plan.inner, before))
+    if all(s.kind != UNKNOWN for s in (plan.subject, *plan.others)):
+        return plan
+    return msgspec.structs.replace(plan, whom=before)
 
 
 def _parse(p: Parser, text: str) -> Plan:

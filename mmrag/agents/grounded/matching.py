@@ -56,12 +56,17 @@ _SAME_SENSE = (
     {"warm", "warmer", "warmest", "cold", "colder", "hot", "temperature"}, {"thick", "thickness"},
     {"hold", "holds", "capacity", "volume", "fit"}, {"loud", "louder", "noise", "loudness"}, {"born", "birth"},
     {"made", "maker", "manufacturer", "make", "makes"}, {"wrote", "write", "written", "author"},
-    {"called", "name"}, {"rain", "rainfall"}, {"founded", "founding", "start", "started"},
+    {"called", "name"}, {"rain", "rainfall"}, {"founded", "founding", "founder", "start", "started"},
     {"people", "population", "inhabitants"}, {"close", "closes", "closing", "shut", "open", "opening"},
     {"sell", "sells", "sold", "sales"}, {"queue", "wait", "waiting"}, {"strong", "strength", "power"},
-    {"read", "readers"}, {"publish", "publishes", "published", "publisher", "publication"},
+    {"read", "readers"}, {"publish", "publishes", "published", "publisher", "publication", "brought"},
     {"design", "designed", "designer", "drew"}, {"last", "lasts", "duration", "keep", "keeps"},
     {"lead", "leads", "runs", "boss", "chief", "head"}, {"stock", "left", "available"},
+    {"runs", "run", "operator", "operated", "operates"}, {"behind", "maker", "owner", "manufacturer"}, {"drives", "drive", "car"},
+    {"come", "came", "launch", "launched", "release", "released", "introduced", "introduction", "presentation"},
+    {"finished", "completion", "completed", "built"}, {"far", "range", "distance"}, {"pays", "sponsor", "funds"},
+    {"based", "headquarters", "seat"}, {"higher", "elevation", "altitude"}, {"spotted", "seen", "sightings"},
+    {"score", "points", "rating"}, {"visit", "visits", "visitors"}, {"registered", "registration"},
 )  # fmt: skip
 """Adjectives and verbs that ask for a noun in ordinary English."""
 

@@ -26,6 +26,10 @@ UNITS: dict[tuple[str, str], tuple[float, float]] = {
 """(from, to) → factor, offset."""
 
 
+_READABLE = 0.5
+"""How often the largest print that no search knows is all of a name."""
+
+
 def _lookup(r: Reading, plan: Plan) -> Finding | None:
     found = r.resolve(plan)
     if found is None:
@@ -42,7 +46,10 @@ def _print(r: Reading, plan: Plan) -> Finding | None:
     main = r.scene.main
     if main is not None and main.source in ("ocr", "both"):
         return _seen(main.name, plan, [main])
-    return _seen(r.scene.printed[0], plan, [], 0.5) if r.scene.printed else None
+    printed = r.scene.printed
+    if main is not None and (not printed or main.confidence > _READABLE):
+        return _seen(main.name, plan, [main])
+    return _seen(printed[0], plan, [], _READABLE) if printed else None
 
 
 def _small_print(r: Reading, plan: Plan) -> Finding | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.matching import Match, Matcher
-from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, Plan, Subject
+from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, UNKNOWN, Plan, Subject
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import Statement, fold
 from mmrag.agents.grounded.values import Value
@@ -88,7 +88,8 @@ class Reading:
     def entities(self, subject: Subject) -> list[Candidate]:
         """Whom a subject stands for."""
         if subject.kind == NAMED:
-            return [Candidate(name=subject.name, confidence=1.0, source="question")]
+            sure = self.scene.main.confidence if subject.is_guess and self.scene.main else 1.0
+            return [Candidate(name=subject.name, confidence=sure, source="question")]
         if subject.kind == BESIDE:
             return list(self.scene.beside[:1])
         main = [self.scene.main] if self.scene.main else []
@@ -97,8 +98,23 @@ class Reading:
     def resolve(self, plan: Plan, subject: Subject | None = None) -> Found | None:
         """The attribute that a plan asks of its (or another) subject."""
         who = subject or plan.subject
-        people = self.entities(who)
+        people = self.entities(who) if who.kind != UNKNOWN else self.unnamed(plan)
         return self.of_entity(plan, people[0], who) if people else None
+
+    def unnamed(self, plan: Plan) -> list[Candidate]:
+        """ "That town" after a question that was not answered: the thing in view where it is one,
+        or else what the answer would have been."""
+        main = self.scene.main
+        if main is not None and plan.noun:
+            self.desk.about(main.name)
+            if self.desk.is_a(main.name, plan.noun):
+                return [main]
+        if plan.whom is None or plan.whom.subject.kind == UNKNOWN:
+            return []
+        found = self.resolve(plan.whom)
+        if found is None or found.value.kind != "name":
+            return []
+        return [Candidate(name=found.value.text, confidence=found.recognition, source="question")]
 
     def of_entity(self, plan: Plan, entity: Candidate, who: Subject) -> Found | None:
         """Follow the relations from an entity, then look the attribute up."""

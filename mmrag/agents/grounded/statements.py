@@ -42,7 +42,7 @@ _DATED = (
     re.compile(
         rf"^.{{0,40}}?\b(?:as of|on|by|since|checked|until)\s+({DATE.pattern})\s*[,:]?", re.I
     ),
-    re.compile(rf"\b(?:as of|on)\s+({DATE.pattern})(?=[\s,.]|$),?", re.I),
+    re.compile(rf"\b(?:as of|on)\s+({DATE.pattern})(?=[\s,.]|$)", re.I),
 )
 _SAID_BEFORE = re.compile(rf"\b{_BE}\s")
 """What stands before this date is the statement itself: "the price was $5 on 4 March"."""
@@ -94,6 +94,7 @@ def statements_about(
     return found
 
 
+@lru_cache(maxsize=8192)
 def fold(text: str) -> str:
     """Letters and digits only, lower case: names compare across typography."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, Plan
+from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import fold
 from mmrag.agents.grounded.values import read_value
@@ -32,6 +32,9 @@ the thing in view ("is it taller than X?")."""
 _MATCHES, _DIFFERS = 5.0, 0.6
 """Odds of a candidate of which a premise of the wearer's is true, and of which it is false: some
 premises are false, but a wrong thing fits one only by luck."""
+
+_PICTURE_ONLY = {"print", "small-print", "first-name"}
+"""Operations whose answer is read off the picture, whatever the thing is."""
 
 _ANSWERS, _SILENT = 1.35, 0.42
 """Odds of a candidate for which the question has an answer, and of one for which it has none."""
@@ -97,8 +100,10 @@ def _is_about_main(plan: Plan) -> bool:
     """Whether the answer is about one thing in view, whichever it is."""
     if plan.inner is not None and not _is_about_main(plan.inner):
         return False
+    if plan.operation in _PICTURE_ONLY:
+        return False
     kinds = {plan.subject.kind, *(s.kind for s in plan.others)}
-    return MAIN in kinds and not kinds & {GROUP, BESIDE} and plan.operation != "first-name"
+    return bool(kinds & {MAIN, UNKNOWN}) and not kinds & {GROUP, BESIDE}
 
 
 def _heard(name: str, plan: Plan) -> float:
