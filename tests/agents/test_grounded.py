@@ -326,3 +326,19 @@ def test_a_turn_after_a_failure_is_worth_what_such_turns_earned():
     assert worth_after_failure(SURE, [trial(wrong, right, right, wrong, wrong)]) == 0.05
     assert worth_after_failure(SURE, [trial(wrong, right, right, wrong)]) == 1.0
     assert worth_after_failure(UNSURE, [trial(right, right)]) == 0.05  # it never speaks
+
+
+@pytest.mark.parametrize(
+    ("printed", "names", "main"),
+    [
+        ("Alder Brook", ("Alder Brook Kettle", "Dorn Field Kettle"), "Alder Brook Kettle"),
+        ("AlderBrook Ket", ("Alder Brook Kettle", "Dorn Field Kettle"), "Alder Brook Kettle"),
+        ("Alder Brook", ("Alder Brook Kettle", "Alder Brook Stove"), "Dorn Field Kettle"),
+        ("Alder", ("Alder Brook Kettle",), "Dorn Field Kettle"),
+    ],
+)
+def test_the_beginning_of_one_name_is_the_name(printed, names, main):
+    hits = [Evidence(source="image-kg", id="1", score=0.9, text="Dorn Field Kettle")]
+    hits += [Evidence(source="image-kg", id=n, score=0.5, text=n) for n in names]
+    line = Line(text=printed, box=(0, 0, 60, 10), confidence=0.9)
+    assert resolve([line], hits, None, size=(64, 64)).main.name == main

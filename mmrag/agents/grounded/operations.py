@@ -80,7 +80,8 @@ def _choose_name(r: Reading, plan: Plan) -> Finding | None:
     for name in plan.options:
         if fold(name) == fold(main.name):
             return _seen(name, plan, [main])
-    ranked = [c for c in r.scene.beside if fold(c.name) in {fold(o) for o in plan.options}]
+    offered = {fold(o) for o in plan.options}
+    ranked = [c for c in (*r.scene.beside, *r.scene.alike) if fold(c.name) in offered]
     return _seen(ranked[0].name, plan, ranked[:1], 0.5) if ranked else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmrag.records import Evidence, Record
+from mmrag.records import Box, Evidence, Record
 
 
 class Candidate(Record, frozen=True, kw_only=True):
@@ -13,6 +13,8 @@ class Candidate(Record, frozen=True, kw_only=True):
     source: str
     """ocr, image-kg or both."""
     evidence: tuple[Evidence, ...] = ()
+    box: Box | None = None
+    """Where in the picture, as far as the image search tells."""
 
 
 class Scene(Record, frozen=True, kw_only=True):
@@ -26,6 +28,8 @@ class Scene(Record, frozen=True, kw_only=True):
     printed: tuple[str, ...] = ()
     """Lines read in the picture, the largest first."""
     evidence: tuple[Evidence, ...] = ()
+    places: dict[str, Box] = {}
+    """Where in the picture the hits of the image search are, by id."""
 
 
 class Finding(Record, frozen=True, kw_only=True):

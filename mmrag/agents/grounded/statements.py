@@ -15,7 +15,7 @@ from mmrag.records import Evidence, Record
 
 _WORD = r"[A-Z][^\W\d_]*(?:['’-](?!s\b)[^\W\d_]+)*"
 NAME = re.compile(
-    rf"{_WORD}(?:(?:\s+(?:of|the|at|and|&|under|by|upon|on|in|de|la))*\s+{_WORD})+(?:\s\d{{3}}\b)?"
+    rf"{_WORD}(?:(?:\s+(?:of|the|at|and|&|under|by|upon|on|in|against|from|for|de|la))*\s+{_WORD})+(?:\s\d{{3}}\b)?"
     r"|\b[A-Z][^\W\d_]+(?:-[^\W\d_]+)*-[A-Z][^\W\d_]+"
 )
 """A proper name: two capitalised words or more, or a compound of them."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from mmrag.agents.grounded.entities import elsewhere
 from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import fold
@@ -139,8 +140,7 @@ def _ranked(scene: Scene, people: list[Candidate], odds: list[float]) -> Scene:
     )
     if [c.name for c in new] == [c.name for c in people] and new == people:
         return scene
-    beside = tuple(c for c in new[1:4])
-    return msgspec.structs.replace(scene, main=new[0], beside=beside, alike=tuple(new))
+    return msgspec.structs.replace(scene, main=new[0], beside=elsewhere(new), alike=tuple(new))
 
 
 def _seen_as(scene: Scene, candidate: Candidate) -> Scene:
