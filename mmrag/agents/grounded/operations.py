@@ -170,7 +170,8 @@ def _fits(r: Reading, plan: Plan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or not found.value.number or plan.amount is None:
         return None
-    return finding(f"{int(plan.amount // found.value.number):,}", plan.operation, found)
+    times = int(plan.amount // found.value.number)
+    return finding(f"{times:,}", plan.operation, found) if times > 0 else None
 
 
 def _times(r: Reading, plan: Plan) -> Finding | None:
