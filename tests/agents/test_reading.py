@@ -158,11 +158,15 @@ def test_sets_are_of_the_kind_that_is_asked_about(question, answer):
     ],
 )  # fmt: skip
 def test_a_date_does_not_take_its_sentence_with_it(sentence, noun, value, date):
-    assert [(n, v, d) for n, v, d, _ in parse(sentence, "The Glass Orchard")] == [(noun, value, date)]
+    assert [(n, v, d) for n, v, d, _ in parse(sentence, "The Glass Orchard")] == [
+        (noun, value, date)
+    ]
 
 
 def test_what_names_the_thing_itself_says_nothing_about_it():
-    fan = page("The Glass Orchard", "The favourite book of Dora Finch Mallory is The Glass Orchard.")
+    fan = page(
+        "The Glass Orchard", "The favourite book of Dora Finch Mallory is The Glass Orchard."
+    )
     assert read("Which book is this book's favourite book?", pages=(*PAGES, fan)) is None
 
 

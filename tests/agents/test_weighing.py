@@ -23,8 +23,7 @@ NAMES = ("Alder Brook Kettle", "Birch Hollow Kettle", "Cedar Marsh Kettle")
 
 def alike(*chances, source="image-kg"):
     people = tuple(
-        Candidate(name=n, confidence=c, source=source)
-        for n, c in zip(NAMES, chances, strict=False)
+        Candidate(name=n, confidence=c, source=source) for n, c in zip(NAMES, chances, strict=False)
     )
     return Scene(main=people[0], beside=people[1:], alike=people)
 

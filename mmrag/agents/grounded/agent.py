@@ -96,7 +96,9 @@ class GroundedAgent:
         p, more = await self._verify(plan, finding, desk, trace)
         return self._decide(query, finding, p, trace, usage + more)
 
-    async def _plan(self, query: Query, scene: Scene, trace: Trace) -> tuple[Plan, list[Plan], Usage]:
+    async def _plan(
+        self, query: Query, scene: Scene, trace: Trace
+    ) -> tuple[Plan, list[Plan], Usage]:
         """The question taken apart, and those before it."""
         usage, text = Usage(), query.text
         with trace.step("planner", by=self._parts["planner"]) as step:
@@ -263,7 +265,8 @@ class GroundedAgent:
     ) -> Reply:
         with trace.step("abstention") as step:
             failed = self._parts.on("multiturn") and failed_before(query.history)
-            bar = threshold(query.turn_index, failed, self._calibration.turn_value)
+            known = self._calibration
+            bar = threshold(query.turn_index, failed, known.turn_value, known.least)
             speaks = finding is not None and (p > bar or not self._parts.on("abstain"))
             step.info |= {"threshold": round(bar, 4), "p": round(p, 4), "speaks": speaks}
             step.info["candidate"] = finding.text if finding else None

@@ -108,7 +108,7 @@ def resolve(
         alike=() if candidates else tuple(alike[:_ALIKE]),
         printed=tuple(texts[:20]),
         evidence=tuple(shown),
-        places=places,
+        places=tuple(places.items()),
     )
 
 
@@ -123,7 +123,7 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
     ranked = _likeness(fitting)
     if not ranked:
         return scene
-    people = _candidates(ranked, fitting, scene.places)
+    people = _candidates(ranked, fitting, dict(scene.places))
     return msgspec.structs.replace(
         scene, main=people[0], beside=elsewhere(people), alike=tuple(people[:_ALIKE])
     )
@@ -165,7 +165,11 @@ def _places(hits: Sequence[Evidence]) -> dict[str, Box]:
     found: dict[str, Box] = {}
     for hit in hits:
         box = hit.attributes.get("box")
-        if isinstance(box, list | tuple) and len(box) == 4 and hit.attributes.get("region") != "whole":
+        if (
+            isinstance(box, list | tuple)
+            and len(box) == 4
+            and hit.attributes.get("region") != "whole"
+        ):
             found[hit.id] = (float(box[0]), float(box[1]), float(box[2]), float(box[3]))
     return found
 

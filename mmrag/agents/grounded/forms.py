@@ -375,7 +375,8 @@ def _sharing(p: Parser, t: str) -> Plan | None:
         t,
     )
     shared = re.search(
-        r"\b(?:that |who )?shares? (its|their|his|her|th(?:is|at) [a-z ]+?'s?|\ue001\d+\ue002's?) (.+?)(?:,|$)", t
+        r"\b(?:that |who )?shares? (its|their|his|her|th(?:is|at) [a-z ]+?'s?|\ue001\d+\ue002's?) (.+?)(?:,|$)",
+        t,
     )
     owned = re.search(r"\bwith (its|th(?:is|at) [a-z ]+?'s?) (.+?)(?:,|$)", t)
     if same:
@@ -403,7 +404,13 @@ def _sharing(p: Parser, t: str) -> Plan | None:
     else:
         operation, ask = "list-sharing", ""
     return p.plan(
-        operation, who, ask, relation=relation, larger=larger(ask), asks_noun=bool(ask), noun=_members(t)
+        operation,
+        who,
+        ask,
+        relation=relation,
+        larger=larger(ask),
+        asks_noun=bool(ask),
+        noun=_members(t),
     )
 
 

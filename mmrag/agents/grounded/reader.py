@@ -27,9 +27,9 @@ _APART, _APART_NOUN = (0.16, 0.05), (0.35, 0.15)
 """A weaker match will do where it stands out: least match, least margin over the next."""
 
 _MEASURES = {
-    "compare", "choose", "choose-then", "difference", "days-apart", "extreme", "filter", "count", "total",
-    "average", "percent", "against-past", "peak", "trough", "swing", "convert", "fits", "times", "enough",
-    "total-sharing", "extreme-sharing",
+    "compare", "choose", "choose-then", "difference", "days-apart", "extreme", "filter", "count",
+    "total", "average", "percent", "against-past", "peak", "trough", "swing", "convert", "fits",
+    "times", "enough", "total-sharing", "extreme-sharing",
 }  # fmt: skip
 """Operations on quantities: what is a name or a list is not what they ask for."""
 
@@ -160,7 +160,9 @@ class Reading:
         if names:
             nouns = {n: v for n, v in nouns.items() if v.kind in ("name", "text")}
         elif plan.operation in _MEASURES:
-            nouns = {n: v for n, v in nouns.items() if v.kind in ("number", "year", "date", "clock")}
+            nouns = {
+                n: v for n, v in nouns.items() if v.kind in ("number", "year", "date", "clock")
+            }
         bonus = {} if names else self._time_bonus(statements, plan)
         match = self.matcher.best(asked, nouns, is_noun=is_noun, bonus=bonus)
         if match is None or not _is_enough(match, is_noun):
@@ -248,7 +250,7 @@ def _is_enough(match: Match, is_noun: bool) -> bool:
 
 
 def _same_noun(a: str, b: str) -> bool:
-    """"gardeners' score" is "gardeners's score": a possessive was taken apart and put together."""
+    """ "gardeners' score" is "gardeners's score": a possessive was taken apart and put together."""
     return [w for w in fold(a).split() if w != "s"] == [w for w in fold(b).split() if w != "s"]
 
 

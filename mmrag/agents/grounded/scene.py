@@ -28,8 +28,8 @@ class Scene(Record, frozen=True, kw_only=True):
     printed: tuple[str, ...] = ()
     """Lines read in the picture, the largest first."""
     evidence: tuple[Evidence, ...] = ()
-    places: dict[str, Box] = {}
-    """Where in the picture the hits of the image search are, by id."""
+    places: tuple[tuple[str, Box], ...] = ()
+    """Which hits of the image search, by id, are where in the picture."""
 
 
 class Finding(Record, frozen=True, kw_only=True):

@@ -61,7 +61,7 @@ def reply_name(reply: str, question: str) -> str:
 
 
 def spoken_kind(query: Query) -> str:
-    """What the wearer calls the thing in view: "this kettle", "these two kettles", now or before."""
+    """What the wearer calls the thing in view: "this kettle", "these two kettles"."""
     for text in (query.text, *(e.query for e in reversed(query.history))):
         for match in _KIND.finditer(text):
             one, several = match.groups()
@@ -73,7 +73,8 @@ def spoken_kind(query: Query) -> str:
 
 _KIND = re.compile(
     r"\b(?:this\s+(?:pair of )?|the (?:other|second)\s+(?=[a-z]*[a-rt-z]\b))([a-z]+)"
-    r"|\b(?:these|all the(?! other)|(?:of|these) (?:the )?(?:two|three|four))\s+(?:two |three |four )?(?:pairs of )?([a-z]+s|fish)\b"
+    r"|\b(?:these|all the(?! other)|(?:of|these) (?:the )?(?:two|three|four))\s+"
+    r"(?:two |three |four )?(?:pairs of )?([a-z]+s|fish)\b"
 )
 """What the wearer calls one thing in view, or several."""
 
