@@ -42,7 +42,7 @@ def says(answers):
     return read
 
 
-def unknown(_candidate, _claim):
+def unknown(_claim, _scene):
     return None
 
 
@@ -95,7 +95,7 @@ def test_print_names_groups_and_what_is_read_off_are_not_weighed(scene, question
 
 def test_a_true_premise_tells_look_alikes_apart():
     claim = plan("Given that its maker is Bar Works, what's its weight?")
-    scene = told(alike(0.5, 0.4), [claim], lambda c, _: c.name == NAMES[1])
+    scene = told(alike(0.5, 0.4), [claim], lambda _, seen: seen.main.name == NAMES[1])
     assert scene.main.name == NAMES[1]
     assert scene.main.confidence > 0.6
     assert told(alike(0.5, 0.4), [claim], unknown).main.name == NAMES[0]

@@ -23,7 +23,7 @@ from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
-from mmrag.agents.grounded.scene import Candidate, Finding, Scene
+from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import failed_before, replay, spoken_kind
 from mmrag.agents.grounded.weighing import agreed, told
 from mmrag.agents.readiness import built_in_capacity
@@ -154,7 +154,7 @@ class GroundedAgent:
                 scene = told(
                     scene,
                     [*before, plan] if self._parts.on("planner") else [],
-                    lambda one, claim: self._reader.holds(claim, _as(scene, one), desk, now),
+                    lambda claim, seen: self._reader.holds(claim, seen, desk, now),
                 )
                 finding, said = self._weigh(plan, scene, desk, now)
                 step.info["candidates"] = said
@@ -308,10 +308,6 @@ class SentenceMeaning:
 
             self._encoder = text_encoders.create("minilm")
         return self._encoder.encode(items)
-
-
-def _as(scene: Scene, candidate: Candidate) -> Scene:
-    return msgspec.structs.replace(scene, main=candidate)
 
 
 def _says_no(text: str) -> bool:

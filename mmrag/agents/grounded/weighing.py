@@ -41,12 +41,11 @@ _ANSWERS, _SILENT = 1.35, 0.42
 """Odds of a candidate for which the question has an answer, and of one for which it has none."""
 
 
-def told(
-    scene: Scene, plans: Sequence[Plan], holds: Callable[[Candidate, Plan], bool | None]
-) -> Scene:
+def told(scene: Scene, plans: Sequence[Plan], holds: Callable[[Plan, Scene], bool | None]) -> Scene:
     """The scene after all that the wearer has said of the thing in view.
 
-    `holds` tells whether a premise is true of a candidate, or None where nothing is known.
+    `holds` tells whether a premise is true of the main thing of a scene, or None where nothing is
+    known.
     """
     if not _is_open(scene):
         return scene
@@ -58,7 +57,7 @@ def told(
             odds[i] *= _heard(candidate.name, plan)
     for claim in claims:
         for i in _worth(odds):
-            true = holds(people[i], claim)
+            true = holds(claim, _seen_as(scene, people[i]))
             if true is not None:
                 odds[i] *= _MATCHES if true else _DIFFERS
     return _ranked(scene, people, odds)
