@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.abstain import Calibration, fit
+from mmrag.agents.grounded.abstain import Calibration, fit, threshold
 from mmrag.errors import DataError
 from mmrag.metrics.protocols import StopRule, TurnScore
 from mmrag.protocols import Agent, Judge
@@ -88,13 +88,45 @@ def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool
     return rows, right
 
 
-def calibrate(trials: Sequence[Trial], *, made_on: str) -> Calibration:
-    """Fit the probability of being right on trials held with abstain=off and no stop."""
+MOST_WRONG = 0.09
+"""Share of the turns that may be answered wrongly, where nothing else is said."""
+
+
+def calibrate(
+    trials: Sequence[Trial], *, made_on: str, most_wrong: float = MOST_WRONG
+) -> Calibration:
+    """Fit the probability of being right on trials held with abstain=off and no stop.
+
+    The threshold is 1/2, or the least above it with which at most `most_wrong` of all turns are
+    answered wrongly.
+    """
     rows, right = findings(trials)
     if not rows:
         raise DataError("no turn was answered; is there an index with pages and pictures?")
     found = fit(rows, right, made_on=made_on)
-    return msgspec.structs.replace(found, turn_value=worth_after_failure(found, trials))
+    found = msgspec.structs.replace(found, turn_value=worth_after_failure(found, trials))
+    for percent in range(50, 100):
+        found = msgspec.structs.replace(found, least=percent / 100)
+        if share_wrong(found, trials) <= most_wrong:
+            break
+    return found
+
+
+def share_wrong(calibration: Calibration, trials: Sequence[Trial]) -> float:
+    """Share of all turns that an agent with this calibration would answer wrongly."""
+    wrong = turns = 0
+    for trial in trials:
+        failed = False
+        for result in trial.results:
+            step = _step(result.reply.trace if result.reply else (), "verifier")
+            features = step.info.get("features") if step else None
+            bar = threshold(result.turn_index, failed, calibration.turn_value, calibration.least)
+            speaks = features is not None and calibration.probability(features) > bar
+            right = result.verdict is not None and result.verdict.outcome.is_correct
+            wrong += speaks and not right
+            turns += 1
+            failed = not speaks
+    return wrong / turns if turns else 0.0
 
 
 def worth_after_failure(calibration: Calibration, trials: Sequence[Trial]) -> float:

@@ -91,6 +91,9 @@ def calibrate(
     judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
     search: Annotated[str, typer.Option(help="Index folder or auto.")] = "auto",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N sessions.")] = None,
+    most_wrong: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
+    ] = 0.09,
     concurrency: Annotated[int, typer.Option(min=1, max=256)] = 4,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
@@ -135,7 +138,9 @@ def calibrate(
                 tell=tell,
             )
         )
-    found: Calibration = fitted(trials, made_on=f"{source.fingerprint}, index {index}, {never}")
+    found: Calibration = fitted(
+        trials, made_on=f"{source.fingerprint}, index {index}, {never}", most_wrong=most_wrong
+    )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
     rows, right = findings(trials)
@@ -145,6 +150,7 @@ def calibrate(
         typer.echo(msgspec.json.encode({"calibration": found, "curve": curve}).decode())
         return
     typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
+    typer.echo(f"It speaks from p = {found.least:.2f} on, after a failed turn a little earlier.")
     typer.echo("threshold  coverage  risk")
     for point in curve:
         typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")

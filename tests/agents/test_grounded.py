@@ -326,3 +326,46 @@ def test_a_turn_after_a_failure_is_worth_what_such_turns_earned():
     assert worth_after_failure(SURE, [trial(wrong, right, right, wrong, wrong)]) == 0.05
     assert worth_after_failure(SURE, [trial(wrong, right, right, wrong)]) == 1.0
     assert worth_after_failure(UNSURE, [trial(right, right)]) == 0.05  # it never speaks
+
+
+@pytest.mark.parametrize(
+    ("printed", "names", "main"),
+    [
+        ("Alder Brook", ("Alder Brook Kettle", "Dorn Field Kettle"), "Alder Brook Kettle"),
+        ("AlderBrook Ket", ("Alder Brook Kettle", "Dorn Field Kettle"), "Alder Brook Kettle"),
+        ("Alder Brook", ("Alder Brook Kettle", "Alder Brook Stove"), "Dorn Field Kettle"),
+        ("Alder", ("Alder Brook Kettle",), "Dorn Field Kettle"),
+    ],
+)
+def test_the_beginning_of_one_name_is_the_name(printed, names, main):
+    hits = [Evidence(source="image-kg", id="1", score=0.9, text="Dorn Field Kettle")]
+    hits += [Evidence(source="image-kg", id=n, score=0.5, text=n) for n in names]
+    line = Line(text=printed, box=(0, 0, 60, 10), confidence=0.9)
+    assert resolve([line], hits, None, size=(64, 64)).main.name == main
+
+
+def test_the_least_probability_keeps_the_wrong_answers_few():
+    from mmrag.records import Capture, Outcome, Reply, Session, Status, Step, TurnResult, Verdict
+    from simulator.trials import Trial, calibrate, share_wrong
+
+    def held(number):
+        sure = (number % 10) / 10
+        right = number % 10 > 3 + number % 3
+        step = Step(name="verifier", info={"features": {"recognition": 1.0, "match": sure}})
+        result = TurnResult(
+            session_id=str(number), turn_index=0, status=Status.ANSWERED,
+            reply=Reply(text="x", trace=(step,)),
+            verdict=Verdict(outcome=Outcome.PERFECT if right else Outcome.INCORRECT, judge="test"),
+        )  # fmt: skip
+        session = Session(id=str(number), capture=Capture(image=picture()), turns=())
+        return Trial(session=session, results=(result,))
+
+    trials = [held(n) for n in range(300)]
+    free = calibrate(trials, made_on="test", most_wrong=1.0)
+    few = share_wrong(free, trials) / 2
+    strict = calibrate(trials, made_on="test", most_wrong=few)
+    assert free.least == 0.5
+    assert strict.least > 0.5
+    assert share_wrong(strict, trials) <= few
+    assert threshold(0, False, strict.turn_value, strict.least) == strict.least
+    assert threshold(1, True, strict.turn_value, strict.least) < strict.least

@@ -45,6 +45,9 @@ class Calibration(Record, frozen=True, kw_only=True):
 
     Less than the average: who has failed once often does not know the thing at all.
     """
+    least: Annotated[float, msgspec.Meta(ge=0.5, lt=1)] = 0.5
+    """Least probability worth an answer when nothing has failed; above 1/2 where more than a share
+    of the calibration set's turns would be answered wrongly otherwise."""
     made_on: str = ""
     """Data and command that it was fitted with."""
     samples: int = 0
@@ -56,16 +59,16 @@ class Calibration(Record, frozen=True, kw_only=True):
         return (known + (1 - known) * self.luck) / (1 + math.exp(-max(-30.0, min(30.0, z))))
 
 
-def threshold(turn_index: int, failed_before: bool, turn_value: float) -> float:
+def threshold(turn_index: int, failed_before: bool, turn_value: float, least: float = 0.5) -> float:
     """The least probability that is worth an answer.
 
-    >>> threshold(0, False, 0.35)
-    0.5
+    >>> threshold(0, False, 0.35), threshold(0, False, 0.35, least=0.6)
+    (0.5, 0.6)
     """
     if not failed_before:
-        return 0.5
+        return least
     left = max(0.0, EXPECTED_TURNS - 1 - turn_index)
-    return 1 / (2 + left * turn_value)
+    return 1 / (1 / least + left * turn_value)
 
 
 def read_calibration(path: str | Path | None = None) -> Calibration:

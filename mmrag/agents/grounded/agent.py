@@ -24,7 +24,8 @@ from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.scene import Finding, Scene
-from mmrag.agents.grounded.talking import failed_before, follow, spoken_kind
+from mmrag.agents.grounded.talking import failed_before, replay, spoken_kind
+from mmrag.agents.grounded.weighing import agreed, told
 from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
+_SEARCHES_BESIDES = 3
+"""Most web queries for a candidate that is not the likeliest."""
 
 
 class GroundedAgent:
@@ -85,18 +88,21 @@ class GroundedAgent:
         """Answer one turn."""
         trace = Trace()
         scene = await asyncio.to_thread(self._looker.look, query.image, trace, spoken_kind(query))
-        plan, usage = await self._plan(query, scene, trace)
-        finding, desk = await asyncio.to_thread(self._read, plan, scene, query, trace)
+        plan, before, usage = await self._plan(query, scene, trace)
+        finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if self._parts["reader"] == "model":
             finding, more = await self._read_by_model(query, plan, scene, desk, trace)
             usage += more
         p, more = await self._verify(plan, finding, desk, trace)
         return self._decide(query, finding, p, trace, usage + more)
 
-    async def _plan(self, query: Query, scene: Scene, trace: Trace) -> tuple[Plan, Usage]:
+    async def _plan(
+        self, query: Query, scene: Scene, trace: Trace
+    ) -> tuple[Plan, list[Plan], Usage]:
+        """The question taken apart, and those before it."""
         usage, text = Usage(), query.text
         with trace.step("planner", by=self._parts["planner"]) as step:
-            talk = follow(query.history, query.query_time)
+            talk, before = replay(query.history, query.query_time)
             if not self._parts.on("planner"):
                 who = Subject()
                 plan = Plan(operation="lookup", question=text, subject=who, ask=text)
@@ -128,10 +134,10 @@ class GroundedAgent:
                 "needs": "web" if plan.needs_web else "image",
                 "now": plan.now or plan.when,
             }
-        return plan, usage
+        return plan, before, usage
 
     def _read(
-        self, plan: Plan, scene: Scene, query: Query, trace: Trace
+        self, plan: Plan, before: list[Plan], scene: Scene, query: Query, trace: Trace
     ) -> tuple[Finding | None, Desk]:
         with trace.step("reader") as step:
             desk = Desk(
@@ -144,7 +150,17 @@ class GroundedAgent:
             now = query.query_time if self._parts.on("freshness") else None
             if not self._parts.on("freshness"):
                 plan = msgspec.structs.replace(plan, when="", now="")
-            finding = self._reader.read(plan, scene, desk, now)
+            if self._parts.on("candidates") and self._parts.on("entity"):
+                scene = told(
+                    scene,
+                    [*before, plan] if self._parts.on("planner") else [],
+                    lambda claim, seen: self._reader.holds(claim, seen, desk, now),
+                )
+                finding, said = self._weigh(plan, scene, desk, now)
+                step.info["candidates"] = said
+            else:
+                finding = self._reader.read(plan, scene, desk, now)
+            step.info["entity"] = scene.main.name if scene.main else None
             if self._parts["reader"] == "model":  # gather for the model what the plan points at
                 for entity in (scene.main, *scene.beside[:1]):
                     if entity:
@@ -156,6 +172,20 @@ class GroundedAgent:
             cited = set(finding.citations) if finding else set[str]()
             step.found([e for e in desk.used if e.id in cited][:8])
         return finding, desk
+
+    def _weigh(
+        self, plan: Plan, scene: Scene, desk: Desk, now: str | None
+    ) -> tuple[Finding | None, list[tuple[str, str]]]:
+        first = True
+
+        def read(seen: Scene) -> Finding | None:
+            nonlocal first
+            if not first:
+                desk.also(_SEARCHES_BESIDES)
+            first = False
+            return self._reader.read(plan, seen, desk, now)
+
+        return agreed(scene, plan, read)
 
     async def _read_by_model(
         self, query: Query, plan: Plan, scene: Scene, desk: Desk, trace: Trace
@@ -235,7 +265,8 @@ class GroundedAgent:
     ) -> Reply:
         with trace.step("abstention") as step:
             failed = self._parts.on("multiturn") and failed_before(query.history)
-            bar = threshold(query.turn_index, failed, self._calibration.turn_value)
+            known = self._calibration
+            bar = threshold(query.turn_index, failed, known.turn_value, known.least)
             speaks = finding is not None and (p > bar or not self._parts.on("abstain"))
             step.info |= {"threshold": round(bar, 4), "p": round(p, 4), "speaks": speaks}
             step.info["candidate"] = finding.text if finding else None

@@ -18,6 +18,9 @@ from mmrag.records import Evidence
 MAX_SEARCHES = 12
 """Most web queries of one turn."""
 
+_SET_SEARCHES, _SET_PAGES = 12, 60
+"""More queries, and more pages for each, where a question is about all that share something."""
+
 
 class Desk:
     """Evidence by entity. Without a search it reads what it was given and fetches nothing."""
@@ -46,6 +49,8 @@ class Desk:
         self._known: dict[str, Evidence] = {}
         self._asked: set[str] = set()
         self._read: dict[str, tuple[int, list[Statement]]] = {}
+        self._most = MAX_SEARCHES
+        self._brief = False
         self.add(evidence)
 
     def add(self, evidence: Sequence[Evidence]) -> None:
@@ -64,38 +69,62 @@ class Desk:
         """What is known about an entity; fetches pages about it once per hint."""
         if not name:
             return []
-        self._fetch([name, *(f"{name} {h}" for h in hints if h and self._expand)])
+        asked = [f"{name} {h}" for h in hints if h and self._expand]
+        self._fetch(asked if asked and self._brief else [name, *asked])
         count, found = self._read.get(name, (-1, []))
         if count != len(self.used):
             found = statements_about(name, self.used, strict=self._strict)
             self._read[name] = (len(self.used), found)
         return found
 
-    def sharing(self, relation: str, owner: str) -> dict[str, list[Statement]]:
-        """Entities of whose pages some state that their relation is the owner."""
-        self._fetch([f"{relation} {owner}", owner])
+    def also(self, searches: int) -> None:
+        """Go on for a thing less probable: with so many searches more, and one per question."""
+        self._most = len(self._asked) + searches
+        self._brief = True
+
+    def sharing(self, relation: str, owner: str, kind: str = "") -> dict[str, list[Statement]]:
+        """Entities of whose pages some state that their relation is the owner.
+
+        With a kind ("hat") only those that some page calls so.
+        """
+        self._most += _SET_SEARCHES
+        about = [f"{kind} {relation} {owner}"] if kind else []
+        self._fetch([f"{relation} {owner}", owner, *about], k=_SET_PAGES)
         found: dict[str, list[Statement]] = {}
         wanted = fold(owner)
         for item in self.used:
             if wanted not in fold(item.text) and wanted not in fold(str(item.attributes)):
                 continue
             name = item.text if item.source == "image-kg" else title_name(item.title)
-            if name and fold(name) != wanted:
-                found.setdefault(name, self.about_known(name))
-        return found
+            if name and fold(name) != wanted and name not in found:
+                found[name] = self.about_known(name)
+        return {n: s for n, s in found.items() if not kind or self.is_a(n, kind)}
+
+    def is_a(self, name: str, kind: str) -> bool:
+        """Whether something on the desk calls an entity by a kind: "X is a hat"."""
+        wanted = fold(name)
+        called = re.compile(rf"\b(?:is|a|an|the|this|type:?|kind:?)\s+{re.escape(kind)}\b", re.I)
+        for item in self.used:
+            if item.source == "image-kg":
+                typed = {k: str(v) for k, v in item.attributes.items() if k in ("type", "kind")}
+                if fold(item.text) == wanted and kind in fold(" ".join(typed.values())):
+                    return True
+            elif wanted in fold(item.title) and called.search(item.text):
+                return True
+        return fold(kind).split()[-1] in wanted.split()
 
     def about_known(self, name: str) -> list[Statement]:
         """What the evidence on the desk says, without fetching more."""
         return statements_about(name, self.used)
 
-    def _fetch(self, queries: Sequence[str]) -> None:
+    def _fetch(self, queries: Sequence[str], *, k: int = 0) -> None:
         new = [q for q in dict.fromkeys(queries) if q not in self._asked]
-        new = new[: max(0, MAX_SEARCHES - len(self._asked))]
+        new = new[: max(0, self._most - len(self._asked))]
         if self._search is None or not new:
             return
         self._asked.update(new)
         self.queries += new
-        for hits in self._search.search_text(new, self._k):
+        for hits in self._search.search_text(new, k or self._k):
             self.add(hits)
 
 

@@ -7,7 +7,7 @@ exceeds that of every other entity. "None" is an answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -18,7 +18,7 @@ from mmrag.agents.grounded.ocr import Line, blocks
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import fold, read_attributes
 from mmrag.protocols import WebSearch
-from mmrag.records import Evidence
+from mmrag.records import Box, Evidence
 
 _MOST_LIKENESS = 0.85
 """Likeness is never surer: the only candidate left is not thereby the right one."""
@@ -29,8 +29,21 @@ _HEAT = 0.043
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
 """
 
+_ALIKE = 8
+"""Likenesses kept to be weighed against each other."""
+
+_BESIDE, _SEEN_BESIDE = 3, 12
+"""Things beside the main one, and the likenesses among which they are looked for."""
+
+_SAME_PLACE = 0.6
+"""Share of the smaller region that lies in the other, from which both show one thing."""
+
 _SURE = 0.86
 """Similarity from which print counts as a name: a letter or two may be misread."""
+
+
+_BEGINNING, _SURE_BEGUN = 10, 0.93
+"""Letters of a name's beginning that will do for the name, and how well they have to be read."""
 
 
 def kg_entities(hits: Sequence[Evidence]) -> list[Evidence]:
@@ -68,12 +81,13 @@ def resolve(
 ) -> Scene:
     """The main thing in view and those beside it."""
     shown = kg_entities(hits)
+    places = _places(hits)
     likeness = _likeness(shown)
     printed = _printed(lines, [n for n, _ in likeness], web)
     centre = (size[0] / 2, size[1] / 2)
     named = sorted(printed, key=lambda p: (_distance(p[2], centre), p[0]))
     candidates: list[Candidate] = []
-    for name, sure, _ in named:
+    for name, sure, place in named:
         known = tuple(e for e in shown if fold(e.text) == fold(name))[:3]
         candidates.append(
             Candidate(
@@ -81,26 +95,20 @@ def resolve(
                 confidence=round(0.6 + 0.4 * sure, 4) if known else round(0.55 + 0.4 * sure, 4),
                 source="both" if known else "ocr",
                 evidence=known,
+                box=_box(known, places) or _around(place, size),
             )
         )
     taken = {fold(c.name) for c in candidates}
-    alike = [
-        Candidate(
-            name=name,
-            confidence=chance,
-            source="image-kg",
-            evidence=tuple(e for e in shown if e.text == name)[:3],
-        )
-        for name, chance in likeness
-        if fold(name) not in taken
-    ]
+    alike = [c for c in _candidates(likeness, shown, places) if fold(c.name) not in taken]
     everything = [*candidates, *alike]
     texts = [line.text for group in blocks(lines) for line in group]
     return Scene(
         main=everything[0] if everything else None,
-        beside=tuple(everything[1 : max(4, len(candidates))]),
+        beside=elsewhere(everything),
+        alike=() if candidates else tuple(alike[:_ALIKE]),
         printed=tuple(texts[:20]),
         evidence=tuple(shown),
+        places=tuple(places.items()),
     )
 
 
@@ -115,16 +123,77 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
     ranked = _likeness(fitting)
     if not ranked:
         return scene
-    people = [
+    people = _candidates(ranked, fitting, dict(scene.places))
+    return msgspec.structs.replace(
+        scene, main=people[0], beside=elsewhere(people), alike=tuple(people[:_ALIKE])
+    )
+
+
+def elsewhere(people: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The likeliest of those that stand in another place than the first, and than each other.
+
+    What looks like the same part of the picture is the same thing by another name.
+    """
+    kept = list(people[:1])
+    for one in people[1:_SEEN_BESIDE]:
+        if len(kept) <= _BESIDE and all(_overlap(one.box, k.box) < _SAME_PLACE for k in kept):
+            kept.append(one)
+    return tuple(kept[1:])
+
+
+def _candidates(
+    ranked: Sequence[tuple[str, float]], shown: Sequence[Evidence], places: dict[str, Box]
+) -> list[Candidate]:
+    """Likenesses with their chances, hits and places."""
+    by_name: dict[str, list[Evidence]] = {}
+    for item in shown:
+        by_name.setdefault(item.text, []).append(item)
+    return [
         Candidate(
             name=name,
             confidence=chance,
             source="image-kg",
-            evidence=tuple(e for e in fitting if e.text == name)[:3],
+            evidence=tuple(by_name[name][:3]),
+            box=_box(by_name[name], places),
         )
-        for name, chance in ranked[:4]
+        for name, chance in ranked[:_SEEN_BESIDE]
     ]
-    return msgspec.structs.replace(scene, main=people[0], beside=tuple(people[1:]))
+
+
+def _places(hits: Sequence[Evidence]) -> dict[str, Box]:
+    """Where in the picture each hit was found, for those found in a part of it."""
+    found: dict[str, Box] = {}
+    for hit in hits:
+        box = hit.attributes.get("box")
+        if (
+            isinstance(box, list | tuple)
+            and len(box) == 4
+            and hit.attributes.get("region") != "whole"
+        ):
+            found[hit.id] = (float(box[0]), float(box[1]), float(box[2]), float(box[3]))
+    return found
+
+
+def _box(items: Sequence[Evidence], places: dict[str, Box]) -> Box | None:
+    """Where the best hit is that is in a part of the picture."""
+    ranked = sorted(items, key=lambda item: -item.score)
+    return next((places[item.id] for item in ranked if item.id in places), None)
+
+
+def _around(place: tuple[float, float], size: tuple[int, int]) -> Box:
+    """What a name stands on: a square about it."""
+    half = max(size) * 0.15
+    return (place[0] - half, place[1] - half, place[0] + half, place[1] + half)
+
+
+def _overlap(a: Box | None, b: Box | None) -> float:
+    """Intersection over the smaller area; nothing known is no overlap."""
+    if a is None or b is None:
+        return 0.0
+    wide = min(a[2], b[2]) - max(a[0], b[0])
+    high = min(a[3], b[3]) - max(a[1], b[1])
+    smaller = min((x[2] - x[0]) * (x[3] - x[1]) for x in (a, b))
+    return max(0.0, wide) * max(0.0, high) / smaller if smaller > 0 and wide > 0 else 0.0
 
 
 def _is_a(item: Evidence, noun: str) -> bool:
@@ -175,6 +244,8 @@ def _printed(
                     names += [n for n in (title_name(h.title) for h in hit_list) if n]
         scored = [(_like(_text(w), n), n, w) for w in windows for n in dict.fromkeys(names)]
         sure, name, window = max(scored, key=lambda s: (s[0], len(s[1])), default=(0.0, "", []))
+        if sure < _SURE:
+            sure, name, window = _begun(windows, dict.fromkeys(names))
         if sure >= _SURE and window:
             where = (
                 sum((x.box[0] + x.box[2]) / 2 for x in window) / len(window),
@@ -183,6 +254,21 @@ def _printed(
             if fold(name) not in found or found[fold(name)][1] < sure:
                 found[fold(name)] = (name, sure, where)
     return list(found.values())
+
+
+def _begun(windows: list[list[Line]], names: Iterable[str]) -> tuple[float, str, list[Line]]:
+    """The one name of which the print shows the beginning: the rest is hidden or left out."""
+    found: dict[str, tuple[float, str, list[Line]]] = {}
+    for name in names:
+        whole = fold(name).replace(" ", "")
+        for window in windows:
+            seen = fold(_text(window)).replace(" ", "")
+            if len(seen) < _BEGINNING or not len(seen) < len(whole) <= 2 * len(seen):
+                continue
+            sure = SequenceMatcher(None, seen, whole[: len(seen)], autojunk=False).ratio()
+            if sure >= _SURE_BEGUN and sure > found.get(whole, (0.0,))[0]:
+                found[whole] = (sure * _SURE_BEGUN, name, window)
+    return next(iter(found.values())) if len(found) == 1 else (0.0, "", [])
 
 
 def _text(lines: list[Line]) -> str:

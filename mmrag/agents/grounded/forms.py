@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import msgspec
+
 from mmrag.agents.grounded.grammar import (
     MASK,
     Parser,
@@ -17,7 +19,7 @@ from mmrag.agents.grounded.grammar import (
     larger,
     spoken_unit,
 )
-from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, Plan, Subject
+from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan, Subject
 from mmrag.agents.grounded.values import clock_in, quantities
 
 _M = "\ue001\\d+\ue002"
@@ -35,7 +37,17 @@ def plan_question(text: str, talk: Talk, now: str | None) -> Plan:
     'weight'
     """
     parser = Parser(text, talk, now)
-    return _parse(parser, parser.masked)
+    plan = _parse(parser, parser.masked)
+    return _after_a_failure(plan, talk.open) if talk.open else plan
+
+
+def _after_a_failure(plan: Plan, before: Plan) -> Plan:
+    """The plan, with the question whose answer would have named whom it is about."""
+    if plan.inner is not None:
+        plan = msgspec.structs.replace(plan, inner=_after_a_failure(plan.inner, before))
+    if all(s.kind != UNKNOWN for s in (plan.subject, *plan.others)):
+        return plan
+    return msgspec.structs.replace(plan, whom=before)
 
 
 def _parse(p: Parser, text: str) -> Plan:
@@ -188,7 +200,7 @@ def _times(p: Parser, t: str) -> Plan | None:
     patterns = (
         r"what would (?:the )?(?P<n>.+?) come to for (?P<k>\d+) (?:like|of) (?P<x>.+)$",
         r"if i had (?P<k>\d+) (?:of|like) (?P<x>.+?), what would (?:the )?(?P<n>.+?) be(?: in total)?$",
-        r"take (?P<x>.+?(?:'s?|its)) (?P<n>.+?) times (?P<k>\d+)",
+        r"take (?P<x>its|.+?(?:'s?|\bits)) (?P<n>.+?) times (?P<k>\d+)",
     )
     for pattern in patterns:
         match = re.search(pattern, t, re.I)
@@ -363,7 +375,8 @@ def _sharing(p: Parser, t: str) -> Plan | None:
         t,
     )
     shared = re.search(
-        r"\b(?:that |who )?shares? (its|their|his|her|th(?:is|at) [a-z ]+?'s?) (.+?)(?:,|$)", t
+        r"\b(?:that |who )?shares? (its|their|his|her|th(?:is|at) [a-z ]+?'s?|\ue001\d+\ue002's?) (.+?)(?:,|$)",
+        t,
     )
     owned = re.search(r"\bwith (its|th(?:is|at) [a-z ]+?'s?) (.+?)(?:,|$)", t)
     if same:
@@ -384,13 +397,48 @@ def _sharing(p: Parser, t: str) -> Plan | None:
             r"\btotal (.+?) of\b|\badd up the (.+?) over\b|\btheir (.+?) together\b", t
         )
         ask = next((g for g in found.groups() if g), "") if found else ""
-    elif is_superlative(t.replace("same", "")):
+    elif is_superlative(t.replace("same", "").replace(relation, "")):
         operation = "extreme-sharing"
         after = t[same.end() :].strip(" ,") if same else ""
         ask = re.sub(r"^.*\b(?:which one|which)\b(?! of)", "", after or t).strip()
     else:
         operation, ask = "list-sharing", ""
-    return p.plan(operation, who, ask, relation=relation, larger=larger(ask), asks_noun=bool(ask))
+    return p.plan(
+        operation,
+        who,
+        ask,
+        relation=relation,
+        larger=larger(ask),
+        asks_noun=bool(ask),
+        noun=_members(t),
+    )
+
+
+def _members(t: str) -> str:
+    """What kind of things a question counts: "how many hats have …" → "hat"."""
+    match = re.search(
+        r"\b(?:how many|all|every one of|other|rest of|which of|of|the)\s+(?:the\s+)?(?:other\s+)?"
+        r"(?!the\b|other\b|all\b|them\b|these\b|one\b)(?:pairs of )?([a-z]+(?: (?!that\b|who\b|are\b)[a-z]+)?)"
+        r"\s+(?:are there(?: in all)? with|have|has|with|that|who|shares?)\b",
+        t,
+    )
+    return singular(match.group(1)) if match else ""
+
+
+def singular(noun: str) -> str:
+    """One of several.
+
+    >>> singular("watches"), singular("textbook pages"), singular("companies"), singular("people")
+    ('watch', 'textbook page', 'company', 'person')
+    """
+    head, _, last = noun.rpartition(" ")
+    for ending, one in (("people", "person"), ("fish", "fish"), ("headphones", "headphones"),
+                        ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"),
+                        ("s", "")):  # fmt: skip
+        if last.endswith(ending) and not last.endswith("ss"):
+            last = last.removesuffix(ending) + one
+            break
+    return f"{head} {last}".strip()
 
 
 def _compare(p: Parser, t: str) -> Plan | None:

@@ -88,6 +88,10 @@ class Talk(msgspec.Struct):
     """Subject of the turn before."""
     answers: tuple[str, ...] = ()
     """Names that the agent's own replies gave, the newest last."""
+    guesses: frozenset[str] = frozenset()
+    """Those of them that depend on what the thing in view is."""
+    open: Plan | None = None
+    """The turn before, where it was not answered."""
     ask: str = ""
     noun: str = ""
     failed: bool = False
@@ -158,10 +162,16 @@ class Parser:
             return Subject(kind=MAIN)
         if self.talk.last.kind == NAMED and (not noun or noun == self.talk.noun):
             return self.talk.last
+        if self.talk.failed and self.talk.last.kind == MAIN and noun and noun == self.talk.noun:
+            return Subject(kind=MAIN)
         if self.talk.failed or self.talk.last.kind == UNKNOWN:
             return Subject(kind=UNKNOWN)
         if self.talk.answers:
-            return Subject(kind=NAMED, name=self.talk.answers[-1])
+            return Subject(
+                kind=NAMED,
+                name=self.talk.answers[-1],
+                is_guess=self.talk.answers[-1] in self.talk.guesses,
+            )
         return self.talk.last
 
     def _after(self, who: Subject, text: str, start: int, end: int) -> tuple[Subject, str]:

@@ -49,23 +49,31 @@ _KINDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\bwho(?:m|se)?\b|\bwhich (?:company|town|person|firm|city|place)\b|\bwhere\b", re.I), frozenset({"name", "text"})),
 )  # fmt: skip
 _SAME_SENSE = (
-    {"tall", "taller", "tallest", "height", "high", "stature"}, {"heavy", "heavier", "heaviest", "weigh", "weighs", "weight", "light", "lighter", "lightest"},
+    {"tall", "taller", "tallest", "height", "high", "stature", "shorter", "shortest"}, {"heavy", "heavier", "heaviest", "weigh", "weighs", "weight", "light", "lighter", "lightest"},
     {"long", "longer", "longest", "short", "shorter", "length"}, {"fast", "faster", "fastest", "slow", "slower", "speed"},
     {"old", "older", "oldest", "age", "live", "lifespan"}, {"wide", "wider", "widest", "width"}, {"deep", "depth"},
     {"cost", "costs", "dear", "cheap", "cheaper", "cheapest", "price", "pay", "expensive"}, {"big", "large", "size"},
     {"warm", "warmer", "warmest", "cold", "colder", "hot", "temperature"}, {"thick", "thickness"},
     {"hold", "holds", "capacity", "volume", "fit"}, {"loud", "louder", "noise", "loudness"}, {"born", "birth"},
     {"made", "maker", "manufacturer", "make", "makes"}, {"wrote", "write", "written", "author"},
-    {"called", "name"}, {"rain", "rainfall"}, {"founded", "founding", "start", "started"},
+    {"called", "name"}, {"rain", "rainfall"}, {"founded", "founding", "founder", "start", "started"},
     {"people", "population", "inhabitants"}, {"close", "closes", "closing", "shut", "open", "opening"},
     {"sell", "sells", "sold", "sales"}, {"queue", "wait", "waiting"}, {"strong", "strength", "power"},
-    {"read", "readers"}, {"publish", "publishes", "published", "publisher", "publication"},
+    {"read", "readers"}, {"publish", "publishes", "published", "publisher", "publication", "brought"},
     {"design", "designed", "designer", "drew"}, {"last", "lasts", "duration", "keep", "keeps"},
     {"lead", "leads", "runs", "boss", "chief", "head"}, {"stock", "left", "available"},
+    {"runs", "run", "operator", "operated", "operates"}, {"behind", "maker", "owner", "manufacturer"}, {"drives", "drive", "car"},
+    {"come", "came", "launch", "launched", "release", "released", "introduced", "introduction", "presentation"},
+    {"finished", "completion", "completed", "built"}, {"far", "range", "distance"}, {"pays", "sponsor", "funds"},
+    {"based", "headquarters", "seat"}, {"higher", "elevation", "altitude"}, {"spotted", "seen", "sightings"},
+    {"score", "points", "rating"}, {"visit", "visits", "visitors"}, {"registered", "registration"},
 )  # fmt: skip
 """Adjectives and verbs that ask for a noun in ordinary English."""
 
-_SENSE = {word: i for i, group in enumerate(_SAME_SENSE) for word in group}
+_SENSE: dict[str, list[int]] = {}
+for _i, _group in enumerate(_SAME_SENSE):
+    for _word in _group:
+        _SENSE.setdefault(_word, []).append(_i)
 
 
 class Matcher:
@@ -157,7 +165,7 @@ def _senses(text: str) -> frozenset[str]:
     found: set[str] = set()
     for word in re.findall(r"[^\W\d_]+", text.lower()):
         if word in _SENSE:
-            found.add(f"sense-{_SENSE[word]}")
+            found |= {f"sense-{sense}" for sense in _SENSE[word]}
     return frozenset(found | {w for w in words(text) if w not in _EMPTY})
 
 

@@ -26,6 +26,10 @@ UNITS: dict[tuple[str, str], tuple[float, float]] = {
 """(from, to) → factor, offset."""
 
 
+_READABLE = 0.5
+"""How often the largest print that no search knows is all of a name."""
+
+
 def _lookup(r: Reading, plan: Plan) -> Finding | None:
     found = r.resolve(plan)
     if found is None:
@@ -42,7 +46,10 @@ def _print(r: Reading, plan: Plan) -> Finding | None:
     main = r.scene.main
     if main is not None and main.source in ("ocr", "both"):
         return _seen(main.name, plan, [main])
-    return _seen(r.scene.printed[0], plan, [], 0.5) if r.scene.printed else None
+    printed = r.scene.printed
+    if main is not None and (not printed or main.confidence > _READABLE):
+        return _seen(main.name, plan, [main])
+    return _seen(printed[0], plan, [], _READABLE) if printed else None
 
 
 def _small_print(r: Reading, plan: Plan) -> Finding | None:
@@ -73,7 +80,8 @@ def _choose_name(r: Reading, plan: Plan) -> Finding | None:
     for name in plan.options:
         if fold(name) == fold(main.name):
             return _seen(name, plan, [main])
-    ranked = [c for c in r.scene.beside if fold(c.name) in {fold(o) for o in plan.options}]
+    offered = {fold(o) for o in plan.options}
+    ranked = [c for c in (*r.scene.beside, *r.scene.alike) if fold(c.name) in offered]
     return _seen(ranked[0].name, plan, ranked[:1], 0.5) if ranked else None
 
 
@@ -162,7 +170,8 @@ def _fits(r: Reading, plan: Plan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or not found.value.number or plan.amount is None:
         return None
-    return finding(f"{int(plan.amount // found.value.number):,}", plan.operation, found)
+    times = int(plan.amount // found.value.number)
+    return finding(f"{times:,}", plan.operation, found) if times > 0 else None
 
 
 def _times(r: Reading, plan: Plan) -> Finding | None:
@@ -286,10 +295,9 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     if owner is None:
         return None
     kin: dict[str, str] = {}
-    for name, statements in r.desk.sharing(plan.relation, owner.value.text).items():
-        if any(
-            s.noun.casefold() == owner.noun and s.value.key == owner.value.key for s in statements
-        ):
+    for name, statements in r.desk.sharing(plan.relation, owner.value.text, plan.noun).items():
+        said = r.decide(statements, owner.noun, plan)
+        if said is not None and said.value.key == owner.value.key:
             kin.setdefault(fold(name), name)
     kin.setdefault(fold(me.name), me.name)
     others = [n for key, n in sorted(kin.items()) if key != fold(me.name)]
@@ -325,11 +333,15 @@ def _premise(r: Reading, plan: Plan) -> Finding | None:
     answer = OPERATIONS[plan.inner.operation](r, plan.inner) if plan.inner else None
     if actual is None:
         return None
-    claimed = read_value(plan.claim)
-    if _same(actual.value, claimed):
+    if is_so(actual.value, plan.claim):
         return msgspec.structs.replace(answer, operation="premise") if answer else None
     text = f"That's not right: the {actual.noun} is {_say(actual.value)}, not {plan.claim}."
     return finding(text, "false-premise", actual)
+
+
+def is_so(actual: Value, claim: str) -> bool:
+    """Whether a value is what somebody claims it to be."""
+    return _same(actual, read_value(claim))
 
 
 def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
@@ -348,7 +360,11 @@ def _with_tail(plan: Plan, index: int) -> Subject:
 def _now_and_then(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
     now = r.resolve(msgspec.structs.replace(plan, when="", now=plan.now or "current"))
     then = r.resolve(plan) if now else None
-    return (now, then) if now and then and _is_number(now) and _is_number(then) else None
+    if now is None or then is None or not (_is_number(now) and _is_number(then)):
+        return None
+    if now.date and now.date == then.date:  # one value cannot tell whether it changed
+        return None
+    return now, then
 
 
 def _entity_name(r: Reading, plan: Plan, side: int) -> str:

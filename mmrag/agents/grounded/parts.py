@@ -24,6 +24,10 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
     "ocr": (("on", "off"), "RapidOCR reads what is printed"),
     "kg": (("on", "off"), "image search: entities that look alike, with their attributes"),
     "entity": (("on", "off"), "print and likeness weighed together; off: the best hit is believed"),
+    "candidates": (
+        ("on", "off"),
+        "things that look alike are weighed by what is said and answered; off: the first",
+    ),
     "planner": (("grammar", "model", "off"), "takes the question apart; off: a plain look-up"),
     "web": (("on", "off"), "web search"),
     "queries": (("on", "off"), "several queries (entity, entity + attribute, relations); off: one"),

@@ -12,6 +12,8 @@ class Subject(Record, frozen=True, kw_only=True):
 
     kind: str = MAIN
     name: str = ""
+    is_guess: bool = False
+    """The name is the agent's own answer about the thing in view, and no surer than that."""
     path: tuple[str, ...] = ()
     """Relations to follow from there: this book's *publisher*'s *chief executive*."""
     tail: str = ""
@@ -49,3 +51,5 @@ class Plan(Record, frozen=True, kw_only=True):
     needs_web: bool = True
     inner: Plan | None = None
     """The question behind a premise or a condition."""
+    whom: Plan | None = None
+    """The question before, which was not answered and would have named an unknown subject."""

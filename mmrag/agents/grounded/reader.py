@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.matching import Matcher
-from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, Plan, Subject
+from mmrag.agents.grounded.matching import Match, Matcher
+from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, UNKNOWN, Plan, Subject
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import Statement, fold
 from mmrag.agents.grounded.values import Value
@@ -22,6 +22,16 @@ from mmrag.search.words import words
 _WEAKEST = 0.3
 _WEAKEST_NOUN = 0.6
 """A noun phrase below this match is not what was asked for; higher where the question names it."""
+
+_APART, _APART_NOUN = (0.16, 0.05), (0.35, 0.15)
+"""A weaker match will do where it stands out: least match, least margin over the next."""
+
+_MEASURES = {
+    "compare", "choose", "choose-then", "difference", "days-apart", "extreme", "filter", "count",
+    "total", "average", "percent", "against-past", "peak", "trough", "swing", "convert", "fits",
+    "times", "enough", "total-sharing", "extreme-sharing",
+}  # fmt: skip
+"""Operations on quantities: what is a name or a list is not what they ask for."""
 
 _SCALES = {"real-time": 0.26, "today": 1.0, "current": 420.0}
 """Days after which a value that is asked for as of now is no longer worth much."""
@@ -38,6 +48,8 @@ class Found(Record, frozen=True, kw_only=True):
     agreement: float = 1.0
     support: int = 1
     freshness: float = 1.0
+    date: str = ""
+    """Of when it is, where its source says so."""
     citations: tuple[str, ...] = ()
     steps: int = 1
 
@@ -56,6 +68,13 @@ class ExtractiveReader:
         operation: Callable[[Reading, Plan], Finding | None] | None = OPERATIONS.get(plan.operation)
         return operation(reading, plan) if operation else None
 
+    def holds(self, claim: Plan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
+        """Whether a premise is true of the thing in view; None where the evidence does not say."""
+        from mmrag.agents.grounded.operations import is_so
+
+        actual = Reading(self._matcher, scene, desk, now or "").resolve(claim)
+        return None if actual is None else is_so(actual.value, claim.claim)
+
 
 class Reading:
     """One question being answered: the steps that operations are made of."""
@@ -69,7 +88,8 @@ class Reading:
     def entities(self, subject: Subject) -> list[Candidate]:
         """Whom a subject stands for."""
         if subject.kind == NAMED:
-            return [Candidate(name=subject.name, confidence=1.0, source="question")]
+            sure = self.scene.main.confidence if subject.is_guess and self.scene.main else 1.0
+            return [Candidate(name=subject.name, confidence=sure, source="question")]
         if subject.kind == BESIDE:
             return list(self.scene.beside[:1])
         main = [self.scene.main] if self.scene.main else []
@@ -78,8 +98,23 @@ class Reading:
     def resolve(self, plan: Plan, subject: Subject | None = None) -> Found | None:
         """The attribute that a plan asks of its (or another) subject."""
         who = subject or plan.subject
-        people = self.entities(who)
+        people = self.entities(who) if who.kind != UNKNOWN else self.unnamed(plan)
         return self.of_entity(plan, people[0], who) if people else None
+
+    def unnamed(self, plan: Plan) -> list[Candidate]:
+        """ "That town" after a question that was not answered: the thing in view where it is one,
+        or else what the answer would have been."""
+        main = self.scene.main
+        if main is not None and plan.noun:
+            self.desk.about(main.name)
+            if self.desk.is_a(main.name, plan.noun):
+                return [main]
+        if plan.whom is None or plan.whom.subject.kind == UNKNOWN:
+            return []
+        found = self.resolve(plan.whom)
+        if found is None or found.value.kind != "name":
+            return []
+        return [Candidate(name=found.value.text, confidence=found.recognition, source="question")]
 
     def of_entity(self, plan: Plan, entity: Candidate, who: Subject) -> Found | None:
         """Follow the relations from an entity, then look the attribute up."""
@@ -90,7 +125,7 @@ class Reading:
         if path and plan.asks_noun:
             whole = "'s ".join([*path, tail])
             known = self.desk.about(name, whole)
-            if any(fold(s.noun) == fold(whole) for s in known):
+            if any(_same_noun(s.noun, whole) for s in known):
                 path, tail = [], whole
         elif path:
             whole, rest = self._relation(name, "'s ".join([*path, tail]))
@@ -118,18 +153,26 @@ class Reading:
         self, name: str, asked: str, plan: Plan, *, is_noun: bool, names: bool = False
     ) -> Found | None:
         """One attribute of a named entity, as of the time that the plan asks about."""
-        statements = self.desk.about(name, asked)
+        statements = [s for s in self.desk.about(name, asked) if fold(s.value.text) != fold(name)]
         nouns: dict[str, Value] = {}
         for s in statements:
             nouns.setdefault(_noun_key(s.noun), s.value)
         if names:
             nouns = {n: v for n, v in nouns.items() if v.kind in ("name", "text")}
+        elif plan.operation in _MEASURES:
+            nouns = {
+                n: v for n, v in nouns.items() if v.kind in ("number", "year", "date", "clock")
+            }
         bonus = {} if names else self._time_bonus(statements, plan)
         match = self.matcher.best(asked, nouns, is_noun=is_noun, bonus=bonus)
-        if match is None or match.score < (_WEAKEST_NOUN if is_noun else _WEAKEST):
+        if match is None or not _is_enough(match, is_noun):
             return None
         chosen = [s for s in statements if _noun_key(s.noun) == match.noun]
         return self._decide(chosen, plan, match.score, match.margin)
+
+    def decide(self, statements: list[Statement], noun: str, plan: Plan) -> Found | None:
+        """What statements say of one noun phrase, as of the time that the plan asks about."""
+        return self._decide([s for s in statements if _noun_key(s.noun) == noun], plan, 1.0, 1.0)
 
     def _time_bonus(self, statements: list[Statement], plan: Plan) -> dict[str, float]:
         """Values that carry a date are what "today" asks for."""
@@ -143,7 +186,7 @@ class Reading:
         if len(path) < 2:
             return path
         whole = f"{path[0]}'s {path[1]}"
-        if any(fold(s.noun) == fold(whole) for s in self.desk.about(name, whole)):
+        if any(_same_noun(s.noun, whole) for s in self.desk.about(name, whole)):
             return [whole, *path[2:]]
         return path
 
@@ -195,8 +238,20 @@ class Reading:
             agreement=_weight(winner) / total,
             support=len({s.evidence for s in winner}),
             freshness=freshness,
+            date=(winner[0].date or "") if winner[0].is_dated else "",
             citations=tuple(dict.fromkeys(s.evidence for s in winner))[:3],
         )
+
+
+def _is_enough(match: Match, is_noun: bool) -> bool:
+    score, margin = _APART_NOUN if is_noun else _APART
+    apart = match.score >= score and match.margin >= margin
+    return apart or match.score >= (_WEAKEST_NOUN if is_noun else _WEAKEST)
+
+
+def _same_noun(a: str, b: str) -> bool:
+    """ "gardeners' score" is "gardeners's score": a possessive was taken apart and put together."""
+    return [w for w in fold(a).split() if w != "s"] == [w for w in fold(b).split() if w != "s"]
 
 
 def finding(text: str, operation: str, *parts: Found, **more: float) -> Finding:
@@ -225,6 +280,7 @@ def _joined(trail: Found, step: Found) -> Found:
         agreement=min(trail.agreement, step.agreement),
         support=min(trail.support, step.support) if trail.steps else step.support,
         freshness=min(trail.freshness, step.freshness),
+        date=step.date,
         citations=(*trail.citations, *step.citations),
         steps=trail.steps + step.steps,
     )
@@ -237,7 +293,7 @@ def _weight(statements: list[Statement]) -> float:
 
 
 def _noun_key(noun: str) -> str:
-    return re.sub(r"^(?:live|current|today's)\s+", "", noun.casefold())
+    return re.sub(r"^(?:live|current|today's|last known)\s+", "", noun.casefold())
 
 
 def _when_scale(when: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmrag.records import Evidence, Record
+from mmrag.records import Box, Evidence, Record
 
 
 class Candidate(Record, frozen=True, kw_only=True):
@@ -13,6 +13,8 @@ class Candidate(Record, frozen=True, kw_only=True):
     source: str
     """ocr, image-kg or both."""
     evidence: tuple[Evidence, ...] = ()
+    box: Box | None = None
+    """Where in the picture, as far as the image search tells."""
 
 
 class Scene(Record, frozen=True, kw_only=True):
@@ -21,9 +23,13 @@ class Scene(Record, frozen=True, kw_only=True):
     main: Candidate | None = None
     beside: tuple[Candidate, ...] = ()
     """Other things in view, the likeliest first."""
+    alike: tuple[Candidate, ...] = ()
+    """What the main thing may be where likeness alone names it, the likeliest first."""
     printed: tuple[str, ...] = ()
     """Lines read in the picture, the largest first."""
     evidence: tuple[Evidence, ...] = ()
+    places: tuple[tuple[str, Box], ...] = ()
+    """Which hits of the image search, by id, are where in the picture."""
 
 
 class Finding(Record, frozen=True, kw_only=True):
@@ -52,5 +58,6 @@ class Finding(Record, frozen=True, kw_only=True):
             "steps": min(self.steps, 6) / 6,
             "set": float(self.operation.endswith("-sharing")),
             "choice": float(self.operation in ("compare", "choose", "enough", "against-past")),
+            "denial": float(self.operation == "false-premise"),
             "picture": float(self.operation in ("name", "is-name", "choose-name", "first-name")),
         }

@@ -15,7 +15,7 @@ from mmrag.records import Evidence, Record
 
 _WORD = r"[A-Z][^\W\d_]*(?:['’-](?!s\b)[^\W\d_]+)*"
 NAME = re.compile(
-    rf"{_WORD}(?:(?:\s+(?:of|the|at|and|&|under|by|upon|on|in|de|la))*\s+{_WORD})+(?:\s\d{{3}}\b)?"
+    rf"{_WORD}(?:(?:\s+(?:of|the|at|and|&|under|by|upon|on|in|against|from|for|de|la))*\s+{_WORD})+(?:\s\d{{3}}\b)?"
     r"|\b[A-Z][^\W\d_]+(?:-[^\W\d_]+)*-[A-Z][^\W\d_]+"
 )
 """A proper name: two capitalised words or more, or a compound of them."""
@@ -26,7 +26,7 @@ _LABEL = re.compile(r"^([^:.|]{2,70}):\s+(.{1,200})$")
 _BE = r"(?:is|are|was|were|stood at|stands at|remains|reached|amounts to|comes to)"
 _AS = r"(?:\s+(?:given as|recorded as|listed as|put at|stated as|known to be|now|currently))?"
 _COPULA = re.compile(
-    rf"^(?:.*?\b)?(?:the|its|their|his|her)\s+([^,:]{{2,70}}?),?(?:\s+[^,]{{2,40}},)?\s+{_BE}{_AS}\s+(.+)$",
+    rf"^(?:.*?\b)?(?:the|its|their|his|her)\s+((?:[^,:]|(?<=\d),(?=\d)){{2,70}}?),?(?:\s+[^,]{{2,40}},)?\s+{_BE}{_AS}\s+(.+)$",
     re.I,
 )
 _AS_IS = re.compile(r"\b(?:the|its|their)\s+([^,:]{2,70}?)\s+(?:as|at)\s+(.+)$", re.I)
@@ -44,6 +44,8 @@ _DATED = (
     ),
     re.compile(rf"\b(?:as of|on)\s+({DATE.pattern})(?=[\s,.]|$)", re.I),
 )
+_SAID_BEFORE = re.compile(rf"\b{_BE}\s")
+"""What stands before this date is the statement itself: "the price was $5 on 4 March"."""
 _TAIL = re.compile(
     r",\s+(?:and\s+)?(?:I|we|a|an|the|according|nothing|might|may|just|figures?|as|which|but|so|though"
     r"|says?|if|at least|to be)\b.*$",
@@ -92,6 +94,7 @@ def statements_about(
     return found
 
 
+@lru_cache(maxsize=8192)
 def fold(text: str) -> str:
     """Letters and digits only, lower case: names compare across typography."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
@@ -183,7 +186,7 @@ def _statement(text: str) -> tuple[str, str] | None:
 def _without_date(text: str) -> tuple[str, str | None]:
     for pattern in _DATED:
         match = pattern.search(text)
-        if match:
+        if match and not _SAID_BEFORE.search(text[match.start() : match.start(1)]):
             iso = read_date(match.group(1))
             if iso:
                 rest = text[: match.start()] + text[match.end() :]

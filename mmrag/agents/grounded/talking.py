@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mmrag.agents.format import is_refusal
-from mmrag.agents.grounded.forms import plan_question
+from mmrag.agents.grounded.forms import plan_question, singular
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.plan import MAIN, NAMED, UNKNOWN, Plan, Subject
 from mmrag.agents.grounded.statements import NAME
@@ -14,22 +14,34 @@ from mmrag.records import History, Query
 
 def follow(history: History, now: str | None) -> Talk:
     """Replay the agent's own turns through the grammar. Its answers are names, not facts."""
-    talk = Talk()
+    return replay(history, now)[0]
+
+
+def replay(history: History, now: str | None) -> tuple[Talk, list[Plan]]:
+    """The talk so far, and what each of the wearer's questions was taken for."""
+    talk, plans = Talk(), list[Plan]()
     for exchange in history:
-        plan = plan_question(exchange.query, talk, now)
-        talk = after(talk, plan, exchange.reply)
-    return talk
+        plans.append(plan_question(exchange.query, talk, now))
+        talk = after(talk, plans[-1], exchange.reply)
+    return talk, plans
 
 
 def after(talk: Talk, plan: Plan, reply: str) -> Talk:
     """The talk one turn on."""
     inner = plan.inner if plan.operation == "premise" and plan.inner else plan
     who = inner.subject
-    last = Subject(kind=who.kind if who.kind in (MAIN, NAMED, UNKNOWN) else MAIN, name=who.name)
+    last = Subject(
+        kind=who.kind if who.kind in (MAIN, NAMED, UNKNOWN) else MAIN,
+        name=who.name,
+        is_guess=who.is_guess,
+    )
     name = reply_name(reply, plan.question)
+    is_guess = bool(name) and (who.kind != NAMED or who.is_guess)
     return Talk(
         last=last,
         answers=(*talk.answers, name) if name else talk.answers,
+        guesses=talk.guesses | {name} if is_guess else talk.guesses,
+        open=inner if is_refusal(reply) else None,
         ask=" ".join([*who.path, who.tail or inner.ask]) if who.tail else inner.ask,
         noun=plan.noun,
         failed=is_refusal(reply),
@@ -49,16 +61,29 @@ def reply_name(reply: str, question: str) -> str:
 
 
 def spoken_kind(query: Query) -> str:
-    """What the wearer calls the thing in view: "this kettle" in this or an earlier turn."""
+    """What the wearer calls the thing in view: "this kettle", "these two kettles"."""
     for text in (query.text, *(e.query for e in reversed(query.history))):
-        match = _KIND.search(text)
-        if match and match.group(1) not in _NO_KIND:
-            return match.group(1)
+        for match in _KIND.finditer(text):
+            one, several = match.groups()
+            noun = one or singular(several)
+            if noun not in _NO_KIND:
+                return noun
     return ""
 
 
-_KIND = re.compile(r"\bthis\s+(?:pair of )?([a-z]+)")
+_KIND = re.compile(
+    r"\b(?:this\s+(?:pair of )?|the (?:other|second)\s+(?=[a-z]*[a-rt-z]\b))([a-z]+)"
+    r"|\b(?:these|all the(?! other)|(?:of|these) (?:the )?(?:two|three|four))\s+"
+    r"(?:two |three |four )?(?:pairs of )?([a-z]+s|fish)\b"
+)
+"""What the wearer calls one thing in view, or several."""
+
 _NO_KIND = {
+    "be",
+    "season",
+    "day",
+    "his",
+    "its",
     "is",
     "one",
     "year",

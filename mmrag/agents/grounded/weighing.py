@@ -1,0 +1,152 @@
+"""Which thing is in view, weighed once more by what was said and by what can be answered.
+
+Where likeness alone names the thing, the likeliest is often not the right one, but the right one
+is mostly among the next few. What the wearer says of it tells them apart (`told`), and an answer on
+which several of them agree does not depend on which of them it is (`agreed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from mmrag.agents.grounded.entities import elsewhere
+from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan
+from mmrag.agents.grounded.scene import Candidate, Finding, Scene
+from mmrag.agents.grounded.statements import fold
+from mmrag.agents.grounded.values import read_value
+
+MOST = 4
+"""Candidates that are read for one question."""
+
+_LEAST = 0.08
+"""A candidate less probable than this is not read for."""
+
+_SUREST = 0.93
+"""What is known from likeness and talk only is never surer than this."""
+
+_NAMED, _OFFERED, _COMPARED = 4.0, 30.0, 0.05
+"""Odds of a candidate that the wearer asks after ("is this X?"), offers ("X or Y?"), or sets beside
+the thing in view ("is it taller than X?")."""
+
+_MATCHES, _DIFFERS = 5.0, 0.6
+"""Odds of a candidate of which a premise of the wearer's is true, and of which it is false: some
+premises are false, but a wrong thing fits one only by luck."""
+
+_PICTURE_ONLY = {"print", "small-print", "first-name"}
+"""Operations whose answer is read off the picture, whatever the thing is."""
+
+_ANSWERS, _SILENT = 1.35, 0.42
+"""Odds of a candidate for which the question has an answer, and of one for which it has none."""
+
+
+def told(scene: Scene, plans: Sequence[Plan], holds: Callable[[Plan, Scene], bool | None]) -> Scene:
+    """The scene after all that the wearer has said of the thing in view.
+
+    `holds` tells whether a premise is true of the main thing of a scene, or None where nothing is
+    known.
+    """
+    if not _is_open(scene):
+        return scene
+    people = list(scene.alike)
+    odds = [c.confidence for c in people]
+    claims = [p for p in plans if p.operation == "premise" and p.subject.kind == MAIN]
+    for plan in plans:
+        for i, candidate in enumerate(people):
+            odds[i] *= _heard(candidate.name, plan)
+    for claim in claims:
+        for i in _worth(odds):
+            true = holds(claim, _seen_as(scene, people[i]))
+            if true is not None:
+                odds[i] *= _MATCHES if true else _DIFFERS
+    return _ranked(scene, people, odds)
+
+
+def agreed(
+    scene: Scene, plan: Plan, read: Callable[[Scene], Finding | None]
+) -> tuple[Finding | None, list[tuple[str, str]]]:
+    """The answer that the likeliest candidates give together, and what each of them gave."""
+    if not _is_open(scene) or not _is_about_main(plan):
+        return read(scene), []
+    odds = [c.confidence for c in scene.alike]
+    chosen = _worth(odds)
+    found = {i: read(_seen_as(scene, scene.alike[i])) for i in chosen}
+    for i, one in found.items():
+        odds[i] *= _ANSWERS if one else _SILENT
+    rest = max(0.0, 1.0 - sum(c.confidence for c in scene.alike))
+    total = sum(odds) + rest
+    groups: dict[str, list[int]] = {}
+    for i, one in found.items():
+        if one is not None:
+            groups.setdefault(_key(one.text), []).append(i)
+    said = [(scene.alike[i].name, one.text if one else "") for i, one in found.items()]
+    if not groups:
+        return None, said
+    mass = {key: sum(odds[i] for i in who) / total for key, who in groups.items()}
+    best = max(mass, key=lambda key: (mass[key], -groups[key][0]))
+    winner = found[groups[best][0]]
+    assert winner is not None
+    chance = round(min(_SUREST, mass[best]), 4)
+    return msgspec.structs.replace(winner, recognition=chance), said
+
+
+def _is_open(scene: Scene) -> bool:
+    """Whether it is likeness alone that names the thing."""
+    return len(scene.alike) > 1 and scene.main is not None and scene.main.source == "image-kg"
+
+
+def _is_about_main(plan: Plan) -> bool:
+    """Whether the answer is about one thing in view, whichever it is."""
+    if plan.inner is not None and not _is_about_main(plan.inner):
+        return False
+    if plan.operation in _PICTURE_ONLY:
+        return False
+    kinds = {plan.subject.kind, *(s.kind for s in plan.others)}
+    return bool(kinds & {MAIN, UNKNOWN}) and not kinds & {GROUP, BESIDE}
+
+
+def _heard(name: str, plan: Plan) -> float:
+    """What a question that names things says about whether this one is in view."""
+    wanted = fold(name)
+    if plan.operation == "choose-name":
+        return _OFFERED if wanted in {fold(o) for o in plan.options} else 1.0
+    if plan.operation == "is-name":
+        return _NAMED if wanted in {fold(o) for o in plan.options} else 1.0
+    sides = (plan.subject, *plan.others)
+    if len(sides) > 1 and any(s.kind == MAIN for s in sides):
+        return _COMPARED if wanted in {fold(s.name) for s in sides if s.name} else 1.0
+    return 1.0
+
+
+def _worth(odds: list[float]) -> list[int]:
+    """The candidates worth reading for: the likeliest first, the first always."""
+    total = sum(odds) or 1.0
+    ranked = sorted(range(len(odds)), key=lambda i: (-odds[i], i))[:MOST]
+    return [i for n, i in enumerate(ranked) if n == 0 or odds[i] / total >= _LEAST]
+
+
+def _ranked(scene: Scene, people: list[Candidate], odds: list[float]) -> Scene:
+    """The scene with its candidates in a new order. Those not among them keep their share."""
+    rest = max(0.0, 1.0 - sum(c.confidence for c in people))
+    total = sum(odds) + rest
+    new = sorted(
+        (
+            msgspec.structs.replace(c, confidence=round(min(_SUREST, chance / total), 4))
+            for c, chance in zip(people, odds, strict=True)
+        ),
+        key=lambda c: -c.confidence,
+    )
+    if [c.name for c in new] == [c.name for c in people] and new == people:
+        return scene
+    return msgspec.structs.replace(scene, main=new[0], beside=elsewhere(new), alike=tuple(new))
+
+
+def _seen_as(scene: Scene, candidate: Candidate) -> Scene:
+    return msgspec.structs.replace(scene, main=candidate)
+
+
+def _key(text: str) -> str:
+    """Equal for answers that mean the same."""
+    value = read_value(text)
+    return value.key if value.kind in ("number", "year", "date", "clock", "list") else fold(text)

@@ -1,0 +1,153 @@
+"""Things that look alike, weighed by what the wearer says and by what can be answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.forms import plan_question
+from mmrag.agents.grounded.grammar import Talk
+from mmrag.agents.grounded.matching import Matcher
+from mmrag.agents.grounded.plan import NAMED, Subject
+from mmrag.agents.grounded.reader import ExtractiveReader
+from mmrag.agents.grounded.scene import Candidate, Finding, Scene
+from mmrag.agents.grounded.talking import follow, replay, spoken_kind
+from mmrag.agents.grounded.weighing import agreed, told
+from mmrag.images import LazyImage
+from mmrag.records import Evidence, Exchange, Query
+from mmrag.search.memory import MemoryWebSearch
+
+NOW = "2030-06-10T15:00"
+NAMES = ("Alder Brook Kettle", "Birch Hollow Kettle", "Cedar Marsh Kettle")
+
+
+def alike(*chances, source="image-kg"):
+    people = tuple(
+        Candidate(name=n, confidence=c, source=source) for n, c in zip(NAMES, chances, strict=False)
+    )
+    return Scene(main=people[0], beside=people[1:], alike=people)
+
+
+def plan(text, talk=Talk()):
+    return plan_question(text, talk, NOW)
+
+
+def says(answers):
+    """A reader that answers by the thing that the scene takes for the main one."""
+
+    def read(scene):
+        text = answers.get(scene.main.name)
+        return Finding(text=text, recognition=scene.main.confidence) if text else None
+
+    return read
+
+
+def unknown(_claim, _scene):
+    return None
+
+
+def test_an_answer_on_which_several_agree_has_the_chance_of_them_all():
+    answers = dict(zip(NAMES, ("Foo Works", "Bar Works", "bar works"), strict=True))
+    found, said = agreed(alike(0.4, 0.3, 0.3), plan("Who's this kettle's maker?"), says(answers))
+    assert found.text == "Bar Works"
+    assert found.recognition == pytest.approx(0.6, abs=0.01)
+    assert said == list(answers.items())
+
+
+def test_equal_quantities_agree_however_they_are_written():
+    answers = dict(zip(NAMES, ("1,240 g", "900 g", "1240 g"), strict=True))
+    found, _ = agreed(alike(0.35, 0.36, 0.29), plan("What's this kettle's weight?"), says(answers))
+    assert found.text == "1,240 g"
+
+
+def test_a_thing_of_which_nothing_is_known_loses():
+    answers = {NAMES[1]: "900 g"}
+    found, _ = agreed(alike(0.5, 0.4), plan("What's this kettle's weight?"), says(answers))
+    assert found.text == "900 g"
+    assert 0.4 < found.recognition < 0.8
+    assert agreed(alike(0.5, 0.4), plan("What's its weight?"), says({}))[0] is None
+
+
+def test_improbable_candidates_are_not_read():
+    _, said = agreed(alike(0.9, 0.05, 0.01), plan("What's its weight?"), says({}))
+    assert [name for name, _ in said] == [NAMES[0]]
+
+
+@pytest.mark.parametrize(
+    ("scene", "question"),
+    [
+        (alike(0.5, 0.4, source="ocr"), "What's this kettle's weight?"),
+        (alike(0.5), "What's this kettle's weight?"),
+        (alike(0.5, 0.4), "What's the weight of Dorn Field Kettle?"),
+        (alike(0.5, 0.4), "What's the total weight of these kettles together?"),
+        (alike(0.5, 0.4), "What does it say in big letters on this kettle?"),
+    ],
+)
+def test_print_names_groups_and_what_is_read_off_are_not_weighed(scene, question):
+    asked = []
+
+    def read(seen):
+        asked.append(seen.main.name)
+
+    agreed(scene, plan(question), read)
+    assert asked == [NAMES[0]]
+
+
+def test_a_true_premise_tells_look_alikes_apart():
+    claim = plan("Given that its maker is Bar Works, what's its weight?")
+    scene = told(alike(0.5, 0.4), [claim], lambda _, seen: seen.main.name == NAMES[1])
+    assert scene.main.name == NAMES[1]
+    assert scene.main.confidence > 0.6
+    assert told(alike(0.5, 0.4), [claim], unknown).main.name == NAMES[0]
+
+
+def test_names_that_the_wearer_offers_or_compares_with():
+    offered = plan(f"Is this {NAMES[2]} or {NAMES[1]}?")
+    assert told(alike(0.6, 0.2, 0.1), [offered], unknown).main.name == NAMES[1]
+    guessed = plan(f"Is this {NAMES[1]}?")
+    assert told(alike(0.5, 0.4), [guessed], unknown).main.name == NAMES[1]
+    compared = plan(f"Is it heavier than {NAMES[0]}?")
+    assert told(alike(0.6, 0.4), [compared], unknown).main.name == NAMES[1]
+
+
+def test_a_printed_name_is_not_talked_away():
+    scene = alike(0.5, 0.4, source="ocr")
+    assert told(scene, [plan(f"Is this {NAMES[1]}?")], unknown) is scene
+
+
+def test_what_was_said_in_earlier_turns_counts():
+    history = (Exchange(query=f"Is this {NAMES[2]} or {NAMES[1]}?", reply="I don't know"),)
+    talk, before = replay(history, NOW)
+    now = plan("What's its weight?", talk)
+    assert told(alike(0.6, 0.2, 0.1), [*before, now], unknown).main.name == NAMES[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("What's this kettle's weight?", "kettle"), ("Which of these two watches is dearer?", "watch"),
+        ("Is the other lamp taller?", "lamp"), ("How old is it?", ""),
+        ("Name all the other towns that share its twin town?", ""),
+    ],
+)  # fmt: skip
+def test_the_kind_that_the_wearer_speaks_of(said, kind):
+    from PIL import Image
+
+    image = LazyImage.from_pil(Image.new("RGB", (8, 8)))
+    assert spoken_kind(Query(text=said, image=image)) == kind
+    later = Query(text="And how old?", image=image, history=(Exchange(query=said, reply="-"),))
+    assert spoken_kind(later) == kind
+
+
+def test_the_agents_own_answer_is_no_surer_than_the_thing_it_was_about():
+    talk = follow((Exchange(query="Who's this kettle's maker?", reply="Foo Brass Works"),), NOW)
+    who = plan("And that company's founder?", talk).subject
+    assert who == Subject(kind=NAMED, name="Foo Brass Works", is_guess=True, tail="founder")
+    page = Evidence(source="web", id="https://a.example/1", score=0, title="Foo Brass Works",
+                    text="The founder of Foo Brass Works is Dora Finch Mallory.")  # fmt: skip
+    reader, scene = ExtractiveReader(Matcher()), alike(0.4, 0.3)
+    desk = Desk((), MemoryWebSearch([page]))
+    guessed = reader.read(plan("And that company's founder?", talk), scene, desk, NOW)
+    named = reader.read(plan("Who's the founder of Foo Brass Works?"), scene, desk, NOW)
+    assert guessed.text == named.text == "Dora Finch Mallory"
+    assert (guessed.recognition, named.recognition) == (0.4, 1.0)
