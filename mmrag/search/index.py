@@ -107,7 +107,7 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
     """The vectors of a part, mapped: exact, or by graph where there is one."""
     try:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise StoreError(
             f"{folder / 'vectors.npy'}: cannot be opened ({error}); see `mmrag index verify`."
         ) from error

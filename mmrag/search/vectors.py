@@ -27,6 +27,7 @@ _TILE = 4096
 _QUERIES = 512
 _FEW = 4
 _GATHERED = 256
+_EXPANSION = 96
 _STRIP = 256
 _SPARE = 8
 
@@ -170,10 +171,11 @@ class _Best:
 class GraphVectors:
     """A usearch graph, mapped from its file, whose candidates are scored again exactly."""
 
-    def __init__(self, matrix: NDArray[Any], graph: Any, *, expand: int = 4) -> None:
-        self.matrix = matrix
+    def __init__(self, matrix: NDArray[Any], graph: Any, *, expand: int = 2) -> None:
+        self.matrix = np.asarray(matrix)
         self._graph = graph
         self._expand = expand
+        graph.expansion_search = _EXPANSION
 
     @classmethod
     def open(cls, matrix: NDArray[Any], path: Path) -> GraphVectors:
@@ -195,7 +197,8 @@ class GraphVectors:
         wanted = min(max(k * self._expand, 64), len(self.matrix))
         if not len(queries) or not k:
             return np.zeros((len(queries), k), np.int64), np.zeros((len(queries), k), np.float32)
-        found: Any = self._graph.search(queries, wanted)
+        # threads cost more to start than a few searches take
+        found: Any = self._graph.search(queries, wanted, threads=1 if len(queries) <= _FEW else 0)
         near = np.asarray(found.keys, np.int64).reshape(len(queries), -1)
         return rescored(self.matrix, queries, near, k)
 

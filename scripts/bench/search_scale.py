@@ -118,8 +118,9 @@ def make(given: argparse.Namespace) -> dict[str, Any]:
         return {"there already": True}
     folder.mkdir(parents=True, exist_ok=True)
     with Watch() as watch:
-        for name, rows in (("kg", pictures(given.pictures)),
-                           ("pages", pages(given.passages, given.tokens, html=given.html))):  # fmt: skip
+        made = {"kg": pictures(given.pictures),
+                "pages": pages(given.passages, given.tokens, html=given.html)}  # fmt: skip
+        for name, rows in made.items():
             if (folder / f"{name}.parquet").exists():
                 continue
             writer = None

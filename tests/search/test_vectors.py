@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,20 @@ def test_graph_is_near_exact(tmp_path: Path) -> None:
     shared = [len(set(a) & set(b)) / 10 for a, b in zip(found, truth, strict=True)]
     assert np.mean(shared) > 0.95
     assert (scores <= best + 1e-6).all()
+
+
+@pytest.mark.parametrize("kind", ["exact", "graph"])
+def test_eight_callers_get_what_one_gets(tmp_path: Path, kind: str) -> None:
+    matrix, queries = unit_rows(6000, 32, 4), unit_rows(200, 32, 5)
+    build_graph(matrix, tmp_path / "graph")
+    graph = kind == "graph"
+    search = GraphVectors.open(matrix, tmp_path / "graph") if graph else ExactVectors(matrix)
+    alone = [search.search(queries[i : i + 1], 10)[0].tolist() for i in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        crowd = list(pool.map(lambda i: search.search(queries[i : i + 1], 10)[0].tolist(),
+                              range(200)))  # fmt: skip
+    assert crowd == alone
+    assert search.search(queries, 10)[0].tolist() == [rows for (rows,) in alone]
 
 
 @pytest.mark.parametrize("query", [np.full((1, 8), np.nan), np.ones((1, 7)), np.full(8, np.inf)])
