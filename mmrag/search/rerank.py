@@ -69,6 +69,8 @@ class CrossEncoderReranker:
         with hub_errors("cross-encoder", model, "the built-in `lexical` reranker"):
             self._model: Any = CrossEncoder(model, max_length=int(max_tokens))
             check_tokenizer(self._model.tokenizer)
+            if (outputs := int(self._model.config.num_labels)) != 1:
+                raise ValueError(f"it has {outputs} outputs for a pair, a reranker has one")
         self._batch = int(batch)
         self._lock = threading.Lock()
 

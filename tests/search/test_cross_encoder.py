@@ -82,6 +82,16 @@ def test_a_search_is_opened_with_it_by_name(folder: Path, index_folder: Path) ->
         open_index(index_folder, reranker="no-such-reranker")
 
 
+def test_a_classifier_is_no_reranker(folder: Path, tmp_path: Path) -> None:
+    from transformers import BertConfig, BertForSequenceClassification
+
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    config = BertConfig.from_pretrained(folder, num_labels=3)
+    BertForSequenceClassification(config).save_pretrained(tmp_path)
+    with pytest.raises(Unavailable, match="3 outputs"):
+        rerankers.create(f"cross-encoder:model={tmp_path}")
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 @pytest.mark.parametrize("data", [b"", b"{", None])
 def test_a_broken_folder_is_named(
