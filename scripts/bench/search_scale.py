@@ -12,7 +12,9 @@ stand there, so HTML is not parsed either (`--html` wraps each page in markup, a
 
 Each step runs in a process of its own. Memory is the peak of what the process holds itself ("own",
 sampled) and with the files it has mapped ("with mapped files", the kernel's count). FOLDER is kept;
-run it again with the same numbers to measure only reopening and searching.
+run it again with the same numbers to measure only reopening and searching. `--derived` leaves out
+the database, decoding, corners and tokenizer, and writes the files that search maps straight from
+made-up rows: enough to reopen and search an index of full size within two minutes.
 """
 
 from __future__ import annotations
@@ -50,19 +52,20 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=300_000)
     parser.add_argument("--tokens", type=int, default=512, help="of a passage; overlap: an eighth")
     parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--derived", action="store_true")
     parser.add_argument("--html", action="store_true")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--step", help="used by this script itself", default="")
     given = parser.parse_args()
     if given.step:
-        print(json.dumps(STEPS[given.step](given)))
+        print(json.dumps((DERIVED | STEPS)[given.step](given)))
         return
     figures: dict[str, Any] = {
         "pictures": given.pictures,
         "passages asked for": given.passages,
         "tokens of a passage": given.tokens,
     }
-    for step in STEPS:
+    for step in DERIVED if given.derived else STEPS:
         figures[step] = apart(step)
         print(json.dumps({step: figures[step]}, indent=1), flush=True)
     if given.out:
@@ -296,6 +299,55 @@ def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
             "disk MB": disk(folder), "of it": sizes}  # fmt: skip
 
 
+def derived(given: argparse.Namespace, part: str) -> dict[str, Any]:
+    """The files that search maps, of made-up rows, by the layer below `build_index`."""
+    from mmrag.search.build import derive, describe
+    from mmrag.search.features import KEPT, WIDTH
+    from mmrag.search.manifest import write_manifest
+
+    images, folder = part == "images", given.work / "index" / part
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder: Any = Pictures() if images else Passages()
+    rng = np.random.default_rng(13)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        if images:
+            for i in range(given.pictures):
+                name = f"Thing {i // 3}"
+                yield {"id": str(i), "image_url": f"https://kg.example/{i}.jpg",
+                       "entities": json.dumps([name]),
+                       "info": json.dumps({name: {"weight": f"{i % 97} g", "about": "x" * 250}}),
+                       "features": rng.bytes(KEPT * WIDTH)}  # fmt: skip
+            return
+        size, count = round(WORDS_A_TOKEN * given.tokens), 0
+        for page in pages(given.passages, given.tokens, html=False):
+            said = page["html"].split()
+            for first in range(0, len(said), size):
+                if count == given.passages:
+                    return
+                count += 1
+                yield {"id": f"{page['page_url']}_chunk_{first // size}",
+                       "text": " ".join(said[first : first + size]), "start": first, "end": 0,
+                       **{k: page[k] for k in ("page_url", "page_name", "page_snippet", "date")},
+                       }  # fmt: skip
+
+    def vectors(some: list[dict[str, Any]]) -> np.ndarray:
+        near = [(row["entities"] if images else row["page_name"]).encode() for row in some]
+        ids = [row["id"].encode() for row in some]
+        return np.stack([encoder.drawn(a, b) for a, b in zip(near, ids, strict=True)])
+
+    with Watch() as watch:
+        held = [(some, vectors(some)) for some in in_groups(rows(), 2000)]
+        derive(folder, part, lambda: iter(held), encoder.dim)
+        manifest = describe(
+            folder, part, encoder=encoder.id, dim=encoder.dim,
+            encoder_spec="drawn-pictures" if images else "drawn-passages",
+        )  # fmt: skip
+        write_manifest(folder, manifest)
+    sizes = {path.name: disk(path) for path in sorted(folder.iterdir())}
+    return {**watch.figures(), "rows": manifest.rows, "pages": manifest.pages, "of it": sizes}
+
+
 def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
     """From the start of a process, and from `open_index`, to the first answers."""
     if cold:  # the files leave the page cache; the interpreter and its libraries stay
@@ -410,6 +462,11 @@ STEPS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "reopen": lambda given: reopen(given, cold=False),
     "reopen, files not in memory": lambda given: reopen(given, cold=True),
     "search": speed,
+}
+DERIVED: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "files of pictures": lambda given: derived(given, "images"),
+    "files of pages": lambda given: derived(given, "web"),
+    **{name: STEPS[name] for name in list(STEPS)[3:]},
 }
 
 if __name__ == "__main__":
