@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Generator
 from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
 
 from mmrag.errors import Unavailable
 
@@ -28,16 +30,24 @@ def choose_device() -> str:
 def hub_errors(kind: str, name: str, instead: str) -> Generator[None]:
     """Turn what the hub's client raises into `Unavailable` with the cure."""
     import httpx
+    from safetensors import SafetensorError
 
+    broken = (EOFError, UnpicklingError, SafetensorError)
     try:
         yield
-    except (OSError, ValueError, RuntimeError, KeyError, httpx.HTTPError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, httpx.HTTPError, *broken) as error:
         first = str(error).strip().splitlines()[0][:300] if str(error).strip() else ""
         raise Unavailable(
             f"The {kind} {name!r} cannot be loaded ({type(error).__name__}: {first}). If this "
             f"machine has no hub access, run `hf download {name}` on one that has, copy the folder "
             f"and give its path instead of the name; or use {instead}, which needs no download."
         ) from error
+
+
+def check_tokenizer(tokenizer: Any) -> None:
+    """Refuse one that knows no words: transformers makes such a one where its files are missing."""
+    if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
+        raise ValueError("its tokenizer knows no words; tokenizer.json is missing or broken")
 
 
 def revision_of(place: str, revision: str) -> str:

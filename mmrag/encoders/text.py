@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders.families import Usage, usage_of
-from mmrag.encoders.loading import choose_device, hub_errors, revision_of
+from mmrag.encoders.loading import check_tokenizer, choose_device, hub_errors, revision_of
 from mmrag.errors import Unavailable
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
@@ -167,6 +167,7 @@ def _load(
     half = torch.float16 if device == "cuda" else torch.float32
     with hub_errors("text encoder", str(place), "the built-in `minilm`"):
         tokenizer = AutoTokenizer.from_pretrained(str(place), revision=revision)
+        check_tokenizer(tokenizer)
         model: Any = AutoModel.from_pretrained(
             str(place), revision=revision, use_safetensors=True, dtype=half
         )

@@ -110,7 +110,7 @@ def open_features(path: Path, rows: int) -> Bytes:
     """The corners of an index, mapped."""
     try:
         found: Any = np.load(path, mmap_mode="r")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise StoreError(
             f"{path}: cannot be opened ({error}); see `mmrag index verify`."
         ) from error

@@ -20,6 +20,7 @@ from mmrag.search.images import ImageKG
 from mmrag.search.lexical import open_lexical
 from mmrag.search.manifest import Manifest, check_files, read_manifest, write_manifest
 from mmrag.search.regions import MAX_REGIONS
+from mmrag.search.rerank import rerankers
 from mmrag.search.rows import Rows
 from mmrag.search.vectors import ExactVectors, GraphVectors, Vectors
 from mmrag.search.web import Mode, Web
@@ -49,14 +50,15 @@ def open_index(
     image_encoder: Any = None,
     text_encoder: Any = None,
     mode: Mode = "hybrid",
-    reranker: Reranker | Literal["builtin"] | None = "builtin",
+    reranker: Reranker | str | None = "builtin",
     max_regions: int = MAX_REGIONS,
     geometry: bool = True,
 ) -> Index:
     """Open an index for searching. Encoders are made as the index says unless they are given.
 
     An encoder that the index was not built with is refused, by its id. `geometry` checks the best
-    pictures by their local features, where the index has any.
+    pictures by their local features, where the index has any. `reranker` is `builtin`, `off`, a
+    spec such as `cross-encoder:model=BAAI/bge-reranker-base`, or an object.
     """
     folder = Path(folder)
     manifests = read_manifests(folder)
@@ -78,8 +80,17 @@ def open_index(
             encoder = text_encoder or text_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
             web = Web(vectors, rows, open_lexical(place / "words"), encoder, mode=mode,
-                      reranker=reranker)  # fmt: skip
+                      reranker=chosen_reranker(reranker))  # fmt: skip
     return Index(folder=folder, manifests=manifests, images=images, web=web)
+
+
+def chosen_reranker(reranker: Reranker | str | None) -> Reranker | Literal["builtin"] | None:
+    """A reranker by its spec; `builtin` is left to the search, which knows how rare words are."""
+    if not isinstance(reranker, str):
+        return reranker
+    if reranker == "builtin":
+        return "builtin"
+    return None if reranker == "off" else rerankers.create(reranker)
 
 
 def read_manifests(folder: Path) -> tuple[Manifest, ...]:
@@ -96,7 +107,7 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
     """The vectors of a part, mapped: exact, or by graph where there is one."""
     try:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise StoreError(
             f"{folder / 'vectors.npy'}: cannot be opened ({error}); see `mmrag index verify`."
         ) from error

@@ -87,7 +87,7 @@ def open_lexical(folder: Path) -> Lexical:
         scorer = bm25s.BM25.load(str(folder), mmap=True, load_corpus=False, load_vocab=False)
         listed = msgspec.json.decode((folder / "words.json").read_bytes(), type=list[str])
         rarity = cast("NDArray[np.float32]", np.load(folder / "rarity.npy"))
-    except (OSError, ValueError, KeyError, msgspec.DecodeError) as error:
+    except (OSError, ValueError, EOFError, KeyError, msgspec.DecodeError) as error:
         raise StoreError(f"{folder}: cannot be opened ({error}); build the index again.") from error
     return Lexical(scorer, {word: i for i, word in enumerate(listed)}, rarity)
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mmrag.encoders.loading import hub_errors
+from mmrag.encoders.loading import check_tokenizer, hub_errors
 from mmrag.protocols import Reranker
 from mmrag.registry import Registry
 from mmrag.search.words import words
@@ -63,9 +63,14 @@ class CrossEncoderReranker:
     def __init__(self, model: str, *, batch: str = "32", max_tokens: str = "512") -> None:
         ensure_torchvision()
         from sentence_transformers import CrossEncoder
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()
         with hub_errors("cross-encoder", model, "the built-in `lexical` reranker"):
             self._model: Any = CrossEncoder(model, max_length=int(max_tokens))
+            check_tokenizer(self._model.tokenizer)
+            if (outputs := int(self._model.config.num_labels)) != 1:
+                raise ValueError(f"it has {outputs} outputs for a pair, a reranker has one")
         self._batch = int(batch)
         self._lock = threading.Lock()
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mmrag.errors import StoreError
 
 COLUMNS = {
@@ -26,6 +28,8 @@ class Rows:
 
     def __init__(self, table: Any) -> None:
         self._table = table
+        self._batches: list[Any] = table.to_batches()
+        self._ends = np.cumsum([len(batch) for batch in self._batches])
 
     @classmethod
     def open(cls, path: Path) -> Rows:
@@ -42,9 +46,24 @@ class Rows:
 
     def get(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
         """Several rows in one reading, in the given order."""
-        wanted = sorted(set(numbers))
-        found = dict(zip(wanted, self._table.take(wanted).to_pylist(), strict=True))
-        return [found[n] for n in numbers]
+        return self._some(numbers, None)
+
+    def values(self, name: str, numbers: Sequence[int]) -> list[Any]:
+        """One column of several rows, in the given order."""
+        return [row[name] for row in self._some(numbers, [name])]
+
+    def _some(self, numbers: Sequence[int], columns: list[str] | None) -> list[dict[str, Any]]:
+        """Batch by batch: Arrow's `take` of a whole table first copies all texts together."""
+        wanted = np.unique(np.asarray(numbers, np.int64))
+        homes = np.searchsorted(self._ends, wanted, side="right")
+        found: dict[int, dict[str, Any]] = {}
+        for home in np.unique(homes).tolist():
+            here = wanted[homes == home]
+            batch = self._batches[home]
+            part = batch if columns is None else batch.select(columns)
+            cells = part.take(here - (int(self._ends[home]) - len(batch))).to_pylist()
+            found.update(zip(here.tolist(), cells, strict=True))
+        return [found[int(n)] for n in numbers]
 
     def column(self, name: str) -> Any:
         """One column as an Arrow array."""

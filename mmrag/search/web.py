@@ -41,6 +41,7 @@ class _Found(NamedTuple):
 
     row: int
     score: float
+    url: str
 
 
 class Web:
@@ -62,7 +63,6 @@ class Web:
         self.encoder = encoder
         self.mode: Mode = mode
         self.reranker = LexicalReranker(lexical.rarity) if reranker == "builtin" else reranker
-        self._urls: Any = rows.column("page_url")
         self._encode = Batcher(encoder.encode_queries, max_items=256)
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
@@ -89,10 +89,10 @@ class Web:
 
     def _pages(self, rows: list[int], scores: list[float]) -> list[_Found]:
         """The best passage of each page, in the order of the pages' best passages."""
-        urls = self._urls.take(rows).to_pylist() if rows else []
+        urls = self.rows.values("page_url", rows)
         found: dict[str, _Found] = {}
         for url, row, score in zip(urls, rows, scores, strict=True):
-            found.setdefault(url, _Found(row, score))
+            found.setdefault(url, _Found(row, score, url))
         return list(found.values())
 
     def _one(self, query: str, dense: list[_Found], k: int) -> tuple[Evidence, ...]:
@@ -100,44 +100,32 @@ class Web:
         if self.mode != "dense":
             rows, scores = self.lexical.search(query, max(k * FETCH, 60))
             lexical = self._pages(rows.tolist(), scores.tolist())
-        by_row = {hit.row for hit in (*dense, *lexical)}
-        cells = dict(zip(sorted(by_row), self.rows.get(sorted(by_row)), strict=True))
-
-        def url(hit: _Found) -> str:
-            return cells[hit.row]["page_url"]
-
-        fused = fuse([[url(hit) for hit in dense], [url(hit) for hit in lexical]])
+        fused = fuse([[hit.url for hit in dense], [hit.url for hit in lexical]])
         # the passage of a page: the lexical one where both have one, for it holds the words
-        chosen = {url(hit): hit.row for hit in (*dense, *lexical)}
-        cosine = {url(hit): hit.score for hit in dense}
-        words = {url(hit): hit.score for hit in lexical}
+        chosen = {hit.url: hit.row for hit in (*dense, *lexical)}
+        cosine = {hit.url: hit.score for hit in dense}
+        words = {hit.url: hit.score for hit in lexical}
         order = list(fused)
         final = dict(fused)
+        head = order[: max(RERANKED, k)]
+        cells = dict(zip(head, self.rows.get([chosen[page] for page in head]), strict=True))
         if self.reranker is not None and self.mode == "hybrid":
-            head = order[: max(RERANKED, k)]
-            by_model = self._reranked(query, head, cells, chosen)
-            kept = [[p for p in map(url, hits) if p in by_model] for hits in (lexical, dense)]
+            by_model = self._reranked(query, cells)
+            kept = [[h.url for h in hits if h.url in by_model] for hits in (lexical, dense)]
             final = fuse([*kept, list(by_model)], weights=[WORDS, MEANING, RERANKER])
             order = list(final)
         score_of = {"dense": cosine, "bm25": words}.get(self.mode, final)
         return tuple(
-            _evidence(cells[chosen[page]], score_of[page], cosine.get(page), words.get(page))
+            _evidence(cells[page], score_of[page], cosine.get(page), words.get(page))
             for page in order[:k]
         )
 
-    def _reranked(
-        self,
-        query: str,
-        pages: Sequence[str],
-        cells: dict[int, dict[str, Any]],
-        chosen: dict[str, int],
-    ) -> dict[str, float]:
+    def _reranked(self, query: str, cells: dict[str, dict[str, Any]]) -> dict[str, float]:
         """Pages with the reranker's scores, best first."""
         assert self.reranker is not None
-        shown = [cells[chosen[page]] for page in pages]
-        passages = [titled(cell["page_name"], cell["text"]) for cell in shown]
-        scores = dict(zip(pages, self.reranker.rerank(query, passages), strict=True))
-        return {p: scores[p] for p in sorted(pages, key=lambda p: -scores[p])}
+        passages = [titled(cell["page_name"], cell["text"]) for cell in cells.values()]
+        scores = dict(zip(cells, self.reranker.rerank(query, passages), strict=True))
+        return {p: scores[p] for p in sorted(cells, key=lambda p: -scores[p])}
 
 
 def _evidence(

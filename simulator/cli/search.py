@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index.")]
+Rerank = Annotated[
+    str, typer.Option(help="builtin, off, or a spec: cross-encoder:model=NAME-OR-FOLDER (texts).")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
@@ -176,13 +179,16 @@ def search(
     geometry: Annotated[
         bool, typer.Option(help="Pictures: check the best by their local features.")
     ] = True,
+    rerank: Rerank = "builtin",
     as_json: AsJson = False,
 ) -> None:
     """Search an index by a text or by a picture."""
     from mmrag.images import LazyImage
     from mmrag.search.images import entities_of
 
-    opened = open_checked(index, mode=mode, max_regions=1 if whole else None, geometry=geometry)
+    opened = open_checked(
+        index, mode=mode, max_regions=1 if whole else None, geometry=geometry, rerank=rerank
+    )
     is_picture = query.lower().endswith(_PICTURES) and Path(query).is_file()
     if is_picture:
         found = _need(opened.images, "pictures", index).search_images(
@@ -217,6 +223,13 @@ def search_eval(
         str, typer.Option(help="Conditions for pictures, e.g. clean,blurred@3 or sweep.")
     ] = "clean",
     what: Annotated[str, typer.Option(help="images, web or both.")] = "both",
+    rerank: Rerank = "builtin",
+    chunks: Annotated[
+        str, typer.Option(help="Also passages of other sizes, tokens/overlap: 256/0,512/64.")
+    ] = "",
+    cache: Annotated[
+        Path | None, typer.Option(help="File that keeps vectors between builds (--chunks).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of degradations and intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -224,11 +237,11 @@ def search_eval(
     from simulator.cli.showing import stage_bars
     from simulator.search_eval import evaluate, print_figures
 
-    opened = open_checked(index)
+    opened = open_checked(index, rerank=rerank)
     with stage_bars() as advance:
         figures = evaluate(
-            world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
-            on_progress=advance,
+            world, opened, split=split, limit=limit, conditions=degrade, what=what, chunks=chunks,
+            cache=cache, seed=seed, on_progress=advance,
         )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(figures, indent=2))
@@ -257,7 +270,12 @@ def serve(
 
 
 def open_checked(
-    folder: Path, *, mode: str = "hybrid", max_regions: int | None = None, geometry: bool = True
+    folder: Path,
+    *,
+    mode: str = "hybrid",
+    max_regions: int | None = None,
+    geometry: bool = True,
+    rerank: str = "builtin",
 ) -> Index:
     """Open an index, with the mode checked first."""
     from mmrag.search.index import open_index
@@ -265,7 +283,13 @@ def open_checked(
 
     if mode not in ("hybrid", "dense", "bm25"):
         raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")
-    return open_index(folder, mode=mode, max_regions=max_regions or MAX_REGIONS, geometry=geometry)
+    return open_index(
+        folder,
+        mode=mode,
+        max_regions=max_regions or MAX_REGIONS,
+        geometry=geometry,
+        reranker=rerank,
+    )
 
 
 def _need(part: Any, what: str, index: Path) -> Any:

@@ -23,7 +23,11 @@ import pytest
 
 from mmrag.errors import ServiceError, ServiceTimeout, StoreError, Unavailable
 from mmrag.search import database as databases
+from mmrag.search.build import build_index
+from mmrag.search.chunks import Chunker
 from mmrag.search.database import IMAGES, Batch, Database, open_server
+from mmrag.search.index import open_index, verify_index
+from mmrag.search.sources import open_source
 
 ROWS = 7
 PATIENT = 60.0
@@ -246,3 +250,34 @@ def test_a_real_server_killed_between_two_queries(tmp_path: Path) -> None:
                 database.count()
     finally:
         server.kill()
+
+
+def test_a_build_whose_server_goes_in_the_middle_goes_on(
+    chroma: Chroma, wire: Wire, source_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire.target = chroma.port
+    add = Database.add
+
+    def goes(self: Database, batch: Batch) -> None:
+        add(self, batch)
+        wire.mode = "closes"
+
+    def build(out: Path, url: str | None) -> str:
+        made = build_index(
+            open_source(str(source_folder))._replace(picture_count=0), out,
+            text_encoder="test-words", chunker=Chunker(tokens=64, overlap=8), chroma_url=url,
+        )  # fmt: skip
+        return made[0].fingerprint
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "add", goes)
+        with pytest.raises(Unavailable, match=r"cannot be reached|failed"):
+            build(tmp_path / "ix", wire.url)
+    with pytest.raises(StoreError, match="not finished"):
+        open_index(tmp_path / "ix")
+    wire.mode = "passes"
+    assert build(tmp_path / "ix", wire.url) == build(tmp_path / "local", None)
+    assert verify_index(tmp_path / "ix") == []
+    wire.mode = "closes"  # searching needs no server
+    found = open_index(tmp_path / "ix").web.search_text(["Elm Speaker warranty"], 1)[0]
+    assert found[0].title == "Elm Speaker"

@@ -93,6 +93,7 @@ def test_eight_callers_get_what_one_gets(index: Index) -> None:
         assert list(pool.map(lambda t: index.web.search_text([t], 5)[0], texts)) == alone
         assert list(pool.map(lambda p: index.images.search_images([p], 5)[0], pictures)) == seen
     assert index.web.search_text(texts, 5) == alone
+    assert index.images.search_images(pictures, 5) == seen
 
 
 def test_a_broken_picture_is_skipped_and_counted(index_folder: Path) -> None:
@@ -121,6 +122,8 @@ def test_another_encoder_is_refused_by_name(index_folder: Path) -> None:
 
     with pytest.raises(ConflictError, match=r"colours@1.*other@2"):
         open_index(index_folder, image_encoder=Other())
+    with pytest.raises(ConflictError, match=r"web.*words@1.*other@2"):
+        open_index(index_folder, text_encoder=Other())
 
 
 def test_a_killed_build_resumes_to_the_same_index(
@@ -160,17 +163,35 @@ def test_a_locked_index_is_refused(source_folder: Path, tmp_path: Path) -> None:
         build(source_folder, tmp_path / "ix")
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [("manifest.json", b"{"), ("vectors.npy", b"\x93NUMPY"), ("rows.arrow", b"ARROW1")],
-)
+@pytest.mark.parametrize("part", ["images", "web"])
+@pytest.mark.parametrize("kept", [0.0, 0.5])
 def test_half_written_files_are_refused(
-    index_folder: Path, tmp_path: Path, name: str, data: bytes
+    index_folder: Path, tmp_path: Path, part: str, kept: float
 ) -> None:
     folder = shutil.copytree(index_folder, tmp_path / "ix")
-    (folder / "images" / name).write_bytes(data)
-    with pytest.raises(StoreError):
-        open_index(folder)
+    names = ["manifest.json", *read_manifests(folder)[part == "web"].files]
+    assert len(names) >= 4
+    for name in names:
+        if name == "words/vocab.index.json":  # bm25s writes it, nobody reads it
+            continue
+        path = folder / part / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[: int(len(whole) * kept)])
+        with pytest.raises(StoreError):
+            open_index(folder)
+        path.write_bytes(whole)
+    assert open_index(folder).web.search_text(["kettle"], 1)[0]
+
+
+def test_a_page_of_fifty_megabytes_is_indexed_by_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    page = "<title>Long</title><p>The Alder Kettle is first.</p><script>" + "x = 1; " * 7_500_000
+    (tmp_path / "source/long.html").write_text(page)
+    assert (tmp_path / "source/long.html").stat().st_size > 50_000_000
+    (tmp_path / "source/short.html").write_text("<p>The Birch Lamp is second.</p>")
+    found = open_index(build(tmp_path / "source", tmp_path / "ix")).web
+    assert found.search_text(["Alder Kettle"], 1)[0][0].title == "Long"
+    assert found.search_text(["Birch Lamp"], 1)[0][0].url == "short.html"
 
 
 def test_no_index_and_no_source(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,28 @@ def test_exact_is_exact(n: int, k: int, b: int, seed: int) -> None:
     assert all(len(set(row)) == len(row) for row in rows.tolist())
 
 
+@pytest.mark.parametrize("queries", [1, 3, 40])
+def test_rows_that_get_better_and_better_or_are_all_the_same(queries: int) -> None:
+    rows = np.zeros((20_003, 4), np.float32)
+    angle = np.linspace(1.5, 0.0, len(rows))
+    rows[:, 0], rows[:, 1] = np.cos(angle), np.sin(angle)
+    asked = np.tile(np.float32([[1, 0, 0, 0]]), (queries, 1))
+    found, scores = ExactVectors(rows).search(asked, 20)
+    assert set(found[-1].tolist()) >= set(range(20_003 - 10, 20_003))
+    assert (np.diff(scores) <= 0).all()
+    rows[:] = rows[0]
+    found, scores = ExactVectors(rows).search(asked, 20)
+    assert len(set(found[-1].tolist())) == 20
+    assert np.ptp(scores) == 0
+
+
+def test_as_many_as_can_be_asked_for() -> None:
+    matrix, queries = unit_rows(70_000, 4, 5), unit_rows(6, 4, 6)
+    _, scores = ExactVectors(matrix).search(queries, 1000)
+    truth = np.sort(queries @ matrix.T, axis=1)[:, ::-1][:, :1000]
+    np.testing.assert_allclose(scores, truth, atol=2e-6)
+
+
 def test_a_query_does_not_depend_on_its_company() -> None:
     matrix, queries = unit_rows(30_000, 32, 1), unit_rows(40, 32, 2)
     search = ExactVectors(matrix)
@@ -54,6 +77,20 @@ def test_graph_is_near_exact(tmp_path: Path) -> None:
     shared = [len(set(a) & set(b)) / 10 for a, b in zip(found, truth, strict=True)]
     assert np.mean(shared) > 0.95
     assert (scores <= best + 1e-6).all()
+
+
+@pytest.mark.parametrize("kind", ["exact", "graph"])
+def test_eight_callers_get_what_one_gets(tmp_path: Path, kind: str) -> None:
+    matrix, queries = unit_rows(6000, 32, 4), unit_rows(200, 32, 5)
+    build_graph(matrix, tmp_path / "graph")
+    graph = kind == "graph"
+    search = GraphVectors.open(matrix, tmp_path / "graph") if graph else ExactVectors(matrix)
+    alone = [search.search(queries[i : i + 1], 10)[0].tolist() for i in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        crowd = list(pool.map(lambda i: search.search(queries[i : i + 1], 10)[0].tolist(),
+                              range(200)))  # fmt: skip
+    assert crowd == alone
+    assert search.search(queries, 10)[0].tolist() == [rows for (rows,) in alone]
 
 
 @pytest.mark.parametrize("query", [np.full((1, 8), np.nan), np.ones((1, 7)), np.full(8, np.inf)])
