@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from mmrag.encoders.loading import check_tokenizer, hub_errors
@@ -14,6 +15,10 @@ from mmrag.search.words import words
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 _WINDOW = 40
+
+_REMEMBERED = 4096
+"""Passages whose words are kept, some 20 MB: a conversation's questions meet the same pages again,
+and taking a passage apart costs more than scoring it."""
 
 
 class LexicalReranker:
@@ -26,6 +31,7 @@ class LexicalReranker:
 
     def __init__(self, rarity: Callable[[str], float] | None = None) -> None:
         self._rarity = rarity or (lambda word: 1.0 + 0.1 * len(word))
+        self._words = lru_cache(maxsize=_REMEMBERED)(lambda text: tuple(words(text)))
 
     def rerank(self, query: str, passages: Sequence[str]) -> list[float]:
         """Scores between 0 and 1, higher is better."""
@@ -35,11 +41,11 @@ class LexicalReranker:
         pairs = set(itertools.pairwise(asked))
         if not total:
             return [0.0] * len(passages)
-        return [self._score(words(passage), weights, total, pairs) for passage in passages]
+        return [self._score(self._words(text), weights, total, pairs) for text in passages]
 
     @staticmethod
     def _score(
-        held: list[str], weights: dict[str, float], total: float, pairs: set[tuple[str, str]]
+        held: tuple[str, ...], weights: dict[str, float], total: float, pairs: set[tuple[str, str]]
     ) -> float:
         everywhere = sum(weights[word] for word in weights.keys() & set(held)) / total
         inside: dict[str, int] = {}
