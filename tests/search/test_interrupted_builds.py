@@ -123,7 +123,9 @@ def files(folder: Path) -> list[str]:
 def test_ctrl_c_is_one_line_that_says_how_to_go_on(source_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "ix"
     given = [*arguments(source_folder), "--out", str(out)]
-    program = [sys.executable, "-c", COMMAND + SLOW, str(Path(__file__).parent), *given]
+    # a test run in the background ignores Ctrl-C, and its children inherit that
+    heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program = [sys.executable, "-c", heeds + COMMAND + SLOW, str(Path(__file__).parent), *given]
     with subprocess.Popen(
         program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -236,7 +236,9 @@ def test_a_run_with_forgotten_turns_is_not_finished(talkative: Talkative, tmp_pa
 def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Path) -> None:
     out = tmp_path / "run"
     talkative.takes(0.15)
-    code = "from simulator.cli import main; main()"
+    # a test run in the background ignores Ctrl-C, and its children inherit that
+    heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    code = heeds + "from simulator.cli import main; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "run", *talkative.arguments(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
