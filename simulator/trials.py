@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -117,12 +117,9 @@ def share_wrong(calibration: Calibration, trials: Sequence[Trial]) -> float:
     wrong = turns = 0
     for trial in trials:
         failed = False
-        for result in trial.results:
-            step = _step(result.reply.trace if result.reply else (), "verifier")
-            features = step.info.get("features") if step else None
-            bar = threshold(result.turn_index, failed, calibration.turn_value, calibration.least)
-            speaks = features is not None and calibration.probability(features) > bar
-            right = result.verdict is not None and result.verdict.outcome.is_correct
+        for turn_index, chance, right in _answers(calibration, trial):
+            bar = threshold(turn_index, failed, calibration.turn_value, calibration.least)
+            speaks = chance > bar
             wrong += speaks and not right
             turns += 1
             failed = not speaks
@@ -134,16 +131,23 @@ def worth_after_failure(calibration: Calibration, trials: Sequence[Trial]) -> fl
     worth: list[int] = []
     for trial in trials:
         failed = False
-        for result in trial.results:
-            step = _step(result.reply.trace if result.reply else (), "verifier")
-            features = step.info.get("features") if step else None
-            speaks = features is not None and calibration.probability(features) >= 0.5
-            right = result.verdict is not None and result.verdict.outcome.is_correct
+        for _, chance, right in _answers(calibration, trial):
+            speaks = chance >= 0.5
             gain = (1 if right else -1) if speaks else 0
             if failed:
                 worth.append(gain)
             failed = gain < 1
     return round(max(0.05, sum(worth) / len(worth)), 4) if worth else 0.05
+
+
+def _answers(calibration: Calibration, trial: Trial) -> Iterator[tuple[int, float, bool]]:
+    """Index of each turn, the chance that its answer is right (0 without one), whether it is."""
+    for result in trial.results:
+        step = _step(result.reply.trace if result.reply else (), "verifier")
+        features = step.info.get("features") if step else None
+        right = result.verdict is not None and result.verdict.outcome.is_correct
+        chance = calibration.probability(features) if features is not None else 0.0
+        yield result.turn_index, chance, right
 
 
 def risk_coverage(

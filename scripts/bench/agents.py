@@ -113,9 +113,10 @@ def _premises(trials) -> str:
 
 
 def _stopped(trial) -> bool:
-    """Whether two turns in a row failed, so that a person would have left."""
-    failed = [not (r.verdict and r.verdict.outcome.is_correct) for r in trial.results]
-    return any(a and b for a, b in itertools.pairwise(failed))
+    from mmrag.metrics.protocols import has_two_strikes
+    from simulator.trials import turn_scores
+
+    return has_two_strikes(turn_scores([trial]))
 
 
 def _by_form(trials) -> dict[str, str]:

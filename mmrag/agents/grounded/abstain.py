@@ -2,7 +2,8 @@
 
 Single turn: +1 right, 0 missing, −1 wrong, so answer when p > 1/2. In a conversation a second
 failure in a row ends it: after a failed turn, with R turns left worth v each, an abstention costs
-R·v for certain and an answer only if it is wrong, so answer when p > 1/(2 + R·v).
+R·v for certain and an answer only if it is wrong, so answer when p > 1/(2 + R·v). Where wrong
+answers are bounded, a calibration asks for more than 1/2 (`least`), and 2 is 1/`least`.
 """
 
 from __future__ import annotations
