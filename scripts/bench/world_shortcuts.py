@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--studied", type=int, nargs="+", default=[101, 102])
     parser.add_argument("--conversations", type=int, default=1956)
     parser.add_argument("--singles", type=int, default=6462)
-    parser.add_argument("--entities", type=int, default=26_000)
+    parser.add_argument("--entities", type=int, default=27_840)
     parser.add_argument("--limit", type=float, default=3.0, help="points of truthfulness")
     args = parser.parse_args()
     studied = [s for seed in args.studied for s in _world(seed, args)]

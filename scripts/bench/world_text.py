@@ -14,7 +14,7 @@ from simulator.world.conversations import check_session, make_sessions
 from simulator.world.facts.generate import generate_facts
 from simulator.world.published import MULTI_TURN, SINGLE_TOTALS
 
-ENTITIES = 26_000
+ENTITIES = 27_840
 """Entities of CRAG-MM's image KG, for its 1,956 conversations."""
 
 

@@ -87,7 +87,6 @@ def make_plan(request: Request) -> rows.Plan:
             facts,
             conversations=request.conversations,
             singles=request.singles,
-            per_family=request.per_family,
         )
     )
     needs = [need for s in sessions for q in s.questions for need in q.needs]

@@ -13,7 +13,7 @@ from mmrag.errors import DataError
 from simulator.world.draw import Draw
 from simulator.world.factbase import FactBase
 from simulator.world.facts.catalogue import attribute_of
-from simulator.world.facts.generate import FAMILY, WINDOW_DAYS
+from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.schema import DYNAMISM, Entity
 from simulator.world.plan import SessionPlan, TurnPlan, cell, make_plan
 from simulator.world.program import Access, Answer, evaluate
@@ -40,38 +40,23 @@ _SAME_OF_OTHER = 0.5
 """How often a simple question is followed by "and what about …?" where the plan allows it."""
 
 
-def make_sessions(
-    facts: FactBase, *, conversations: int, singles: int, per_family: int = FAMILY
-) -> Iterator[Conversation]:
-    """All sessions of a world in order: the multi-turn set, then the single-turn set.
-
-    `per_family` things of each family of look-alikes can be the main thing of a picture; the
-    others stand beside them in the image KG only.
-    """
+def make_sessions(facts: FactBase, *, conversations: int, singles: int) -> Iterator[Conversation]:
+    """All sessions of a world in order: the multi-turn set, then the single-turn set."""
     statistics = Statistics(facts)
     for plan in make_plan(facts.seed, conversations, singles):
-        yield make_session(plan, facts, statistics, per_family=per_family)
-
-
-def is_askable(entity: Entity, seed: int, per_family: int) -> bool:
-    """Whether a thing may be the main one of a picture: the chosen few of its family."""
-    first = Draw(seed, "askable", entity.kind, entity.family).below(FAMILY)
-    variant = entity.look.variant if entity.look else 0
-    return (variant - first) % FAMILY < per_family
+        yield make_session(plan, facts, statistics)
 
 
 def make_session(
     plan: SessionPlan,
     facts: FactBase,
     statistics: Statistics | None = None,
-    *,
-    per_family: int = FAMILY,
 ) -> Conversation:
     """One session. The main thing is drawn until every turn of the plan can be asked about it."""
     draw = Draw(facts.seed, plan.id)
     statistics = statistics or Statistics(facts)
     needs_print = any(t.template.legible for t in plan.turns)
-    pool = _pool(statistics, facts, plan, per_family, needs_print)
+    pool = _pool(statistics, facts, plan, needs_print)
     best: _Session | None = None
     for _ in range(_TRIES):
         made = _Session(plan, facts, statistics, draw.pick(pool), needs_print)
@@ -85,16 +70,15 @@ def make_session(
 
 
 def _pool(
-    statistics: Statistics, facts: FactBase, plan: SessionPlan, per_family: int, needs_print: bool
+    statistics: Statistics, facts: FactBase, plan: SessionPlan, needs_print: bool
 ) -> list[Entity]:
     """What may be the main thing, kept from session to session: scanning each time is quadratic."""
-    key = (plan.kind, plan.popularity, per_family, needs_print)
+    key = (plan.kind, plan.popularity, needs_print)
     if key not in statistics.pools:
-        kind = [e for e in facts.of_kind(plan.kind) if is_askable(e, facts.seed, per_family)]
+        kind = [e for e in facts.of_kind(plan.kind) if e.id in statistics.askable]
         pool = [e for e in kind if e.popularity == plan.popularity] or kind
         if needs_print:
-            labelled = [e for e in pool if e.look and e.look.label]
-            pool = labelled or [e for e in kind if e.look and e.look.label] or pool
+            pool = [e for e in pool if e.look and e.look.label] or pool
         statistics.pools[key] = pool
     return statistics.pools[key]
 
@@ -346,7 +330,7 @@ class _Session:
         self, subject: Entity, text: str, answer: Answer, accesses: tuple[Access, ...]
     ) -> None:
         self._mentioned.append(subject)
-        read = [self._facts.entity(a.entity_id) for a in accesses]
+        read = [self._facts.entity(a.entity_id) for a in accesses if a.entity_id != subject.id]
         self._mentioned += [e for e in read if e.name in text]
         if answer.kind == "entity":
             self._mentioned.append(self._facts.entity(answer.value))

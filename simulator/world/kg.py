@@ -8,12 +8,13 @@ the entities asked about covered.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from mmrag.records import Record
+from simulator.world.askable import Family, askable, family_of
 from simulator.world.draw import Draw
 from simulator.world.factbase import FactBase
 from simulator.world.facts.schema import Attribute, Entity, Number, Ref, Several
@@ -24,10 +25,7 @@ from simulator.world.scene import Scene
 
 OTHERS_PER_RELEVANT = 20
 HARD_NEGATIVES = 30
-"""Most pictures of look-alikes per query picture."""
-
-_NEAR_SHARE = 0.85
-"""Share of the other pictures that show look-alikes, as long as there are enough of them."""
+"""Most pictures of look-alikes per query picture, as published; families of eight give fewer."""
 
 _EMPTY = 0.06
 """Share of entities whose attributes are missing, as in the published KG."""
@@ -44,21 +42,39 @@ class Shot(Record, frozen=True, kw_only=True):
     number: int
 
 
-def plan_shots(facts: FactBase, asked: Sequence[str], request: Request) -> list[Shot]:
-    """The pictures of the KG: of the entities asked about, of their look-alikes, of others."""
-    subjects = _ranked(set(asked), facts.seed, "kg cover")
-    covered = subjects[: round(KG_COVERAGE * len(subjects))]
-    relevant = max(len(covered), round(request.kg_pictures / (1 + OTHERS_PER_RELEVANT)))
-    shots = _spread(covered, min(relevant, request.kg_pictures))
-    rest = request.kg_pictures - len(shots)
-    known = set(subjects)
-    alike = {e.id for s in subjects for e in facts.family(facts.entity(s))} - known
-    visible = {e.id for e in facts.entities.values() if e.look} - known - alike
-    near, far = (_ranked(group, facts.seed, "kg beside") for group in (alike, visible))
-    room = round(_NEAR_SHARE * rest) if far else rest
-    count = min(room, HARD_NEGATIVES * len(near)) if near else 0
-    shots += _spread(near, count) + _spread(far, rest - count)
+def plan_shots(facts: FactBase, asked: Iterable[str], request: Request) -> list[Shot]:
+    """The pictures of the KG: as many of each thing, whether it is asked about or not.
+
+    What is asked about decides one thing only: which of the things are left out, so that the share
+    published is left out of those asked about and of the others.
+    """
+    held = _held(facts, request.kg_pictures)
+    subjects = set(asked)
+    covered: set[str] = set()
+    for group in (held & subjects, held - subjects):
+        ranked = _ranked(group, facts.seed, "kg cover")
+        covered.update(ranked[: round(KG_COVERAGE * len(ranked))])
+    shots = _spread(_ranked(covered, facts.seed, "kg pictures"), request.kg_pictures)
     return sorted(shots, key=lambda s: hashlib.sha256(msgspec.json.encode(s)).digest())
+
+
+def _held(facts: FactBase, pictures: int) -> set[str]:
+    """Things of which there may be pictures: of whole families, those asked about first.
+
+    So many things that there are two pictures of each, as far as the families asked about allow.
+    """
+    families: dict[Family, set[str]] = {}
+    for entity in facts.entities.values():
+        if entity.look:
+            families.setdefault(family_of(entity), set()).add(entity.id)
+    chosen = askable(facts)
+    order = {f"{kind} {number}": (kind, number) for kind, number in families}
+    ranked = [order[name] for name in _ranked(set(order), facts.seed, "kg families")]
+    held: set[str] = set()
+    for family in sorted(ranked, key=lambda f: f not in chosen):
+        if family in chosen or 2 * KG_COVERAGE * len(held | families[family]) <= pictures:
+            held |= families[family]
+    return held
 
 
 def shot_scene(shot: Shot, facts: FactBase, request: Request) -> Scene:

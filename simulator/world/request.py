@@ -9,13 +9,11 @@ from simulator.world.names import MAX_SEED
 CONVERSATIONS = 1956
 SINGLES = 6462
 KG_PICTURES = 68_000
-ENTITIES = 26_000
+ENTITIES = 27_840
+"""So many that 26,000 have pictures: the rest is what the image KG does not hold."""
 SIZES = ("mini", "crag-mm")
 MOST_SESSIONS = 20_000
 """The invented names of one seed suffice for about ten times the published size."""
-
-_LARGE = 6000
-"""Things from which every kind has look-alikes enough of each popularity."""
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -28,8 +26,6 @@ class Request(Record, frozen=True, kw_only=True):
     entities: int
     """Things that can stand in a picture; people, companies and towns come on top."""
     kg_pictures: int
-    per_family: int = 1
-    """Things of each family of eight look-alikes that questions are about."""
     ego: tuple[int, int] = (960, 1280)
     """Width and height of egocentric pictures."""
     catalogue: int = 768
@@ -66,8 +62,7 @@ def make_request(
             conversations=n,
             singles=max(1, round(2.6 * n)),
             entities=max(400, round(18 * n)),
-            kg_pictures=round(8 * n),
-            per_family=3,
+            kg_pictures=round(10 * n),
             ego=(720, 960),
             catalogue=512,
             kg_side=320,
@@ -82,8 +77,6 @@ def make_request(
         conversations=n,
         singles=max(1, round(SINGLES * scale)),
         entities=entities,
-        # One in eight gives 1 : 20, but a small world needs all of its few things to ask about.
-        per_family=1 if entities >= _LARGE else 2 if entities >= _LARGE // 3 else 4,
         kg_pictures=max(1, round(KG_PICTURES * scale)),
         pictures=pictures,
     )

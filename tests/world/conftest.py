@@ -18,7 +18,6 @@ def small_request(seed: int = 5, *, pictures: bool = False, **changes: object) -
         singles=20,
         entities=400,
         kg_pictures=24,
-        per_family=8,
         ego=(180, 240),
         catalogue=160,
         kg_side=96,

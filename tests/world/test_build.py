@@ -243,7 +243,7 @@ def test_one_builder_at_a_time(tmp_path: Path) -> None:
 def test_published_proportions() -> None:
     request = make_request(1)
     assert (request.conversations, request.singles) == (1956, 6462)
-    assert (request.kg_pictures, request.entities) == (68_000, 26_000)
+    assert (request.kg_pictures, request.entities) == (68_000, 27_840)
     half = make_request(1, 978)
     assert (half.singles, half.kg_pictures) == (3231, 34_000)
     assert needed_bytes(half) == pytest.approx(needed_bytes(request) / 2, rel=0.05)

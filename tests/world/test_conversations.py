@@ -33,7 +33,7 @@ from simulator.world.questions.schema import Conversation, Question
 
 @pytest.fixture(scope="module")
 def facts() -> FactBase:
-    return generate_facts(3, 2500)
+    return generate_facts(3, 13_920)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_sessions_do_not_depend_on_order(facts: FactBase, sessions: list[Convers
 
 
 def test_a_fresh_world_asks_the_same(sessions: list[Conversation]) -> None:
-    again = make_sessions(generate_facts(3, 2500), conversations=978, singles=3231)
+    again = make_sessions(generate_facts(3, 13_920), conversations=978, singles=3231)
     encode = msgspec.json.encode
     for one, two, _ in zip(sessions, again, range(300), strict=False):
         assert encode(one) == encode(two)

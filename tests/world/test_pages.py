@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from msgspec.structs import replace
 
+from simulator.world.askable import askable
 from simulator.world.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.schema import HUBS
+from simulator.world.facts.schema import HUBS, Entity
 from simulator.world.look import KINDS
 from simulator.world.pages.compose import Order, compose, fact_at
 from simulator.world.pages.document import STYLES, Block, Document, Line, Section
@@ -260,18 +262,52 @@ def needs(facts: FactBase) -> list[Need]:
 
 def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> None:
     plan = plan_pages(facts, needs)
-    assert len(plan.orders) == 3 * plan.relevant
     asked = {n.entity_id for n in needs}
-    assert {o.entity_id for o in plan.orders[: plan.relevant]} == asked
-    strangers = [o for o in plan.orders[plan.relevant :] if o.label == "distractor"]
-    assert strangers
-    assert not {o.entity_id for o in strangers} & asked
+    told = {e.id for of in askable(facts) for e in _members(facts, of)}
+    for entity_id in asked - told:
+        about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
+        assert {o.entity_id for o in about} == {entity_id}
+        assert len(beside) == 2 * len(about)
+        assert not {o.entity_id for o in beside if o.label == "distractor"} & (asked | told)
+    for entity_id in asked & told:
+        about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
+        assert len(beside) > 2 * len(about)
+        assert {o.entity_id for o in beside} <= told
+    assert asked - told
+    assert asked & told
+    assert not {o.entity_id for o in plan.orders if o.label == "distractor"} & asked
     urls = [compose(o, facts).url for o in plan.orders]
     assert len(set(urls)) == len(urls)
     labels = {o.label for o in plan.orders}
     assert labels == {
         "answers", "outdated", "contradiction", "near-duplicate", "hostile", "distractor", "noise",
     }  # fmt: skip
+
+
+def test_the_web_does_not_tell_what_is_asked_about(facts: FactBase) -> None:
+    """All members of a family have as many pages, and the same is told of each."""
+    families = askable(facts)
+    asked = {i for of in families.values() for i in of}
+    needs = [
+        Need(entity_id=i, attribute=a.key, at=facts.window[1])
+        for i in asked
+        for a in facts.attributes(i)[::5]
+    ]
+    plan = plan_pages(facts, needs)
+    pages = Counter(o.entity_id for o in plan.orders)
+    others = {e.id for of in families for e in _members(facts, of)} - asked
+    means = [sum(pages[i] for i in group) / len(group) for group in (asked, others)]
+    assert len(others) == len(asked)
+    assert means[1] == pytest.approx(means[0], rel=0.1)
+    for family, chosen in families.items():
+        told = [
+            {a for o in plan.relevant_to(e.id) for a in o.must} for e in _members(facts, family)
+        ]
+        assert all(t == told[0] for t in told), (family, chosen)
+
+
+def _members(facts: FactBase, family: tuple[str, int]) -> list[Entity]:
+    return [e for e in facts.of_kind(family[0]) if e.family == family[1]]
 
 
 def test_the_order_of_needs_does_not_matter(facts: FactBase, needs: list[Need]) -> None:

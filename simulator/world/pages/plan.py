@@ -8,8 +8,11 @@ name are not. Published is one relevant page to two irrelevant ones.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
+from msgspec.structs import replace
+
+from simulator.world.askable import Family, askable
 from simulator.world.draw import Draw
 from simulator.world.factbase import FactBase
 from simulator.world.facts.schema import HUBS, Entity, Fact
@@ -39,41 +42,78 @@ _STYLES = {
 class PagePlan:
     """All orders of a world, findable by the entity they stand for."""
 
-    def __init__(self, orders: list[Order], anchor: list[str], relevant: int) -> None:
-        self.orders = orders
-        self.relevant = relevant
-        """Orders about needed entities; they come first."""
-        self._relevant_of: dict[str, list[Order]] = {}
-        self._irrelevant_of: dict[str, list[Order]] = {}
-        for i, (order, entity_id) in enumerate(zip(orders, anchor, strict=True)):
-            shelf = self._relevant_of if i < relevant else self._irrelevant_of
-            shelf.setdefault(entity_id, []).append(order)
+    def __init__(self) -> None:
+        self.orders: list[Order] = []
+        self._about: dict[str, list[Order]] = {}
+        self._beside: dict[str, list[Order]] = {}
 
     def relevant_to(self, entity_id: str) -> list[Order]:
         """Pages about an entity."""
-        return self._relevant_of.get(entity_id, [])
+        return self._about.get(entity_id, [])
 
     def irrelevant_to(self, entity_id: str) -> list[Order]:
         """Pages that stand in the way of finding out about an entity."""
-        return self._irrelevant_of.get(entity_id, [])
+        return self._beside.get(entity_id, [])
+
+    def add(self, orders: list[Order], *, about: str = "", beside: Iterable[str] = ()) -> None:
+        """Order pages about an entity that stand in the way of finding out about others."""
+        self.orders += orders
+        if about:
+            self._about[about] = orders
+        for entity_id in beside:
+            self._beside.setdefault(entity_id, []).extend(orders)
 
 
 def plan_pages(facts: FactBase, needs: Iterable[Need]) -> PagePlan:
     """Order the pages for what is asked. The order of the needs does not matter."""
-    wanted: dict[str, dict[tuple[str, str], Need]] = {}
+    wanted: dict[str, list[Need]] = {}
     for need in needs:
-        of = wanted.setdefault(need.entity_id, {})
-        start = facts.fact(need.entity_id, need.attribute, need.at).valid_from or ""
-        known = of.get((need.attribute, start))
-        if known is None or need.at < known.at:
-            of[need.attribute, start] = need
-    relevant: list[tuple[str, Order]] = []
-    for entity_id in sorted(wanted):
-        of = [wanted[entity_id][key] for key in sorted(wanted[entity_id])]
-        relevant += [(entity_id, o) for o in _about(facts.entity(entity_id), of, facts)]
-    irrelevant = list(_beside(relevant, set(wanted), facts))
-    both = relevant + irrelevant
-    return PagePlan([o for _, o in both], [e for e, _ in both], len(relevant))
+        wanted.setdefault(need.entity_id, []).append(need)
+    plan = PagePlan()
+    for family in askable(facts):
+        _plan_family(plan, family, wanted, facts)
+    apart = [e for e in sorted(wanted) if not plan.relevant_to(e)]
+    taken = {*wanted, *(o.entity_id for o in plan.orders)}
+    for entity_id in apart:
+        entity = facts.entity(entity_id)
+        orders = _about(entity, _distinct(wanted[entity_id], facts), facts)
+        plan.add(orders, about=entity_id)
+        plan.add(_others(entity, orders, taken, facts), beside=[entity_id])
+    return plan
+
+
+def _plan_family(
+    plan: PagePlan, family: Family, wanted: Mapping[str, list[Need]], facts: FactBase
+) -> None:
+    """The pages of a family of which some are asked about: the same for all of its members.
+
+    What is asked of one is told of each, so that neither the number of its pages nor what stands
+    on them says which of them is asked about.
+    """
+    members = [e for e in facts.of_kind(family[0]) if e.family == family[1]]
+    asked = {(n.attribute, n.at) for e in members for n in wanted.get(e.id, ())}
+    if not asked:
+        return
+    for entity in members:
+        of = [Need(entity_id=entity.id, attribute=key, at=at) for key, at in asked]
+        orders = _about(entity, _distinct(of, facts), facts)
+        if entity.id not in wanted:
+            orders = [_unasked(o) for o in orders]
+        plan.add(orders, about=entity.id, beside=[e.id for e in members if e is not entity])
+        plan.add(
+            [
+                _empty(entity, source, i, draw, facts, named=True)
+                for source in orders
+                for i in range(IRRELEVANT_PER_RELEVANT)
+                if (draw := Draw(facts.seed, "beside", source.id, i)).chance(_NOISE)
+            ],
+            beside=[entity.id],
+        )
+
+
+def _unasked(order: Order) -> Order:
+    """The same page, called what it is for those who ask about somebody else."""
+    return replace(order, label="distractor") if order.label == "answers" else order
 
 
 def is_withheld(facts: FactBase, entity_id: str, attribute: str) -> bool:
@@ -138,42 +178,55 @@ def _about(entity: Entity, needs: list[Need], facts: FactBase) -> list[Order]:
 
 
 def _variant(source: Order, mark: str, label: str, **changes: object) -> Order:
-    from msgspec.structs import replace
-
     return replace(source, id=f"{source.id}{mark}", label=label, **changes)
 
 
-def _beside(
-    relevant: list[tuple[str, Order]], needed: set[str], facts: FactBase
-) -> Iterable[tuple[str, Order]]:
-    """The irrelevant pages: about look-alikes first, then about others of the kind."""
-    for n, (entity_id, source) in enumerate(relevant):
-        entity = facts.entity(entity_id)
+def _distinct(needs: Iterable[Need], facts: FactBase) -> list[Need]:
+    """One need for each value that held at some time: the earliest."""
+    found: dict[tuple[str, str], Need] = {}
+    for need in needs:
+        start = _fact(facts, need).valid_from or ""
+        known = found.get((need.attribute, start))
+        if known is None or need.at < known.at:
+            found[need.attribute, start] = need
+    return [found[key] for key in sorted(found)]
+
+
+def _others(
+    entity: Entity, orders: list[Order], taken: Collection[str], facts: FactBase
+) -> list[Order]:
+    """Pages that stand beside those of an entity: of look-alikes first, then of its kind."""
+    found: list[Order] = []
+    for source in orders:
         for i in range(IRRELEVANT_PER_RELEVANT):
             draw = Draw(facts.seed, "beside", source.id, i)
-            other = None if draw.chance(_NOISE) else _stranger(entity, needed, facts, draw)
-            about = other or entity
-            yield (
-                entity_id,
-                Order(
-                    id=f"{about.id}/x{n}.{i}",
-                    entity_id=about.id,
-                    style=draw.pick(styles_for(about, facts)),
-                    label="distractor" if other else "noise",
-                    as_of=_shift(source.as_of, -draw.below(200 * 1440)),
-                ),
-            )
+            other = None if draw.chance(_NOISE) else _stranger(entity, taken, facts, draw)
+            found.append(_empty(other or entity, source, i, draw, facts, named=other is None))
+    return found
 
 
-def _stranger(entity: Entity, needed: set[str], facts: FactBase, draw: Draw) -> Entity | None:
-    """Somebody similar that nobody asks about."""
-    family = [e for e in facts.family(entity) if e.id not in needed]
+def _empty(
+    about: Entity, source: Order, i: int, draw: Draw, facts: FactBase, *, named: bool
+) -> Order:
+    """A page that answers nothing: about somebody else, or with no more than the name in it."""
+    return Order(
+        id=f"{about.id}/x{source.id}.{i}",
+        entity_id=about.id,
+        style=draw.pick(styles_for(about, facts)),
+        label="noise" if named else "distractor",
+        as_of=_shift(source.as_of, -draw.below(200 * 1440)),
+    )
+
+
+def _stranger(entity: Entity, taken: Collection[str], facts: FactBase, draw: Draw) -> Entity | None:
+    """Somebody similar that nobody asks about and that has no pages yet."""
+    family = [e for e in facts.family(entity) if e.id not in taken]
     if family and draw.chance(0.7):
         return draw.pick(family)
     kind = facts.of_kind(entity.kind)
     for _ in range(12):
         other = draw.pick(kind)
-        if other.id not in needed:
+        if other.id not in taken:
             return other
     return draw.pick(family) if family else None
 

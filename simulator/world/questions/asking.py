@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mmrag.records import Record
+from simulator.world.askable import askable
 from simulator.world.draw import Draw
 from simulator.world.factbase import FactBase
 from simulator.world.facts.catalogue import attribute_of, attributes_of
@@ -114,7 +115,9 @@ class Statistics:
     def __init__(self, facts: FactBase) -> None:
         self._facts = facts
         self._medians: dict[tuple[str, str], float] = {}
-        self.pools: dict[tuple[str, str, int, bool], list[Entity]] = {}
+        self.askable = {i for of in askable(facts).values() for i in of}
+        """What may be the main thing of a picture."""
+        self.pools: dict[tuple[str, str, bool], list[Entity]] = {}
         """Candidates for the main thing of a picture; kept by whoever draws from them."""
 
     def median(self, kind: str, key: str) -> float:
