@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_K = 1000
 
-WHOLE_SHARE = 0.25
+WHOLE_SHARE = 0.15
 """What the whole picture counts beside the best region."""
 
 

@@ -40,6 +40,8 @@ class Manifest(Record, frozen=True, kw_only=True):
     """What was indexed, by name and fingerprint."""
     features: str = ""
     """Kind of local features that are kept of each picture; empty: none, so no geometric check."""
+    views: str = ""
+    """Views that a picture's vector is the mean of; empty: the picture as it is."""
     files: Mapping[str, str] = {}
     """Derived file → content hash."""
     versions: Mapping[str, str] = {}

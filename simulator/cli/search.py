@@ -68,6 +68,9 @@ def build(
     cache: Annotated[
         Path | None, typer.Option(help="File that keeps vectors between builds.")
     ] = None,
+    views: Annotated[
+        bool, typer.Option(help="Index each picture as the mean of four views of it.")
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
@@ -88,6 +91,7 @@ def build(
             chunker=Chunker(tokens=chunk_tokens, overlap=overlap),
             chroma_url=chroma_url,
             cache=EmbeddingCache(cache) if cache else None,
+            views=views,
             on_progress=advance,
         )
     info(out, as_json=as_json)
@@ -108,7 +112,7 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
         return
     for part in found:
         typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
-        for key in ("fingerprint", "pages", "encoder", "features", "chunker", "chroma_url",
+        for key in ("fingerprint", "pages", "encoder", "views", "features", "chunker", "chroma_url",
                     "source"):  # fmt: skip
             if part.get(key):
                 typer.echo(f"  {key}: {part[key]}")
