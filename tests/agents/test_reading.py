@@ -274,3 +274,82 @@ def test_no_question_breaks_the_grammar(text):
 def test_a_named_subject_is_taken_from_the_question():
     plan = plan_question("What's the elevation of Lower Quill?", Talk(), NOW)
     assert plan.subject == Subject(kind=NAMED, name="Lower Quill", tail="elevation")
+
+
+JARS = (
+    page("Amber Moor Honey", "Maker: Thistle and Reed. The place of production is Upper Ferring. "
+         "The shop price is $4.10. The resale price is $2.00. The launch price is $9.00. Net weight: 250 g. "
+         "Sugar per 100 g: 80 g. Shelf life: 40 days. The date of the last recipe change is 3 May 2027. "
+         "Opening year: 2021. Yearly sales: 900 packs.", url="https://j.example/1"),
+    page("Dun Hollow Mustard", "The shop price is $3.10. Net weight: 300 g. Shelf life: 30 days. Opening year: 1999. "
+         "Yearly sales: 100 packs. Body length: 12 cm.", url="https://j.example/2"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What would this jar set me back?", "$4.10"),
+        ("What's this jar going for?", "$4.10"),
+        ("Who makes this jar?", "Thistle and Reed"),
+        ("How many grams does the jar say?", "250 g"),
+        ("Does this jar have less in the jar than Dun Hollow Mustard?", "Yes"),
+        ("Does it keep longer than Dun Hollow Mustard?", "Yes"),
+        ("Does it go back less far than Dun Hollow Mustard?", "Yes"),
+        ("With $20 in my pocket, how many times could I pay its shop price?", "4"),
+    ],
+)
+def test_idioms_are_put_plainly(question, answer):
+    assert read(question, main="Amber Moor Honey", pages=JARS) == answer
+
+
+def test_another_thing_of_the_same_sort_is_no_answer():
+    hall = (page("Corner Lantern Hall", "Opening time: 08:30. Launch price: $9."),)
+    asked = {"main": "Corner Lantern Hall", "pages": hall}
+    assert read("What's its waiting time?", **asked) is None
+    assert read("What's its boutique price?", **asked) is None
+    assert read("What's its opening time?", **asked) == "08:30"
+
+
+def test_two_things_are_compared_by_one_attribute():
+    dogs = (
+        page("Moss Terrier", "Length: 18 cm."),
+        page("Fen Terrier Hound", "Length: 9 cm. Grows: 90 days."),
+    )
+    both = {"main": "Moss Terrier", "beside": ("Fen Terrier Hound",), "pages": dogs}
+    assert read("Which of these two dogs grows longer?", **both) == "Moss Terrier"
+
+
+def test_of_two_values_of_one_day_the_one_that_stood_before_is_taken():
+    bikes = (
+        page("Gorse Tourer", "As of 5 May 2030 the list price is $90.", url="https://b.example/1"),
+        page("Gorse Tourer", "As of 5 May 2030 the list price is $50.", url="https://b.example/2"),
+        page("Gorse Tourer", "As of 2 April 2030 the list price is $90.", url="https://b.example/3"),
+    )  # fmt: skip
+    assert read("What's its list price now?", main="Gorse Tourer", pages=bikes) == "$90"
+
+
+def test_the_one_here_that_is_picked_may_be_asked_for_a_noun():
+    both = {"main": "Amber Moor Honey", "beside": ("Dun Hollow Mustard",), "pages": JARS}
+    asked = "What's the net weight of the jar here that has the lower shop price?"
+    assert read(asked, **both) == "300 g"
+
+
+def test_a_last_known_live_value_is_a_live_value():
+    flag = (
+        page("Hollow Ensign", "The last known live bid (9 June 2030, 02:00) is $40.", url="https://f.example/1"),
+        page("Hollow Ensign", "The live bid (10 June 2030, 14:00) is $50.", url="https://f.example/2"),
+    )  # fmt: skip
+    asked = "What's the percentage change in its live bid from 9 June at 3 am to now?"
+    assert read(asked, main="Hollow Ensign", pages=flag) == "25.0 %"
+
+
+def test_a_piece_of_the_name_is_not_small_print():
+    scene = Scene(
+        main=Candidate(name="Quill Ferry", confidence=0.9, source="ocr"),
+        printed=("Quill", "QUILLFERRY", "$3.20"),
+    )
+    plan = plan_question("What's written below the name on this ticket?", Talk(), NOW)
+    found = ExtractiveReader(Matcher()).read(plan, scene, Desk(()), NOW)
+    assert found is not None
+    assert found.text == "$3.20"

@@ -54,7 +54,8 @@ def _print(r: Reading, plan: Plan) -> Finding | None:
 
 def _small_print(r: Reading, plan: Plan) -> Finding | None:
     known = {fold(c.name) for c in (r.scene.main, *r.scene.beside) if c}
-    lines = [t for t in r.scene.printed if fold(t) not in known and fold(t) not in " ".join(known)]
+    run_on = "".join(known).replace(" ", "")
+    lines = [t for t in r.scene.printed if fold(t).replace(" ", "") not in run_on]
     return _seen(lines[0], plan, [], 0.6 if len(lines) == 1 else 0.4) if lines else None
 
 
@@ -349,7 +350,24 @@ def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
         return None
     a = r.resolve(plan)
     b = r.resolve(plan, _with_tail(plan, 0)) if a is not None else None
-    return (a, b) if a and b and _is_number(a) and _is_number(b) else None
+    if a is None or b is None or not (_is_number(a) and _is_number(b)):
+        return None
+    return (a, b) if a.noun == b.noun else _of_one_noun(r, plan, a, b)
+
+
+def _of_one_noun(r: Reading, plan: Plan, a: Found, b: Found) -> tuple[Found, Found] | None:
+    """Two things compared by one and the same attribute: the one that fits better."""
+    sides = (plan.subject, _with_tail(plan, 0))
+    for mine, other, side in sorted(((a, b, 1), (b, a, 0)), key=lambda s: -s[0].match):
+        if other.steps != 1:
+            continue
+        asked = msgspec.structs.replace(plan, ask="", asks_noun=True)
+        who = msgspec.structs.replace(sides[side], path=(), tail=mine.noun)
+        again = r.resolve(asked, who)
+        if again is not None and again.noun == mine.noun:
+            again = msgspec.structs.replace(again, match=mine.match, margin=mine.margin)
+            return (mine, again) if side else (again, mine)
+    return (a, b) if a.value.unit == b.value.unit and a.value.kind == b.value.kind else None
 
 
 def _with_tail(plan: Plan, index: int) -> Subject:
@@ -376,7 +394,7 @@ def _order(a: Found, b: Found, plan: Plan) -> int:
     """1 when the first wins. "Older" and "newer" turn round what a year says."""
     larger = plan.larger
     if a.value.kind in ("year", "date") and any(
-        w in plan.ask for w in ("older", "oldest", "goes back")
+        w in plan.ask for w in ("older", "oldest", "goes back", "go back")
     ):
         larger = not larger
     return 1 if (_number(a) > _number(b)) == larger else -1
