@@ -353,3 +353,50 @@ def test_a_piece_of_the_name_is_not_small_print():
     found = ExtractiveReader(Matcher()).read(plan, scene, Desk(()), NOW)
     assert found is not None
     assert found.text == "$3.20"
+
+
+OWNED = (
+    page("Moss Fen Hound", "Moss Fen Hound is a dog. First describer: Ada Quill Reed. Weight: 20 kg.",
+         url="https://d.example/1"),
+    page("Gorse Hill Hound", "First describer: Ada Quill Reed. Weight: 30 kg.", url="https://d.example/2"),
+    page("Tarn Edge Finch", "First describer: Ada Quill Reed. Weight: 1 kg.", url="https://d.example/3"),
+    page("Dale Top Terrier", "First describer: Ada Quill Reed. Weight: 50 kg.", url="https://d.example/4"),
+)  # fmt: skip
+
+
+def test_what_is_called_like_a_thing_of_the_kind_is_of_the_kind():
+    asked = "How many dogs have the same first describer as this dog, counting it too?"
+    assert read(asked, main="Moss Fen Hound", pages=OWNED) == "2"
+    known = page("Dale Top Terrier", "Dale Top Terrier is a dog.", url="https://d.example/5")
+    assert read(asked, main="Moss Fen Hound", pages=(*OWNED, known)) == "3"
+
+
+def test_who_turns_out_not_to_share_is_left_out():
+    asked = "What's the total weight of all dogs with the same first describer as this dog?"
+    said = "Gorse Hill Hound is a dog. First describer: Ada Quill Reed. Weight: 30 kg."
+    early = (OWNED[0], page("Gorse Hill Hound", said))
+    late = [
+        page("Gorse Hill Hound", "First describer: Ben Oxley Marsh.", url=f"https://e.example/{i}")
+        for i in range(3)
+    ]
+
+    class Later(MemoryWebSearch):
+        """Finds some pages only when asked for the weight of what they are about."""
+
+        def search_text(self, queries, k):
+            return [
+                (*found, *(late if query == "Gorse Hill Hound weight" else ()))
+                for query, found in zip(queries, super().search_text(queries, k), strict=True)
+            ]
+
+    scene = Scene(main=Candidate(name="Moss Fen Hound", confidence=0.9, source="ocr"))
+    plan = plan_question(asked, Talk(), NOW)
+    desk = Desk((), Later(early))
+    found = ExtractiveReader(Matcher()).read(plan, scene, desk, NOW)
+    assert found is not None
+    assert found.text == "20 kg"
+
+
+def test_a_pair_of_something_is_of_its_kind():
+    desk = Desk([page("Quiet Marsh", "Quiet Marsh is a pair of headphones.")])
+    assert desk.is_a("Quiet Marsh", "headphones")

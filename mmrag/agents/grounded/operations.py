@@ -10,7 +10,7 @@ import msgspec
 from mmrag.agents.grounded.plan import Plan, Subject
 from mmrag.agents.grounded.reader import Found, Reading, finding
 from mmrag.agents.grounded.scene import Candidate, Finding
-from mmrag.agents.grounded.statements import fold
+from mmrag.agents.grounded.statements import Statement, fold
 from mmrag.agents.grounded.values import Value, read_value, say_list, say_number
 
 UNITS: dict[tuple[str, str], tuple[float, float]] = {
@@ -295,10 +295,14 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     owner = r.attribute(me.name, plan.relation, plan, is_noun=True, names=True)
     if owner is None:
         return None
+
+    def shares(statements: list[Statement]) -> bool:
+        said = r.decide(statements, owner.noun, plan)
+        return said is not None and said.value.key == owner.value.key
+
     kin: dict[str, str] = {}
     for name, statements in r.desk.sharing(plan.relation, owner.value.text, plan.noun).items():
-        said = r.decide(statements, owner.noun, plan)
-        if said is not None and said.value.key == owner.value.key:
+        if shares(statements):
             kin.setdefault(fold(name), name)
     kin.setdefault(fold(me.name), me.name)
     others = [n for key, n in sorted(kin.items()) if key != fold(me.name)]
@@ -314,9 +318,10 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     values = [
         (n, r.attribute(n, plan.ask, plan, is_noun=plan.operation == "total-sharing"))
         for n in names
-    ]
+    ]  # which has fetched more pages: some of these may tell that one does not belong
+    values = [(n, f) for n, f in values if n == me.name or shares(r.desk.about_known(n))]
     known = [(n, f) for n, f in values if f is not None and _is_number(f)]
-    if not known or len(known) < len(names):
+    if not known or len(known) < len(values):
         return None
     if plan.operation == "extreme-sharing":
         name, _ = max(known, key=lambda k: _number(k[1]) * (1 if plan.larger else -1))
