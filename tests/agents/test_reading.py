@@ -400,3 +400,22 @@ def test_who_turns_out_not_to_share_is_left_out():
 def test_a_pair_of_something_is_of_its_kind():
     desk = Desk([page("Quiet Marsh", "Quiet Marsh is a pair of headphones.")])
     assert desk.is_a("Quiet Marsh", "headphones")
+
+
+@pytest.mark.parametrize(
+    ("question", "luck"),
+    [
+        ("Does it weigh more than Salt and Marrow?", 0.5),
+        ("Which weighs more, Salt and Marrow or this book?", 0.5),
+        ("Which weighs less, Salt and Marrow or this book?", 0.0),  # this book: has to be known
+        ("I need at most 450 g for weight, would this book do?", 0.5),
+        ("Is its list price higher now than on 2 June?", 0.5),
+        ("What's its weight?", 0.0),
+    ],
+)
+def test_one_of_two_answers_that_the_question_offers_needs_less_knowledge(question, luck):
+    scene = Scene(main=Candidate(name="The Glass Orchard", confidence=0.9, source="ocr"))
+    plan = plan_question(question, Talk(), NOW)
+    found = ExtractiveReader(Matcher()).read(plan, scene, Desk((), MemoryWebSearch(PAGES)), NOW)
+    assert found is not None
+    assert found.luck == luck

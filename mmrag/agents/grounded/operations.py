@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from mmrag.agents.grounded.plan import Plan, Subject
+from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import Found, Reading, finding
 from mmrag.agents.grounded.scene import Candidate, Finding
 from mmrag.agents.grounded.statements import Statement, fold
@@ -25,6 +25,9 @@ UNITS: dict[tuple[str, str], tuple[float, float]] = {
 }  # fmt: skip
 """(from, to) → factor, offset."""
 
+
+_EVEN = 0.5
+"""How often one of two answers is right by luck."""
 
 _READABLE = 0.5
 """How often the largest print that no search knows is all of a name."""
@@ -99,7 +102,7 @@ def _compare(r: Reading, plan: Plan) -> Finding | None:
         return None
     a, b = pair
     sign = _order(a, b, plan)
-    return finding("Yes" if sign > 0 else "No", "compare", a, b)
+    return finding("Yes" if sign > 0 else "No", "compare", a, b, luck=_EVEN)
 
 
 def _choose(r: Reading, plan: Plan) -> Finding | None:
@@ -108,7 +111,9 @@ def _choose(r: Reading, plan: Plan) -> Finding | None:
         return None
     a, b = pair
     first, second = _entity_name(r, plan, 0), _entity_name(r, plan, 1)
-    return finding(first if _order(a, b, plan) > 0 else second, "choose", a, b)
+    chosen, side = (first, plan.subject) if _order(a, b, plan) > 0 else (second, plan.others[0])
+    luck = _EVEN if side.kind == NAMED and not side.is_guess else 0.0
+    return finding(chosen, "choose", a, b, luck=luck)
 
 
 def _choose_then(r: Reading, plan: Plan) -> Finding | None:
@@ -188,7 +193,7 @@ def _enough(r: Reading, plan: Plan) -> Finding | None:
     if found is None or found.value.number is None or plan.amount is None:
         return None
     yes = found.value.number >= plan.amount if plan.larger else found.value.number <= plan.amount
-    return finding("Yes" if yes else "No", plan.operation, found)
+    return finding("Yes" if yes else "No", plan.operation, found, luck=_EVEN)
 
 
 def _against_past(r: Reading, plan: Plan) -> Finding | None:
@@ -197,7 +202,8 @@ def _against_past(r: Reading, plan: Plan) -> Finding | None:
         return None
     now, then = pair
     higher = _number(now) > _number(then)
-    return finding("Yes" if higher == plan.larger else "No", plan.operation, now, then)
+    said = "Yes" if higher == plan.larger else "No"
+    return finding(said, plan.operation, now, then, luck=_EVEN)
 
 
 def _percent(r: Reading, plan: Plan) -> Finding | None:
@@ -236,7 +242,7 @@ def _in_time(r: Reading, plan: Plan) -> Finding | None:
     if found is None or found.value.kind != "clock":
         return None
     still = plan.claim < found.value.iso
-    return finding("Yes" if still == plan.larger else "No", plan.operation, found)
+    return finding("Yes" if still == plan.larger else "No", plan.operation, found, luck=_EVEN)
 
 
 def _minutes_left(r: Reading, plan: Plan) -> Finding | None:
