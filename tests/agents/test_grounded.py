@@ -305,6 +305,15 @@ def test_an_unknown_thing_bounds_the_chance_and_luck_is_fitted():
         assert found.probability(row) == pytest.approx(row["recognition"], abs=0.08)
 
 
+def test_one_of_two_answers_is_often_right_whatever_the_thing_is():
+    known = Calibration(bias=9.0, weights={}, luck=0.2)
+    assert known.probability({"recognition": 0.2}) == pytest.approx(0.36, abs=0.01)
+    assert known.probability({"recognition": 0.2, "luck": 0.5}) == pytest.approx(0.6, abs=0.01)
+    rows = [{"recognition": (i % 5) / 5, "luck": 0.5 * (i % 2)} for i in range(400)]
+    right = [i % 5 / 5 > i // 10 % 40 / 40 or bool(i % 2 and i // 20 % 2) for i in range(400)]
+    assert fit(rows, right).luck <= 0.2  # what is even says nothing of what is not
+
+
 def test_a_turn_after_a_failure_is_worth_what_such_turns_earned():
     from mmrag.records import Capture, Outcome, Reply, Session, Step, TurnResult, Verdict
     from simulator.trials import Trial, worth_after_failure

@@ -274,3 +274,148 @@ def test_no_question_breaks_the_grammar(text):
 def test_a_named_subject_is_taken_from_the_question():
     plan = plan_question("What's the elevation of Lower Quill?", Talk(), NOW)
     assert plan.subject == Subject(kind=NAMED, name="Lower Quill", tail="elevation")
+
+
+JARS = (
+    page("Amber Moor Honey", "Maker: Thistle and Reed. The place of production is Upper Ferring. "
+         "The shop price is $4.10. The resale price is $2.00. The launch price is $9.00. Net weight: 250 g. "
+         "Sugar per 100 g: 80 g. Shelf life: 40 days. The date of the last recipe change is 3 May 2027. "
+         "Opening year: 2021. Yearly sales: 900 packs.", url="https://j.example/1"),
+    page("Dun Hollow Mustard", "The shop price is $3.10. Net weight: 300 g. Shelf life: 30 days. Opening year: 1999. "
+         "Yearly sales: 100 packs. Body length: 12 cm.", url="https://j.example/2"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What would this jar set me back?", "$4.10"),
+        ("What's this jar going for?", "$4.10"),
+        ("Who makes this jar?", "Thistle and Reed"),
+        ("How many grams does the jar say?", "250 g"),
+        ("Does this jar have less in the jar than Dun Hollow Mustard?", "Yes"),
+        ("Does it keep longer than Dun Hollow Mustard?", "Yes"),
+        ("Does it go back less far than Dun Hollow Mustard?", "Yes"),
+        ("With $20 in my pocket, how many times could I pay its shop price?", "4"),
+    ],
+)
+def test_idioms_are_put_plainly(question, answer):
+    assert read(question, main="Amber Moor Honey", pages=JARS) == answer
+
+
+def test_another_thing_of_the_same_sort_is_no_answer():
+    hall = (page("Corner Lantern Hall", "Opening time: 08:30. Launch price: $9."),)
+    asked = {"main": "Corner Lantern Hall", "pages": hall}
+    assert read("What's its waiting time?", **asked) is None
+    assert read("What's its boutique price?", **asked) is None
+    assert read("What's its opening time?", **asked) == "08:30"
+
+
+def test_two_things_are_compared_by_one_attribute():
+    dogs = (
+        page("Moss Terrier", "Length: 18 cm."),
+        page("Fen Terrier Hound", "Length: 9 cm. Grows: 90 days."),
+    )
+    both = {"main": "Moss Terrier", "beside": ("Fen Terrier Hound",), "pages": dogs}
+    assert read("Which of these two dogs grows longer?", **both) == "Moss Terrier"
+
+
+def test_of_two_values_of_one_day_the_one_that_stood_before_is_taken():
+    bikes = (
+        page("Gorse Tourer", "As of 5 May 2030 the list price is $90.", url="https://b.example/1"),
+        page("Gorse Tourer", "As of 5 May 2030 the list price is $50.", url="https://b.example/2"),
+        page("Gorse Tourer", "As of 2 April 2030 the list price is $90.", url="https://b.example/3"),
+    )  # fmt: skip
+    assert read("What's its list price now?", main="Gorse Tourer", pages=bikes) == "$90"
+
+
+def test_the_one_here_that_is_picked_may_be_asked_for_a_noun():
+    both = {"main": "Amber Moor Honey", "beside": ("Dun Hollow Mustard",), "pages": JARS}
+    asked = "What's the net weight of the jar here that has the lower shop price?"
+    assert read(asked, **both) == "300 g"
+
+
+def test_a_last_known_live_value_is_a_live_value():
+    flag = (
+        page("Hollow Ensign", "The last known live bid (9 June 2030, 02:00) is $40.", url="https://f.example/1"),
+        page("Hollow Ensign", "The live bid (10 June 2030, 14:00) is $50.", url="https://f.example/2"),
+    )  # fmt: skip
+    asked = "What's the percentage change in its live bid from 9 June at 3 am to now?"
+    assert read(asked, main="Hollow Ensign", pages=flag) == "25.0 %"
+
+
+def test_a_piece_of_the_name_is_not_small_print():
+    scene = Scene(
+        main=Candidate(name="Quill Ferry", confidence=0.9, source="ocr"),
+        printed=("Quill", "QUILLFERRY", "$3.20"),
+    )
+    plan = plan_question("What's written below the name on this ticket?", Talk(), NOW)
+    found = ExtractiveReader(Matcher()).read(plan, scene, Desk(()), NOW)
+    assert found is not None
+    assert found.text == "$3.20"
+
+
+OWNED = (
+    page("Moss Fen Hound", "Moss Fen Hound is a dog. First describer: Ada Quill Reed. Weight: 20 kg.",
+         url="https://d.example/1"),
+    page("Gorse Hill Hound", "First describer: Ada Quill Reed. Weight: 30 kg.", url="https://d.example/2"),
+    page("Tarn Edge Finch", "First describer: Ada Quill Reed. Weight: 1 kg.", url="https://d.example/3"),
+    page("Dale Top Terrier", "First describer: Ada Quill Reed. Weight: 50 kg.", url="https://d.example/4"),
+)  # fmt: skip
+
+
+def test_what_is_called_like_a_thing_of_the_kind_is_of_the_kind():
+    asked = "How many dogs have the same first describer as this dog, counting it too?"
+    assert read(asked, main="Moss Fen Hound", pages=OWNED) == "2"
+    known = page("Dale Top Terrier", "Dale Top Terrier is a dog.", url="https://d.example/5")
+    assert read(asked, main="Moss Fen Hound", pages=(*OWNED, known)) == "3"
+
+
+def test_who_turns_out_not_to_share_is_left_out():
+    asked = "What's the total weight of all dogs with the same first describer as this dog?"
+    said = "Gorse Hill Hound is a dog. First describer: Ada Quill Reed. Weight: 30 kg."
+    early = (OWNED[0], page("Gorse Hill Hound", said))
+    late = [
+        page("Gorse Hill Hound", "First describer: Ben Oxley Marsh.", url=f"https://e.example/{i}")
+        for i in range(3)
+    ]
+
+    class Later(MemoryWebSearch):
+        """Finds some pages only when asked for the weight of what they are about."""
+
+        def search_text(self, queries, k):
+            return [
+                (*found, *(late if query == "Gorse Hill Hound weight" else ()))
+                for query, found in zip(queries, super().search_text(queries, k), strict=True)
+            ]
+
+    scene = Scene(main=Candidate(name="Moss Fen Hound", confidence=0.9, source="ocr"))
+    plan = plan_question(asked, Talk(), NOW)
+    desk = Desk((), Later(early))
+    found = ExtractiveReader(Matcher()).read(plan, scene, desk, NOW)
+    assert found is not None
+    assert found.text == "20 kg"
+
+
+def test_a_pair_of_something_is_of_its_kind():
+    desk = Desk([page("Quiet Marsh", "Quiet Marsh is a pair of headphones.")])
+    assert desk.is_a("Quiet Marsh", "headphones")
+
+
+@pytest.mark.parametrize(
+    ("question", "luck"),
+    [
+        ("Does it weigh more than Salt and Marrow?", 0.5),
+        ("Which weighs more, Salt and Marrow or this book?", 0.5),
+        ("Which weighs less, Salt and Marrow or this book?", 0.0),  # this book: has to be known
+        ("I need at most 450 g for weight, would this book do?", 0.5),
+        ("Is its list price higher now than on 2 June?", 0.5),
+        ("What's its weight?", 0.0),
+    ],
+)
+def test_one_of_two_answers_that_the_question_offers_needs_less_knowledge(question, luck):
+    scene = Scene(main=Candidate(name="The Glass Orchard", confidence=0.9, source="ocr"))
+    plan = plan_question(question, Talk(), NOW)
+    found = ExtractiveReader(Matcher()).read(plan, scene, Desk((), MemoryWebSearch(PAGES)), NOW)
+    assert found is not None
+    assert found.luck == luck

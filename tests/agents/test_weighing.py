@@ -42,6 +42,28 @@ def says(answers):
     return read
 
 
+def flips(answers):
+    """The same for a question with two answers."""
+
+    def read(scene):
+        text = answers.get(scene.main.name)
+        sure = scene.main.confidence
+        return Finding(text=text, recognition=sure, luck=0.5) if text else None
+
+    return read
+
+
+def test_a_yes_on_which_all_agree_is_likely_of_things_not_read_too():
+    asked = plan("Is this kettle taller than Dun Fell Kettle?")
+    one, _ = agreed(alike(0.2, 0.2, 0.1), asked, flips(dict.fromkeys(NAMES, "Yes")))
+    assert one.recognition == pytest.approx(0.57, abs=0.01)
+    assert one.luck == pytest.approx(4 / 5, abs=0.01)
+    split = flips(dict(zip(NAMES, ("Yes", "Yes", "No"), strict=True)))
+    two, _ = agreed(alike(0.2, 0.2, 0.1), asked, split)
+    assert two.text == "Yes"
+    assert two.luck < 0.5  # what says no is not among the rest
+
+
 def unknown(_claim, _scene):
     return None
 

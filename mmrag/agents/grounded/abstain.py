@@ -26,6 +26,9 @@ EXPECTED_TURNS = 4.9
 RECOGNITION = "recognition"
 """Feature: the probability that the thing in view is the one that was read about."""
 
+LUCK = "luck"
+"""Feature: how often the answer is right whatever the thing is, as far as the question tells."""
+
 _LUCK = tuple(step / 20 for step in range(13))
 """Shares of luck that a fit tries."""
 
@@ -40,7 +43,9 @@ class Calibration(Record, frozen=True, kw_only=True):
     bias: float
     weights: dict[str, float]
     luck: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
-    """How often a right reading about the wrong thing is right; 1: recognition does not count."""
+    """How often a right reading about the wrong thing is right; 1: recognition does not count.
+
+    A question with two answers ("is it taller?") is answered rightly more often than that."""
     turn_value: float = 0.35
     """What a turn after a failed one is worth: truthfulness on the calibration set.
 
@@ -56,8 +61,8 @@ class Calibration(Record, frozen=True, kw_only=True):
     def probability(self, features: dict[str, float]) -> float:
         """Chance that a finding with these features is right."""
         z = self.bias + sum(self.weights.get(k, 0.0) * v for k, v in features.items())
-        known = features.get(RECOGNITION, 1.0)
-        return (known + (1 - known) * self.luck) / (1 + math.exp(-max(-30.0, min(30.0, z))))
+        known, luck = features.get(RECOGNITION, 1.0), max(self.luck, features.get(LUCK, 0.0))
+        return (known + (1 - known) * luck) / (1 + math.exp(-max(-30.0, min(30.0, z))))
 
 
 def threshold(turn_index: int, failed_before: bool, turn_value: float, least: float = 0.5) -> float:
@@ -98,12 +103,16 @@ def fit(
             f"{len(rows)} answers, {sum(right)} of them right, are too few to calibrate on; "
             "give a world with more conversations."
         )
-    names = sorted({k for row in rows for k in row} - {RECOGNITION})
+    names = sorted({k for row in rows for k in row} - {RECOGNITION, LUCK})
     x = np.array([[row.get(n, 0.0) for n in names] + [1.0] for row in rows])
     known = np.array([row.get(RECOGNITION, 1.0) for row in rows])
+    least = np.array([row.get(LUCK, 0.0) for row in rows])
     y = np.array(right, dtype=float)
     penalty = np.diag([ridge] * len(names) + [1e-6])
-    tried = [(luck, *_scored(x, y, known + (1 - known) * luck, penalty)) for luck in _LUCK]
+    tried = [
+        (luck, *_scored(x, y, known + (1 - known) * np.maximum(luck, least), penalty))
+        for luck in _LUCK
+    ]
     luck, w, _ = max(tried, key=lambda found: found[2])
     return Calibration(
         bias=round(float(w[-1]), 4),

@@ -18,6 +18,9 @@ from mmrag.records import Evidence
 MAX_SEARCHES = 12
 """Most web queries of one turn."""
 
+_UNKNOWN_KINDS = 8
+"""Of how many things that share something is asked what they are."""
+
 _SET_SEARCHES, _SET_PAGES = 12, 60
 """More queries, and more pages for each, where a question is about all that share something."""
 
@@ -85,7 +88,7 @@ class Desk:
     def sharing(self, relation: str, owner: str, kind: str = "") -> dict[str, list[Statement]]:
         """Entities of whose pages some state that their relation is the owner.
 
-        With a kind ("hat") only those that some page calls so.
+        With a kind ("hat") only those that some page calls so, or that are called like one that is.
         """
         self._most += _SET_SEARCHES
         about = [f"{kind} {relation} {owner}"] if kind else []
@@ -98,12 +101,31 @@ class Desk:
             name = item.text if item.source == "image-kg" else title_name(item.title)
             if name and fold(name) != wanted and name not in found:
                 found[name] = self.about_known(name)
-        return {n: s for n, s in found.items() if not kind or self.is_a(n, kind)}
+        if not kind:
+            return found
+        like = self._endings(kind)
+        unknown = [
+            n
+            for n, said in found.items()
+            if n.split()[-1] not in like and any(_says(s, relation, wanted) for s in said)
+        ]
+        self._most += _UNKNOWN_KINDS
+        self._fetch([f"{n} {kind}" for n in unknown[:_UNKNOWN_KINDS]])
+        like |= self._endings(kind)
+        return {n: self.about_known(n) for n in found if n.split()[-1] in like}
+
+    def _endings(self, kind: str) -> set[str]:
+        """Last words of the names of a kind: a terrier is known by the name of another."""
+        named = {title_name(item.title) for item in self.used if item.source != "image-kg"}
+        named |= {item.text for item in self.used if item.source == "image-kg"}
+        return {n.split()[-1] for n in named if n and self.is_a(n, kind)}
 
     def is_a(self, name: str, kind: str) -> bool:
         """Whether something on the desk calls an entity by a kind: "X is a hat"."""
         wanted = fold(name)
-        called = re.compile(rf"\b(?:is|a|an|the|this|type:?|kind:?)\s+{re.escape(kind)}\b", re.I)
+        called = re.compile(
+            rf"\b(?:is|a|an|the|this|type:?|kind:?)\s+(?:pair of )?{re.escape(kind)}\b", re.I
+        )
         for item in self.used:
             if item.source == "image-kg":
                 typed = {k: str(v) for k, v in item.attributes.items() if k in ("type", "kind")}
@@ -126,6 +148,10 @@ class Desk:
         self.queries += new
         for hits in self._search.search_text(new, k or self._k):
             self.add(hits)
+
+
+def _says(statement: Statement, relation: str, owner: str) -> bool:
+    return fold(statement.noun).endswith(fold(relation)) and fold(statement.value.text) == owner
 
 
 def title_name(title: str) -> str:

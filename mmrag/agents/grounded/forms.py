@@ -188,7 +188,7 @@ def _budget(p: Parser, t: str) -> Plan | None:
     rest = re.sub(
         r"\bwith [$€£][\d,.]+(?: in my pocket)?,?|\bhow (?:many times|often)\b"
         r"|\b(?:would|could|can|does|do|i)\b|\b(?:i )?(?:cover|pay|afford|buy|go into|fit into)\b|[$€£][\d,.]*\d",
-        " ", t,
+        " ", t, flags=re.I,
     )  # fmt: skip
     rest = re.sub(r"\binto\b|\bgo\b", " ", rest)
     return p.measured(
@@ -316,7 +316,7 @@ def _in_view(p: Parser, t: str) -> Plan | None:
 def _the_one_that(p: Parser, t: str) -> Plan | None:
     """A thing in view picked by what is true of it, and a question about that thing."""
     match = re.search(
-        r"\b(?:the one(?: of (?:these|the) two)?|the [a-z ]+? here|the one here) that (.+?)(?:[,:]|$)",
+        r"\b(?:the one(?: of (?:these|the) two)?|the (?:(?!the\b|of\b)[a-z]+ )+?here|the one here) that (.+?)(?:[,:]|$)",
         t,
     )
     if not match or not is_comparative(match.group(1)):

@@ -13,7 +13,7 @@ import msgspec
 
 from mmrag.agents.grounded.plan import BESIDE, MAIN, NAMED, UNKNOWN, Plan, Subject
 from mmrag.agents.grounded.statements import NAME
-from mmrag.agents.grounded.values import MONTHS, clock_in
+from mmrag.agents.grounded.values import MONTHS, SPOKEN_UNITS, clock_in
 
 _FILLER = re.compile(
     r"^(?:(?:hey|ok|okay|so|well|um|hi|please|quick question|one more thing|"
@@ -32,14 +32,7 @@ _NOW = (
     ("today", re.compile(r"\b(?:today(?:'s)?|these days|tonight|this morning)\b", re.I)),
     ("current", re.compile(r"\b(?:currently|now|by now|this year|nowadays|at present)\b", re.I)),
 )
-_SPOKEN_UNITS = {
-    "ounces": "oz", "pounds": "lb", "inches": "in", "feet": "ft", "miles": "mi",
-    "miles per hour": "mph", "horsepower": "hp", "gallons": "gal", "fluid ounces": "fl oz",
-    "degrees fahrenheit": "°F", "fahrenheit": "°F", "kilojoules": "kJ", "kilograms": "kg",
-    "grams": "g", "metres": "m", "meters": "m", "centimetres": "cm", "kilometres": "km",
-    "litres": "litres", "degrees celsius": "°C", "celsius": "°C", "minutes": "minutes",
-}  # fmt: skip
-_UNIT_WORDS = "|".join(sorted(_SPOKEN_UNITS, key=len, reverse=True))
+_UNIT_WORDS = "|".join(sorted(SPOKEN_UNITS, key=len, reverse=True))
 _SMALLER = re.compile(
     r"\b(?:less|fewer|fewest|least|lowest|lower|smaller|smallest|shorter|shortest|lighter|lightest"
     r"|slower|slowest|earlier|earliest|sooner|soonest|cheaper|cheapest|rarer|rarest|closer|closest"
@@ -351,7 +344,7 @@ def is_superlative(text: str) -> bool:
 def spoken_unit(text: str) -> str:
     """The unit that a phrase asks for ("in ounces", "I think in miles"), or nothing."""
     match = re.search(rf"\bin ({_UNIT_WORDS})\b", text, re.I)
-    return _SPOKEN_UNITS[match.group(1).lower()] if match else ""
+    return SPOKEN_UNITS[match.group(1).lower()] if match else ""
 
 
 def _any(pattern: re.Pattern[str], text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mmrag.agents.grounded.values import Value
+from mmrag.agents.grounded.values import SPOKEN_UNITS, Value
 from mmrag.records import Record
 from mmrag.search.words import words
 
@@ -46,16 +46,37 @@ _KINDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\b(?:which|what|exact) (?:exact )?(?:day|date)\b", re.I), frozenset({"date"})),
     (re.compile(r"\bwhen\b", re.I), frozenset({"date", "year", "clock"})),
     (re.compile(r"\bhow (?:many|much|often|tall|long|heavy|fast|big|old|wide|high|deep|large|far|strong|loud|thick|hot|cold|warm|sweet|salty|well|few)\b", re.I), frozenset({"number", "year"})),
-    (re.compile(r"\bwho(?:m|se)?\b|\bwhich (?:company|town|person|firm|city|place)\b|\bwhere\b", re.I), frozenset({"name", "text"})),
+    (re.compile(r"\bwho(?:m|se)?\b|\bwhich (?:company|town|person|firm|city|place|house)\b|\bwhere\b", re.I), frozenset({"name", "text"})),
 )  # fmt: skip
+_WHO = re.compile(r"\bwho(?:m|se)?\b", re.I)
+_PLACE = re.compile(r"\b(?:place|town|city|location|country|birthplace|headquarters)\b", re.I)
+"""What is no answer to "who"."""
+
+_OTHER_PRICE = re.compile(
+    r"\b(?:launch|issue|original|resale|used|second-hand|auction|rent|entry)\b", re.I
+)
+"""A price that nobody means who asks what a thing costs and does not say so."""
+
+_IDIOMS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b(?:set (?:me|you|us) back|going for)\b", re.I), "cost"),
+    (re.compile(r"\bc[ao]me up with\b", re.I), "discovered"),
+    (re.compile(r"\b(?:brought|brings?) out\b", re.I), "published"),
+    (re.compile(r"\bstock trading at\b", re.I), "price of its shares"),
+    (re.compile(r"\bgo(?:es)? back (?:(?:less|more|the) )*(?:far|further|furthest)\b", re.I), "begun in which year"),
+    (re.compile(r"\blives? (?:(?:less|the) )*long(?:er|est)?\b", re.I), "lifespan"),
+    (re.compile(r"\bkeeps? (?:(?:less|the) )*long(?:er|est)?\b", re.I), "shelf life"),
+    (re.compile(r"\b(?:in the|does the) (?:pack|packet|jar|box|bottle|carton)\b", re.I), "contents"),
+)  # fmt: skip
+"""Idioms whose words mean something else one by one, put plainly."""
+
 _SAME_SENSE = (
     {"tall", "taller", "tallest", "height", "high", "stature", "shorter", "shortest"}, {"heavy", "heavier", "heaviest", "weigh", "weighs", "weight", "light", "lighter", "lightest"},
     {"long", "longer", "longest", "short", "shorter", "length"}, {"fast", "faster", "fastest", "slow", "slower", "speed"},
-    {"old", "older", "oldest", "age", "live", "lifespan"}, {"wide", "wider", "widest", "width"}, {"deep", "depth"},
+    {"old", "older", "oldest", "age", "live", "lives", "lifespan"}, {"wide", "wider", "widest", "width"}, {"deep", "depth"},
     {"cost", "costs", "dear", "cheap", "cheaper", "cheapest", "price", "pay", "expensive"}, {"big", "large", "size"},
     {"warm", "warmer", "warmest", "cold", "colder", "hot", "temperature"}, {"thick", "thickness"},
     {"hold", "holds", "capacity", "volume", "fit"}, {"loud", "louder", "noise", "loudness"}, {"born", "birth"},
-    {"made", "maker", "manufacturer", "make", "makes"}, {"wrote", "write", "written", "author"},
+    {"made", "maker", "manufacturer", "make", "makes"}, {"wrote", "write", "written", "author"}, {"makes", "make", "house", "workshop", "brand"}, {"shares", "share"},
     {"called", "name"}, {"rain", "rainfall"}, {"founded", "founding", "founder", "start", "started"},
     {"people", "population", "inhabitants"}, {"close", "closes", "closing", "shut", "open", "opening"},
     {"sell", "sells", "sold", "sales"}, {"queue", "wait", "waiting"}, {"strong", "strength", "power"},
@@ -63,6 +84,8 @@ _SAME_SENSE = (
     {"design", "designed", "designer", "drew"}, {"last", "lasts", "duration", "keep", "keeps"},
     {"lead", "leads", "runs", "boss", "chief", "head"}, {"stock", "left", "available"},
     {"runs", "run", "operator", "operated", "operates"}, {"behind", "maker", "owner", "manufacturer"}, {"drives", "drive", "car"},
+    {"begun", "since", "founded", "founding", "established", "opening"},
+    {"contents", "content", "net"}, {"say", "says", "printed", "print", "reads"}, {"discovered", "discoverer", "discovery"},
     {"come", "came", "launch", "launched", "release", "released", "introduced", "introduction", "presentation"},
     {"finished", "completion", "completed", "built"}, {"far", "range", "distance"}, {"pays", "sponsor", "funds"},
     {"based", "headquarters", "seat"}, {"higher", "elevation", "altitude"}, {"spotted", "seen", "sightings"},
@@ -107,6 +130,8 @@ class Matcher:
         """All noun phrases, best first; ties by name."""
         if not nouns or not asked:
             return []
+        plain = plainly(asked)
+        is_noun, asked = is_noun and plain == asked, plain
         keys = sorted(nouns)
         meant = self._similar(asked, [_with_unit(n, nouns[n]) for n in keys])
         scored = [
@@ -121,9 +146,9 @@ class Matcher:
     def _score(self, asked: str, noun: str, value: Value, near: float, is_noun: bool) -> float:
         overlap = _overlap(asked, noun)
         if is_noun:
-            return max(overlap, 0.5 * overlap + 0.5 * near)
+            return 0.0 if _is_sister(asked, noun) else max(overlap, 0.5 * overlap + 0.5 * near)
         score = overlap if self._meaning is None else 0.55 * near + 0.45 * overlap
-        return score + _fits(asked, value)
+        return score + _fits(asked, noun, value)
 
     def _similar(self, asked: str, texts: list[str]) -> list[float]:
         if self._meaning is None:
@@ -144,16 +169,46 @@ def expected_kinds(asked: str) -> frozenset[str]:
     return next((kinds for pattern, kinds in _KINDS if pattern.search(asked)), frozenset())
 
 
-def _fits(asked: str, value: Value) -> float:
+def plainly(asked: str) -> str:
+    """A question's words without idioms.
+
+    >>> plainly("what would set me back")
+    'what would cost'
+    """
+    for pattern, plain in _IDIOMS:
+        asked = pattern.sub(plain, asked)
+    return asked
+
+
+def _is_sister(asked: str, noun: str) -> bool:
+    """Another thing of the same sort: "opening time" is no "waiting time"."""
+    a, b = asked.casefold().split(), noun.casefold().split()
+    if len(a) < 2 or len(b) < 2 or a[-1] != b[-1]:
+        return False
+    x, y = _senses(" ".join(a[:-1])), _senses(" ".join(b[:-1]))
+    return bool(x) and bool(y) and not x & y
+
+
+def _fits(asked: str, noun: str, value: Value) -> float:
     bonus = 0.0
     expected = expected_kinds(asked)
     if expected:
         bonus += 0.06 if value.kind in expected else -0.25
-    if value.unit and value.unit.split()[0].rstrip("s") in asked.lower() and len(value.unit) > 2:
+    if value.unit and _says_unit(asked.lower(), value.unit):
         bonus += 0.1
+    if _WHO.search(asked) and _PLACE.search(noun) and not _PLACE.search(asked):
+        bonus -= 0.25
     if _PRICE.search(asked):
         bonus += 0.25 if value.unit[:1] in ("$", "€", "£") else -0.1
+        other = _OTHER_PRICE.search(noun)
+        bonus -= 0.1 if other and not _OTHER_PRICE.search(asked) else 0.0
     return bonus
+
+
+def _says_unit(asked: str, unit: str) -> bool:
+    if len(unit) > 2 and unit.split()[0].rstrip("s") in asked:
+        return True
+    return any(short == unit and word in asked.split() for word, short in SPOKEN_UNITS.items())
 
 
 def _with_unit(noun: str, value: Value) -> str:

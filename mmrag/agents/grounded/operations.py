@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from mmrag.agents.grounded.plan import Plan, Subject
+from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import Found, Reading, finding
 from mmrag.agents.grounded.scene import Candidate, Finding
-from mmrag.agents.grounded.statements import fold
+from mmrag.agents.grounded.statements import Statement, fold
 from mmrag.agents.grounded.values import Value, read_value, say_list, say_number
 
 UNITS: dict[tuple[str, str], tuple[float, float]] = {
@@ -25,6 +25,9 @@ UNITS: dict[tuple[str, str], tuple[float, float]] = {
 }  # fmt: skip
 """(from, to) → factor, offset."""
 
+
+_EVEN = 0.5
+"""How often one of two answers is right by luck."""
 
 _READABLE = 0.5
 """How often the largest print that no search knows is all of a name."""
@@ -54,7 +57,8 @@ def _print(r: Reading, plan: Plan) -> Finding | None:
 
 def _small_print(r: Reading, plan: Plan) -> Finding | None:
     known = {fold(c.name) for c in (r.scene.main, *r.scene.beside) if c}
-    lines = [t for t in r.scene.printed if fold(t) not in known and fold(t) not in " ".join(known)]
+    run_on = "".join(known).replace(" ", "")
+    lines = [t for t in r.scene.printed if fold(t).replace(" ", "") not in run_on]
     return _seen(lines[0], plan, [], 0.6 if len(lines) == 1 else 0.4) if lines else None
 
 
@@ -98,7 +102,7 @@ def _compare(r: Reading, plan: Plan) -> Finding | None:
         return None
     a, b = pair
     sign = _order(a, b, plan)
-    return finding("Yes" if sign > 0 else "No", "compare", a, b)
+    return finding("Yes" if sign > 0 else "No", "compare", a, b, luck=_EVEN)
 
 
 def _choose(r: Reading, plan: Plan) -> Finding | None:
@@ -107,7 +111,9 @@ def _choose(r: Reading, plan: Plan) -> Finding | None:
         return None
     a, b = pair
     first, second = _entity_name(r, plan, 0), _entity_name(r, plan, 1)
-    return finding(first if _order(a, b, plan) > 0 else second, "choose", a, b)
+    chosen, side = (first, plan.subject) if _order(a, b, plan) > 0 else (second, plan.others[0])
+    luck = _EVEN if side.kind == NAMED and not side.is_guess else 0.0
+    return finding(chosen, "choose", a, b, luck=luck)
 
 
 def _choose_then(r: Reading, plan: Plan) -> Finding | None:
@@ -187,7 +193,7 @@ def _enough(r: Reading, plan: Plan) -> Finding | None:
     if found is None or found.value.number is None or plan.amount is None:
         return None
     yes = found.value.number >= plan.amount if plan.larger else found.value.number <= plan.amount
-    return finding("Yes" if yes else "No", plan.operation, found)
+    return finding("Yes" if yes else "No", plan.operation, found, luck=_EVEN)
 
 
 def _against_past(r: Reading, plan: Plan) -> Finding | None:
@@ -196,7 +202,8 @@ def _against_past(r: Reading, plan: Plan) -> Finding | None:
         return None
     now, then = pair
     higher = _number(now) > _number(then)
-    return finding("Yes" if higher == plan.larger else "No", plan.operation, now, then)
+    said = "Yes" if higher == plan.larger else "No"
+    return finding(said, plan.operation, now, then, luck=_EVEN)
 
 
 def _percent(r: Reading, plan: Plan) -> Finding | None:
@@ -235,7 +242,7 @@ def _in_time(r: Reading, plan: Plan) -> Finding | None:
     if found is None or found.value.kind != "clock":
         return None
     still = plan.claim < found.value.iso
-    return finding("Yes" if still == plan.larger else "No", plan.operation, found)
+    return finding("Yes" if still == plan.larger else "No", plan.operation, found, luck=_EVEN)
 
 
 def _minutes_left(r: Reading, plan: Plan) -> Finding | None:
@@ -294,10 +301,14 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     owner = r.attribute(me.name, plan.relation, plan, is_noun=True, names=True)
     if owner is None:
         return None
+
+    def shares(statements: list[Statement]) -> bool:
+        said = r.decide(statements, owner.noun, plan)
+        return said is not None and said.value.key == owner.value.key
+
     kin: dict[str, str] = {}
     for name, statements in r.desk.sharing(plan.relation, owner.value.text, plan.noun).items():
-        said = r.decide(statements, owner.noun, plan)
-        if said is not None and said.value.key == owner.value.key:
+        if shares(statements):
             kin.setdefault(fold(name), name)
     kin.setdefault(fold(me.name), me.name)
     others = [n for key, n in sorted(kin.items()) if key != fold(me.name)]
@@ -313,9 +324,10 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     values = [
         (n, r.attribute(n, plan.ask, plan, is_noun=plan.operation == "total-sharing"))
         for n in names
-    ]
+    ]  # which has fetched more pages: some of these may tell that one does not belong
+    values = [(n, f) for n, f in values if n == me.name or shares(r.desk.about_known(n))]
     known = [(n, f) for n, f in values if f is not None and _is_number(f)]
-    if not known or len(known) < len(names):
+    if not known or len(known) < len(values):
         return None
     if plan.operation == "extreme-sharing":
         name, _ = max(known, key=lambda k: _number(k[1]) * (1 if plan.larger else -1))
@@ -349,7 +361,24 @@ def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
         return None
     a = r.resolve(plan)
     b = r.resolve(plan, _with_tail(plan, 0)) if a is not None else None
-    return (a, b) if a and b and _is_number(a) and _is_number(b) else None
+    if a is None or b is None or not (_is_number(a) and _is_number(b)):
+        return None
+    return (a, b) if a.noun == b.noun else _of_one_noun(r, plan, a, b)
+
+
+def _of_one_noun(r: Reading, plan: Plan, a: Found, b: Found) -> tuple[Found, Found] | None:
+    """Two things compared by one and the same attribute: the one that fits better."""
+    sides = (plan.subject, _with_tail(plan, 0))
+    for mine, other, side in sorted(((a, b, 1), (b, a, 0)), key=lambda s: -s[0].match):
+        if other.steps != 1:
+            continue
+        asked = msgspec.structs.replace(plan, ask="", asks_noun=True)
+        who = msgspec.structs.replace(sides[side], path=(), tail=mine.noun)
+        again = r.resolve(asked, who)
+        if again is not None and again.noun == mine.noun:
+            again = msgspec.structs.replace(again, match=mine.match, margin=mine.margin)
+            return (mine, again) if side else (again, mine)
+    return (a, b) if a.value.unit == b.value.unit and a.value.kind == b.value.kind else None
 
 
 def _with_tail(plan: Plan, index: int) -> Subject:
@@ -376,7 +405,7 @@ def _order(a: Found, b: Found, plan: Plan) -> int:
     """1 when the first wins. "Older" and "newer" turn round what a year says."""
     larger = plan.larger
     if a.value.kind in ("year", "date") and any(
-        w in plan.ask for w in ("older", "oldest", "goes back")
+        w in plan.ask for w in ("older", "oldest", "goes back", "go back")
     ):
         larger = not larger
     return 1 if (_number(a) > _number(b)) == larger else -1

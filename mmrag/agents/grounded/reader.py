@@ -225,7 +225,8 @@ class Reading:
         votes: dict[str, list[Statement]] = {}
         for s in pool:
             votes.setdefault(s.value.key, []).append(s)
-        ranked = sorted(votes.items(), key=lambda kv: (-_weight(kv[1]), kv[0]))
+        stood = [s.value.key for s in dated]
+        ranked = sorted(votes.items(), key=lambda kv: (-_weight(kv[1]), -stood.count(kv[0]), kv[0]))
         if not ranked:
             return None
         total = sum(_weight(v) for v in votes.values())
@@ -293,7 +294,7 @@ def _weight(statements: list[Statement]) -> float:
 
 
 def _noun_key(noun: str) -> str:
-    return re.sub(r"^(?:live|current|today's|last known)\s+", "", noun.casefold())
+    return re.sub(r"^(?:(?:live|current|today's|last known)\s+)+", "", noun.casefold())
 
 
 def _when_scale(when: str) -> float:

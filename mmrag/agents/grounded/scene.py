@@ -40,6 +40,9 @@ class Finding(Record, frozen=True, kw_only=True):
     match: float = 1.0
     margin: float = 1.0
     agreement: float = 1.0
+    luck: float = 0.0
+    """How often this is right though the thing in view is another: for a yes or no every second
+    time."""
     support: float = 0.0
     freshness: float = 1.0
     steps: int = 1
@@ -50,6 +53,7 @@ class Finding(Record, frozen=True, kw_only=True):
         """What the calibrated probability of being right is computed from."""
         return {
             "recognition": self.recognition,
+            "luck": self.luck,
             "match": min(self.match, 1.0),
             "margin": min(max(self.margin, 0.0), 0.5) * 2,
             "agreement": self.agreement,

@@ -23,6 +23,15 @@ DATE = re.compile(rf"\b{_DATE}(?:(?:,| at|T) ?\d{{1,2}}:\d{{2}})?", re.I)
 _CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\s*([ap]\.?m\.?)?|\b(\d{1,2})\s*([ap])\.?m\b\.?", re.I)
 _NUMBER = re.compile(r"(?<![\w.])([-−–]?)\s?(\$|€|£)?\s?([-−]?\d[\d,]*(?:\.\d+)?)(?![\d])")
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+SPOKEN_UNITS = {
+    "ounces": "oz", "pounds": "lb", "inches": "in", "feet": "ft", "miles": "mi",
+    "miles per hour": "mph", "horsepower": "hp", "gallons": "gal", "fluid ounces": "fl oz",
+    "degrees fahrenheit": "°F", "fahrenheit": "°F", "kilojoules": "kJ", "kilograms": "kg",
+    "grams": "g", "metres": "m", "meters": "m", "centimetres": "cm", "kilometres": "km",
+    "litres": "litres", "degrees celsius": "°C", "celsius": "°C", "minutes": "minutes",
+}  # fmt: skip
+"""Units as people say them → as pages write them."""
+
 _YEAR = re.compile(r"(?<![\d$€£,.])(1\d{3}|20\d{2})(?![\d,.]*\d)")
 _MAX = 400
 

@@ -88,7 +88,12 @@ def agreed(
     winner = found[groups[best][0]]
     assert winner is not None
     chance = round(min(_SUREST, mass[best]), 4)
-    return msgspec.structs.replace(winner, recognition=chance), said
+    luck = winner.luck
+    if luck:  # what the other candidates answer tells what things of this kind mostly do
+        unread = max(0.0, 1.0 - sum(mass.values()))
+        share = (len(groups[best]) + 1) / (sum(len(who) for who in groups.values()) + 2)
+        luck = round(unread * share / (1 - chance), 4)
+    return msgspec.structs.replace(winner, recognition=chance, luck=luck), said
 
 
 def _is_open(scene: Scene) -> bool:
