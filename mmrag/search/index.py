@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from mmrag.encoders import image_encoders, text_encoders
-from mmrag.errors import StoreError
+from mmrag.errors import SpecError, StoreError
 from mmrag.protocols import Reranker
 from mmrag.records import Record
 from mmrag.search.build import derive, open_database
@@ -90,7 +90,15 @@ def chosen_reranker(reranker: Reranker | str | None) -> Reranker | Literal["buil
         return reranker
     if reranker == "builtin":
         return "builtin"
-    return None if reranker == "off" else rerankers.create(reranker)
+    if reranker == "off":
+        return None
+    try:
+        return rerankers.create(reranker)
+    except SpecError as error:
+        raise SpecError(
+            f"{error} Choose builtin, off, or cross-encoder:model=NAME, where NAME is a model's "
+            "folder or its name on the hub (BAAI/bge-reranker-base)."
+        ) from error
 
 
 def read_manifests(folder: Path) -> tuple[Manifest, ...]:

@@ -8,6 +8,9 @@ Chroma 1.5.9 above 32,766 rows (`get` with all metadata); the bench reports that
 Vectors are synthetic, clustered, unit length. Timings are interleaved: medians of wall time, and
 the least processor time of all threads together, which other work on the machine changes less; run
 it with OMP_NUM_THREADS=1 for that of one thread. Trust the ratios.
+
+`--memory` measures memory alone, side by side at 30,000 rows, which the package can load: each in a
+process of its own, what opening and 512 queries add to what its imports take. Neither has a model.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from mmrag.search.vectors import ExactVectors, GraphVectors, build_graph
 K = 30
 BATCH = 512
 SINGLES = 32
+MEMORY_ROWS = 30_000
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -60,16 +64,28 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=70_000)
     parser.add_argument("--dim", type=int, default=768)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--held-by", choices=list(HOLDERS), help="used by this script itself")
+    parser.add_argument("--place", type=Path, help="used by this script itself")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    if given.held_by:
+        print(json.dumps(HOLDERS[given.held_by](given.place)))
+        return
     with tempfile.TemporaryDirectory() as name:
-        figures = run(Path(name), given.rows, given.dim, given.rounds)
+        place = Path(name)
+        install(place)
+        if given.memory:
+            figures = {"rows": MEMORY_ROWS, "dim": given.dim, "memory": memory(place, given.dim)}
+        else:
+            figures = run(place, given.rows, given.dim, given.rounds)
     print(json.dumps(figures, indent=1))
     if given.out:
         given.out.write_text(json.dumps(figures, indent=1) + "\n")
 
 
-def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:
+def install(place: Path) -> None:
+    """The public package, without its dependencies."""
     subprocess.run(
         [
             sys.executable,
@@ -85,8 +101,11 @@ def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:
         ],
         check=True,
     )
-    matrix, queries = clustered(n, d)
-    rows = [
+
+
+def pictures(n: int) -> list[dict[str, Any]]:
+    """Rows of an image index."""
+    return [
         {
             "id": str(i),
             "image_url": f"http://kg/{i}.jpg",
@@ -95,22 +114,29 @@ def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:
         }
         for i in range(n)
     ]
+
+
+def fill(place: Path, rows: list[dict[str, Any]], matrix: np.ndarray) -> None:
+    """The rows and their vectors in Chroma, as the package has them."""
+    with open_folder(place / "chroma", IMAGES, create=True) as database:
+        for first in range(0, len(rows), 5000):
+            some = rows[first : first + 5000]
+            database.add(
+                Batch(
+                    [r["id"] for r in some],
+                    matrix[first : first + 5000],
+                    [{k: v for k, v in r.items() if k != "id"} for r in some],
+                    [None] * len(some),
+                )
+            )
+
+
+def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:
+    matrix, queries = clustered(n, d)
+    rows = pictures(n)
     figures: dict[str, Any] = {"rows": n, "dim": d, "k": K, "rounds": rounds}
 
-    def fill() -> None:
-        with open_folder(place / "chroma", IMAGES, create=True) as database:
-            for first in range(0, n, 5000):
-                some = rows[first : first + 5000]
-                database.add(
-                    Batch(
-                        [r["id"] for r in some],
-                        matrix[first : first + 5000],
-                        [{k: v for k, v in r.items() if k != "id"} for r in some],
-                        [None] * len(some),
-                    )
-                )
-
-    figures["build, s"] = {"chroma": round(timed(fill), 1)}
+    figures["build, s"] = {"chroma": round(timed(lambda: fill(place, rows, matrix)), 1)}
     np.save(place / "vectors.npy", matrix)
     figures["build, s"]["rows"] = round(timed(lambda: write_rows(place / "r", "images", rows)), 2)
     figures["build, s"]["graph"] = round(timed(lambda: build_graph(matrix, place / "g")), 1)
@@ -248,6 +274,86 @@ def page_lookup(place: Path, rounds: int, *, count: int = 20_000) -> dict[str, A
         "ours": failures(held.get, asked), "public package": failures(package, urls),
     }  # fmt: skip
     return found
+
+
+def memory(place: Path, d: int) -> dict[str, Any]:
+    """What opening the same rows and 512 queries take, ours and the package's."""
+    matrix, queries = clustered(MEMORY_ROWS, d)
+    rows = pictures(MEMORY_ROWS)
+    np.save(place / "vectors.npy", matrix)
+    np.save(place / "queries.npy", queries)
+    write_rows(place / "r", "images", rows)
+    fill(place, rows, matrix)
+    figures: dict[str, Any] = {}
+    for holder in HOLDERS:
+        asked = [sys.executable, __file__, "--held-by", holder, "--place", str(place)]
+        done = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True, cwd=place)
+        figures[holder] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def held_by_us(place: Path) -> dict[str, Any]:
+    """As `open_index` opens the pictures of an index, without their encoder."""
+    before = resident()
+    search = ExactVectors(np.load(place / "vectors.npy", mmap_mode="r"))
+    rows = Rows.open(place / "r")
+
+    def ask(query: np.ndarray) -> list[Any]:
+        return rows.get(search.search(query[None], K)[0][0].tolist())
+
+    return _holding(place, before, ask)
+
+
+def held_by_package(place: Path) -> dict[str, Any]:
+    """The package's own class; only the download from the hub is replaced by the local folder."""
+    sys.path.insert(0, str(place / "package"))
+    from cragmm_search.image_search_mock_api import image_kg
+    from cragmm_search.image_search_mock_api.image_search import image_search
+
+    image_kg.snapshot_download = lambda **_: str(place / "chroma")
+    before = resident()
+    known = image_kg.CragImageKG(None, None, "here")
+
+    def ask(query: np.ndarray) -> list[Any]:
+        found = image_search(query, known.vector_db, K)
+        return [
+            [known.get_entity(name) for name in known.get_entity_name(int(i))] for i, _ in found
+        ]
+
+    return _holding(place, before, ask)
+
+
+def _holding(
+    place: Path, before: dict[str, float], ask: Callable[[np.ndarray], list[Any]]
+) -> dict[str, Any]:
+    queries = np.load(place / "queries.npy")
+    assert len(ask(queries[0])) == K
+    opened = resident()
+    for query in queries:
+        ask(query)
+    asked = resident()
+    return {
+        "imports, MB": before,
+        "opened and asked once, MB more": {
+            key: round(opened[key] - before[key], 1) for key in before
+        },
+        f"asked {len(queries)} times, MB more": {
+            key: round(asked[key] - before[key], 1) for key in before
+        },
+    }
+
+
+def resident() -> dict[str, float]:
+    """Memory of this process: what it has by itself, and files that it has mapped."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    held = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines if "kB" in line}
+    return {"own": round(held["RssAnon"], 1), "mapped files": round(held["RssFile"], 1)}
+
+
+HOLDERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "ours": held_by_us,
+    "public package": held_by_package,
+}
 
 
 def _ready(place: Path, queries: np.ndarray) -> None:

@@ -15,6 +15,10 @@ sampled) and with the files it has mapped ("with mapped files", the kernel's cou
 run it again with the same numbers to measure only reopening and searching. `--derived` leaves out
 the database, decoding, corners and tokenizer, and writes the files that search maps straight from
 made-up rows: enough to reopen and search an index of full size within two minutes.
+
+`--vectors 2700000` measures the approximate index alone: that many drawn vectors of `--dim` numbers
+around common centres, the product's own graph over them, recall against exact search, time and
+memory. A folder that holds the vectors or the graph already is not made again.
 """
 
 from __future__ import annotations
@@ -44,6 +48,9 @@ PAGE_PASSAGES = 4
 WORDS_A_TOKEN = 238 / 512
 BATCHES = (1, 8, 64, 512)
 CALLERS = (1, 2, 8)
+K = 30
+ASKED = 1024
+"""Queries of `--vectors`: two batches of 512, and 128 of them one by one."""
 
 
 def main() -> None:
@@ -54,18 +61,22 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--derived", action="store_true")
     parser.add_argument("--html", action="store_true")
+    parser.add_argument("--vectors", type=int, default=0)
+    parser.add_argument("--dim", type=int, default=384)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--step", help="used by this script itself", default="")
     given = parser.parse_args()
     if given.step:
-        print(json.dumps((DERIVED | STEPS)[given.step](given)))
+        print(json.dumps((DERIVED | STEPS | VECTORS)[given.step](given)))
         return
     figures: dict[str, Any] = {
         "pictures": given.pictures,
         "passages asked for": given.passages,
         "tokens of a passage": given.tokens,
     }
-    for step in DERIVED if given.derived else STEPS:
+    if given.vectors:
+        figures = {"vectors": given.vectors, "dim": given.dim, "k": K}
+    for step in VECTORS if given.vectors else DERIVED if given.derived else STEPS:
         figures[step] = apart(step)
         print(json.dumps({step: figures[step]}, indent=1), flush=True)
     if given.out:
@@ -450,6 +461,101 @@ def question(given: argparse.Namespace, number: int) -> str:
     return f"Page {i} about widget{i}\nhow long is the warranty and who makes it"
 
 
+# the approximate index alone ----------------------------------------------------------------------
+
+
+def vectors_made(given: argparse.Namespace) -> dict[str, Any]:
+    """Unit rows around common centres, 60 to each, and queries around the same ones."""
+    given.work.mkdir(parents=True, exist_ok=True)
+    if (given.work / "vectors.npy").exists():
+        return {"there already": True}
+    rng = np.random.default_rng(17)
+    centres = rng.normal(size=(max(given.vectors // 60, 10), given.dim)).astype(np.float32)
+
+    def drawn(count: int) -> np.ndarray:
+        noise = rng.standard_normal((count, given.dim), np.float32)
+        rows = centres[rng.integers(len(centres), size=count)] + np.float32(0.7) * noise
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    with Watch() as watch:
+        np.save(given.work / "queries.npy", drawn(ASKED))
+        place = given.work / "vectors.part.npy"
+        shape = (given.vectors, given.dim)
+        matrix = np.lib.format.open_memmap(place, "w+", np.float32, shape)
+        for first in range(0, given.vectors, 50_000):
+            matrix[first : first + 50_000] = drawn(min(50_000, given.vectors - first))
+        matrix.flush()
+        place.rename(given.work / "vectors.npy")
+    return {**watch.figures(), "disk MB": disk(given.work / "vectors.npy")}
+
+
+def graph_built(given: argparse.Namespace) -> dict[str, Any]:
+    from mmrag.search.vectors import build_graph
+
+    if (given.work / "graph.usearch").exists():
+        return {"there already": True}
+    with Watch() as watch:
+        build_graph(np.load(given.work / "vectors.npy", mmap_mode="r"), given.work / "graph.part")
+        (given.work / "graph.part").rename(given.work / "graph.usearch")
+    return {**watch.figures(), "disk MB": disk(given.work / "graph.usearch")}
+
+
+def exact_searched(given: argparse.Namespace) -> dict[str, Any]:
+    """The truth, in batches of 512."""
+    from mmrag.search.vectors import ExactVectors
+
+    search = ExactVectors(np.load(given.work / "vectors.npy", mmap_mode="r"))
+    queries = np.load(given.work / "queries.npy")
+    with Watch() as watch:
+        np.save(given.work / "truth.npy", search.search(queries, K)[0])
+    return {**watch.figures(), "wall ms a query": round(watch.wall / ASKED * 1000, 2)}
+
+
+def graph_searched(given: argparse.Namespace) -> dict[str, Any]:
+    """Opened, asked once, then in batches and one by one; memory after each."""
+    from mmrag.search.vectors import GraphVectors
+
+    truth, queries = np.load(given.work / "truth.npy"), np.load(given.work / "queries.npy")
+    figures: dict[str, Any] = {"MB before": resident()}
+    with Watch() as watch:
+        matrix = np.load(given.work / "vectors.npy", mmap_mode="r")
+        search = GraphVectors.open(matrix, given.work / "graph.usearch")
+        search.search(queries[:1], K)
+    figures["opened, first answer"] = {**watch.figures(), "MB": resident()}
+    some = [queries[first : first + 512] for first in range(0, ASKED, 512)]
+    alone = [queries[i : i + 1] for i in range(0, ASKED, ASKED // 128)]
+    for name, batches in (("batches of 512", some), ("one by one", alone)):
+        asked = sum(map(len, batches))
+        for time_ in ("first", "second"):
+            with Watch() as watch:
+                found = np.concatenate([search.search(batch, K)[0] for batch in batches])
+            figures[f"{name}, {time_} time"] = {
+                "wall ms a query": round(watch.wall / asked * 1000, 3),
+                "cpu ms a query": round(watch.cpu / asked * 1000, 3),
+                "MB": resident(),
+            }
+        right = truth if asked == ASKED else truth[:: ASKED // 128]
+        shared = [
+            len(set(a) & set(b)) / K for a, b in zip(found.tolist(), right.tolist(), strict=True)
+        ]
+        figures[f"{name}, recall"] = round(float(np.mean(shared)), 4)
+    return figures
+
+
+def resident() -> dict[str, int]:
+    """MB of memory this process has by itself, and of each big file that it has mapped."""
+    held: Counter[str] = Counter()
+    name = ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        words = line.split()
+        if not words[0].endswith(":"):
+            name = Path(words[5]).name if len(words) > 5 else ""
+        elif words[0] in ("Rss:", "Anonymous:"):
+            kind = "own" if words[0] == "Anonymous:" else name
+            held[kind] += int(words[1])
+    return {name: held[name] // 1024 for name in ("own", "graph.usearch", "vectors.npy")}
+
+
 def disk(path: Path) -> float:
     files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
     return round(sum(p.stat().st_size for p in files) / 1e6, 1)
@@ -467,6 +573,12 @@ DERIVED: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "files of pictures": lambda given: derived(given, "images"),
     "files of pages": lambda given: derived(given, "web"),
     **{name: STEPS[name] for name in list(STEPS)[3:]},
+}
+VECTORS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "vectors made": vectors_made,
+    "graph built": graph_built,
+    "exact": exact_searched,
+    "graph searched": graph_searched,
 }
 
 if __name__ == "__main__":

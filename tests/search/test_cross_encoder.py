@@ -78,8 +78,14 @@ def test_a_search_is_opened_with_it_by_name(folder: Path, index_folder: Path) ->
     assert plain.reranker is None
     passages = [f"{hit.title}\n{hit.text}" for hit in found]
     assert len(set(by_model.reranker.rerank(QUERY, passages))) > 1
-    with pytest.raises(SpecError):
-        open_index(index_folder, reranker="no-such-reranker")
+
+
+@pytest.mark.parametrize("name", ["no-such-reranker", "BAAI/bge-reranker-base", "cross-encoder"])
+def test_a_name_that_is_none_is_told_what_there_is(index_folder: Path, name: str) -> None:
+    with pytest.raises(SpecError) as found:
+        open_index(index_folder, reranker=name)
+    for choice in (name, "builtin", "off", "cross-encoder:model=NAME", "folder", "hub"):
+        assert choice in str(found.value)
 
 
 def test_a_classifier_is_no_reranker(folder: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import DataError
-from mmrag.search.vectors import ExactVectors, GraphVectors, build_graph
+from mmrag.search.vectors import ExactVectors, GraphVectors, as_bytes, build_graph
 
 
 def unit_rows(n: int, d: int, seed: int) -> np.ndarray:
@@ -77,6 +77,53 @@ def test_graph_is_near_exact(tmp_path: Path) -> None:
     shared = [len(set(a) & set(b)) / 10 for a, b in zip(found, truth, strict=True)]
     assert np.mean(shared) > 0.95
     assert (scores <= best + 1e-6).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="memory is told by Linux")
+def test_rows_of_a_big_matrix_are_read_and_not_mapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "vectors.npy", unit_rows(30_000, 64, 4))
+    queries = unit_rows(200, 64, 5)
+    build_graph(np.load(tmp_path / "vectors.npy"), tmp_path / "graph")
+
+    def searched() -> tuple[np.ndarray, np.ndarray, int]:
+        matrix = np.load(tmp_path / "vectors.npy", mmap_mode="r")
+        found = GraphVectors.open(matrix, tmp_path / "graph").search(queries, 10)
+        smaps = Path("/proc/self/smaps").read_text()
+        mapped = smaps.split(str(tmp_path / "vectors.npy"))[1]
+        return *found, int(mapped.split("Rss:")[1].split()[0])
+
+    rows, scores, resident = searched()
+    monkeypatch.setattr("mmrag.search.vectors.EXACT_BYTES", 0)
+    again, same, less = searched()
+    assert (rows == again).all()
+    assert (scores == same).all()
+    assert less < 100 < 1000 < resident
+
+
+def test_a_graph_of_half_precision_is_still_searched(tmp_path: Path) -> None:
+    from usearch.index import Index
+
+    matrix, queries = unit_rows(2000, 32, 4), unit_rows(50, 32, 5)
+    before = Index(ndim=32, metric="cos", dtype="bf16")
+    before.add(np.arange(len(matrix)), matrix)
+    before.save(str(tmp_path / "graph"))
+    found, _ = GraphVectors.open(matrix, tmp_path / "graph").search(queries, 10)
+    truth, _ = ExactVectors(matrix).search(queries, 10)
+    assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found, truth, strict=True)]) > 0.95
+
+
+def test_rows_as_bytes_keep_their_neighbours() -> None:
+    matrix, queries = unit_rows(6000, 768, 7), unit_rows(40, 768, 7)
+    truth, _ = ExactVectors(matrix).search(queries, 30)
+    short = as_bytes(matrix).astype(np.float32)
+    assert (np.abs(short).max(axis=1) == 127).all()
+    short /= np.linalg.norm(short, axis=1, keepdims=True)
+    found, _ = ExactVectors(short).search(queries, 30)
+    shared = [len(set(a) & set(b)) / 30 for a, b in zip(found, truth, strict=True)]
+    assert np.mean(shared) > 0.98
+    assert not as_bytes(np.zeros((2, 8), np.float32)).any()
 
 
 @pytest.mark.parametrize("kind", ["exact", "graph"])
