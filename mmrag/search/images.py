@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 MAX_K = 1000
 
 WHOLE_SHARE = 0.15
-"""What the whole picture counts beside the best region."""
+"""What the whole picture counts beside the best squares."""
+
+BEST_SQUARES = 3
+"""A row is as near to a picture as its best squares are on the average."""
 
 
-GEOMETRY_SHARE = 0.01
+GEOMETRY_SHARE = 0.0125
 """What one corner in place, perfectly alike, adds to a score; chosen on development worlds."""
 
 
@@ -50,8 +53,9 @@ class ImageKG:
     """Pictures of entities, searched by picture. Safe to call from several threads.
 
     Every picture becomes one batch of vectors: itself and `max_regions - 1` squares. A row's score
-    is mostly that of the region that it matches best (`WHOLE_SHARE`). With `features`, the local
-    features of the rows, the best rows are then checked by how their corners lie in the picture.
+    is mostly that of the squares that it matches best (`BEST_SQUARES`, `WHOLE_SHARE`). With
+    `features`, the local features of the rows, the best rows are then checked by how their corners
+    lie in the picture.
     """
 
     def __init__(
@@ -123,15 +127,14 @@ class ImageKG:
         if not crops:
             return []
         encoded = np.stack(self._encode(crops))
-        rows, scores = self.vectors.search(encoded, pool)
+        rows, _ = self.vectors.search(encoded, pool)
         found: list[list[Hit]] = []
         first = 0
         for image, regions in zip(images, places, strict=True):
             last = first + len(regions)
             near = np.unique(rows[first:last])
-            whole = (np.asarray(self.vectors.matrix[near]) * encoded[first]).sum(axis=1)
-            overall = dict(zip(near.tolist(), whole.tolist(), strict=True))
-            hits = merge(rows[first:last], scores[first:last], regions, pool, overall)
+            alike = np.asarray(self.vectors.matrix[near]) @ encoded[first:last].T
+            hits = merge(near, alike, rows[first:last], regions, pool)
             if features is not None:
                 hits = verified(image.pil(), hits, features)
             found.append(hits[:k])
@@ -212,30 +215,29 @@ def entities_of(hits: Sequence[Evidence]) -> list[EntityScore]:
 
 
 def merge(
+    near: NDArray[np.int64],
+    alike: NDArray[np.float32],
     rows: NDArray[np.int64],
-    scores: NDArray[np.float32],
     regions: Sequence[Region],
     k: int,
-    overall: Mapping[int, float],
 ) -> list[Hit]:
-    """The k best rows over all regions, each with the region it matches best.
+    """The k best of the rows that are near to any region, each with the region it matches best.
 
-    A row's score is that region's cosine and, for a smaller part, the whole picture's (`overall`):
-    the best of forty regions alone is often a false alarm (measured, docs/benchmarks/search.md).
+    `alike` holds the cosine of each row in `near` with each region, `rows` what each region found.
+    A row's score is the mean over the few squares that it matches best and, for a smaller part, the
+    whole picture's: the best of forty squares alone is often a false alarm (measured,
+    docs/benchmarks/search.md).
     """
-    best: dict[int, tuple[float, int]] = {}
-    votes: dict[int, int] = {}
-    for number in range(len(regions)):
-        for row, score in zip(rows[number].tolist(), scores[number].tolist(), strict=True):
-            votes[row] = votes.get(row, 0) + 1
-            if row not in best or score > best[row][0]:
-                best[row] = (score, number)
-    final = {
-        row: (1 - WHOLE_SHARE) * score + WHOLE_SHARE * overall[row]
-        for row, (score, _) in best.items()
-    }
-    ranked = sorted(final, key=lambda row: (-final[row], row))[:k]
-    return [Hit(row, final[row], regions[best[row][1]], votes[row]) for row in ranked]
+    final, best = alike[:, 0], np.zeros(len(near), np.int64)
+    if len(regions) > 1:
+        few = np.sort(alike[:, 1:], axis=1)[:, -BEST_SQUARES:].mean(axis=1)
+        final = (1 - WHOLE_SHARE) * few + WHOLE_SHARE * final
+        best = alike.argmax(axis=1)
+    votes = np.bincount(np.searchsorted(near, rows.ravel()), minlength=len(near))
+    ranked = np.lexsort((near, -final))[:k].tolist()
+    return [
+        Hit(int(near[i]), float(final[i]), regions[int(best[i])], int(votes[i])) for i in ranked
+    ]
 
 
 def verified(picture: Image, hits: Sequence[Hit], features: Bytes) -> list[Hit]:
