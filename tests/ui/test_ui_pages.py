@@ -153,3 +153,16 @@ def test_nothing_sticks_out_or_jumps(page: Page, server: Server, width: int, tab
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     shifts = page.evaluate("window.shifts")
     assert sum(shift["value"] for shift in shifts) < 0.1, shifts
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_late_heading_pushes_nothing_down(page: Page, server: Server, width: int) -> None:
+    """Gradio mounts its parts in an order that varies; the tabs must not wait for the heading."""
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(server.url)
+    expect(page.locator(".mm-turn").first).to_be_visible()
+    heading, tabs = page.locator("#mm-title"), page.locator("#mm-tabs")
+    above, top = heading.bounding_box(), tabs.bounding_box()["y"]
+    assert 0 < top - above["y"] - above["height"] < 30
+    heading.evaluate("(element) => element.remove()")
+    assert tabs.bounding_box()["y"] == top

@@ -38,7 +38,10 @@ def build(runs: dict[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     with gr.Blocks(
         title="mmrag", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as app:  # uploads and downloads are forgotten after an hour, and when the app ends
-        gr.Markdown("# mmrag\nWatch what an assistant for smart glasses saw, did and said.")
+        gr.Markdown(
+            "# mmrag\nWatch what an assistant for smart glasses saw, did and said.",
+            elem_id="mm-title",
+        )
         with gr.Tabs(elem_id="mm-tabs"):
             with gr.Tab("Replay", id="replay"):
                 replay.build()
