@@ -56,6 +56,18 @@ class EmbeddingCache:
             self._write({key: known[key] for key in missing})
         return np.stack([known[key] for key in keys]) if keys else make(items)
 
+    def take_over(self, other: Path) -> None:
+        """Also know what another cache knows, which stays as it is."""
+        try:
+            source = sqlite3.connect(f"{other.resolve().as_uri()}?mode=ro", uri=True)
+            with contextlib.closing(source), self._lock, self._base:
+                known = source.execute("SELECT key, vector FROM vectors")
+                self._base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", known)
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{other}: its vectors cannot be taken over into {self.path} ({error})."
+            ) from error
+
     def close(self) -> None:
         """Let go of the file."""
         with contextlib.suppress(sqlite3.Error):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import hashlib
 import itertools
 import os
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -195,6 +193,7 @@ def index_folder(config: RunConfig) -> Path | None:
     from mmrag.search.build import build_index
     from mmrag.search.features import KIND
     from mmrag.search.sources import open_source
+    from mmrag.search.views import KIND as VIEWS
     from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
 
@@ -204,35 +203,24 @@ def index_folder(config: RunConfig) -> Path | None:
         image_encoders.create("builtin").id,
         text_encoders.create("minilm").id,
         KIND,
+        VIEWS,
     )
     key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
     place = cache_folder() / "indexes" / key
     with interruptible("what was built of the search index"), stage_bars() as advance:
-        build_index(source, place, cache=_vectors(), on_progress=advance)
+        build_index(source, place, cache=shipped_vectors(), on_progress=advance)
     return place
 
 
-def _vectors() -> EmbeddingCache:
+def shipped_vectors() -> EmbeddingCache:
     """Vectors made before, those of the mini world among them: encoding its pages takes minutes."""
     from mmrag.encoders.cache import EmbeddingCache
 
-    place = cache_folder() / "vectors.sqlite"
+    cache = EmbeddingCache(cache_folder() / "vectors.sqlite")
     shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
-    if not place.exists() and shipped.is_file():
-        copy_whole(shipped, place)
-    return EmbeddingCache(place)
-
-
-def copy_whole(source: Path, target: Path) -> None:
-    """Copy a file so that it appears under its name when it is complete, if nobody was first."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        shutil.copyfile(source, temporary)
-        with contextlib.suppress(FileExistsError):  # another process may be writing to its own
-            target.hardlink_to(temporary)
-    finally:
-        temporary.unlink(missing_ok=True)
+    if shipped.is_file():  # newer than the cache, perhaps
+        cache.take_over(shipped)
+    return cache
 
 
 def cache_folder() -> Path:

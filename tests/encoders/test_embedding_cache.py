@@ -33,3 +33,27 @@ def test_a_broken_cache_is_named(tmp_path: Path) -> None:
     (tmp_path / "c.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="delete it"):
         EmbeddingCache(tmp_path / "c.sqlite")
+
+
+def test_what_another_cache_knows_is_taken_over(tmp_path: Path) -> None:
+    def fill(name: str, items: list[str], value: float) -> EmbeddingCache:
+        cache = EmbeddingCache(tmp_path / name)
+        cache.get_or_make("a", items, str.encode, lambda some: np.full((len(some), 1), value))
+        return cache
+
+    own, other = fill("own.sqlite", ["x"], 1), fill("other.sqlite", ["x", "y"], 2)
+    other.close()
+    before = (tmp_path / "other.sqlite").read_bytes()
+    for _ in range(2):
+        own.take_over(tmp_path / "other.sqlite")
+
+    def never(_items: list[str]) -> np.ndarray:
+        raise AssertionError("made again")
+
+    assert own.get_or_make("a", ["x", "y"], str.encode, never).ravel().tolist() == [1, 2]
+    assert (tmp_path / "other.sqlite").read_bytes() == before
+    (tmp_path / "broken.sqlite").write_bytes(b"no database" * 100)
+    for name in ("broken.sqlite", "missing.sqlite"):
+        with pytest.raises(StoreError, match=rf"{name}: .*own\.sqlite"):
+            own.take_over(tmp_path / name)
+    assert own.get_or_make("a", ["y"], str.encode, never).tolist() == [[2]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,9 +18,10 @@ from spine_parts import picture
 from test_crag_mm import v1_row, write
 from test_score_command import mmrag
 
+from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from simulator.cli.runs import forget_failures
-from simulator.cli.wiring import claim, copy_whole
+from simulator.cli.wiring import claim, shipped_vectors
 from simulator.config import RunConfig
 from simulator.store import RunReader, RunStore
 
@@ -381,20 +384,16 @@ def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:
             claim(store, RunConfig(), data="e", index="first", judge="j")
 
 
-def test_a_copy_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = tmp_path / "source", tmp_path / "cache" / "target"
-    source.write_bytes(b"all of it")
-
-    def half(_source: Path, to: Path) -> None:
-        Path(to).write_bytes(b"all")
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("shutil.copyfile", half)
-        with pytest.raises(KeyboardInterrupt):
-            copy_whole(source, target)
-    assert not list(target.parent.iterdir())
-    copy_whole(source, target)
-    target.write_bytes(b"in use by another process")
-    copy_whole(source, target)
-    assert [p.read_bytes() for p in target.parent.iterdir()] == [b"in use by another process"]
+def test_an_older_cache_gets_the_shipped_vectors_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who ran an earlier version does not wait for the mini world to be encoded."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    EmbeddingCache(tmp_path / "mmrag" / "vectors.sqlite").close()
+    shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
+    count = "SELECT count(*) FROM vectors"
+    shipped_vectors().close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "mmrag" / "vectors.sqlite")) as base:
+        held = base.execute(count).fetchone()
+    with contextlib.closing(sqlite3.connect(shipped)) as base:
+        assert held == base.execute(count).fetchone() != (0,)
