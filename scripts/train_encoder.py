@@ -45,11 +45,13 @@ FAMILIES = range(1_000_000_000, 1_400_000_000)
 HELD_OUT = 1_400_000_000
 """Families from here on measure progress."""
 
-SMALL_SIDE = 96
+SMALL_SIDE = 128
 """Pictures of the first part of the training: twice as many in the same time."""
-SIDE = 128
-CATALOGUE_SIDE = 128
-EGO_SIDE = 160
+SIDE = 160
+CATALOGUE_SIDE = 160
+EGO_SIDE = 208
+EGO_SIZE = (480, 640)
+"""Width and height of egocentric pictures."""
 WHOLE = (144, 192)
 """Width and height at which whole egocentric pictures are kept."""
 CATALOGUE_VIEWS = 2
@@ -179,11 +181,11 @@ def views(item: Item) -> Views:
             main=look,
             others=(other_than(item, draw, n),) if draw.chance(f"others{n}", 0.25) else (),
             key=f"e{item}{n}",
-            width=360,
-            height=480,
+            width=EGO_SIZE[0],
+            height=EGO_SIZE[1],
             legible=draw.chance(f"legible{n}", 0.3),
-            entity_scale=draw(f"scale{n}", 0.7, 1.6),
-            clutter=draw(f"clutter{n}", 0.3, 1.0),
+            entity_scale=draw(f"scale{n}", 0.45, 1.0),
+            clutter=draw(f"clutter{n}", 0.4, 1.0),
         )
         picture = render(scene)
         image, polygon = picture.image, np.asarray(picture.polygon)
@@ -191,7 +193,7 @@ def views(item: Item) -> Views:
             image = degraded(image, polygon, f"{item}/{n}", draw, n)
         ego[n] = square(image, polygon)
         whole[n] = small(image, WHOLE)
-        boxes[n] = (*(polygon.min(0) / (360, 480)), *(polygon.max(0) / (360, 480)))
+        boxes[n] = (*(polygon.min(0) / EGO_SIZE), *(polygon.max(0) / EGO_SIZE))
     return Views(plain, ego, whole, boxes)
 
 

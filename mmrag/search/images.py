@@ -15,7 +15,7 @@ from mmrag.records import Box, Evidence, Record
 from mmrag.search.batching import Batcher
 from mmrag.search.features import Bytes, corners_of
 from mmrag.search.geometry import CHECKED, check
-from mmrag.search.regions import MAX_REGIONS, Region, crops_of, regions_of
+from mmrag.search.regions import MAX_REGIONS, Region, closer, crops_of, regions_of
 from mmrag.search.rows import Rows
 from mmrag.search.vectors import Vectors
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 MAX_K = 1000
 
-WHOLE_SHARE = 0.15
+WHOLE_SHARE = 0.1
 """What the whole picture counts beside the best squares."""
 
 BEST_SQUARES = 3
 """A row is as near to a picture as its best squares are on the average."""
 
 
-GEOMETRY_SHARE = 0.0125
+GEOMETRY_SHARE = 0.004
 """What one corner in place, perfectly alike, adds to a score; chosen on development worlds."""
 
 
@@ -49,11 +49,29 @@ class Hit(NamedTuple):
     """Corners in place; None where it was not checked."""
 
 
+class _Look(NamedTuple):
+    """Regions of one picture, their vectors, and the rows nearest to each."""
+
+    regions: list[Region]
+    encoded: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+    def joined(self, other: _Look) -> _Look:
+        return _Look(
+            self.regions + other.regions,
+            np.concatenate([self.encoded, other.encoded]),
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.scores, other.scores]),
+        )
+
+
 class ImageKG:
     """Pictures of entities, searched by picture. Safe to call from several threads.
 
-    Every picture becomes one batch of vectors: itself and `max_regions - 1` squares. A row's score
-    is mostly that of the squares that it matches best (`BEST_SQUARES`, `WHOLE_SHARE`). With
+    Every picture becomes one batch of vectors: itself and `max_regions - 1` squares; then the
+    middles of the best squares are looked at once more. A row's score is mostly that of the squares
+    that it matches best (`BEST_SQUARES`, `WHOLE_SHARE`). With
     `features`, the local features of the rows, the best rows are then checked by how their corners
     lie in the picture.
     """
@@ -118,28 +136,39 @@ class ImageKG:
         features = self.features if geometry else None
         pool = k if features is None else max(k, CHECKED)
         limit = self.max_regions if max_regions is None else max_regions
-        places: list[list[Region]] = []
-        crops: list[Any] = []
-        for image in images:
-            picture = image.pil()
-            places.append(regions_of(picture, limit))
-            crops += crops_of(picture, places[-1], self.encoder.image_size)
-        if not crops:
-            return []
-        encoded = np.stack(self._encode(crops))
-        rows, _ = self.vectors.search(encoded, pool)
+        looks = self._look(images, [regions_of(image.pil(), limit) for image in images], pool)
+        if limit > 1:
+            second = [closer(look.regions, look.scores[:, 0]) for look in looks]
+            more = self._look(images, second, pool)
+            looks = [one.joined(other) for one, other in zip(looks, more, strict=True)]
         found: list[list[Hit]] = []
-        first = 0
-        for image, regions in zip(images, places, strict=True):
-            last = first + len(regions)
-            near = np.unique(rows[first:last])
-            alike = np.asarray(self.vectors.matrix[near]) @ encoded[first:last].T
-            hits = merge(near, alike, rows[first:last], regions, pool)
+        for image, look in zip(images, looks, strict=True):
+            near = np.unique(look.rows)
+            alike = np.asarray(self.vectors.matrix[near]) @ look.encoded.T
+            hits = merge(near, alike, look.rows, look.regions, pool)
             if features is not None:
                 hits = verified(image.pil(), hits, features)
             found.append(hits[:k])
-            first = last
         return found
+
+    def _look(
+        self, images: Sequence[LazyImage], places: Sequence[list[Region]], pool: int
+    ) -> list[_Look]:
+        """The nearest rows of regions of pictures, all of them in one batch."""
+        crops: list[Any] = []
+        for image, regions in zip(images, places, strict=True):
+            crops += crops_of(image.pil(), regions, self.encoder.image_size)
+        encoded = np.zeros((0, self.vectors.matrix.shape[1]), np.float32)
+        if crops:
+            encoded = np.stack(self._encode(crops))
+        rows, scores = self.vectors.search(encoded, pool)
+        looks: list[_Look] = []
+        first = 0
+        for regions in places:
+            part = slice(first, first + len(regions))
+            looks.append(_Look(regions, encoded[part], rows[part], scores[part]))
+            first += len(regions)
+        return looks
 
     def _evidence(self, hits: Sequence[Hit]) -> tuple[Evidence, ...]:
         cells = self.rows.get([hit.row for hit in hits])

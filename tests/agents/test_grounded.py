@@ -178,7 +178,7 @@ def test_likeness_is_weighed_against_every_other_candidate():
 
     assert chance(0.7, 0.7) == pytest.approx(0.5)
     assert chance(0.7, 0.7, 0.7, 0.7) == pytest.approx(0.25)
-    assert chance(0.74, 0.7) == pytest.approx(1 / (1 + math.exp(-0.04 / 0.04)), abs=1e-3)
+    assert chance(0.74, 0.7) == pytest.approx(1 / (1 + math.exp(-0.04 / 0.03)), abs=1e-3)
     assert chance(0.9) == chance(0.9, 0.1) == 0.85  # a likeness is never sure
 
 

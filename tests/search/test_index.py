@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest_search import COLOURS, ColourEncoder, build, coloured, png, scene
+from PIL import Image
 
 from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unavailable, UsageError
 from mmrag.images import LazyImage
@@ -21,6 +22,7 @@ from mmrag.search.files import owning
 from mmrag.search.images import entities_of
 from mmrag.search.index import Index, open_index, read_manifests, rebuild_derived, verify_index
 from mmrag.search.public import ImageUrl, UnifiedSearchPipeline
+from mmrag.search.regions import SCALES
 from mmrag.search.sources import open_source
 from mmrag.search.web import Web
 
@@ -40,6 +42,17 @@ def test_regions_find_what_the_whole_picture_hides(index: Index) -> None:
     x0, y0, x1, y1 = regions[0][0].attributes["box"]
     assert x0 < 250 < x1
     assert y0 < 310 < y1
+
+
+def test_a_small_thing_is_looked_at_closer(index: Index) -> None:
+    """No square of the first look fits it; the middle of one does."""
+    picture = Image.new("RGB", (960, 1280), (128, 128, 128))
+    picture.paste(COLOURS["Elm Speaker"], (420, 527, 540, 647))
+    hit = index.images.hits([LazyImage.from_pil(picture)], 3)[0][0]
+    x0, y0, x1, y1 = hit.region.box
+    assert x1 - x0 < min(SCALES) * 960
+    assert x0 < 480 < x1
+    assert y0 < 587 < y1
 
 
 def test_entities_have_score_and_margin(index: Index) -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from mmrag.search.regions import MAX_REGIONS, regions_of
+from mmrag.search.regions import (
+    BEST_PLACES,
+    CLOSER,
+    MAX_REGIONS,
+    Region,
+    closer,
+    regions_of,
+)
 
 
 def two_things() -> Image.Image:
@@ -48,3 +55,18 @@ def test_a_loud_thing_does_not_take_every_square() -> None:
 
 def test_tiny_pictures_have_no_squares() -> None:
     assert [r.kind for r in regions_of(Image.new("RGB", (20, 900)))] == ["whole"]
+
+
+def test_the_best_squares_are_looked_at_closer() -> None:
+    squares = [Region((0.0, 0.0, side, side), "square") for side in (100.0, 200.0, 300.0)]
+    regions = [Region((0.0, 0.0, 900.0, 900.0), "whole"), *squares]
+    found = closer(regions, np.array([0.99, 0.2, 0.9, 0.2], np.float32))
+    assert len(found) == len(squares) * len(CLOSER)  # the whole picture is none of them
+    assert [round(r.box[2] - r.box[0], 6) for r in found[:2]] == [200 * part for part in CLOSER]
+    for region in found[:2]:
+        assert (region.box[0] + region.box[2]) / 2 == 100
+        assert region.kind == "square"
+    assert found[2].box[2] + found[2].box[0] == 100  # of two that are alike, the first
+    many = regions[:1] + [Region((float(i), 0.0, i + 9.0, 9.0), "square") for i in range(20)]
+    assert len(closer(many, np.zeros(21, np.float32))) == BEST_PLACES * len(CLOSER)
+    assert closer(regions[:1], np.zeros(1, np.float32)) == []

@@ -23,7 +23,7 @@ from mmrag.records import Box, Evidence
 _MOST_LIKENESS = 0.85
 """Likeness is never surer: the only candidate left is not thereby the right one."""
 
-_HEAT = 0.04
+_HEAT = 0.03
 """Difference of scores at which one entity is e times as probable as another.
 
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).

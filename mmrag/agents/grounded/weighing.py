@@ -37,7 +37,7 @@ premises are false, but a wrong thing fits one only by luck."""
 _PICTURE_ONLY = {"print", "small-print", "first-name"}
 """Operations whose answer is read off the picture, whatever the thing is."""
 
-_ANSWERS, _SILENT = 1.35, 0.42
+_ANSWERS, _SILENT = 1.35, 0.2
 """Odds of a candidate for which the question has an answer, and of one for which it has none."""
 
 
