@@ -29,7 +29,7 @@ MAX_K = 1000
 WHOLE_SHARE = 0.1
 """What the whole picture counts beside the best squares."""
 
-BEST_SQUARES = 3
+BEST_SQUARES = 2
 """A row is as near to a picture as its best squares are on the average."""
 
 

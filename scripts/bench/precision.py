@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python scripts/bench/precision.py [WORLD]
 
-Where the machine has no matrix units for halves both are the same, and the script says so.
+Where the machine does not multiply halves natively both are the same, and the script says so.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from simulator.world.scene import Scene
 EGO_SHARE = 6248 / (6248 + 1695)
 """Egocentric among all published pictures."""
 
-NEARNESS = (0.42, 0.6)
+NEARNESS = (0.36, 0.52)
 """How large things are in egocentric pictures, as `Scene.entity_scale`.
 
 Who wears glasses seldom walks up to a thing. So chosen, with the clutter, that the built-in

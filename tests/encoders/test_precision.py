@@ -1,4 +1,4 @@
-"""Half precision where the processor has matrix units for it, and only there."""
+"""Half precision where the processor multiplies halves natively, and only there."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from mmrag.torchvision_fix import ensure_torchvision
 
 @pytest.fixture
 def amx(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pretend(monkeypatch, True)
+    _pretend(monkeypatch, amx_bf16=True)
 
 
-def _pretend(monkeypatch: pytest.MonkeyPatch, has_it: bool) -> None:
-    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"amx_bf16": has_it})
+def _pretend(monkeypatch: pytest.MonkeyPatch, **units: bool) -> None:
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: units)
 
 
 def test_half_where_the_device_has_matrix_units(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    _pretend(monkeypatch, True)
+    _pretend(monkeypatch, amx_bf16=False, avx512_bf16=True)
+    assert choose_dtype("cpu", "auto") == torch.bfloat16
+    _pretend(monkeypatch, amx_bf16=True)
     assert choose_dtype("cpu", "auto") == torch.bfloat16
     assert choose_dtype("cpu", "full") == torch.float32
     assert choose_dtype("cuda", "auto") == torch.float16
     assert choose_dtype("mps", "auto") == torch.float32
-    _pretend(monkeypatch, False)
+    _pretend(monkeypatch, amx_bf16=False, avx512_bf16=False)
     assert choose_dtype("cpu", "auto") == torch.float32
     monkeypatch.setattr("torch.cpu.get_capabilities", dict)  # another architecture lists others
     assert choose_dtype("cpu", "auto") == torch.float32

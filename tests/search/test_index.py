@@ -22,7 +22,7 @@ from mmrag.search.files import owning
 from mmrag.search.images import entities_of
 from mmrag.search.index import Index, open_index, read_manifests, rebuild_derived, verify_index
 from mmrag.search.public import ImageUrl, UnifiedSearchPipeline
-from mmrag.search.regions import SCALES
+from mmrag.search.regions import SMALL
 from mmrag.search.sources import open_source
 from mmrag.search.web import Web
 
@@ -50,7 +50,7 @@ def test_a_small_thing_is_looked_at_closer(index: Index) -> None:
     picture.paste(COLOURS["Elm Speaker"], (420, 527, 540, 647))
     hit = index.images.hits([LazyImage.from_pil(picture)], 3)[0][0]
     x0, y0, x1, y1 = hit.region.box
-    assert x1 - x0 < min(SCALES) * 960
+    assert x1 - x0 < SMALL * 960 - 1
     assert x0 < 480 < x1
     assert y0 < 587 < y1
 

@@ -9,6 +9,8 @@ from mmrag.search.regions import (
     BEST_PLACES,
     CLOSER,
     MAX_REGIONS,
+    SMALL,
+    SMALL_SHARE,
     Region,
     closer,
     regions_of,
@@ -36,6 +38,13 @@ def test_the_whole_picture_first_then_squares_inside_it_the_same_every_time() ->
         assert 0 <= x0 < x1 <= 960
         assert 0 <= y0 < y1 <= 1280
         assert abs((x1 - x0) - (y1 - y0)) < 1e-6
+
+
+def test_small_squares_leave_room_to_large_ones() -> None:
+    for most in (9, MAX_REGIONS):
+        sides = [r.box[2] - r.box[0] for r in regions_of(two_things(), most)[1:]]
+        assert sum(side < SMALL * 960 + 1 for side in sides) == round(SMALL_SHARE * (most - 1))
+        assert len(sides) == most - 1
 
 
 def test_a_loud_thing_does_not_take_every_square() -> None:

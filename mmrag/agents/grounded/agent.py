@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,12 +18,14 @@ from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.grounded.abstain import Calibration, read_calibration, threshold
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.forms import plan_question
+from mmrag.agents.grounded.inquiry import Inquiry, Known
 from mmrag.agents.grounded.looking import Looker
 from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
+from mmrag.agents.grounded.remembering import Lately, RememberedWeb
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import failed_before, replay, spoken_kind
 from mmrag.agents.grounded.weighing import agreed, told
@@ -39,8 +42,10 @@ if TYPE_CHECKING:
 
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
-_SEARCHES_BESIDES = 3
-"""Most web queries for a candidate that is not the likeliest."""
+
+
+_KEPT = 4096
+"""Findings about candidates that are remembered: some hundred conversations' worth."""
 
 
 class GroundedAgent:
@@ -60,6 +65,8 @@ class GroundedAgent:
         self._parts = parts
         self._model = model
         self._calibration = calibration or read_calibration()
+        self._web = RememberedWeb(resources.web_search) if resources.web_search else None
+        self._known: Known = Lately(_KEPT)
         self._looker = Looker(resources, parts, ocr)
         self._ocr = ocr
         self._meaning = meaning
@@ -140,26 +147,25 @@ class GroundedAgent:
         self, plan: Plan, before: list[Plan], scene: Scene, query: Query, trace: Trace
     ) -> tuple[Finding | None, Desk]:
         with trace.step("reader") as step:
-            desk = Desk(
-                scene.evidence,
-                self._resources.web_search if self._parts.on("web") else None,
-                trust_orders=not self._parts.on("injection"),
-                expand=self._parts.on("queries"),
-                strict=self._parts.on("rerank"),
-            )
             now = query.query_time if self._parts.on("freshness") else None
             if not self._parts.on("freshness"):
                 plan = msgspec.structs.replace(plan, when="", now="")
+            inquiry = Inquiry(
+                self._reader,
+                partial(self._desk, scene),
+                self._known,
+                picture=query.image.sha256,
+                now=now,
+            )
             if self._parts.on("candidates") and self._parts.on("entity"):
-                scene = told(
-                    scene,
-                    [*before, plan] if self._parts.on("planner") else [],
-                    lambda claim, seen: self._reader.holds(claim, seen, desk, now),
-                )
-                finding, said = self._weigh(plan, scene, desk, now)
+                plans = [*before, plan] if self._parts.on("planner") else []
+                scene = told(scene, plans, inquiry.holds, inquiry.answers)
+                finding, said = agreed(scene, plan, partial(inquiry.read, plan))
                 step.info["candidates"] = said
             else:
-                finding = self._reader.read(plan, scene, desk, now)
+                finding = inquiry.read(plan, scene)
+            desks = inquiry.desks
+            desk = desks[0]
             step.info["entity"] = scene.main.name if scene.main else None
             if self._parts["reader"] == "model":  # gather for the model what the plan points at
                 for entity in (scene.main, *scene.beside[:1]):
@@ -167,25 +173,24 @@ class GroundedAgent:
                         desk.about(entity.name, plan.ask, plan.subject.tail)
                 if plan.subject.kind == NAMED:
                     desk.about(plan.subject.name, plan.ask, plan.subject.tail)
-            step.info |= {"queries": desk.queries, "set aside": desk.refused}
+            step.info |= {
+                "queries": list(dict.fromkeys(q for d in desks for q in d.queries)),
+                "set aside": list(dict.fromkeys(r for d in desks for r in d.refused)),
+            }
             step.info["answer"] = finding.text if finding else None
             cited = set(finding.citations) if finding else set[str]()
-            step.found([e for e in desk.used if e.id in cited][:8])
+            shown = {e.id: e for d in desks for e in d.used if e.id in cited}
+            step.found(list(shown.values())[:8])
         return finding, desk
 
-    def _weigh(
-        self, plan: Plan, scene: Scene, desk: Desk, now: str | None
-    ) -> tuple[Finding | None, list[tuple[str, str]]]:
-        first = True
-
-        def read(seen: Scene) -> Finding | None:
-            nonlocal first
-            if not first:
-                desk.also(_SEARCHES_BESIDES)
-            first = False
-            return self._reader.read(plan, seen, desk, now)
-
-        return agreed(scene, plan, read)
+    def _desk(self, scene: Scene) -> Desk:
+        return Desk(
+            scene.evidence,
+            self._web if self._parts.on("web") else None,
+            trust_orders=not self._parts.on("injection"),
+            expand=self._parts.on("queries"),
+            strict=self._parts.on("rerank"),
+        )
 
     async def _read_by_model(
         self, query: Query, plan: Plan, scene: Scene, desk: Desk, trace: Trace

@@ -29,6 +29,10 @@ _HEAT = 0.03
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
 """
 
+_SECOND, _ALONE = 0.4, 0.05
+"""What the second best hit of an entity counts, and how far behind the first it is taken to be
+where none was found."""
+
 _ALIKE = 8
 """Likenesses kept to be weighed against each other."""
 
@@ -206,15 +210,16 @@ _KIND_KEYS = {"type", "kind", "category", "class", "instance of"}
 
 
 def _likeness(shown: Sequence[Evidence]) -> list[tuple[str, float]]:
-    """Entities by their best hit, each with the chance that it is the one in view.
+    """Entities by their best hits, each with the chance that it is the one in view.
 
     All candidates are weighed against each other: a clear winner is probably right, the first of
     a close field is not.
     """
-    best: dict[str, float] = {}
+    scores: dict[str, list[float]] = {}
     for item in shown:
         if item.text:
-            best[item.text] = max(best.get(item.text, -1.0), item.score)
+            scores.setdefault(item.text, []).append(item.score)
+    best = {name: _joint(sorted(held, reverse=True)) for name, held in scores.items()}
     top = max(best.values(), default=0.0)
     odds = {name: math.exp((score - top) / _HEAT) for name, score in best.items()}
     total = sum(odds.values())
@@ -222,6 +227,12 @@ def _likeness(shown: Sequence[Evidence]) -> list[tuple[str, float]]:
         (name, round(min(_MOST_LIKENESS, odds[name] / total), 4))
         for name in sorted(best, key=lambda name: (-best[name], name))
     ]
+
+
+def _joint(scores: list[float]) -> float:
+    """What the two best hits of an entity say together: a look-alike is seldom alike twice."""
+    second = scores[1] if len(scores) > 1 else scores[0] - _ALONE
+    return (1 - _SECOND) * scores[0] + _SECOND * second
 
 
 def _printed(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.ocr import Line, Reads, blocks
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.picture import estimate_quality, restore
+from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.tracing import Trace
 from mmrag.images import LazyImage
@@ -33,14 +32,12 @@ class Looker:
         self._web = resources.web_search if parts.on("web") else None
         self._parts = parts
         self._ocr = ocr
-        self._seen: OrderedDict[str, Scene] = OrderedDict()
-        self._lock = threading.Lock()
+        self._seen: Lately[str, Scene] = Lately(_KEPT)
 
     def look(self, image: LazyImage, trace: Trace, noun: str = "") -> Scene:
         """What is in view; `noun` is what the wearer calls it."""
         with trace.step("picture") as step:
-            with self._lock:
-                known = self._seen.get(image.sha256)
+            known = self._seen.get(image.sha256)
             step.info["remembered"] = known is not None
             seen = known or self._look(image, trace)
             scene = prefer_kind(seen, noun) if self._parts.on("entity") else seen
@@ -50,10 +47,7 @@ class Looker:
                 step.info["from"] = scene.main.source
             step.info["beside"] = [c.name for c in scene.beside]
             step.info["printed"] = list(scene.printed[:6])
-        with self._lock:
-            self._seen[image.sha256] = seen
-            while len(self._seen) > _KEPT:
-                self._seen.popitem(last=False)
+        self._seen.put(image.sha256, seen)
         return scene
 
     def _look(self, image: LazyImage, trace: Trace) -> Scene:

@@ -41,11 +41,18 @@ _ANSWERS, _SILENT = 1.35, 0.2
 """Odds of a candidate for which the question has an answer, and of one for which it has none."""
 
 
-def told(scene: Scene, plans: Sequence[Plan], holds: Callable[[Plan, Scene], bool | None]) -> Scene:
-    """The scene after all that the wearer has said of the thing in view.
+def told(
+    scene: Scene,
+    plans: Sequence[Plan],
+    holds: Callable[[Plan, Scene], bool | None],
+    answers: Callable[[Plan, Scene, bool], bool] | None = None,
+) -> Scene:
+    """The scene after all that the wearer has said of the thing in view; the last plan is the
+    question at hand.
 
     `holds` tells whether a premise is true of the main thing of a scene, or None where nothing is
-    known.
+    known. `answers` tells whether an earlier question has an answer for it, and hears whether it is
+    the likeliest: people ask what can be answered.
     """
     if not _is_open(scene):
         return scene
@@ -60,6 +67,14 @@ def told(scene: Scene, plans: Sequence[Plan], holds: Callable[[Plan, Scene], boo
             true = holds(claim, _seen_as(scene, people[i]))
             if true is not None:
                 odds[i] *= _MATCHES if true else _DIFFERS
+    heard: list[Plan] = []
+    for plan in plans[:-1]:
+        if answers is None or not _is_about_main(plan) or plan in (plans[-1], *heard):
+            continue
+        heard.append(plan)
+        for n, i in enumerate(_worth(odds)):
+            has = answers(plan, _seen_as(scene, people[i]), n == 0)
+            odds[i] *= _ANSWERS if has else _SILENT
     return _ranked(scene, people, odds)
 
 

@@ -1,0 +1,74 @@
+"""One turn's reading for several candidates, each at a desk of its own.
+
+So what is found hangs on nothing but the picture, the question and the candidate: it is remembered
+for later turns, and worked out again, alike, where it is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.plan import Plan
+from mmrag.agents.grounded.reader import ExtractiveReader
+from mmrag.agents.grounded.remembering import Lately
+from mmrag.agents.grounded.scene import Finding, Scene
+
+_SEARCHES_BESIDES = 3
+"""Most web queries for a candidate that is not the likeliest."""
+
+Known = Lately[tuple[str, ...], tuple[bool | None]]
+"""What was found out of candidates, by picture, time, candidate, way of asking and question."""
+
+
+class Inquiry:
+    """The reader, for one picture at one time."""
+
+    def __init__(
+        self,
+        reader: ExtractiveReader,
+        desk: Callable[[], Desk],
+        known: Known,
+        *,
+        picture: str,
+        now: str | None,
+    ) -> None:
+        self.desks: list[Desk] = []
+        """Those at which the question at hand was read for, the likeliest candidate's first."""
+        self._reader = reader
+        self._desk = desk
+        self._known = known
+        self._picture = picture
+        self._now = now
+
+    def read(self, plan: Plan, seen: Scene) -> Finding | None:
+        """The answer to the question at hand where the main thing of a scene is the one in view."""
+        finding, desk = self._find(plan, seen, not self.desks)
+        self.desks.append(desk)
+        return finding
+
+    def answers(self, plan: Plan, seen: Scene, is_likeliest: bool) -> bool:
+        """Whether an earlier question has an answer there."""
+        known = self._known.get(self._key(plan, seen, str(is_likeliest)))
+        return bool(known[0]) if known else self._find(plan, seen, is_likeliest)[0] is not None
+
+    def holds(self, claim: Plan, seen: Scene) -> bool | None:
+        """Whether a premise is true there; None where nothing is known of it."""
+        key = self._key(claim, seen, "claim")
+        known = self._known.get(key)
+        if known is None:
+            known = (self._reader.holds(claim, seen, self._desk(), self._now),)
+            self._known.put(key, known)
+        return known[0]
+
+    def _find(self, plan: Plan, seen: Scene, is_likeliest: bool) -> tuple[Finding | None, Desk]:
+        desk = self._desk()
+        if not is_likeliest:
+            desk.also(_SEARCHES_BESIDES)
+        finding = self._reader.read(plan, seen, desk, self._now)
+        self._known.put(self._key(plan, seen, str(is_likeliest)), (finding is not None,))
+        return finding, desk
+
+    def _key(self, plan: Plan, seen: Scene, how: str) -> tuple[str, ...]:
+        name = seen.main.name if seen.main else ""
+        return (self._picture, str(self._now), name, how, repr(plan))
