@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.abstain import Calibration, fit, threshold
+from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
 from mmrag.metrics.protocols import StopRule, TurnScore
 from mmrag.protocols import Agent, Judge
@@ -91,63 +92,74 @@ def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool
 MOST_WRONG = 0.09
 """Share of the turns that may be answered wrongly, where nothing else is said."""
 
+_BARS = tuple(percent / 100 for percent in range(35, 100, 5))
+_SILENT = 2
+"""Silent turns in a row that have a bar of their own; more are as so many: the wearer has left."""
+
+
+class Play(Record, frozen=True, kw_only=True):
+    """What a calibration would make of trials that were held without abstention."""
+
+    score: float
+    """Mean over the conversations of right minus wrong turns until the second failure in a row."""
+    right: float
+    wrong: float
+    """Shares of all turns, those after a stop too."""
+
 
 def calibrate(
     trials: Sequence[Trial], *, made_on: str, most_wrong: float = MOST_WRONG
 ) -> Calibration:
     """Fit the probability of being right on trials held with abstain=off and no stop.
 
-    The threshold is 1/2, or the least above it with which at most `most_wrong` of all turns are
-    answered wrongly.
+    The bars are those with the best conversations among those with which at most `most_wrong` of
+    all turns are answered wrongly.
     """
     rows, right = findings(trials)
     if not rows:
         raise DataError("no turn was answered; is there an index with pages and pictures?")
     found = fit(rows, right, made_on=made_on)
-    found = msgspec.structs.replace(found, turn_value=worth_after_failure(found, trials))
-    for percent in range(50, 100):
-        found = msgspec.structs.replace(found, least=percent / 100)
-        if share_wrong(found, trials) <= most_wrong:
-            break
-    return found
+    held = [_answers(found, trial) for trial in trials]
+    best, bars = Play(score=-1.0, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
+    for tried in itertools.product(_BARS, repeat=_SILENT + 1):
+        one = _played(held, msgspec.structs.replace(found, bars=tried))
+        if one.wrong <= most_wrong and (one.score, one.right) > (best.score, best.right):
+            best, bars = one, tried
+    return msgspec.structs.replace(found, bars=bars)
 
 
-def share_wrong(calibration: Calibration, trials: Sequence[Trial]) -> float:
-    """Share of all turns that an agent with this calibration would answer wrongly."""
-    wrong = turns = 0
-    for trial in trials:
-        failed = False
-        for turn_index, chance, right in _answers(calibration, trial):
-            bar = threshold(turn_index, failed, calibration.turn_value, calibration.least)
-            speaks = chance > bar
-            wrong += speaks and not right
-            turns += 1
-            failed = not speaks
-    return wrong / turns if turns else 0.0
+def play(calibration: Calibration, trials: Sequence[Trial]) -> Play:
+    """What an agent with this calibration would have made of trials held without abstention."""
+    return _played([_answers(calibration, trial) for trial in trials], calibration)
 
 
-def worth_after_failure(calibration: Calibration, trials: Sequence[Trial]) -> float:
-    """Truthfulness of turns that follow a failed one, when each is answered from p = 1/2 on."""
-    worth: list[int] = []
-    for trial in trials:
-        failed = False
-        for _, chance, right in _answers(calibration, trial):
-            speaks = chance >= 0.5
-            gain = (1 if right else -1) if speaks else 0
-            if failed:
-                worth.append(gain)
-            failed = gain < 1
-    return round(max(0.05, sum(worth) / len(worth)), 4) if worth else 0.05
+def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration) -> Play:
+    total, turns, right, wrong = 0.0, 0, 0, 0
+    for answers in held:
+        score = silent = failures = 0
+        for chance, is_right in answers:
+            speaks = chance > calibration.bar(silent)
+            gain = (1 if is_right else -1) if speaks else 0
+            score += gain if failures < 2 else 0
+            right, wrong = right + (gain > 0), wrong + (gain < 0)
+            silent = 0 if speaks else silent + 1
+            failures = failures if failures == 2 else 0 if gain > 0 else failures + 1
+        turns += len(answers)
+        total += score / max(len(answers), 1)
+    return Play(
+        score=total / max(len(held), 1), right=right / max(turns, 1), wrong=wrong / max(turns, 1)
+    )
 
 
-def _answers(calibration: Calibration, trial: Trial) -> Iterator[tuple[int, float, bool]]:
-    """Index of each turn, the chance that its answer is right (0 without one), whether it is."""
+def _answers(calibration: Calibration, trial: Trial) -> list[tuple[float, bool]]:
+    """The chance that each turn's answer is right (0 without one), and whether it is."""
+    found: list[tuple[float, bool]] = []
     for result in trial.results:
         step = _step(result.reply.trace if result.reply else (), "verifier")
         features = step.info.get("features") if step else None
         right = result.verdict is not None and result.verdict.outcome.is_correct
-        chance = calibration.probability(features) if features is not None else 0.0
-        yield result.turn_index, chance, right
+        found.append((calibration.probability(features) if features is not None else 0.0, right))
+    return found
 
 
 def risk_coverage(

@@ -18,7 +18,7 @@ from pathlib import Path
 DEVELOPMENT_SEEDS = (7001, 7002, 7101, 7201)
 REPORT_SEEDS = (8101, 8102)
 ABLATIONS = (
-    "restore=off", "regions=off", "geometry=off", "ocr=off", "kg=off", "entity=off", "planner=off",
+    "restore=off", "regions=off", "geometry=on", "ocr=off", "kg=off", "entity=off", "planner=off",
     "web=off", "candidates=off",
     "queries=off", "rerank=off", "verifier=off", "abstain=off", "multiturn=off", "injection=off",
     "freshness=off",

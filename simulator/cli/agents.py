@@ -114,7 +114,7 @@ def calibrate(
     from simulator.engine import Rules
     from simulator.stopping import StopPolicy
     from simulator.trials import calibrate as fitted
-    from simulator.trials import findings, hold_all, risk_coverage
+    from simulator.trials import findings, hold_all, play, risk_coverage
 
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or delete it.")
@@ -150,7 +150,11 @@ def calibrate(
         typer.echo(msgspec.json.encode({"calibration": found, "curve": curve}).decode())
         return
     typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
-    typer.echo(f"It speaks from p = {found.least:.2f} on, after a failed turn a little earlier.")
+    first, second, more = (f"{found.bar(silent):.2f}" for silent in range(3))
+    typer.echo(f"It speaks above p = {first}, after a silent turn {second}, after more {more}.")
+    made = play(found, trials)
+    shares = f"{made.right:.1%} right, {made.wrong:.1%} wrong"
+    typer.echo(f"On these conversations: {shares}, conversation score {made.score:.3f}.")
     typer.echo("threshold  coverage  risk")
     for point in curve:
         typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 
+import msgspec
 import pytest
 from PIL import Image, ImageDraw
 
 from mmrag.agents import agents
 from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
-from mmrag.agents.grounded.abstain import Calibration, fit, read_calibration, threshold
+from mmrag.agents.grounded.abstain import Calibration, fit, read_calibration
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.entities import resolve
 from mmrag.agents.grounded.ocr import Line
@@ -74,18 +75,16 @@ def test_it_abstains_when_it_is_not_sure_and_not_when_told_to_speak():
     assert ask(agent(UNSURE, abstain="off")).text == "900 g"
 
 
-def test_after_a_failed_turn_it_speaks_at_a_lower_probability():
-    middling = Calibration(bias=-0.4, weights={}, turn_value=0.5)  # p = .40
-    failed = (Exchange(query="What's this?", reply="I don't know"),)
-    assert ask(agent(middling), turn_index=1).abstained
-    assert ask(agent(middling), turn_index=1, history=failed).text == "900 g"
-    assert ask(agent(middling, multiturn="off"), turn_index=1, history=failed).abstained
-
-
-def test_threshold_falls_with_what_is_at_stake():
-    assert threshold(1, False, 0.5) == 0.5
-    assert threshold(1, True, 0.5) < threshold(3, True, 0.5) <= 0.5
-    assert threshold(9, True, 0.5) == 0.5
+def test_after_silent_turns_it_speaks_above_another_probability():
+    middling = Calibration(bias=0.4, weights={}, bars=(0.5, 0.7, 0.3))  # p = .60
+    silent = Exchange(query="What's this?", reply="I don't know")
+    spoken = Exchange(query="What's this?", reply="A kettle")
+    assert ask(agent(middling), turn_index=1, history=(silent, spoken)).text == "900 g"
+    assert ask(agent(middling), turn_index=1, history=(spoken, silent)).abstained
+    assert ask(agent(middling), turn_index=2, history=(silent, silent)).text == "900 g"
+    assert ask(agent(middling), turn_index=3, history=(silent, silent, silent)).text == "900 g"
+    switched = agent(middling, multiturn="off")
+    assert ask(switched, turn_index=1, history=(silent,)).text == "900 g"
 
 
 def test_no_evidence_is_no_answer():
@@ -198,7 +197,7 @@ def test_the_parts_say_how_pictures_are_searched():
             asked.append("whole")
             return [(HIT,) for _ in images]
 
-    for options in ({}, {"geometry": "off"}, {"regions": "off"}):
+    for options in ({"geometry": "on"}, {}, {"regions": "off"}):
         parts = Parts.choose({"ocr": "off", **options})
         made = GroundedAgent(Resources(image_search=Search()), parts, calibration=SURE)
         ask(made)
@@ -314,29 +313,6 @@ def test_one_of_two_answers_is_often_right_whatever_the_thing_is():
     assert fit(rows, right).luck <= 0.2  # what is even says nothing of what is not
 
 
-def test_a_turn_after_a_failure_is_worth_what_such_turns_earned():
-    from mmrag.records import Capture, Outcome, Reply, Session, Step, TurnResult, Verdict
-    from simulator.trials import Trial, worth_after_failure
-
-    def trial(*told):
-        trace = (Step(name="verifier", info={"features": {"match": 1.0}}),)
-        results = tuple(
-            TurnResult(
-                session_id="s", turn_index=n, status="answered", reply=Reply(text="x", trace=trace),
-                verdict=Verdict(outcome=outcome, judge="j"),
-            )
-            for n, outcome in enumerate(told)
-        )  # fmt: skip
-        seen = Session(id="s", capture=Capture(image=picture()), turns=())
-        return Trial(session=seen, results=results)
-
-    right, wrong = Outcome.PERFECT, Outcome.INCORRECT
-    # Those that follow a failure: one right, one wrong; then one right.
-    assert worth_after_failure(SURE, [trial(wrong, right, right, wrong, wrong)]) == 0.05
-    assert worth_after_failure(SURE, [trial(wrong, right, right, wrong)]) == 1.0
-    assert worth_after_failure(UNSURE, [trial(right, right)]) == 0.05  # it never speaks
-
-
 @pytest.mark.parametrize(
     ("printed", "names", "main"),
     [
@@ -353,28 +329,63 @@ def test_the_beginning_of_one_name_is_the_name(printed, names, main):
     assert resolve([line], hits, None, size=(64, 64)).main.name == main
 
 
-def test_the_least_probability_keeps_the_wrong_answers_few():
+def held(*turns):
+    """A conversation held without abstention: (how sure, whether right) of each turn."""
     from mmrag.records import Capture, Outcome, Reply, Session, Status, Step, TurnResult, Verdict
-    from simulator.trials import Trial, calibrate, share_wrong
+    from simulator.trials import Trial
 
-    def held(number):
-        sure = (number % 10) / 10
-        right = number % 10 > 3 + number % 3
-        step = Step(name="verifier", info={"features": {"recognition": 1.0, "match": sure}})
-        result = TurnResult(
-            session_id=str(number), turn_index=0, status=Status.ANSWERED,
-            reply=Reply(text="x", trace=(step,)),
+    results = tuple(
+        TurnResult(
+            session_id="s", turn_index=n, status=Status.ANSWERED,
+            reply=Reply(text="x", trace=(
+                Step(name="verifier", info={"features": {"recognition": 1.0, "match": sure}}),
+            )),
             verdict=Verdict(outcome=Outcome.PERFECT if right else Outcome.INCORRECT, judge="test"),
-        )  # fmt: skip
-        session = Session(id=str(number), capture=Capture(image=picture()), turns=())
-        return Trial(session=session, results=(result,))
+        )
+        for n, (sure, right) in enumerate(turns)
+    )  # fmt: skip
+    return Trial(
+        session=Session(id="s", capture=Capture(image=picture()), turns=()), results=results
+    )
 
-    trials = [held(n) for n in range(300)]
+
+def test_a_calibration_played_by_hand():
+    from simulator.trials import play
+
+    plain = Calibration(bias=0.0, weights={"match": 4.0}, bars=(0.6, 0.9))
+    yes, no = (1.0, True), (1.0, False)  # p = .98
+    unsure = (0.25, True)  # p = .73
+    # right, right; silent is not: .73 > .6; wrong, wrong: over; what comes then counts for the turns
+    one = play(plain, [held(yes, unsure, no, no, yes)])
+    assert (one.score, one.right, one.wrong) == pytest.approx((0.0, 0.6, 0.4))
+    # p = .5: silent, then .73 is not enough, that is two failures; then .98 is
+    two = play(plain, [held((0.0, True), unsure, yes), held(yes)])
+    assert (two.score, two.right, two.wrong) == pytest.approx((0.5, 0.5, 0.0))
+    assert play(plain, []).score == 0
+
+
+def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
+    from simulator.trials import calibrate, play
+
+    def one(n):
+        sure = (n % 10) / 10
+        return sure, n % 10 > 3 + n % 3
+
+    trials = [held(one(n), one(n // 10), one(n // 100 + n)) for n in range(300)]
     free = calibrate(trials, made_on="test", most_wrong=1.0)
-    few = share_wrong(free, trials) / 2
+    few = play(free, trials).wrong / 2
     strict = calibrate(trials, made_on="test", most_wrong=few)
-    assert free.least == 0.5
-    assert strict.least > 0.5
-    assert share_wrong(strict, trials) <= few
-    assert threshold(0, False, strict.turn_value, strict.least) == strict.least
-    assert threshold(1, True, strict.turn_value, strict.least) < strict.least
+    assert play(strict, trials).wrong <= few < play(free, trials).wrong
+    assert play(strict, trials).score <= play(free, trials).score
+    for bars in ((0.5, 0.5, 0.5), (0.7, 0.7, 0.7), (0.9, 0.9, 0.9)):
+        same = play(msgspec.structs.replace(strict, bars=bars), trials)
+        assert same.wrong > few or same.score <= play(strict, trials).score
+    none = calibrate(trials, made_on="test", most_wrong=0.0)
+    assert play(none, trials).wrong == 0
+
+
+def test_a_calibration_of_another_kind_is_refused(tmp_path):
+    file = tmp_path / "old.json"
+    file.write_text('{"bias": 0.0, "weights": {}, "turn_value": 0.1, "least": 0.6}')
+    with pytest.raises(DataError, match="mmrag agent calibrate"):
+        read_calibration(file)

@@ -311,6 +311,21 @@ def test_another_thing_of_the_same_sort_is_no_answer():
     assert read("What's its opening time?", **asked) == "08:30"
 
 
+@pytest.mark.parametrize(
+    ("asked", "never"),
+    [
+        ("who made", ("900 g", "3 May 2027", "10:30")), ("how many does the nursery have", ("$181.40", "Foo Works", "3 May 2027")),
+        ("how tall is", ("Foo Works",)), ("when was it made", ("900 g", "Foo Works")), ("which date is on it", ("12 pages",)),
+    ],
+)  # fmt: skip
+def test_what_a_question_word_cannot_mean_is_no_answer(asked, never):
+    for text in never:
+        assert Matcher().rank(asked, {"made": read_value(text)}, is_noun=False) == [], text
+    fits = {"who made": "Foo Works", "how many does the nursery have": "20",
+            "how tall is": "3 m", "when was it made": "1999", "which date is on it": "3 May 2027"}  # fmt: skip
+    assert Matcher().rank(asked, {"made": read_value(fits[asked])}, is_noun=False)
+
+
 def test_two_things_are_compared_by_one_attribute():
     dogs = (
         page("Moss Terrier", "Length: 18 cm."),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import msgspec
 import pytest
 
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
+from mmrag.agents.grounded.inquiry import Inquiry
 from mmrag.agents.grounded.matching import Matcher
 from mmrag.agents.grounded.plan import NAMED, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
+from mmrag.agents.grounded.remembering import Lately, RememberedWeb
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.talking import follow, replay, spoken_kind
 from mmrag.agents.grounded.weighing import agreed, told
@@ -173,3 +178,84 @@ def test_the_agents_own_answer_is_no_surer_than_the_thing_it_was_about():
     named = reader.read(plan("Who's the founder of Foo Brass Works?"), scene, desk, NOW)
     assert guessed.text == named.text == "Dora Finch Mallory"
     assert (guessed.recognition, named.recognition) == (0.4, 1.0)
+
+
+def test_candidates_without_an_answer_to_an_earlier_question_are_less_likely():
+    earlier = [plan("Who's this kettle's maker?"), plan("What's this kettle's weight?")]
+    asked = []
+
+    def answers(one, seen, is_likeliest):
+        asked.append((one.question, seen.main.name, is_likeliest))
+        return seen.main.name == NAMES[1]
+
+    people = alike(0.5, 0.3, 0.04)
+    now = plan("How old is this kettle?")
+    once = told(people, [earlier[0], now], unknown, answers)
+    assert once.main.name == NAMES[1]
+    assert asked == [(earlier[0].question, NAMES[0], True), (earlier[0].question, NAMES[1], False)]
+    twice = told(people, [*earlier, now], unknown, answers)
+    assert twice.main.confidence > once.main.confidence
+    # what was asked before, what is asked now and what is about another thing tell nothing new
+    named = plan("Who's the maker of Dorn Field Kettle?")
+    assert told(people, [earlier[0], earlier[0], named, now, now], unknown, answers) == once
+
+
+def test_an_agent_taken_up_again_finds_what_the_first_one_found():
+    """Memory spares work and changes nothing: forgotten, it is worked out again."""
+    facts = {NAMES[0]: "Foo Works", NAMES[1]: ""}
+    pages = [
+        Evidence(source="web", id=f"https://{n}.example/", score=0, title=name,
+                 text=f"{name} is a kettle. " + (f"Its maker is {maker}." if maker else ""))
+        for n, (name, maker) in enumerate(facts.items())
+    ]  # fmt: skip
+    now = plan("What's this kettle's maker?")
+    scene = alike(0.5, 0.4)
+
+    def inquiry(known, web):
+        desk = partial(Desk, (), web)
+        return Inquiry(ExtractiveReader(Matcher()), desk, known, picture="p", now=NOW)
+
+    web = Counting(MemoryWebSearch(pages))
+    known = Lately(9)
+    first = inquiry(known, web)
+    assert first.read(now, scene).text == "Foo Works"
+    assert first.read(now, msgspec.structs.replace(scene, main=scene.alike[1])) is None
+    assert len(first.desks) == 2
+    asked = web.asked
+    again = inquiry(known, web)
+    fresh = inquiry(Lately(9), RememberedWeb(web))
+    for taken, queries in ((again, 0), (fresh, asked)):
+        for i, likeliest in enumerate((True, False)):
+            seen = msgspec.structs.replace(scene, main=scene.alike[i])
+            assert taken.answers(now, seen, likeliest) is (i == 0)
+        assert web.asked == asked + queries
+    assert again.desks == []
+
+
+class Counting:
+    """A web search that counts its queries."""
+
+    def __init__(self, inner):
+        self.inner, self.asked = inner, 0
+
+    def search_text(self, queries, k=50):
+        self.asked += len(queries)
+        return self.inner.search_text(queries, k)
+
+
+def test_the_same_query_is_searched_once_and_the_oldest_forgotten():
+    pages = [Evidence(source="web", id=n, score=0, title=n, text=n) for n in ("a", "b", "c")]
+    counted = Counting(MemoryWebSearch(pages))
+    web = RememberedWeb(counted, most=2)
+    both = web.search_text(["a", "b", "a"], 5)
+    assert counted.asked == 2
+    assert both == [*MemoryWebSearch(pages).search_text(["a", "b"], 5), both[0]]
+    assert web.search_text(["a"], 5) == both[:1]
+    assert counted.asked == 2
+    web.search_text(["c"], 5)  # "b" was used longest ago
+    web.search_text(["a"], 5)
+    assert counted.asked == 3
+    web.search_text(["b"], 5)
+    assert counted.asked == 4
+    web.search_text(["b"], 6)
+    assert counted.asked == 5

@@ -1,9 +1,11 @@
-"""When to speak: a calibrated probability of being right against what a miss costs.
+"""When to speak: a calibrated probability of being right against a bar.
 
 Single turn: +1 right, 0 missing, −1 wrong, so answer when p > 1/2. In a conversation a second
-failure in a row ends it: after a failed turn, with R turns left worth v each, an abstention costs
-R·v for certain and an answer only if it is wrong, so answer when p > 1/(2 + R·v). Where wrong
-answers are bounded, a calibration asks for more than 1/2 (`least`), and 2 is 1/`least`.
+failure in a row ends it, so silence after silence costs all that would have come. Theory lowers the
+bar there, to 1/(2 + R·v) with R turns left worth v each; measured, the best bar is higher: who has
+just been silent mostly faces a thing that it does not know, and thinks its next answer surer than
+it is. So the bars are fitted to whole conversations, by how many silent turns went before, and
+where wrong answers are bounded they are the best within the bound (docs/benchmarks/agents.md).
 """
 
 from __future__ import annotations
@@ -19,10 +21,6 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Record
 
-EXPECTED_TURNS = 4.9
-"""Average length of a conversation as CRAG-MM publishes it; the agent does not know its own."""
-
-
 RECOGNITION = "recognition"
 """Feature: the probability that the thing in view is the one that was read about."""
 
@@ -33,7 +31,7 @@ _LUCK = tuple(step / 20 for step in range(13))
 """Shares of luck that a fit tries."""
 
 
-class Calibration(Record, frozen=True, kw_only=True):
+class Calibration(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """From features of a finding to the probability of being right.
 
     An answer is right when the thing was recognised, or by luck all the same, and when the reading
@@ -46,14 +44,9 @@ class Calibration(Record, frozen=True, kw_only=True):
     """How often a right reading about the wrong thing is right; 1: recognition does not count.
 
     A question with two answers ("is it taller?") is answered rightly more often than that."""
-    turn_value: float = 0.35
-    """What a turn after a failed one is worth: truthfulness on the calibration set.
-
-    Less than the average: who has failed once often does not know the thing at all.
-    """
-    least: Annotated[float, msgspec.Meta(ge=0.5, lt=1)] = 0.5
-    """Least probability worth an answer when nothing has failed; above 1/2 where more than a share
-    of the calibration set's turns would be answered wrongly otherwise."""
+    bars: Annotated[tuple[float, ...], msgspec.Meta(min_length=1)] = (0.5,)
+    """Least probability worth an answer after no silent turn, after one, after more: the last bar
+    goes for all that are not listed."""
     made_on: str = ""
     """Data and command that it was fitted with."""
     samples: int = 0
@@ -64,17 +57,13 @@ class Calibration(Record, frozen=True, kw_only=True):
         known, luck = features.get(RECOGNITION, 1.0), max(self.luck, features.get(LUCK, 0.0))
         return (known + (1 - known) * luck) / (1 + math.exp(-max(-30.0, min(30.0, z))))
 
+    def bar(self, silent: int) -> float:
+        """The probability above which an answer is given after so many silent turns in a row.
 
-def threshold(turn_index: int, failed_before: bool, turn_value: float, least: float = 0.5) -> float:
-    """The least probability that is worth an answer.
-
-    >>> threshold(0, False, 0.35), threshold(0, False, 0.35, least=0.6)
-    (0.5, 0.6)
-    """
-    if not failed_before:
-        return least
-    left = max(0.0, EXPECTED_TURNS - 1 - turn_index)
-    return 1 / (1 / least + left * turn_value)
+        >>> Calibration(bias=0, weights={}, bars=(0.55, 0.7)).bar(3)
+        0.7
+        """
+        return self.bars[min(silent, len(self.bars) - 1)]
 
 
 def read_calibration(path: str | Path | None = None) -> Calibration:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
-from mmrag.agents.grounded.abstain import Calibration, read_calibration, threshold
+from mmrag.agents.grounded.abstain import Calibration, read_calibration
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.inquiry import Inquiry, Known
@@ -27,7 +27,7 @@ from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.remembering import Lately, RememberedWeb
 from mmrag.agents.grounded.scene import Finding, Scene
-from mmrag.agents.grounded.talking import failed_before, replay, spoken_kind
+from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
 from mmrag.agents.grounded.weighing import agreed, told
 from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
@@ -269,9 +269,8 @@ class GroundedAgent:
         self, query: Query, finding: Finding | None, p: float, trace: Trace, usage: Usage
     ) -> Reply:
         with trace.step("abstention") as step:
-            failed = self._parts.on("multiturn") and failed_before(query.history)
-            known = self._calibration
-            bar = threshold(query.turn_index, failed, known.turn_value, known.least)
+            silent = silent_turns(query.history) if self._parts.on("multiturn") else 0
+            bar = self._calibration.bar(silent)
             speaks = finding is not None and (p > bar or not self._parts.on("abstain"))
             step.info |= {"threshold": round(bar, 4), "p": round(p, 4), "speaks": speaks}
             step.info["candidate"] = finding.text if finding else None

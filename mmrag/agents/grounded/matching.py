@@ -48,6 +48,16 @@ _KINDS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\bhow (?:many|much|often|tall|long|heavy|fast|big|old|wide|high|deep|large|far|strong|loud|thick|hot|cold|warm|sweet|salty|well|few)\b", re.I), frozenset({"number", "year"})),
     (re.compile(r"\bwho(?:m|se)?\b|\bwhich (?:company|town|person|firm|city|place|house)\b|\bwhere\b", re.I), frozenset({"name", "text"})),
 )  # fmt: skip
+_NEVER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (re.compile(r"\bwho(?:m|se)?\b", re.I), frozenset({"number", "year", "date", "clock"})),
+    (re.compile(r"\bhow (?:many|tall|heavy|fast|wide|high|deep|thick)\b", re.I), frozenset({"name", "date", "clock"})),
+    (re.compile(r"\b(?:which|what|exact) (?:exact )?(?:day|date)\b|^when\b", re.I), frozenset({"number", "name", "list"})),
+)  # fmt: skip
+"""Kinds of value that are no answer at all to a question word: nothing is said rather than these."""
+
+_MONEY = ("$", "€", "£")
+_MANY = re.compile(r"\bhow many\b(?! (?:dollars|euros|pounds))", re.I)
+
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.I)
 _PLACE = re.compile(r"\b(?:place|town|city|location|country|birthplace|headquarters)\b", re.I)
 """What is no answer to "who"."""
@@ -132,7 +142,9 @@ class Matcher:
             return []
         plain = plainly(asked)
         is_noun, asked = is_noun and plain == asked, plain
-        keys = sorted(nouns)
+        keys = sorted(noun for noun, value in nouns.items() if _can_be(asked, value))
+        if not keys:
+            return []
         meant = self._similar(asked, [_with_unit(n, nouns[n]) for n in keys])
         scored = [
             Match(
@@ -169,6 +181,13 @@ def expected_kinds(asked: str) -> frozenset[str]:
     return next((kinds for pattern, kinds in _KINDS if pattern.search(asked)), frozenset())
 
 
+def _can_be(asked: str, value: Value) -> bool:
+    """Whether a value is of a kind that answers the question word at all."""
+    if any(pattern.search(asked) and value.kind in kinds for pattern, kinds in _NEVER):
+        return False
+    return not (value.unit and value.unit[0] in _MONEY and _MANY.search(asked))
+
+
 def plainly(asked: str) -> str:
     """A question's words without idioms.
 
@@ -199,7 +218,7 @@ def _fits(asked: str, noun: str, value: Value) -> float:
     if _WHO.search(asked) and _PLACE.search(noun) and not _PLACE.search(asked):
         bonus -= 0.25
     if _PRICE.search(asked):
-        bonus += 0.25 if value.unit[:1] in ("$", "€", "£") else -0.1
+        bonus += 0.25 if value.unit and value.unit[0] in _MONEY else -0.1
         other = _OTHER_PRICE.search(noun)
         bonus -= 0.1 if other and not _OTHER_PRICE.search(asked) else 0.0
     return bonus

@@ -18,7 +18,7 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
         "the image search looks at parts of the picture, not only the whole",
     ),
     "geometry": (
-        ("on", "off"),
+        ("off", "on"),
         "the image search checks what looks alike by local features, where its index has them",
     ),
     "ocr": (("on", "off"), "RapidOCR reads what is printed"),
@@ -38,7 +38,7 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
         "agreement, support, freshness and margins decide; off: all 1",
     ),
     "abstain": (("calibrated", "off"), "speak only when it pays; off: always speak"),
-    "multiturn": (("on", "off"), "after a failed turn the threshold falls to 1/(2 + R·v)"),
+    "multiturn": (("on", "off"), "after silent turns another probability is asked for"),
     "injection": (("on", "off"), "pages that give orders to the assistant are set aside"),
     "freshness": (("on", "off"), "values as of the query time; off: any date will do"),
 }

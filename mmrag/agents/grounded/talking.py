@@ -99,6 +99,7 @@ _NO_KIND = {
 }
 
 
-def failed_before(history: History) -> bool:
-    """Whether the last turn was surely not correct: the agent itself abstained."""
-    return bool(history) and is_refusal(history[-1].reply)
+def silent_turns(history: History) -> int:
+    """How many turns up to the last one the agent itself said nothing in."""
+    replies = [exchange.reply for exchange in reversed(history)]
+    return next((n for n, reply in enumerate(replies) if not is_refusal(reply)), len(replies))
