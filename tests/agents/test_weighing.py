@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
 import msgspec
 import pytest
 
+from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.inquiry import Inquiry
 from mmrag.agents.grounded.matching import Matcher
+from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
-from mmrag.agents.grounded.remembering import Lately, RememberedWeb
+from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.talking import follow, replay, spoken_kind
 from mmrag.agents.grounded.weighing import agreed, told
+from mmrag.cache import Cache, share
 from mmrag.images import LazyImage
+from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
 from mmrag.search.memory import MemoryWebSearch
 
@@ -223,7 +228,7 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found():
     assert len(first.desks) == 2
     asked = web.asked
     again = inquiry(known, web)
-    fresh = inquiry(Lately(9), RememberedWeb(web))
+    fresh = inquiry(Lately(9), web)
     for taken, queries in ((again, 0), (fresh, asked)):
         for i, likeliest in enumerate((True, False)):
             seen = msgspec.structs.replace(scene, main=scene.alike[i])
@@ -243,19 +248,31 @@ class Counting:
         return self.inner.search_text(queries, k)
 
 
-def test_the_same_query_is_searched_once_and_the_oldest_forgotten():
-    pages = [Evidence(source="web", id=n, score=0, title=n, text=n) for n in ("a", "b", "c")]
+def test_what_was_used_longest_ago_is_forgotten_first():
+    kept = Lately(2)
+    kept.put("a", 1)
+    kept.put("b", 2)
+    assert kept.get("a") == 1
+    kept.put("c", 3)
+    assert [kept.get(key) for key in "abc"] == [1, None, 3]
+
+
+def test_the_agent_asks_the_web_the_same_query_once():
+    from PIL import Image
+
+    pages = [Evidence(source="web", id=f"https://{n}.example/", score=0, title=name,
+                      text=f"{name} is a kettle. Its maker is Foo Works. Its weight is 900 g.")
+             for n, name in enumerate(NAMES)]  # fmt: skip
     counted = Counting(MemoryWebSearch(pages))
-    web = RememberedWeb(counted, most=2)
-    both = web.search_text(["a", "b", "a"], 5)
-    assert counted.asked == 2
-    assert both == [*MemoryWebSearch(pages).search_text(["a", "b"], 5), both[0]]
-    assert web.search_text(["a"], 5) == both[:1]
-    assert counted.asked == 2
-    web.search_text(["c"], 5)  # "b" was used longest ago
-    web.search_text(["a"], 5)
-    assert counted.asked == 3
-    web.search_text(["b"], 5)
-    assert counted.asked == 4
-    web.search_text(["b"], 6)
-    assert counted.asked == 5
+    shared = share(Resources(web_search=counted), Cache())
+    query = Query(
+        text=f"Who's the maker of {NAMES[0]}?", image=LazyImage.from_pil(Image.new("RGB", (8, 8)))
+    )
+    for resources in (Resources(web_search=counted), shared):
+        agent = GroundedAgent(resources, Parts.choose({"ocr": "off", "abstain": "off"}))
+        counted.asked = 0
+        first = asyncio.run(agent.answer(query))
+        asked = counted.asked
+        assert asked > 0
+        assert asyncio.run(agent.answer(query)).text == first.text == "Foo Works"
+        assert counted.asked == asked

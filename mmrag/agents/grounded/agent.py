@@ -25,15 +25,16 @@ from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Plan, Subject
 from mmrag.agents.grounded.reader import ExtractiveReader
-from mmrag.agents.grounded.remembering import Lately, RememberedWeb
+from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
 from mmrag.agents.grounded.weighing import agreed, told
 from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
+from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
-from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearch
 from mmrag.records import Evidence, Query, Reply, Usage
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ _PASSAGE = 1500
 
 _KEPT = 4096
 """Findings about candidates that are remembered: some hundred conversations' worth."""
+
+
+_WEB_BYTES = 64 * 1024 * 1024
+"""Web results that are remembered where a run does not share them anyway: a thousand queries'."""
 
 
 class GroundedAgent:
@@ -65,7 +70,7 @@ class GroundedAgent:
         self._parts = parts
         self._model = model
         self._calibration = calibration or read_calibration()
-        self._web = RememberedWeb(resources.web_search) if resources.web_search else None
+        self._web = _remembered(resources.web_search)
         self._known: Known = Lately(_KEPT)
         self._looker = Looker(resources, parts, ocr)
         self._ocr = ocr
@@ -312,6 +317,13 @@ class SentenceMeaning:
 
             self._encoder = text_encoders.create("minilm")
         return self._encoder.encode(items)
+
+
+def _remembered(search: WebSearch | None) -> WebSearch | None:
+    """The search, asked the same query once: the turns of a conversation repeat them."""
+    if search is None or isinstance(search, CachedWebSearch):
+        return search
+    return CachedWebSearch(search, "", Cache(_WEB_BYTES))
 
 
 def _says_no(text: str) -> bool:
