@@ -21,7 +21,7 @@ from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Verdict
 from simulator.rejudge import rejudge_run
 from simulator.store import RunReader, RunStore
-from ui.analysis import Analysis
+from ui.analysis import Analysis, Comparison, Difference
 from ui.catalogue import Catalogue
 from ui.livework import AgentShelf, LiveTalk
 from ui.pages.live import Live
@@ -214,3 +214,14 @@ def test_two_visitors_share_one_agent() -> None:
         thread.join()
     assert len(made) == 1
     assert len({id(agent) for agent in found}) == 1
+
+
+@pytest.mark.parametrize(("p", "said"), [(0.0004, "p &lt; 0.001"), (0.0123, "p = 0.012")])
+def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
+    one = Difference(
+        name="accuracy", first=0.5, second=0.1, estimate=-0.4, low=-0.5, high=-0.3, p=p
+    )
+    found = Comparison(
+        differences=(one,), flips=(), pairs=9, sessions=3, only_first=0, only_second=0
+    )
+    assert said in render("differences.html.j2", found=found)
