@@ -28,8 +28,9 @@ MAX_QUERY = 4000
 FETCH = 6
 """Passages fetched from each source per result wanted: several may belong to one page."""
 
-RERANKED = 40
-"""Pages whose passages are scored against the query."""
+RERANKED, SPARE = 40, 1.6
+"""Pages whose passages are scored against the query: so many at least, and so many for each result
+wanted, since what is left out before reranking cannot come back (docs/benchmarks/search.md)."""
 
 WORDS, MEANING, RERANKER = 1.0, 0.25, 1.0
 """What the three rankings weigh in the end. Dense search widens what is found; for names that no
@@ -107,7 +108,7 @@ class Web:
         words = {hit.url: hit.score for hit in lexical}
         order = list(fused)
         final = dict(fused)
-        head = order[: max(RERANKED, k)]
+        head = order[: max(RERANKED, round(SPARE * k))]
         cells = dict(zip(head, self.rows.get([chosen[page] for page in head]), strict=True))
         if self.reranker is not None and self.mode == "hybrid":
             by_model = self._reranked(query, cells)
