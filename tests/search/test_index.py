@@ -296,3 +296,44 @@ def test_text_is_never_fetched_or_opened(
         search(ImageUrl("file:///etc/hostname"))
     with pytest.raises(UsageError):
         search(3.5)
+
+
+def test_what_is_in_the_middle_of_one_ranking_reaches_the_reranker() -> None:
+    """Two rankings with nothing in common: the page that one of them has at 36 is the best."""
+
+    class Rows:
+        def values(self, _name, rows):
+            return [f"https://{row}.example" for row in rows]
+
+        def get(self, rows):
+            shared = {"start": 0, "end": 1, "date": ""}
+            return [
+                {
+                    "id": f"{r}",
+                    "page_url": f"https://{r}.example",
+                    "page_name": f"{r}",
+                    "text": f"{r}",
+                    **shared,
+                }
+                for r in rows
+            ]
+
+    class Ranking:
+        def __init__(self, first):
+            self.rows = np.arange(first, first + 300)
+
+        def search(self, query, k):
+            scores = np.linspace(1, 0.1, k, dtype=np.float32)
+            both = self.rows[:k], scores
+            return both if isinstance(query, str) else (both[0][None], both[1][None])
+
+    class Encoder:
+        def encode_queries(self, texts):
+            return np.ones((len(texts), 2), np.float32)
+
+    class Best:
+        def rerank(self, _query, passages):
+            return [float("35" in passage.split()) for passage in passages]
+
+    web = Web(Ranking(1000), Rows(), Ranking(0), Encoder(), reranker=Best())
+    assert "35" in [hit.id for hit in web.search_text(["anything"], 50)[0]][:10]
