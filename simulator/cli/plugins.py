@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import entry_points
 
 import typer
 
@@ -23,6 +22,8 @@ def register(app: typer.Typer) -> None:
 
 
 def _call(name: str, arguments: list[str]) -> None:
+    from importlib.metadata import entry_points  # a fifth of the time that --help takes
+
     found = [point for point in entry_points(group=_GROUP) if point.name == name]
     if not found:
         raise Unavailable(f"`mmrag {name}` is not installed here; run ./scripts/demo once.")
