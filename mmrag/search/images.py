@@ -254,7 +254,7 @@ def merge(
 
     `alike` holds the cosine of each row in `near` with each region, `rows` what each region found.
     A row's score is the mean over the few squares that it matches best and, for a smaller part, the
-    whole picture's: the best of forty squares alone is often a false alarm (measured,
+    whole picture's: the best of many squares alone is often a false alarm (measured,
     docs/benchmarks/search.md).
     """
     final, best = alike[:, 0], np.zeros(len(near), np.int64)

@@ -41,7 +41,7 @@ def main() -> None:
     texts = {p: text_encoders.create(f"minilm:precision={p}") for p in ("full", "auto")}
     for name, held, encode, against in (
         ("40 squares of a picture", crops[:40], lambda p: images[p].encode_crops, None),
-        ("320 squares", crops, lambda p: images[p].encode_crops, shelf),
+        ("320 squares", crops[:320], lambda p: images[p].encode_crops, shelf),
         ("one query", questions[:1], lambda p: texts[p].encode_queries, None),
         ("96 passages", pages, lambda p: texts[p].encode, None),
         ("96 queries", questions, lambda p: texts[p].encode_queries, pages),

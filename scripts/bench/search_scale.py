@@ -404,7 +404,7 @@ def speed(given: argparse.Namespace) -> dict[str, Any]:
         "picture vectors, k = 30": (lambda a, b: images.search_vectors(vectors[a:b], 30), 512),
         "passage vectors, k = 50": (lambda a, b: web.vectors.search(dense[a:b], 50), 512),
         "text, hybrid + rerank, k = 50": (lambda a, b: web.search_text(asked[a:b], 50), 512),
-        "pictures, 40 regions + geometry": (lambda a, b: images.search_images(seen[a:b], 30), 8),
+        "pictures, regions + geometry": (lambda a, b: images.search_images(seen[a:b], 30), 8),
     }
     figures: dict[str, Any] = {}
     with Watch() as watch:

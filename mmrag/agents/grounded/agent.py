@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
 
-
 _KEPT = 4096
 """Findings about candidates that are remembered: some hundred conversations' worth."""
-
 
 _WEB_BYTES = 64 * 1024 * 1024
 """Web results that are remembered where a run does not share them anyway: a thousand queries'."""
