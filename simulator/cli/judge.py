@@ -168,11 +168,10 @@ def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
 
 
 def _verdicts(lines: list[tuple[dict[str, Any], JudgeItem]], judge: Judge, concurrency: int) -> Any:
-    """Batches of lines with their verdicts, in order, with a progress bar on stderr."""
+    """Batches of lines with their verdicts, in order, with progress on stderr."""
     import asyncio
 
-    from rich.console import Console
-    from rich.progress import Progress
+    from simulator.cli.showing import stage_bars
 
     many = getattr(judge, "judge_many", None)
 
@@ -185,13 +184,12 @@ def _verdicts(lines: list[tuple[dict[str, Any], JudgeItem]], judge: Judge, concu
 
         return list(await asyncio.gather(*map(one, items)))
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("judging", total=len(lines))
+    with stage_bars() as advance:
         for start in range(0, len(lines), BATCH):
             part = lines[start : start + BATCH]
             items = [item for _, item in part]
             verdicts = many(items) if many else asyncio.run(gather(items))
-            progress.advance(task, len(part))
+            advance("judging", start + len(part), len(lines))
             yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
 
 

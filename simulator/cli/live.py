@@ -79,7 +79,7 @@ class Tally:
 def live_table(
     total: int, *, max_cost: float | None = None
 ) -> Generator[Callable[[Progress], None], None, None]:
-    """A bar and a table on stderr; plain silence where there is no terminal.
+    """A bar and a table on stderr; where there is no terminal, now and then a line.
 
     With `max_cost` the run ends with `CostCap` once what it cost, resumed turns included, reaches
     that many dollars. Conversations in flight then are resumed like any interrupted one.
@@ -88,6 +88,8 @@ def live_table(
     from rich.live import Live
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+
+    from simulator.cli.showing import PlainProgress
 
     tally = Tally()
     console = Console(stderr=True)
@@ -111,7 +113,14 @@ def live_table(
             )
 
     if not console.is_terminal:
-        yield advance
+        plain = PlainProgress()
+        plain("conversations", 0, total)
+
+        def told(progress: Progress) -> None:
+            advance(progress)
+            plain("conversations", tally.done, total)
+
+        yield told
         return
     with Live(View(), console=console, refresh_per_second=4):
         yield advance

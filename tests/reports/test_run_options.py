@@ -11,6 +11,7 @@ from fake_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.cli.live import CostCap, Tally, live_table
+from simulator.cli.showing import PlainProgress, stage_bars
 from simulator.runner import Progress
 
 ROOT = Path(__file__).parents[2]
@@ -138,3 +139,49 @@ def test_the_live_table_counts_by_condition() -> None:
     assert "+100.0%" in shown
     assert "-100.0%" in shown
     assert tally.cost == 0.75
+
+
+def test_without_a_terminal_long_work_says_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 0.0
+    told = PlainProgress(clock=lambda: now)
+    for done in range(0, 1001, 100):  # ten seconds a hundred; two hundred were there already
+        if done >= 200:
+            told("pages", done, 1000)
+            now += 10
+    assert capsys.readouterr().err.splitlines() == [
+        "pages: 500 of 1,000, about 50 s left",
+        "pages: 800 of 1,000, about 20 s left",
+    ]
+    now += 20
+    told("database", 0, 1000)  # a new stage has no pace yet
+    now += 60
+    told("database", 10, 1000)
+    now += 31
+    told("database", 1000, 1000)
+    assert capsys.readouterr().err.splitlines() == [
+        "database: 0 of 1,000",
+        "database: 10 of 1,000, about 99 min left",
+        "database: 1,000 of 1,000",
+    ]
+
+
+def test_a_run_without_a_terminal_says_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulator.cli.showing.EVERY", 0.0)
+    with live_table(3) as advance:
+        advance(finished("clean", 0.1))
+        advance(finished("clean", 0.1))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"conversations: {done} of 3" for done in range(3)
+    ]
+
+
+def test_short_work_without_a_terminal_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with stage_bars() as advance:
+        for done in range(5):
+            advance("judging", done, 4)
+    assert capsys.readouterr().err == ""
