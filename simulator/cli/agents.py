@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from mmrag.records import Reply, Step
+    from simulator.cli.showing import Advance
+    from simulator.trials import Trial
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
 
@@ -90,6 +92,9 @@ def calibrate(
     ] = "grounded",
     judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
     search: Annotated[str, typer.Option(help="Index folder or auto.")] = "auto",
+    degrade: Annotated[
+        str, typer.Option(help="Conditions: none, mix, sweep, or specs such as clean,truncated@3.")
+    ] = "none",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N sessions.")] = None,
     most_wrong: Annotated[
         float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
@@ -99,16 +104,20 @@ def calibrate(
 ) -> None:
     """Fit the probability of being right on a held-out world, and print risk and coverage.
 
-    Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on.
+    Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on. Every session
+    is held under each condition, and all of them count alike.
     """
     import asyncio
     import itertools
+    from functools import partial
 
     import msgspec
 
     from mmrag.agents.grounded.abstain import Calibration
     from mmrag.errors import ConflictError, SpecError
     from mmrag.registry import Spec
+    from simulator.captures import CaptureOptics, degradations
+    from simulator.cli.showing import stage_bars
     from simulator.cli.wiring import make_agent, make_judge, make_resources, open_source
     from simulator.config import RunConfig
     from simulator.engine import Rules
@@ -122,25 +131,32 @@ def calibrate(
     if spec.name != "grounded":
         raise SpecError(f"only grounded has a calibration, not {spec.name!r}.")
     never = Spec(name=spec.name, options={**spec.options, "abstain": "off"})
-    config = RunConfig(data=data, agent=str(never), judge=judge, search=search)
+    config = RunConfig(data=data, agent=str(never), judge=judge, search=search, degrade=degrade)
+    conditions, optics = degradations(degrade), CaptureOptics()
     source = open_source(config)
     resources, index = make_resources(config)
     sessions = list(itertools.islice(iter(source), limit))
-    with _progress(len(sessions)) as tell:
-        trials = asyncio.run(
-            hold_all(
-                sessions,
-                make_agent(config, resources),
-                make_judge(judge),
+    never_silent, by = make_agent(config, resources), make_judge(judge)
+
+    async def all_held(advance: Advance) -> list[Trial]:
+        held: list[Trial] = []
+        for condition in conditions:
+            seen = (optics.apply(s, optics.choose(s, condition, 0), 0) for s in sessions)
+            held += await hold_all(
+                seen,
+                never_silent,
+                by,
                 stop=StopPolicy.parse("never").rule,
                 rules=Rules(seconds=0),
                 concurrency=concurrency,
-                tell=tell,
+                tell=partial(_tell, advance, condition, len(sessions)),
             )
-        )
-    found: Calibration = fitted(
-        trials, made_on=f"{source.fingerprint}, index {index}, {never}", most_wrong=most_wrong
-    )
+        return held
+
+    with stage_bars() as advance:
+        trials = asyncio.run(all_held(advance))
+    made_on = f"{source.fingerprint}, index {index}, {never}, {', '.join(conditions)}"
+    found: Calibration = fitted(trials, made_on=made_on, most_wrong=most_wrong)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
     rows, right = findings(trials)
@@ -158,6 +174,10 @@ def calibrate(
     typer.echo("threshold  coverage  risk")
     for point in curve:
         typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")
+
+
+def _tell(advance: Advance, stage: str, total: int, done: int) -> None:
+    advance(stage, done, total)
 
 
 def ask(
@@ -227,18 +247,3 @@ def _summary(name: str) -> str:
 
     doc = inspect.getdoc(agents.factory(name)) or ""
     return doc.splitlines()[0] if doc else ""
-
-
-def _progress(total: int) -> Any:
-    import contextlib
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    @contextlib.contextmanager
-    def bar() -> Any:
-        with Progress(console=Console(stderr=True)) as progress:
-            task = progress.add_task("conversations", total=total)
-            yield lambda done: progress.update(task, completed=done)
-
-    return bar()

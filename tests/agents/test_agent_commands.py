@@ -87,3 +87,44 @@ def test_the_word_of_the_wearer_sifts_likenesses(kind):
     assert chosen.main is not None
     assert chosen.main.name == ("Alder Brook Boil" if kind == "likeness" else "Foo Bar Belfry")
     assert chosen.main.confidence <= 0.85
+
+
+class Knowing:
+    """Answers every second question rightly, and knows a feature that tells which."""
+
+    def __init__(self, sessions):
+        self.answers = {
+            (s.id, n): t.reference.text for s in sessions for n, t in enumerate(s.turns)
+        }
+
+    async def answer(self, query):
+        knows = query.turn_index % 2 == 0
+        text = self.answers[query.session_id, query.turn_index] if knows else "forty-two giraffes"
+        features = {"recognition": 1.0, "match": 1.0 if knows else 0.1}
+        return Reply(text=text, trace=(Step(name="verifier", info={"features": features}),))
+
+
+def test_calibrate_holds_every_session_under_each_condition(tmp_path, monkeypatch):
+    import itertools
+
+    from mmrag.agents.grounded.abstain import read_calibration
+    from simulator.datasets import open_data
+
+    sessions = list(itertools.islice(iter(open_data("mini")), 6))
+    monkeypatch.setattr("simulator.cli.wiring.make_agent", lambda *_: Knowing(sessions))
+    out = tmp_path / "made.json"
+    done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", "6",
+               "--degrade", "clean,truncated@2", "--out", str(out))  # fmt: skip
+    assert done.exit_code == 0, done.output
+    made = read_calibration(out)
+    assert made.samples == 2 * sum(len(s.turns) for s in sessions)
+    assert made.made_on.endswith("clean, truncated@2")
+    assert made.probability({"recognition": 1.0, "match": 1.0}) > made.bar(0)
+    assert made.probability({"recognition": 1.0, "match": 0.1}) < made.bar(0)
+    assert "0.0% wrong" in done.output
+
+
+def test_calibrate_refuses_a_condition_that_is_none(tmp_path):
+    done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--degrade", "foggy@2",
+               "--out", str(tmp_path / "made.json"))  # fmt: skip
+    assert isinstance(done.exception, SpecError)

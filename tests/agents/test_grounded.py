@@ -166,7 +166,7 @@ def test_print_outweighs_likeness_and_misreadings_are_forgiven():
     assert resolve([], [], None, size=(64, 64)).main is None
 
 
-def test_likeness_is_weighed_against_every_other_candidate():
+def test_likeness_is_weighed_against_every_other_candidate_and_against_none():
     def chance(*scores):
         hits = [Evidence(source="image-kg", id=str(i), score=s, text=f"Thing {i}")
                 for i, s in enumerate(scores)]  # fmt: skip
@@ -175,10 +175,17 @@ def test_likeness_is_weighed_against_every_other_candidate():
         assert main.name == "Thing 0"
         return main.confidence
 
-    assert chance(0.7, 0.7) == pytest.approx(0.5)
-    assert chance(0.7, 0.7, 0.7, 0.7) == pytest.approx(0.25)
-    assert chance(0.74, 0.7) == pytest.approx(1 / (1 + math.exp(-0.04 / 0.03)), abs=1e-3)
-    assert chance(0.9) == chance(0.9, 0.1) == 0.85  # a likeness is never sure
+    assert chance(0.95, 0.95) == pytest.approx(0.5)
+    assert chance(0.95, 0.95, 0.95, 0.95) == pytest.approx(0.25)
+    assert chance(0.99, 0.95) == pytest.approx(1 / (1 + math.exp(-1)), abs=1e-3)
+    assert chance(0.95) == chance(0.95, 0.1) == 0.85  # a likeness is never sure
+    # in the dark, cut off or covered, all likenesses fall together, and so does each chance:
+    # one hit counts as .02 less, and something unknown is as like as .55
+    assert chance(0.57) == pytest.approx(0.5)
+    assert chance(0.57, 0.57) == pytest.approx(1 / 3, abs=1e-4)
+    assert chance(0.85, 0.75) > chance(0.65, 0.55) > chance(0.45, 0.35)
+    assert chance(0.35) < 0.01
+    assert chance(-1000.0) == 0.0  # a search that scores by distance
 
 
 def test_the_parts_say_how_pictures_are_searched():

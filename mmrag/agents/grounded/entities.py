@@ -23,8 +23,10 @@ from mmrag.records import Box, Evidence
 _MOST_LIKENESS = 0.85
 """Likeness is never surer: the only candidate left is not thereby the right one."""
 
-_HEAT = 0.03
-"""Difference of scores at which one entity is e times as probable as another.
+_HEAT, _NOTHING = 0.04, 0.55
+"""Difference of scores at which one entity is e times as probable as another, and the score that
+something unknown would have: where a thing is dark, cut off or covered all likenesses fall, and so
+does the chance of each.
 
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
 """
@@ -212,8 +214,8 @@ _KIND_KEYS = {"type", "kind", "category", "class", "instance of"}
 def _likeness(shown: Sequence[Evidence]) -> list[tuple[str, float]]:
     """Entities by their best hits, each with the chance that it is the one in view.
 
-    All candidates are weighed against each other: a clear winner is probably right, the first of
-    a close field is not.
+    All candidates are weighed against each other and against none of them: a clear winner is
+    probably right, the first of a close field is not, nor is one that is like hardly anything.
     """
     scores: dict[str, list[float]] = {}
     for item in shown:
@@ -222,7 +224,8 @@ def _likeness(shown: Sequence[Evidence]) -> list[tuple[str, float]]:
     best = {name: _joint(sorted(held, reverse=True)) for name, held in scores.items()}
     top = max(best.values(), default=0.0)
     odds = {name: math.exp((score - top) / _HEAT) for name, score in best.items()}
-    total = sum(odds.values())
+    # bounded, for a search of somebody else's may score below any cosine
+    total = sum(odds.values()) + math.exp(min((_NOTHING - top) / _HEAT, 100.0))
     return [
         (name, round(min(_MOST_LIKENESS, odds[name] / total), 4))
         for name in sorted(best, key=lambda name: (-best[name], name))
