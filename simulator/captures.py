@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Session
 
@@ -32,6 +33,8 @@ def degradations(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> t
     from simulator.optics import DegradationSpec
 
     parts = [part.strip() for part in degrade.split(",") if part.strip()]
+    if not parts:
+        raise UsageError(f"--degrade {degrade!r} names no condition; for none, write clean.")
     specs = ["clean" if p == "clean" else str(DegradationSpec.parse(p)) for p in parts]
     return tuple(dict.fromkeys(specs))
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import UsageError
-from mmrag.images import LazyImage
 from mmrag.protocols import Reranker
 from mmrag.records import Session
 from mmrag.search.build import build_index
@@ -30,9 +29,9 @@ from mmrag.search.index import Index, open_index
 from mmrag.search.rerank import LexicalReranker
 from mmrag.search.sources import open_source
 from mmrag.search.web import Mode, Web
+from simulator.captures import CaptureOptics, degradations
 
 KS = (1, 5, 10, 30, 50)
-NAMES = ("low-light", "blurred", "truncated", "occluded", "rotated")
 _BATCH = 16
 _NEAR = 100
 _OF_KIND = ", of the kind"
@@ -109,12 +108,16 @@ def image_figures(
                                        "regions": {"geometry": False}}  # fmt: skip
     if index.images.features is not None:
         ways["regions+geometry"] = {}
-    for condition in _conditions(conditions):
+    optics = CaptureOptics()
+    for condition in degradations(conditions):
         cases: dict[str, list[Case]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
         for first in range(0, len(sessions), _BATCH):
             on_progress(f"images, {condition}", first, len(sessions))
             some = sessions[first : first + _BATCH]
-            pictures = [_seen(session, condition, seed) for session in some]
+            pictures = [
+                optics.apply(session, optics.choose(session, condition, seed), seed).capture.image
+                for session in some
+            ]
             for way, options in ways.items():
                 hits = index.images.hits(pictures, _NEAR, **options)
                 for session, listed in zip(some, hits, strict=True):
@@ -258,25 +261,6 @@ def _sessions(world: Path, split: str, limit: int) -> Iterator[Session]:
         if limit and n >= limit:
             return
         yield session
-
-
-def _conditions(text: str) -> list[str]:
-    if text == "sweep":
-        return ["clean", *(f"{name}@{level}" for name in NAMES for level in range(1, 6))]
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _seen(session: Session, condition: str, seed: int) -> LazyImage:
-    if condition == "clean":
-        return session.capture.image
-    from PIL import Image
-
-    from simulator.optics import degrade
-
-    capture = session.capture
-    done = degrade(np.asarray(capture.image.pil()), condition, capture.focus,
-                   polygon=capture.polygon, key=f"{seed}/{session.id}", measured=False)  # fmt: skip
-    return LazyImage.from_pil(Image.fromarray(np.asarray(done.image, np.uint8)), name=session.id)
 
 
 def _known(index: Index) -> list[_Row]:

@@ -224,7 +224,7 @@ def search_eval(
     split: Annotated[str, typer.Option(help="multi-turn or single-turn.")] = "single-turn",
     limit: Annotated[int, typer.Option(help="Sessions; 0: all.")] = 300,
     degrade: Annotated[
-        str, typer.Option(help="Conditions for pictures, e.g. clean,blurred@3 or sweep.")
+        str, typer.Option(help="Conditions: none, mix, sweep, or specs such as clean,blurred@3.")
     ] = "clean",
     what: Annotated[str, typer.Option(help="images, web or both.")] = "both",
     rerank: Rerank = "builtin",
