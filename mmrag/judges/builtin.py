@@ -27,7 +27,7 @@ from mmrag.judges.trees import Forest, Trees
 from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.records import JudgeItem, Outcome, Verdict
 
-VERSION = 1
+VERSION = 2
 MAX_REFERENCE_CHARS = 1_000
 """A longer reference is judged on its beginning."""
 

@@ -74,6 +74,12 @@ HEDGES = (
     "i think", "depends", "various", "varies", "sorry", "unknown",
 )  # fmt: skip
 
+OPENERS = word_set("""
+    probably possibly perhaps maybe surely certainly definitely likely apparently presumably
+    obviously clearly actually yes well sure answer author
+""")
+"""Words that may stand before a name and belong to none."""
+
 UNSURE = (
     "n't find",
     "not find",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmrag.judges.lexicon import APPROXIMATE, DENIALS, STOPWORDS
+from mmrag.judges.lexicon import APPROXIMATE, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
 from mmrag.judges.reading import Reading, read_short, stem
 
@@ -236,14 +236,19 @@ def _other_name(asked: Reading, known: list[Reading], said: Reading) -> Ruling |
 
 
 def _name(reading: Reading) -> list[str] | None:
-    """The words of a text that is nothing but a name of two to five words."""
+    """The words of a text that is nothing but a name of two to five words.
+
+    What only opens the sentence ("It was ...", "Probably ...") has its capital for that.
+    """
     words = [
         (w, c)
-        for w, c in zip(reading.words, reading.capital, strict=True)
-        if w not in STOPWORDS or c
+        for place, (w, c) in enumerate(zip(reading.words, reading.capital, strict=True))
+        if (w not in STOPWORDS or (c and place)) and w not in OPENERS
     ]
     if not 2 <= len(words) <= 5 or len(reading.words) > 6 or reading.sentence[-1] > 0:
         return None
+    if ":" in reading.text:
+        return None  # "Author: ..." names what is named
     if not all(c or is_number(w) for w, c in words):
         return None
     return ["1" if w == "i" else w for w, _ in words]

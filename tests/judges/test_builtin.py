@@ -69,7 +69,7 @@ def test_one_by_one_and_together_agree(judge: BuiltinJudge) -> None:
 def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
     verdict = judge.judge_many([item("Which city is this?", "Paris", "paris.")])[0]
     assert (verdict.outcome, verdict.exact, verdict.score) == (Outcome.PERFECT, True, 1.0)
-    assert verdict.judge.startswith("builtin/1+")
+    assert verdict.judge.startswith("builtin/2+")
 
 
 @pytest.mark.parametrize("references", [[], [""], ["  ", "\n"]])
@@ -165,3 +165,21 @@ def test_judges_by_name() -> None:
         )
     ]
     assert outcomes == [Outcome.PERFECT, Outcome.INCORRECT, Outcome.MISSING, Outcome.UNSCORED]
+
+
+@pytest.mark.parametrize(("reference", "said"), [
+    ("William Shakespeare", "It was Shakespeare."),
+    ("Albert Einstein", "That was Einstein."),
+    ("Jane Austen", "Probably Austen."),
+    ("Jane Austen", "Author: Austen"),
+    ("Kreggum Chaiddadis Boil", "It is a Kreggum Chaiddadis."),
+])  # fmt: skip
+def test_what_opens_a_sentence_is_no_part_of_a_name(
+    judge: BuiltinJudge, reference: str, said: str
+) -> None:
+    asked = "Who or what is it?"
+    right, another = judge.judge_many(
+        [item(asked, reference, said), item(asked, "Jane Austen", "It was Emily Austen.")]
+    )
+    assert right.outcome.is_correct, right.reason
+    assert another.reason == "rule: a similar name"
