@@ -57,6 +57,13 @@ class LiveTalk(msgspec.Struct):
         )
 
 
+class Seat:
+    """Where one visitor's talk is kept: a late answer must not bring an old one back."""
+
+    def __init__(self, talk: LiveTalk) -> None:
+        self.talk = talk
+
+
 class AgentShelf:
     """Agents by spec, made when first asked for; the searches behind them are opened once."""
 
@@ -82,8 +89,8 @@ class AgentShelf:
             return self._agents[spec]
 
 
-async def ask(talk: LiveTalk, agent: Agent, text: str) -> LiveTalk:
-    """Ask one more turn; the talk with its result, also where the agent failed."""
+def next_query(talk: LiveTalk, text: str) -> Query:
+    """One more turn of a talk, or `UsageError` where there can be none."""
     text = text.strip()[:MAX_QUERY]
     if not text:
         raise UsageError("Type a question first.")
@@ -91,16 +98,18 @@ async def ask(talk: LiveTalk, agent: Agent, text: str) -> LiveTalk:
         raise UsageError("Choose a picture first: upload one, take one, or pick a sample.")
     if len(talk.exchanges) >= MAX_TURNS:
         raise UsageError(f"A conversation has at most {MAX_TURNS} turns; start a new one.")
-    index = len(talk.exchanges)
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    query = Query(
+    return Query(
         text=text,
         image=talk.image,
         history=talk.history,
         session_id=f"live-{talk.image.sha256[:12]}",
-        turn_index=index,
-        query_time=now,
+        turn_index=len(talk.exchanges),
+        query_time=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     )
+
+
+async def ask(talk: LiveTalk, agent: Agent, query: Query) -> LiveTalk:
+    """Ask one more turn; the talk with its result, also where the agent failed."""
     began = time.perf_counter()
     reply, status, error = None, Status.ANSWERED, None
     try:
@@ -116,15 +125,15 @@ async def ask(talk: LiveTalk, agent: Agent, text: str) -> LiveTalk:
         status = Status.ABSTAINED
     result = TurnResult(
         session_id=query.session_id,
-        turn_index=index,
+        turn_index=query.turn_index,
         status=status,
-        query=text,
+        query=query.text,
         reply=reply,
         error=error,
         seconds=time.perf_counter() - began,
     )
     return msgspec.structs.replace(
-        talk, exchanges=[*talk.exchanges, result], started=talk.started or now
+        talk, exchanges=[*talk.exchanges, result], started=talk.started or query.query_time or ""
     )
 
 

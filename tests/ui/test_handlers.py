@@ -23,7 +23,7 @@ from simulator.rejudge import rejudge_run
 from simulator.store import RunReader, RunStore
 from ui.analysis import Analysis, Comparison, Difference
 from ui.catalogue import Catalogue
-from ui.livework import AgentShelf, LiveTalk
+from ui.livework import AgentShelf, LiveTalk, Seat
 from ui.pages.live import Live
 from ui.pages.replay import ANY, Replay
 from ui.pages.robustness import Robustness
@@ -151,9 +151,13 @@ def live(make: Any = Resources) -> Live:
     return Live({}, AgentShelf(make, ["watched"]), ["watched"], Path("nowhere"))
 
 
-def answers(page: Live, talk: LiveTalk, text: str) -> list[list[Any]]:
+def seated() -> Seat:
+    return Seat(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
+
+
+def answers(page: Live, seat: Seat, text: str) -> list[list[Any]]:
     async def collect() -> list[list[Any]]:
-        return [answer async for answer in page._ask(talk, text)]
+        return [answer async for answer in page._ask(seat, text)]
 
     return asyncio.run(collect())
 
@@ -169,24 +173,65 @@ def test_an_agent_that_breaks_when_it_is_made_leaves_nothing_working() -> None:
     def broken() -> Resources:
         raise ImportError("no module named torch")
 
-    talk = LiveTalk("watched", image=LazyImage.from_bytes(picture(1)))
-    _, view, text, message = answers(live(broken), talk, "what is it?")[-1]
+    view, text, message = answers(live(broken), seated(), "what is it?")[-1]
     assert "working" not in view
     assert text == "what is it?"  # not lost
     assert "ImportError: no module named torch" in message
 
 
 def test_the_picture_is_not_sent_again_while_the_agent_works() -> None:
-    talk = LiveTalk("watched", image=LazyImage.from_bytes(picture(1)))
-    found = answers(live(), talk, "what is it?")
+    found = answers(live(), seated(), "what is it?")
     assert len(found) > 2
-    assert not any("data:image" in str(answer[1:]) for answer in found)
+    assert not any("data:image" in str(answer) for answer in found)
+
+
+def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
+    def never() -> Resources:
+        raise AssertionError
+
+    ((_, _, message),) = answers(live(never), Seat(LiveTalk("watched")), "what is it?")
+    assert "Choose a picture first" in message
+    ((_, _, message),) = answers(live(never), seated(), "  ")
+    assert "Type a question first" in message
+
+
+@pytest.mark.parametrize("leaving", ["another picture", "a new conversation", "another agent"])
+def test_an_answer_that_comes_late_does_not_bring_the_old_talk_back(leaving: str) -> None:
+    page, seat = live(), seated()
+
+    async def leave() -> list[list[Any]]:
+        asking = page._ask(seat, "what is it?")
+        await anext(asking)
+        if leaving == "another picture":
+            page._begin(seat, "watched", LazyImage.from_bytes(picture(2)))
+        elif leaving == "a new conversation":
+            page._fresh(seat)
+        else:
+            page._switched(seat, "other")
+        chosen = seat.talk
+        left = [answer async for answer in asking]
+        assert seat.talk is chosen
+        await asyncio.sleep(0.05)
+        assert len(asyncio.all_tasks()) == 1
+        return left
+
+    ((shown, *_),) = asyncio.run(leave())
+    assert shown == page._page(seat.talk)
+    assert seat.talk.exchanges == []
+    assert seat.talk.agent_spec == ("other" if leaving == "another agent" else "watched")
+
+
+def test_a_talk_goes_on_where_it_was() -> None:
+    page, seat = live(), seated()
+    for text in ("what is it?", "and this?"):
+        answers(page, seat, text)
+    assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
+    assert "reply 2, after what is it?" in str(answers(page, seat, "?")[0][0])
 
 
 def test_a_visitor_who_leaves_ends_the_work() -> None:
     async def leave() -> int:
-        talk = LiveTalk("watched", image=LazyImage.from_bytes(picture(1)))
-        asking = live()._ask(talk, "what is it?")
+        asking = live()._ask(seated(), "what is it?")
         await anext(asking)
         await asking.aclose()
         await asyncio.sleep(0.05)

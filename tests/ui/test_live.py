@@ -60,6 +60,25 @@ def test_talking_in_the_browser(page: Page, server: Server) -> None:
     expect(page.locator(".mm-turn").first).to_contain_text("what is it?")
 
 
+def test_a_picture_chosen_while_the_agent_works_is_the_one_that_is_asked_about(
+    page: Page, server: Server
+) -> None:
+    open_tab(page, server, "Live")
+    page.locator("#mm-live-shelf [data-sample]").first.click()
+    expect(page.locator("#mm-live img.mm-after")).to_be_visible()
+    page.locator("#mm-question textarea, #mm-question input").fill("what is it?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-talk")).to_contain_text("working")
+    page.click("#mm-fresh")
+    expect(page.locator("#mm-talk")).not_to_contain_text("working")
+    page.wait_for_timeout(2000)  # longer than the agent works
+    expect(page.locator("#mm-talk")).not_to_contain_text("what is it?")
+    for text in ("first", "second"):  # asked at once: one after the other
+        page.locator("#mm-question textarea, #mm-question input").fill(text)
+        page.keyboard.press("Enter")
+    expect(page.locator("#mm-live .mm-reply").nth(1)).to_contain_text("reply 2, after first")
+
+
 def test_the_picture_is_seen_on_a_phone(page: Page, server: Server) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_tab(page, server, "Live")

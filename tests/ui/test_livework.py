@@ -14,12 +14,13 @@ from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Status
 from simulator.store import RunReader
-from ui.livework import AgentShelf, LiveTalk, ask, save
+from ui.livework import AgentShelf, LiveTalk, ask, next_query, save
 
 
 def talk(text: str, before: LiveTalk | None = None) -> LiveTalk:
     image = LazyImage.from_bytes(picture(1))
-    return asyncio.run(ask(before or LiveTalk("watched", image=image), Watched(), text))
+    going = before or LiveTalk("watched", image=image)
+    return asyncio.run(ask(going, Watched(), next_query(going, text)))
 
 
 def test_the_history_is_the_agents_own() -> None:

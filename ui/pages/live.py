@@ -12,9 +12,10 @@ import gradio as gr
 
 from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
+from mmrag.records import Query
 from ui.catalogue import Catalogue, open_catalogues
 from ui.labwork import Sample, data_url, samples
-from ui.livework import AgentShelf, LiveTalk, ask, save
+from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
 from ui.render import render
 from ui.viewmodel import live_turns
@@ -80,83 +81,100 @@ class Live:
                 self.saved = gr.HTML(
                     elem_id="mm-saved", elem_classes="mm-root", apply_default_css=False
                 )
-        self.talk = gr.State(talk)
+        self.seat = gr.State(Seat(talk))
         self._wire()
 
     def _wire(self) -> None:
-        shown = [self.talk, self.picture, self.view, self.saved]
-        self.upload.input(self._uploaded, [self.agent, self.upload], shown, show_progress="hidden")
-        self.pictures.select(self._picked, [self.agent], shown, show_progress="hidden")
-        self.agent.input(self._switched, [self.talk, self.agent], shown, show_progress="hidden")
-        for event in (self.text.submit, self.send.click):
-            event(
-                self._ask, [self.talk, self.text], [self.talk, self.view, self.text, self.saved],
-                show_progress="hidden",
-            )  # fmt: skip
-        self.fresh.click(self._fresh, [self.talk], shown, show_progress="hidden")
-        self.keep.click(self._save, [self.talk], [self.saved], show_progress="hidden")
+        shown = [self.picture, self.view, self.saved]
+        seat = self.seat
+        self.upload.input(
+            self._uploaded, [seat, self.agent, self.upload], shown, show_progress="hidden"
+        )
+        self.pictures.select(self._picked, [seat, self.agent], shown, show_progress="hidden")
+        self.agent.input(self._switched, [seat, self.agent], shown, show_progress="hidden")
+        gr.on(
+            [self.text.submit, self.send.click], self._ask,
+            [seat, self.text], [self.view, self.text, self.saved],
+            trigger_mode="multiple", show_progress="hidden",
+        )  # fmt: skip
+        self.fresh.click(self._fresh, [seat], shown, show_progress="hidden")
+        self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
 
-    def _uploaded(self, agent: str, path: str | None) -> list[Any]:
+    def _uploaded(self, seat: Seat, agent: str, path: str | None) -> list[Any]:
         if not path:
-            return self._anew(LiveTalk(agent))
+            return self._anew(seat, LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
-        return self._begin(agent, LazyImage.from_bytes(data, name="your picture"))
+        return self._begin(seat, agent, LazyImage.from_bytes(data, name="your picture"))
 
-    def _picked(self, event: gr.EventData, agent: str) -> list[Any]:
+    def _picked(self, event: gr.EventData, seat: Seat, agent: str) -> list[Any]:
         sample = self.samples.get(str(event.sample))
         if sample is None:
-            return [gr.skip()] * 4
-        return self._begin(agent, LazyImage.from_path(sample.path))
+            return [gr.skip()] * 3
+        return self._begin(seat, agent, LazyImage.from_path(sample.path))
 
-    def _begin(self, agent: str, image: LazyImage) -> list[Any]:
+    def _begin(self, seat: Seat, agent: str, image: LazyImage) -> list[Any]:
         try:
             image.pil()
         except MmragError as error:
-            return [LiveTalk(agent), "", _message("That cannot be used", error), ""]
-        return self._anew(LiveTalk(agent, image=image))
+            seat.talk = LiveTalk(agent)
+            return ["", _message("That cannot be used", error), ""]
+        return self._anew(seat, LiveTalk(agent, image=image))
 
-    def _switched(self, talk: LiveTalk, agent: str) -> list[Any]:
+    def _switched(self, seat: Seat, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
-        return self._anew(LiveTalk(agent, image=talk.image))
+        if agent == seat.talk.agent_spec:  # leaving the field says the choice once more
+            return [gr.skip()] * 3
+        return self._anew(seat, LiveTalk(agent, image=seat.talk.image))
 
-    def _fresh(self, talk: LiveTalk) -> list[Any]:
-        return self._switched(talk, talk.agent_spec)
+    def _fresh(self, seat: Seat) -> list[Any]:
+        return self._anew(seat, LiveTalk(seat.talk.agent_spec, image=seat.talk.image))
 
-    def _anew(self, talk: LiveTalk) -> list[Any]:
-        return [talk, _picture(talk), self._page(talk), ""]
+    def _anew(self, seat: Seat, talk: LiveTalk) -> list[Any]:
+        seat.talk = talk
+        return [_picture(talk), self._page(talk), ""]
 
-    async def _ask(self, talk: LiveTalk, text: str) -> AsyncIterator[list[Any]]:
+    async def _ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
+        """Shows the work on one turn, for as long as the visitor stays with this talk."""
+        talk = seat.talk
+        try:
+            query = next_query(talk, text)
+        except UsageError as error:
+            yield [self._page(talk), text, _message("", error)]
+            return
         began = time.perf_counter()
         steps: list[str] = []
-        work = asyncio.create_task(self._answer(talk, text, steps))
+        work = asyncio.create_task(self._answer(talk, query, steps))
         try:
             while not work.done():
                 waited = time.perf_counter() - began
-                yield [talk, self._page(talk, asking=text, waited=waited, steps=steps), "", ""]
+                yield [self._page(talk, asking=text, waited=waited, steps=steps), "", ""]
                 await asyncio.wait([work], timeout=0.4)
-            talk = work.result()
-        except UsageError as error:
-            yield [talk, self._page(talk), text, _message("", error)]
-            return
+                if (
+                    seat.talk is not talk
+                ):  # Gradio shows what came last once more: what is there now
+                    yield [self._page(seat.talk), gr.skip(), gr.skip()]
+                    return
+            seat.talk = work.result()
         except MmragError as error:
-            yield [talk, self._page(talk), text, _message("The agent cannot be made", error)]
+            yield [self._page(talk), text, _message("The agent cannot be made", error)]
             return
         except Exception as problem:  # any agent may be tried here
             words = f"{type(problem).__name__}: {problem}"
-            yield [talk, self._page(talk), text, _message("The agent cannot be made", words)]
+            yield [self._page(talk), text, _message("The agent cannot be made", words)]
             return
         finally:
             work.cancel()  # the visitor may have left while it worked
-        yield [talk, self._page(talk), "", ""]
+        yield [self._page(seat.talk), "", ""]
 
-    async def _answer(self, talk: LiveTalk, text: str, steps: list[str]) -> LiveTalk:
+    async def _answer(self, talk: LiveTalk, query: Query, steps: list[str]) -> LiveTalk:
         agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)
         from mmrag.agents.tracing import watching
 
         with watching(lambda step: steps.append(step.name)):
-            return await ask(talk, agent, text)
+            return await ask(talk, agent, query)
 
-    def _save(self, talk: LiveTalk) -> str:
+    def _save(self, seat: Seat) -> str:
+        talk = seat.talk
         try:
             place = save(talk, self.folder)
             opened = open_catalogues([place])
