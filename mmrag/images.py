@@ -62,8 +62,9 @@ class LazyImage:
                         f"{path}: larger than {MAX_BYTES >> 20} MiB; make it smaller first."
                     )
                 return path.read_bytes()
-            except OSError as error:
-                raise ImageError(f"{path}: cannot be read ({error.strerror}).") from error
+            except (OSError, ValueError) as error:  # a name may hold a null byte
+                why = getattr(error, "strerror", None) or error
+                raise ImageError(f"{path}: cannot be read ({why}).") from error
 
         return cls(load, name=str(path), sha256=sha256)
 

@@ -213,15 +213,11 @@ class EntityScore(Record, frozen=True, kw_only=True):
 
 
 def entities_of(hits: Sequence[Evidence]) -> list[EntityScore]:
-    """Hits grouped by entity, best first.
-
-    Entities are told apart by their id where the index has one: two of the same name stay two.
-    """
+    """Hits grouped by the entity's name, which is all that a published index has; best first."""
     grouped: dict[str, list[tuple[Evidence, dict[str, Any]]]] = {}
     for hit in hits:
         for entity in hit.attributes.get("entities", []):
-            key = str(entity.get("entity_id") or entity["entity_name"])
-            grouped.setdefault(key, []).append((hit, entity))
+            grouped.setdefault(str(entity["entity_name"]), []).append((hit, entity))
     best = {key: max(hit.score for hit, _ in held) for key, held in grouped.items()}
     ranked = sorted(grouped, key=lambda key: (-best[key], key))
     found: list[EntityScore] = []
@@ -231,7 +227,7 @@ def entities_of(hits: Sequence[Evidence]) -> list[EntityScore]:
         box = top.attributes.get("box", (0.0, 0.0, 0.0, 0.0))
         found.append(
             EntityScore(
-                name=str(entity["entity_name"]),
+                name=key,
                 score=best[key],
                 margin=round(best[key] - other, 6),
                 votes=sum(int(hit.attributes.get("votes", 1)) for hit, _ in grouped[key]),
@@ -283,8 +279,8 @@ def verified(picture: Image, hits: Sequence[Hit], features: Bytes) -> list[Hit]:
 
 def check_k(k: int) -> None:
     """k is the caller's, and may come from anywhere."""
-    if not 1 <= k <= MAX_K:
-        raise UsageError(f"k={k}: between 1 and {MAX_K} results can be asked for.")
+    if not hasattr(k, "__index__") or not 1 <= k <= MAX_K:
+        raise UsageError(f"k={k!r}: between 1 and {MAX_K} results can be asked for.")
 
 
 def _names(cell: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ImageError, UsageError
-from mmrag.images import MAX_BYTES, LazyImage
+from mmrag.images import MAX_BYTES, LazyImage, upright_rgb
 from mmrag.records import Evidence
+from mmrag.search.deadlines import within
 from mmrag.search.index import Index, open_index
 
 _SECONDS = 10.0
@@ -63,8 +65,7 @@ class UnifiedSearchPipeline:
             return [[_as_page(hit) for hit in hits] for hits in web.search_text(queries, k)]
         images = _need(self.index.images, "pictures")
         if kind == "embedding":
-            vectors = np.stack([np.asarray(q, np.float32).reshape(-1) for q in queries])
-            hits = images.search_vectors(vectors, k)
+            hits = images.search_vectors(_vectors(queries), k)
         else:
             ask = images.search_images if self._regions else images.search_whole
             hits = ask([picture_of(query) for query in queries], k)
@@ -81,17 +82,27 @@ def picture_of(query: Any) -> LazyImage:
         return LazyImage.from_bytes(bytes(query))
     if isinstance(query, Path):
         return LazyImage.from_path(query)
-    return LazyImage.from_pil(query.convert("RGB"))
+    if 0 in query.size:
+        raise ImageError(f"a picture of {query.size[0]} × {query.size[1]} pixels shows nothing.")
+    return LazyImage.from_pil(upright_rgb(query))
 
 
 def fetch(url: str, *, seconds: float = _SECONDS, max_bytes: int = MAX_BYTES) -> bytes:
     """The bytes behind an http(s) URL, bounded in time and size."""
+    if not url.startswith(("http://", "https://")):
+        raise DataError(f"{url!r}: only http and https URLs are fetched.")
+    try:
+        # the client's own limit is for each piece that comes, were it a byte
+        return within(lambda: _fetched(url, seconds, max_bytes), seconds, name="fetch")
+    except TimeoutError as error:
+        raise ImageError(f"{url}: not there after {seconds:g} s.") from error
+
+
+def _fetched(url: str, seconds: float, max_bytes: int) -> bytes:
     import time
 
     import httpx
 
-    if not url.startswith(("http://", "https://")):
-        raise DataError(f"{url!r}: only http and https URLs are fetched.")
     until = time.monotonic() + seconds
     held = bytearray()
     try:
@@ -107,7 +118,7 @@ def fetch(url: str, *, seconds: float = _SECONDS, max_bytes: int = MAX_BYTES) ->
                 if len(held) > max_bytes:
                     raise ImageError(f"{url}: larger than {max_bytes >> 20} MiB.")
                 if time.monotonic() > until:
-                    raise ImageError(f"{url}: not there after {seconds:g} s.")
+                    raise TimeoutError  # nobody waits any more
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ImageError(f"{url}: cannot be fetched ({type(error).__name__}: {error}).") from error
     return bytes(held)
@@ -128,12 +139,19 @@ def _kind(query: Any) -> str:
     )
 
 
+def _vectors(queries: list[NDArray[Any]]) -> NDArray[np.float32]:
+    try:
+        return np.stack([np.asarray(query, np.float32).reshape(-1) for query in queries])
+    except (TypeError, ValueError) as error:
+        raise DataError("embeddings must be rows of numbers, all of one length.") from error
+
+
 def _as_picture(hit: Evidence) -> dict[str, Any]:
     entities = [
         {"entity_name": e["entity_name"], "entity_attributes": e["entity_attributes"]}
         for e in hit.attributes["entities"]
     ]
-    index = int(hit.id) if hit.id.isdigit() else hit.id
+    index = int(hit.id) if hit.id.isdecimal() else hit.id
     return {"index": index, "score": hit.score, "url": hit.url, "entities": entities}
 
 

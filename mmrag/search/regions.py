@@ -40,6 +40,8 @@ SAME = 0.5
 TWICE = 0.2
 """What a square loses for every one chosen over the same place: the rest of the picture gets its
 turn."""
+_NARROW = 20
+"""From this ratio of its sides a picture is a strip: squares as high as it would be thousands."""
 _THUMB = 64
 
 
@@ -54,7 +56,9 @@ def regions_of(image: Image, max_regions: int = MAX_REGIONS) -> list[Region]:
     """The whole picture first, then squares, at most `max_regions` in all, the same every time."""
     width, height = image.size
     whole = Region((0.0, 0.0, float(width), float(height)), "whole")
-    if min(width, height) < 32 or max_regions <= 1:
+    if min(width, height) < 32 or max(width, height) > _NARROW * min(width, height):
+        return [whole]
+    if max_regions <= 1:
         return [whole]
     room = max_regions - 1
     few = round(room * SMALL_SHARE)

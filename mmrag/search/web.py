@@ -28,6 +28,9 @@ MAX_QUERY = 4000
 FETCH = 6
 """Passages fetched from each source per result wanted: several may belong to one page."""
 
+MORE = 4
+"""So many times as many are fetched where they belong to fewer pages than are wanted."""
+
 RERANKED, SPARE = 40, 1.6
 """Pages whose passages are scored against the query: so many at least, and so many for each result
 wanted, since what is left out before reranking cannot come back (docs/benchmarks/search.md)."""
@@ -73,7 +76,7 @@ class Web:
         the index has as many that match at all.
         """
         check_k(k)
-        texts = [query[:MAX_QUERY].strip() for query in queries]
+        texts = [_cleaned(query) for query in queries]
         asked = [i for i, text in enumerate(texts) if text]
         dense = self._dense([texts[i] for i in asked], k)
         found: list[tuple[Evidence, ...]] = [()] * len(texts)
@@ -85,8 +88,26 @@ class Web:
         if self.mode == "bm25" or not queries:
             return [[] for _ in queries]
         vectors = np.stack(self._encode(list(queries)))
-        rows, scores = self.vectors.search(vectors, max(k * FETCH, 60))
-        return [self._pages(a.tolist(), b.tolist()) for a, b in zip(rows, scores, strict=True)]
+        found: list[list[_Found]] = [[] for _ in queries]
+        few, fetched = np.arange(len(queries)), max(k * FETCH, 60)
+        while len(few):
+            rows, scores = self.vectors.search(vectors[few], fetched)
+            for i, near, alike in zip(few.tolist(), rows.tolist(), scores.tolist(), strict=True):
+                found[i] = self._pages(near, alike)
+            if rows.shape[1] < fetched:
+                break
+            few = np.array([i for i in few.tolist() if len(found[i]) < k], np.int64)
+            fetched *= MORE
+        return found
+
+    def _by_words(self, query: str, k: int) -> list[_Found]:
+        fetched = max(k * FETCH, 60)
+        while True:
+            rows, scores = self.lexical.search(query, fetched)
+            found = self._pages(rows.tolist(), scores.tolist())
+            if len(found) >= k or len(rows) < fetched:
+                return found
+            fetched *= MORE
 
     def _pages(self, rows: list[int], scores: list[float]) -> list[_Found]:
         """The best passage of each page, in the order of the pages' best passages."""
@@ -99,8 +120,7 @@ class Web:
     def _one(self, query: str, dense: list[_Found], k: int) -> tuple[Evidence, ...]:
         lexical: list[_Found] = []
         if self.mode != "dense":
-            rows, scores = self.lexical.search(query, max(k * FETCH, 60))
-            lexical = self._pages(rows.tolist(), scores.tolist())
+            lexical = self._by_words(query, k)
         fused = fuse([[hit.url for hit in dense], [hit.url for hit in lexical]])
         # the passage of a page: the lexical one where both have one, for it holds the words
         chosen = {hit.url: hit.row for hit in (*dense, *lexical)}
@@ -127,6 +147,11 @@ class Web:
         passages = [titled(cell["page_name"], cell["text"]) for cell in cells.values()]
         scores = dict(zip(cells, self.reranker.rerank(query, passages), strict=True))
         return {p: scores[p] for p in sorted(cells, key=lambda p: -scores[p])}
+
+
+def _cleaned(query: str) -> str:
+    """A query as the models can take it; a shell may hand over bytes that are no text."""
+    return query.strip()[:MAX_QUERY].strip().encode("utf-8", "replace").decode()
 
 
 def _evidence(

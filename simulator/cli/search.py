@@ -190,10 +190,10 @@ def search(
     from mmrag.images import LazyImage
     from mmrag.search.images import entities_of
 
+    is_picture = _is_picture(query)
     opened = open_checked(
         index, mode=mode, max_regions=1 if whole else None, geometry=geometry, rerank=rerank
     )
-    is_picture = query.lower().endswith(_PICTURES) and Path(query).is_file()
     if is_picture:
         found = _need(opened.images, "pictures", index).search_images(
             [LazyImage.from_path(query)], k
@@ -216,6 +216,27 @@ def search(
                 f"  {entity.name}: score {entity.score:.3f}, margin {entity.margin:+.3f}, "
                 f"{entity.votes} votes"
             )
+
+
+def _is_picture(query: str) -> bool:
+    """Whether a query names a picture; one that names a picture which is not there is refused.
+
+    Searched as a text, a mistyped path would find something all the same.
+    """
+    from mmrag.errors import UsageError
+
+    if not query.strip():
+        raise UsageError("an empty query finds nothing; give a text or the path of a picture.")
+    try:
+        there = Path(query).is_file()
+    except (OSError, ValueError):  # no path at all: too long, or of odd signs
+        there = False
+    named = query.lower().endswith(_PICTURES)
+    if there and not named and Path(query).suffix:
+        raise UsageError(f"{query}: a file, but not one of {', '.join(_PICTURES)}.")
+    if named and not there and not any(map(str.isspace, query)):
+        raise UsageError(f"{query}: there is no such picture; as a text, add a word to it.")
+    return named and there
 
 
 def search_eval(

@@ -1,0 +1,152 @@
+"""What is asked for: texts and pictures of all sorts, and the public package's call."""
+
+from __future__ import annotations
+
+import io
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest_search import COLOURS, build, coloured
+from PIL import Image
+
+from mmrag.errors import DataError, ImageError, UsageError
+from mmrag.images import LazyImage
+from mmrag.search.index import Index, open_index
+from mmrag.search.public import UnifiedSearchPipeline, fetch
+from mmrag.search.regions import regions_of
+from mmrag.search.web import Web
+from simulator import cli
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Web:
+    """Six short pages, and a long one that says the same in hundreds of passages."""
+    source = tmp_path_factory.mktemp("crowded")
+    for i in range(6):
+        (source / f"small{i}.txt").write_text(f"A zebra lives at farm {i}.")
+    (source / "big.txt").write_text(" ".join(f"zebra quokka item {i}." for i in range(9000)))
+    return open_index(build(source, source / "ix")).web
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
+def test_a_long_page_does_not_crowd_out_the_others(crowded: Web, mode: Any) -> None:
+    web = Web(crowded.vectors, crowded.rows, crowded.lexical, crowded.encoder, mode=mode)
+    first, second, nothing = web.search_text(["zebra quokka", "zebra", "unheard"], 5)
+    assert len({hit.url for hit in first}) == len({hit.url for hit in second}) == 5
+    assert nothing == () or mode != "bm25"
+    assert len(web.search_text(["zebra quokka"], 50)[0]) == 7
+    if mode == "bm25":
+        assert web.search_text(["quokka"], 5)[0][0].url.endswith("big.txt")
+
+
+def test_room_before_a_query_and_broken_signs_do_not_hide_it(index: Index) -> None:
+    plain, roomy, broken = index.web.search_text(
+        ["Elm Speaker", " " * 5000 + "Elm Speaker", "Elm Speaker \udce9"], 3
+    )
+    assert plain == roomy
+    assert broken[0].title == "Elm Speaker"
+
+
+@pytest.mark.parametrize("k", ["5", 2.5, None])
+def test_k_is_a_whole_number(index: Index, k: Any) -> None:
+    with pytest.raises(UsageError, match="k="):
+        index.web.search_text(["kettle"], k)
+
+
+def test_a_strip_is_not_cut_into_thousands() -> None:
+    assert [region.kind for region in regions_of(Image.new("RGB", (32, 100_000)))] == ["whole"]
+    assert len(regions_of(Image.new("RGB", (640, 480)))) == 64
+
+
+def turned(picture: Image.Image) -> bytes:
+    """A JPEG that is upright only by what it says of itself."""
+    buffer, exif = io.BytesIO(), Image.Exif()
+    exif[0x0112] = 6
+    picture.rotate(90, expand=True).save(buffer, "JPEG", quality=95, exif=exif)
+    return buffer.getvalue()
+
+
+def test_an_opened_picture_is_seen_like_its_file(index: Index, tmp_path: Path) -> None:
+    half = coloured(COLOURS["Alder Kettle"], (96, 192))
+    half.paste(COLOURS["Cedar Clock"], (0, 96, 96, 192))
+    deep = Image.fromarray(np.linspace(0, 60_000, 96 * 96).reshape(96, 96).astype(np.uint16))
+    glass = Image.new("RGBA", (96, 96), (*COLOURS["Fir Flag"], 60))
+    search = UnifiedSearchPipeline(index, regions=True)
+    (tmp_path / "turned.jpg").write_bytes(turned(half))
+    deep.save(tmp_path / "deep.png")
+    glass.save(tmp_path / "glass.png")
+    for path in sorted(tmp_path.iterdir()):
+        assert search(Image.open(path), k=3) == search(path, k=3), path.name
+
+
+def test_what_is_no_picture_and_no_vector_is_refused(index: Index) -> None:
+    search = UnifiedSearchPipeline(index)
+    for query in (Image.new("RGB", (0, 0)), Path("a\0b")):
+        with pytest.raises(ImageError):
+            search(query)
+    for vectors in ([np.ones(4), np.ones(3)], [np.array(["a"])], [np.ones(3)]):
+        with pytest.raises(DataError):
+            search(vectors)
+
+
+@pytest.fixture
+def dripping() -> Iterator[str]:
+    """A server that sends the head of an answer letter by letter, without end."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    gone = threading.Event()
+
+    def serve() -> None:
+        client, _ = listening.accept()
+        with client:
+            client.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+            while not gone.wait(0.02):
+                try:
+                    client.sendall(b"a")
+                except OSError:
+                    return
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/a.jpg"
+    gone.set()
+    thread.join(10)
+    listening.close()
+
+
+def test_a_server_that_drips_its_head_is_given_up(dripping: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(ImageError, match=r"not there after 0\.3 s"):
+        fetch(dripping, seconds=0.3)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("query", "said"), [
+    ("no/such.jpg", "no such picture"), ("x" * 5000 + ".png", "no such picture"),
+    ("  ", "empty query"), ("notes.csv", "a file, but not one of"),
+])  # fmt: skip
+def test_a_mistyped_picture_is_not_searched_as_a_text(
+    index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.csv").write_text("a,b")
+    with pytest.raises(UsageError, match=said):
+        cli.build()(["search", query, "--index", str(index_folder)])
+
+
+def test_words_about_a_file_are_a_text(
+    index_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.build()(["search", "warranty in Elm Speaker.png", "--index", str(index_folder)])
+    assert "Elm Speaker" in capsys.readouterr().out
+
+
+def test_a_picture_of_the_kind_is_still_found(index: Index) -> None:
+    red = LazyImage.from_pil(coloured(COLOURS["Alder Kettle"]))
+    assert UnifiedSearchPipeline(index)(red, k=1)[0]["entities"][0]["entity_name"] == "Alder Kettle"
