@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mmrag.errors import UsageError
 from mmrag.search.chunks import Chunker
 from mmrag.search.fusion import fuse
-from mmrag.search.pages import MAX_TEXT, page_text
+from mmrag.search.pages import MAX_HTML, MAX_TEXT, page_text, strip_tags
 from mmrag.search.rerank import LexicalReranker
 from mmrag.search.words import words
 from mmrag.tokens import count_tokens
@@ -49,6 +49,54 @@ def test_a_huge_page_is_bounded() -> None:
     assert "ninety seconds" in text
     assert len(text) <= MAX_TEXT
     assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize("end", ["<" + "a" * 20_000, "<a" + " b" * 20_000, "<a/" * 20_000])
+def test_a_tag_that_never_ends_is_read_once(end: str) -> None:
+    start = time.process_time()
+    assert "ninety seconds" in page_text(ARTICLE + end)
+    assert time.process_time() - start < 2
+
+
+def test_a_page_of_more_tags_than_any_reader_wants_is_stripped() -> None:
+    start = time.process_time()
+    text = page_text(ARTICLE + "<br>x" * (MAX_HTML // 5))
+    assert "ninety seconds" in text
+    assert time.process_time() - start < 6
+
+
+NAMES = "Müller’s café"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<p>{NAMES}".encode(),
+        f"<p>{NAMES}".encode() + b"\xff",  # one broken character does not make it another encoding
+        f"<p>{NAMES}".encode("utf-8-sig"),
+        f"<p>{NAMES}".encode("utf-16"),
+        b"\xfe\xff" + f"<p>{NAMES}".encode("utf-16-be"),
+        f"<p>{NAMES}".encode("cp1252"),
+        f"<meta charset='ISO-8859-1'><p>{NAMES}".encode("cp1252"),
+        f"<meta charset=utf-8><p>{NAMES}".encode("cp1252"),  # it lies
+        f"<meta charset=punycode><p>{NAMES}".encode(),  # no page is written in this
+        b'<meta http-equiv=Content-Type content="text/html; charset=gb2312"><p>'
+        + f"水 {NAMES}".replace("ü", "u").replace("é", "e").encode("gbk"),
+        b'<?xml version="1.0" encoding="windows-1251"?><p>'
+        + f"Мюллер {NAMES}".replace("ü", "u").replace("é", "e").encode("cp1251"),
+    ],
+)
+def test_pages_are_read_in_their_own_encoding(page: bytes) -> None:
+    text = page_text(page)
+    assert NAMES in text or NAMES.replace("ü", "u").replace("é", "e") in text
+    assert ("gb2312" in repr(page)) == ("水" in text)
+    assert ("1251" in repr(page)) == ("Мюллер" in text)
+
+
+def test_less_than_is_no_tag() -> None:
+    text = "pressure < 3 bar; service 12 months. Call Anna if temp > 90"
+    assert strip_tags(text) == text
+    assert strip_tags("a<!DOCTYPE x><b c='d'>e</b><?php f ?>g").split() == ["a", "e", "g"]
 
 
 @given(st.text(max_size=300))
