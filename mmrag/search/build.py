@@ -237,9 +237,11 @@ class _PartOfIndex:
         return found, vectors
 
     def _skipped(self, parts: Sequence[Path]) -> int:
-        if self.part != "images":
-            return 0
-        return self.source.picture_count - sum(len(rows) for rows, _ in read_parts(parts))
+        """Pictures that cannot be read; pages that cannot, say nothing, or come a second time."""
+        if self.part == "images":
+            return self.source.picture_count - sum(len(rows) for rows, _ in read_parts(parts))
+        pages = {row["page_url"] for rows, _ in read_parts(parts) for row in rows}
+        return self.source.page_count - len(pages)
 
     def _fill(self, parts: Sequence[Path]) -> None:
         count = sum(len(rows) for rows, _ in read_parts(parts))

@@ -1,19 +1,23 @@
 """What can be indexed: a world folder, a plain folder of files, a data set of the hub.
 
-Everything is streamed; one broken picture or page is skipped and counted, never fatal.
+Everything is streamed; one broken picture or page is skipped and counted, never fatal. What cannot
+be read beside a picture is as if it were not there.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mmrag.errors import DataError, Unavailable
 from mmrag.images import LazyImage
 from mmrag.records import Record
-from mmrag.search.pages import Page, page_text
+from mmrag.search.pages import Page, decoded, page_text, tidy
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 _TEXTS = {".html", ".htm", ".xhtml", ".txt", ".md"}
@@ -54,13 +58,23 @@ class Source(NamedTuple):
 
 def open_source(name: str) -> Source:
     """A world folder, a folder of pictures and pages, or a data set's name on the hub."""
+    try:
+        return _opened(name)
+    except OSError as error:
+        raise DataError(
+            f"{error.filename or name}: cannot be read ({error.strerror}); make it readable, or "
+            "index another folder."
+        ) from error
+
+
+def _opened(name: str) -> Source:
     place = Path(name)
     if not place.is_dir():
         place = _download(name)
     tables = [place / "kg.parquet", place / "pages.parquet"]
     if any(table.is_file() for table in tables):
         counts = [_table_rows(table) for table in tables]
-        mark = _mark([t for t in tables if t.is_file()])
+        mark = _mark(place, (t for t in tables if t.is_file()))
         return Source(Path(name).name or name, mark, counts[0], counts[1], place)
     pictures, texts = _files(place, _PICTURES), _files(place, _TEXTS)
     if not pictures and not texts:
@@ -68,21 +82,30 @@ def open_source(name: str) -> Source:
             f"{name}: nothing to index. It needs kg.parquet or pages.parquet (a world), or picture "
             "and HTML files."
         )
-    return Source(name, _mark(pictures + texts), len(pictures), len(texts), place)
+    beside = sorted({about for path in pictures if (about := path.with_suffix(".json")).is_file()})
+    mark = _mark(place, (*pictures, *texts, *beside))
+    return Source(name, mark, len(pictures), len(texts), place)
 
 
-def _mark(paths: list[Path]) -> str:
+def _mark(place: Path, paths: Iterable[Path]) -> str:
+    """Of everything that gets into an index: where it lies in the source, its size and time."""
     import hashlib
 
     digest = hashlib.sha256()
     for path in paths:
         about = path.stat()
-        digest.update(f"{path.name}\0{about.st_size}\0{about.st_mtime_ns}\n".encode())
+        digest.update(os.fsencode(path.relative_to(place).as_posix()))
+        digest.update(f"\0{about.st_size}\0{about.st_mtime_ns}\n".encode())
     return digest.hexdigest()[:16]
 
 
 def _files(place: Path, endings: set[str]) -> list[Path]:
     return sorted(p for p in place.rglob("*") if p.suffix.lower() in endings and p.is_file())
+
+
+def _readable(name: str) -> str:
+    """A file's name as a text; bytes of it that are no UTF-8 are written out."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _download(name: str) -> Path:
@@ -139,11 +162,9 @@ def _table_pictures(path: Path, first: int) -> Iterator[Picture]:
         cell = cells.get("image") or b""
         data = cell.get("bytes") if isinstance(cell, dict) else cell
         image = LazyImage.from_bytes(bytes(data or b""), name=f"{path}, row {row}")
-        raw = cells.get("entities") or "[]"
-        listed = json.loads(raw) if isinstance(raw, str) else raw
         entities = [
-            {**e, "entity_id": cells["entity_id"]} if cells.get("entity_id") else dict(e)
-            for e in listed
+            {**e, "entity_id": cells["entity_id"]} if cells.get("entity_id") else e
+            for e in _entities(cells.get("entities"))
         ]
         yield Picture(
             index=int(cells.get("index", row)),
@@ -168,37 +189,50 @@ def _table_pages(path: Path, first: int) -> Iterator[Page]:
 def _folder_pictures(place: Path, first: int) -> Iterator[Picture]:
     for row, path in enumerate(_files(place, _PICTURES)):
         if row >= first:
-            about = path.with_suffix(".json")
-            entities = [{"entity_name": path.stem, "entity_attributes": {}}]
-            if about.is_file():
-                try:
-                    loaded = json.loads(about.read_text())
-                except (OSError, ValueError) as error:
-                    raise DataError(f"{about}: no readable JSON ({error}).") from error
-                entities = loaded if isinstance(loaded, list) else [loaded]
+            by_name = [{"entity_name": _readable(path.stem), "entity_attributes": {}}]
             yield Picture(
                 index=row,
                 image=LazyImage.from_path(path),
-                url=path.relative_to(place).as_posix(),
-                entities=entities,
+                url=_readable(path.relative_to(place).as_posix()),
+                entities=_entities(_beside(path)) or by_name,
             )
+
+
+def _beside(picture: Path) -> str:
+    try:
+        return picture.with_suffix(".json").read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _entities(value: Any) -> list[dict[str, Any]]:
+    """One entity or several, maybe as JSON; what is none is left out."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return []
+    listed: list[Any] = value if isinstance(value, list) else [value]
+    return [dict(entity) for entity in listed if isinstance(entity, dict)]
 
 
 def _folder_pages(place: Path, first: int) -> Iterator[Page]:
     for row, path in enumerate(_files(place, _TEXTS)):
         if row < first:
             continue
-        with path.open("rb") as file:
-            data = file.read(_MAX_FILE)
+        name = _readable(path.relative_to(place).as_posix())
+        try:
+            with path.open("rb") as file:
+                read = decoded(file.read(_MAX_FILE))
+        except OSError:
+            yield Page(url=name)  # without a text it is skipped and counted
+            continue
         is_html = path.suffix.lower() in (".html", ".htm", ".xhtml")
-        text = page_text(data) if is_html else page_text(data.replace(b"<", b"\xe2\x89\xba"))
-        name = path.relative_to(place).as_posix()
-        yield Page(url=name, title=_title(data) or path.stem, text=text, snippet=text[:200])
+        text = page_text(read) if is_html else tidy(read)
+        title = (_title(read) if is_html else "") or _readable(path.stem)
+        yield Page(url=name, title=title, text=text, snippet=text[:200])
 
 
-def _title(data: bytes) -> str:
-    import re
-    from html import unescape
-
-    found = re.search(rb"(?is)<title[^>]{0,200}>([^<]{1,300})<", data[:200_000])
-    return unescape(found.group(1).decode("utf-8", "replace")).strip() if found else ""
+def _title(html: str) -> str:
+    found = re.search(r"(?is)<title[^>]{0,200}>([^<]{1,300})<", html[:200_000])
+    return unescape(found.group(1)).strip() if found else ""
