@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import SpecError, StoreError
@@ -15,7 +16,7 @@ from mmrag.protocols import Reranker
 from mmrag.records import Record
 from mmrag.search.build import derive, open_database
 from mmrag.search.features import FEATURES, KIND, open_features
-from mmrag.search.files import file_sha256
+from mmrag.search.files import file_sha256, owning
 from mmrag.search.images import ImageKG
 from mmrag.search.lexical import open_lexical
 from mmrag.search.manifest import Manifest, check_files, read_manifest, write_manifest
@@ -26,6 +27,7 @@ from mmrag.search.vectors import ExactVectors, GraphVectors, Vectors
 from mmrag.search.web import Mode, Web
 
 PARTS = ("images", "web")
+_SLICE = 1 << 16
 
 
 class Index(Record, frozen=True, kw_only=True):
@@ -69,7 +71,7 @@ def open_index(
         rows = Rows.open(place / "rows.arrow")
         if len(rows) != manifest.rows:
             raise StoreError(f"{place}: {len(rows)} rows, its manifest says {manifest.rows}; "
-                             "see `mmrag index verify`.")  # fmt: skip
+                             "`mmrag index verify --repair` makes them again.")  # fmt: skip
         if manifest.part == "images":
             encoder = image_encoder or image_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
@@ -79,7 +81,8 @@ def open_index(
         else:
             encoder = text_encoder or text_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
-            web = Web(vectors, rows, open_lexical(place / "words"), encoder, mode=mode,
+            lexical = open_lexical(place / "words", manifest.rows)
+            web = Web(vectors, rows, lexical, encoder, mode=mode,
                       reranker=chosen_reranker(reranker))  # fmt: skip
     return Index(folder=folder, manifests=manifests, images=images, web=web)
 
@@ -117,12 +120,13 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
         raise StoreError(
-            f"{folder / 'vectors.npy'}: cannot be opened ({error}); see `mmrag index verify`."
+            f"{folder / 'vectors.npy'}: cannot be opened ({error}); `mmrag index verify --repair` "
+            "makes it again."
         ) from error
     if matrix.shape != (manifest.rows, manifest.dim):
         raise StoreError(
             f"{folder / 'vectors.npy'}: {matrix.shape}, its manifest says "
-            f"{(manifest.rows, manifest.dim)}; see `mmrag index verify`."
+            f"{(manifest.rows, manifest.dim)}; `mmrag index verify --repair` makes it again."
         )
     if (folder / "graph.usearch").exists():
         return GraphVectors.open(matrix, folder / "graph.usearch")
@@ -139,27 +143,29 @@ def _features(folder: Path, manifest: Manifest) -> Any:
 def verify_index(folder: Path) -> list[str]:
     """What is wrong with an index; an empty list when it is whole.
 
-    Derived files are compared with the hashes in the manifest, and rows and vectors with Chroma.
+    Derived files are compared with the hashes in the manifest, and what is known of each row and
+    its vector with Chroma.
     """
+    from mmrag.search.exchange import rows_of
+
     wrong: list[str] = []
     for manifest in read_manifests(folder):
         place = folder / manifest.part
-        bad = check_files(place, manifest)
-        wrong += [f"{place / name}: missing or changed since the build" for name in bad]
+        bad = _broken(place, manifest)
+        wrong += [f"{place / name}: {how}" for name, how in bad.items()]
         if bad:
             continue
-        rows, matrix = (
-            Rows.open(place / "rows.arrow"),
-            np.load(place / "vectors.npy", mmap_mode="r"),
-        )
+        rows, matrix = Rows.open(place / "rows.arrow"), _mapped(place)
         first = 0
         with open_database(place, manifest.part, manifest.chroma_url) as database:
             for batch in database.read():
                 last = first + len(batch.ids)
-                known = rows.column("id").slice(first, len(batch.ids)).to_pylist()
-                if known != batch.ids:
+                known = rows.get(range(first, min(last, len(rows))))
+                if known != rows_of(batch, manifest.part):
                     wrong.append(f"{place}: rows {first}–{last} differ from those in Chroma")
-                elif not np.allclose(_unit(matrix[first:last]), _unit(batch.vectors), atol=2e-3):
+                elif not np.allclose(
+                    unit_rows(matrix[first:last]), unit_rows(batch.vectors), atol=2e-3
+                ):
                     wrong.append(f"{place}: vectors {first}–{last} differ from those in Chroma")
                 first = last
         if first != manifest.rows:
@@ -169,17 +175,19 @@ def verify_index(folder: Path) -> list[str]:
 
 def rebuild_derived(folder: Path) -> list[str]:
     """Make the mapped files again from Chroma, for parts whose files are missing or changed."""
-    return [
-        manifest.part
-        for manifest in read_manifests(folder)
-        if _rebuilt(folder / manifest.part, manifest)
-    ]
+    read_manifests(folder)  # where there is no index there is nothing to own
+    with owning(folder):
+        return [
+            manifest.part
+            for manifest in read_manifests(folder)
+            if _rebuilt(folder / manifest.part, manifest)
+        ]
 
 
 def _rebuilt(place: Path, manifest: Manifest) -> bool:
     from mmrag.search.exchange import rows_of
 
-    bad = check_files(place, manifest)
+    bad = _broken(place, manifest)
     if not bad:
         return False
     if FEATURES in bad:  # Chroma has no pictures: from now on this index goes without
@@ -188,7 +196,7 @@ def _rebuilt(place: Path, manifest: Manifest) -> bool:
 
         def read() -> Iterator[Any]:
             for batch in database.read():
-                yield rows_of(batch, manifest.part), batch.vectors
+                yield rows_of(batch, manifest.part), unit_rows(batch.vectors)
 
         derive(place, manifest.part, read, manifest.dim)
     files = {n: file_sha256(place / n) for n in manifest.files if (place / n).exists()}
@@ -197,6 +205,29 @@ def _rebuilt(place: Path, manifest: Manifest) -> bool:
     return True
 
 
-def _unit(vectors: Any) -> Any:
+def _broken(place: Path, manifest: Manifest) -> dict[str, str]:
+    """Derived files that search would be misled by, and how they are wrong."""
+    bad = dict.fromkeys(check_files(place, manifest), "missing or changed since the build")
+    if "vectors.npy" not in bad and not _all_unit(_mapped(place)):
+        bad["vectors.npy"] = "rows that are not of length 1, so scores are no cosines"
+    return bad
+
+
+def _mapped(place: Path) -> NDArray[Any]:
+    return np.load(place / "vectors.npy", mmap_mode="r")
+
+
+def _all_unit(matrix: NDArray[Any]) -> bool:
+    """Whether all rows are of length 1; one of zeros has no direction and is near nothing."""
+    for first in range(0, len(matrix), _SLICE):
+        norms = np.linalg.norm(np.asarray(matrix[first : first + _SLICE], np.float32), axis=1)
+        if not ((np.abs(norms - 1) < 1e-3) | (norms == 0)).all():
+            return False
+    return True
+
+
+def unit_rows(vectors: Any) -> NDArray[np.float32]:
+    """Rows of length 1; those that are stay as they are to the last bit, and so do their scores."""
     rows = np.asarray(vectors, np.float32)
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.where(np.abs(norms - 1) < 1e-5, rows, rows / np.maximum(norms, 1e-12))

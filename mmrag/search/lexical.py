@@ -71,7 +71,8 @@ def build_lexical(texts: Iterable[str], folder: Path) -> None:
         vocabulary[""] = 0
         counts.append(0)
     scorer = bm25s.BM25(k1=1.2, b=0.75)
-    scorer.index((documents, vocabulary), show_progress=False, create_empty_token=False)
+    with np.errstate(invalid="ignore"):  # passages of no words at all have no mean length
+        scorer.index((documents, vocabulary), show_progress=False, create_empty_token=False)
     folder.mkdir(parents=True)
     scorer.save(str(folder), show_progress=False)
     n, df = len(documents), np.asarray(counts, np.float64)
@@ -79,16 +80,25 @@ def build_lexical(texts: Iterable[str], folder: Path) -> None:
     (folder / "words.json").write_bytes(msgspec.json.encode(list(vocabulary)))
 
 
-def open_lexical(folder: Path) -> Lexical:
-    """Map an index that `build_lexical` wrote."""
+def open_lexical(folder: Path, rows: int) -> Lexical:
+    """Map an index that `build_lexical` wrote of so many passages."""
     import bm25s
 
     try:
-        scorer = bm25s.BM25.load(str(folder), mmap=True, load_corpus=False, load_vocab=False)
+        scorer: Any = bm25s.BM25.load(str(folder), mmap=True, load_corpus=False, load_vocab=False)
         listed = msgspec.json.decode((folder / "words.json").read_bytes(), type=list[str])
         rarity = cast("NDArray[np.float32]", np.load(folder / "rarity.npy"))
-    except (OSError, ValueError, EOFError, KeyError, msgspec.DecodeError) as error:
-        raise StoreError(f"{folder}: cannot be opened ({error}); build the index again.") from error
+        passages = int(scorer.scores["num_docs"])
+        known = len(scorer.scores["indptr"]) - 1
+    except (OSError, ValueError, EOFError, KeyError, TypeError, msgspec.DecodeError) as error:
+        raise StoreError(
+            f"{folder}: cannot be opened ({error}); `mmrag index verify --repair` makes it again."
+        ) from error
+    if passages != rows or not known == len(listed) == len(rarity):
+        raise StoreError(
+            f"{folder}: {passages} passages and {known} words of another index, whose rows are "
+            f"{rows}; `mmrag index verify --repair` makes it again."
+        )
     return Lexical(scorer, {word: i for i, word in enumerate(listed)}, rarity)
 
 

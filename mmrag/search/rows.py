@@ -26,7 +26,8 @@ _SLICE = 4096
 class Rows:
     """Rows by number. Reading is safe from several threads."""
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, path: Path) -> None:
+        self._path = path
         self._table = table
         self._batches: list[Any] = table.to_batches()
         self._ends = np.cumsum([len(batch) for batch in self._batches])
@@ -37,9 +38,11 @@ class Rows:
         import pyarrow as pa
 
         try:
-            return cls(pa.ipc.open_file(pa.memory_map(str(path))).read_all())
+            return cls(pa.ipc.open_file(pa.memory_map(str(path))).read_all(), path)
         except (pa.ArrowException, OSError) as error:
-            raise StoreError(f"{path}: cannot be opened ({error}); build it again.") from error
+            raise StoreError(
+                f"{path}: cannot be opened ({error}); `mmrag index verify --repair` makes it again."
+            ) from error
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -61,9 +64,20 @@ class Rows:
             here = wanted[homes == home]
             batch = self._batches[home]
             part = batch if columns is None else batch.select(columns)
-            cells = part.take(here - (int(self._ends[home]) - len(batch))).to_pylist()
+            cells = self._cells(part, here - (int(self._ends[home]) - len(batch)))
             found.update(zip(here.tolist(), cells, strict=True))
         return [found[int(n)] for n in numbers]
+
+    def _cells(self, batch: Any, numbers: Any) -> list[dict[str, Any]]:
+        import pyarrow as pa
+
+        try:
+            return batch.take(numbers).to_pylist()
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise StoreError(
+                f"{self._path}: changed since the build ({error}); `mmrag index verify --repair` "
+                "makes it again."
+            ) from error
 
     def column(self, name: str) -> Any:
         """One column as an Arrow array."""
