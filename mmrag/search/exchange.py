@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
-from mmrag.errors import ConflictError, DataError
+from mmrag.errors import ConflictError, DataError, UsageError
 from mmrag.search.build import COLLECTION, derive, describe, in_batches
 from mmrag.search.database import IMAGES, WEB, Batch, collections, open_folder
-from mmrag.search.files import owning
-from mmrag.search.index import open_vectors, read_manifests
+from mmrag.search.files import make_folder, owning
+from mmrag.search.index import open_vectors, read_manifests, unit_rows
 from mmrag.search.manifest import Manifest, write_manifest
 from mmrag.search.rows import Rows
 
@@ -39,6 +39,8 @@ def import_index(
     """
     if not (source / "chroma.sqlite3").is_file():
         raise DataError(f"{source}: no Chroma folder (chroma.sqlite3 is missing).")
+    if out.resolve().is_relative_to(source.resolve()):
+        raise UsageError(f"{out} lies in {source}, which is only read; choose another --out.")
     specs = {
         "images": image_encoder or PUBLISHED["images"],
         "web": text_encoder or PUBLISHED["web"],
@@ -47,8 +49,8 @@ def import_index(
     with owning(out):
         copy = out / ".importing"
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(source, copy)
         try:
+            _copy(source, copy)
             names = collections(copy)
             parts = [part for part, name in COLLECTION.items() if name in names]
             if not parts:
@@ -65,11 +67,14 @@ def import_index(
 
 def export_index(folder: Path, out: Path) -> list[str]:
     """Write an index as the public package reads it: one Chroma folder per part."""
-    if out.exists() and any(out.iterdir()):
+    manifests = read_manifests(folder)
+    make_folder(out)
+    if any(out.iterdir()):
         raise ConflictError(f"{out}: not empty; choose another folder to export to.")
     written: list[str] = []
-    for manifest in read_manifests(folder):
+    for manifest in manifests:
         place = folder / manifest.part
+        make_folder(out / manifest.part)
         with open_folder(out / manifest.part, COLLECTION[manifest.part], create=True) as database:
             for batch in in_batches(_stored(place, manifest), manifest.part):
                 ids, metadatas = batch.ids, batch.metadatas
@@ -94,8 +99,8 @@ def rows_of(batch: Batch, part: str) -> list[dict[str, Any]]:
             found.append(
                 {"id": row_id, "page_url": str(data.get("page_url") or row_id.split("_chunk_")[0]),
                  "page_name": str(data.get("page_name") or ""), "page_snippet": snippet,
-                 "date": str(data.get("date") or ""), "start": int(data.get("start") or 0),
-                 "end": int(data.get("end") or len(text)), "text": text}
+                 "date": str(data.get("date") or ""), "start": _number(data.get("start"), 0),
+                 "end": _number(data.get("end"), len(text)), "text": text}
             )  # fmt: skip
     return found
 
@@ -104,32 +109,57 @@ def _take_over(copy: Path, place: Path, part: str, spec: str, source: Path) -> M
     if place.exists():
         raise ConflictError(f"{place} is there already; choose another --out.")
     registry: Any = image_encoders if part == "images" else text_encoders
-    encoder_id, dim = registry.create(spec).id, 0
-    place.mkdir(parents=True)
-    with open_folder(copy, COLLECTION[part]) as database:
-        for batch in database.read():
-            dim = batch.vectors.shape[1]
-            break
-
-        def read() -> Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]:
+    encoder = registry.create(spec)
+    half = place.with_name(f".{part}.importing")  # so that a broken import leaves no half index
+    shutil.rmtree(half, ignore_errors=True)
+    make_folder(half)
+    try:
+        with open_folder(copy, COLLECTION[part]) as database:
             for batch in database.read():
-                norms = np.linalg.norm(batch.vectors, axis=1, keepdims=True)
-                yield rows_of(batch, part), batch.vectors / np.maximum(norms, 1e-12)
+                _check_length(batch, encoder.dim, part, spec)
+                break
 
-        derive(place, part, read, dim)
-        with open_folder(place / "chroma", COLLECTION[part], create=True) as ours:
-            for batch in database.read():
-                ours.add(batch)
-    manifest = describe(
-        place,
-        part,
-        encoder=encoder_id,
-        encoder_spec=spec,
-        dim=dim,
-        source=f"imported: {source.name}",
-    )
-    write_manifest(place, manifest)
+            def read() -> Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]:
+                for batch in database.read():
+                    yield rows_of(batch, part), unit_rows(batch.vectors)
+
+            derive(half, part, read, encoder.dim)
+            with open_folder(half / "chroma", COLLECTION[part], create=True) as ours:
+                for batch in database.read():
+                    ours.add(batch)
+        manifest = describe(
+            half,
+            part,
+            encoder=encoder.id,
+            encoder_spec=spec,
+            dim=encoder.dim,
+            source=f"imported: {source.name}",
+        )
+        write_manifest(half, manifest)
+        half.rename(place)
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
     return manifest
+
+
+def _copy(source: Path, copy: Path) -> None:
+    try:
+        shutil.copytree(source, copy)
+    except OSError as error:
+        raise DataError(
+            f"{source}: cannot be copied to {copy} ({str(error)[:300]}); see that it is readable "
+            "and that there is room."
+        ) from error
+
+
+def _check_length(batch: Batch, dim: int, part: str, spec: str) -> None:
+    length = batch.vectors.shape[1]
+    if length != dim:
+        option = "--image-encoder" if part == "images" else "--text-encoder"
+        raise UsageError(
+            f"The vectors of {COLLECTION[part]} have {length} numbers, those of {spec!r} {dim}: it "
+            f"did not make them. Name the encoder that did with {option}."
+        )
 
 
 def _stored(
@@ -140,6 +170,14 @@ def _stored(
     for first in range(0, len(rows), _SLICE):
         last = min(first + _SLICE, len(rows))
         yield rows.get(range(first, last)), np.asarray(matrix[first:last], np.float32)
+
+
+def _number(value: Any, otherwise: int) -> int:
+    """A whole number, or what to take for one that is missing or none."""
+    try:
+        return int(value or otherwise)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
 
 
 def _as_json(value: Any, empty: Any) -> str:

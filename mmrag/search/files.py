@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag.errors import ConflictError, StoreError
+from mmrag.errors import ConflictError, StoreError, UsageError
 
 
 @contextlib.contextmanager
@@ -48,8 +48,12 @@ def write_json(path: Path, value: object) -> None:
 @contextlib.contextmanager
 def owning(folder: Path) -> Generator[None]:
     """Be the only one who writes into a folder; Chroma itself has no lock between processes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
+    make_folder(folder)
+    try:
+        file = (folder / ".lock").open("w")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -58,6 +62,21 @@ def owning(folder: Path) -> Generator[None]:
                 "another --out."
             ) from error
         yield
+
+
+def make_folder(folder: Path) -> None:
+    """A folder that is there afterwards, or a word on why it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"{folder}: cannot be made or written to ({error.strerror}: {error.filename}); choose "
+        "another folder, or make this one writable."
+    )
 
 
 def file_sha256(path: Path) -> str:
