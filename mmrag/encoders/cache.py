@@ -29,18 +29,21 @@ class EmbeddingCache:
     """Content hash → vector."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._lock = threading.Lock()
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path, timeout=30, check_same_thread=False)
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
             self._base.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
             )
-        except sqlite3.Error as error:
-            raise StoreError(f"{path}: no usable cache ({error}); delete it.") from error
+            self._base.execute("SELECT key, vector FROM vectors LIMIT 0")
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(
+                f"{path}: no usable cache ({error}); name another file, or delete it."
+            ) from error
 
     def get_or_make(
         self, encoder_id: str, items: Sequence[T], content: Callable[[T], bytes],

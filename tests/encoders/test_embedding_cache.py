@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,14 @@ def test_a_broken_cache_is_named(tmp_path: Path) -> None:
     (tmp_path / "c.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="delete it"):
         EmbeddingCache(tmp_path / "c.sqlite")
+
+
+def test_a_place_that_can_hold_no_cache_is_named(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.sqlite")) as base:
+        base.execute("CREATE TABLE vectors (name TEXT, numbers BLOB)")
+    for path in (tmp_path / "other.sqlite", tmp_path / "other.sqlite/below/c.sqlite", tmp_path):
+        with pytest.raises(StoreError, match="another file"):
+            EmbeddingCache(path)
 
 
 def test_what_another_cache_knows_is_taken_over(tmp_path: Path) -> None:
