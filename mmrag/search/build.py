@@ -27,9 +27,16 @@ from mmrag.search import rows as row_files
 from mmrag.search.chunks import Chunker
 from mmrag.search.database import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
 from mmrag.search.features import FEATURES, KEPT, KIND, WIDTH, kept
-from mmrag.search.files import appearing, clear_unfinished, file_sha256, owning, write_json
+from mmrag.search.files import (
+    appearing,
+    clear_unfinished,
+    file_sha256,
+    make_folder,
+    owning,
+    write_json,
+)
 from mmrag.search.lexical import build_lexical, titled
-from mmrag.search.manifest import MANIFEST, Manifest, read_manifest, write_manifest
+from mmrag.search.manifest import MANIFEST, PLAN, Manifest, manifest_if_whole, write_manifest
 from mmrag.search.pages import Page
 from mmrag.search.sources import Picture, Source
 from mmrag.search.vectors import EXACT_BYTES, build_graph
@@ -116,8 +123,14 @@ class _PartOfIndex:
             "views": self.views or None,
         }  # fmt: skip
         self._claim(plan)
-        if (self.folder / MANIFEST).exists():
-            return read_manifest(self.folder)
+        made = manifest_if_whole(self.folder)
+        if made is not None:
+            return made
+        write_json(self.folder / PLAN, plan)
+        (self.folder / MANIFEST).unlink(missing_ok=True)  # from here on it is a build again
+        if self.chroma_url is not None:  # before hours of encoding, not after
+            with open_server(self.chroma_url, COLLECTION[self.part], create=True):
+                pass
         parts = self._encode()
         skipped = self._skipped(parts)
         self._fill(parts)
@@ -134,14 +147,20 @@ class _PartOfIndex:
         return manifest
 
     def _claim(self, plan: dict[str, Any]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         clear_unfinished(self.folder)
-        path = self.folder / "build.json"
-        if path.exists():
-            before = json.loads(path.read_text())
-            if (self.folder / MANIFEST).exists():
+        path, finished = self.folder / PLAN, (self.folder / MANIFEST).exists()
+        before = _plan_in(path)
+        if before is None and finished:
+            raise ConflictError(
+                f"{self.folder} holds an index that was not built here. Choose another --out."
+            )
+        if before is not None:
+            if finished:
                 for later in ("features", "views"):  # built before there were any
                     before.setdefault(later, plan[later])
+            else:  # nothing is in a database that counts
+                before["chroma_url"] = plan["chroma_url"]
             changed = [key for key in plan if before.get(key) != plan[key]]
             if changed:
                 words = "; ".join(
@@ -151,8 +170,6 @@ class _PartOfIndex:
                     f"{self.folder} belongs to another build ({words}). Choose another --out, or "
                     "delete the folder."
                 )
-        else:
-            write_json(path, plan)
 
     def _encode(self) -> list[Path]:
         total, size, step = (
@@ -163,13 +180,15 @@ class _PartOfIndex:
         folder = self.folder / "parts"
         folder.mkdir(exist_ok=True)
         paths = [folder / f"{first:09d}.arrow" for first in range(0, total, size)]
-        missing = next((i for i, path in enumerate(paths) if not path.exists()), len(paths))
-        if missing < len(paths):
+        missing = {number for number, path in enumerate(paths) if not _is_whole(path)}
+        if missing:
             reader = self.source.pictures if self.part == "images" else self.source.pages
-            stream: Iterator[Any] = reader(missing * size)
-            for number in range(missing, len(paths)):
-                self.on_progress(self.part, number * size, total)
+            stream: Iterator[Any] = reader(min(missing) * size)
+            for number in range(min(missing), max(missing) + 1):
                 items = list(islice(stream, size))
+                if number not in missing:
+                    continue
+                self.on_progress(self.part, number * size, total)
                 with appearing(paths[number]) as temporary:
                     _write_part(temporary, self.part, *step(items))
         self.on_progress(self.part, total, total)
@@ -257,6 +276,19 @@ class _PartOfIndex:
                     "repeat in the source, or the collection had other rows. Use a fresh one."
                 )
         self.on_progress("database", count, count)
+
+
+def _plan_in(path: Path) -> dict[str, Any] | None:
+    """What a build in this folder was asked for; None: nobody built here."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise StoreError(
+            f"{path}: cannot be read ({error}), so nobody knows what is built here. Delete "
+            f"{path.parent} and build again."
+        ) from error
 
 
 def open_database(
@@ -368,6 +400,17 @@ def read_parts(
             new = [i for i, row in enumerate(rows) if row["id"] not in seen]
             seen.update(row["id"] for row in rows)
             yield [rows[i] for i in new], vectors[new]
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a part is there and can be read; one that a full disk cut short is made again."""
+    import pyarrow as pa
+
+    try:
+        with pa.memory_map(str(path)) as mapped:
+            return b"vectors" in (pa.ipc.open_file(mapped).schema.metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
 
 
 def _write_part(

@@ -180,7 +180,8 @@ def _local(action: Callable[[], T], where: str) -> T:
         raise  # a bug
     except Exception as error:  # its Rust core raises bare exceptions on broken files
         raise StoreError(
-            f"Chroma at {where} cannot read its files ({error}); build the index again."
+            f"Chroma at {where} cannot read its files ({error}); delete the index and build it "
+            "again."
         ) from error
 
 

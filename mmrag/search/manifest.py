@@ -16,6 +16,8 @@ from mmrag.search.files import file_sha256, write_json
 
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
+PLAN = "build.json"
+"""What a build was asked for; an index that was taken over has none."""
 
 
 class Manifest(Record, frozen=True, kw_only=True):
@@ -70,17 +72,34 @@ class Manifest(Record, frozen=True, kw_only=True):
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of one part of an index."""
     path = folder / MANIFEST
+    built = (folder / PLAN).exists()
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        return _read(path)
     except FileNotFoundError as error:
-        half = (folder / "build.json").exists()
         raise StoreError(
             f"{folder}: "
             + ("a build that was not finished; run the same `mmrag index build` again."
-               if half else "no index here; make one with `mmrag index build`.")
+               if built else "no index here; make one with `mmrag index build`.")
         ) from error  # fmt: skip
     except (OSError, msgspec.DecodeError) as error:
-        raise StoreError(f"{path}: cannot be read ({error}); build the index again.") from error
+        raise StoreError(
+            f"{path}: cannot be read ({error}); "
+            + ("run the same `mmrag index build` again." if built else
+               f"delete {folder} and run the same `mmrag index import` again.")
+        ) from error  # fmt: skip
+
+
+def manifest_if_whole(folder: Path) -> Manifest | None:
+    """The manifest of a part that is whole by it: there, readable, all files as it says."""
+    try:
+        manifest = _read(folder / MANIFEST)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    return None if check_files(folder, manifest) else manifest
+
+
+def _read(path: Path) -> Manifest:
+    manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     if manifest.schema_version > SCHEMA_VERSION:
         raise StoreError(
             f"{path}: written by a newer version (schema {manifest.schema_version}, known is "

@@ -9,12 +9,21 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from mmrag.search.index import open_index, verify_index
+import pytest
+from conftest_search import ColourEncoder, build
+
+from mmrag.errors import Unavailable
+from mmrag.search import build as building
+from mmrag.search import database as databases
+from mmrag.search.build import build_index
+from mmrag.search.index import open_index, read_manifests, verify_index
+from mmrag.search.sources import open_source
 
 COMMAND = """
 import sys
@@ -142,3 +151,49 @@ def test_ctrl_c_is_one_line_that_says_how_to_go_on(source_folder: Path, tmp_path
     assert kept
     subprocess.run(program, check=True, capture_output=True, timeout=60)
     assert verify_index(out) == []
+
+
+def test_a_part_that_was_cut_short_is_made_again(
+    source_folder: Path, index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stops(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(building, "PICTURES_PER_PART", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(building._PartOfIndex, "_fill", stops)
+        with pytest.raises(KeyboardInterrupt):
+            build(source_folder, tmp_path / "ix")
+    parts = sorted((tmp_path / "ix/images/parts").glob("*.arrow"))
+    whole = parts[1].read_bytes()
+    parts[1].write_bytes(whole[: len(whole) // 2])
+    parts[2].write_bytes(b"")
+    made: list[str] = []
+    write = building._write_part
+    monkeypatch.setattr(
+        building, "_write_part", lambda path, part, *a: (made.append(part), write(path, part, *a))
+    )
+    build(source_folder, tmp_path / "ix")
+    assert made.count("images") == 2
+    assert open_index(tmp_path / "ix").fingerprint == open_index(index_folder).fingerprint
+
+
+def test_a_server_that_is_away_is_noticed_before_anything_is_encoded(
+    source_folder: Path, index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("encoded")
+
+    monkeypatch.setattr(databases, "_PAUSE", 0.01)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        away = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    source = open_source(str(source_folder))._replace(page_count=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(ColourEncoder, "encode_crops", never)
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            build_index(source, tmp_path / "ix", image_encoder="test-colours", chroma_url=away)
+    # and what is not finished may go to another database
+    (made,) = build_index(source, tmp_path / "ix", image_encoder="test-colours")
+    assert made.chroma_url is None
+    assert made.fingerprint == read_manifests(index_folder)[0].fingerprint

@@ -190,6 +190,61 @@ def test_a_folder_that_cannot_be_written_is_named(
             export_index(index_folder, tmp_path / place)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["images/manifest.json", "images/features.npy", "web/rows.arrow", "web/words/rarity.npy"],
+)
+def test_building_again_mends_what_is_broken(
+    source_folder: Path, index_folder: Path, tmp_path: Path, name: str
+) -> None:
+    folder = damaged(index_folder, tmp_path)
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[: len(whole) // 2])
+    other = "web" if name.startswith("images") else "images"
+    kept = (folder / other / "manifest.json").stat().st_mtime_ns
+    build(source_folder, folder)
+    assert (folder / other / "manifest.json").stat().st_mtime_ns == kept
+    assert verify_index(folder) == []
+    assert [m.fingerprint for m in read_manifests(folder)] == [
+        m.fingerprint for m in read_manifests(index_folder)
+    ]
+
+
+def test_a_broken_manifest_names_the_command_that_mends_it(
+    index_folder: Path, tmp_path: Path
+) -> None:
+    folder = damaged(index_folder, tmp_path)
+    (folder / "images/manifest.json").write_text("{")
+    with pytest.raises(StoreError, match="run the same `mmrag index build` again"):
+        rebuild_derived(folder)
+    (folder / "images/build.json").unlink()
+    with pytest.raises(StoreError, match=r"delete .*images and run the same `mmrag index import`"):
+        rebuild_derived(folder)
+
+
+def test_a_build_does_not_take_an_imported_index_for_its_own(
+    source_folder: Path, tmp_path: Path
+) -> None:
+    import_index(published(tmp_path / "chroma"), tmp_path / "ix", image_encoder="test-colours")
+    with pytest.raises(ConflictError, match="not built here"):
+        build(source_folder, tmp_path / "ix")
+    assert verify_index(tmp_path / "ix") == []
+
+
+def test_a_plan_that_cannot_be_read_is_named(
+    source_folder: Path, index_folder: Path, tmp_path: Path
+) -> None:
+    folder = damaged(index_folder, tmp_path)
+    for text in ("", '{"source": ', "5"):
+        (folder / "images/build.json").write_text(text)
+        with pytest.raises(StoreError, match=r"build.json: cannot be read .*Delete .*images and"):
+            build(source_folder, folder)
+    shutil.rmtree(folder / "images")
+    (folder / "images").write_text("a file")
+    with pytest.raises(UsageError, match="choose another"):
+        build(source_folder, folder)
+
+
 def test_an_index_without_words_can_be_opened(tmp_path: Path) -> None:
     (tmp_path / "source").mkdir()
     (tmp_path / "source/a.txt").write_text("?!")
