@@ -74,7 +74,7 @@ def make_folder(folder: Path) -> None:
 
 def _unwritable(folder: Path, error: OSError) -> UsageError:
     return UsageError(
-        f"{folder}: cannot be made or written to ({error.strerror}: {error.filename}); choose "
+        f"{folder}: cannot be made or written to ({error.strerror}); choose "
         "another folder, or make this one writable."
     )
 
