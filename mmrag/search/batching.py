@@ -1,7 +1,8 @@
 """Batching of calls from many threads without waiting for company.
 
 Whoever comes while nobody works starts at once with what is there; all who come meanwhile form the
-next batch. So a lone caller pays nothing, and a crowd shares its work.
+next batch. So a lone caller pays nothing, and a crowd shares its work. A batch is worked off by the
+first of its callers, who then hands the lead on: nobody stays longer than for their own batch.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ class _Call(Generic[A, B]):
     def __init__(self, items: Sequence[A]) -> None:
         self.items = items
         self.results: list[B] | None = None
-        self.error: BaseException | None = None
-        self.ready = threading.Event()
+        self.error: Exception | None = None
+        self.leads = False
+        self.alone = False
+        self.left = False
+        self.woken = threading.Event()
 
 
 class Batcher(Generic[A, B]):
@@ -45,34 +49,52 @@ class Batcher(Generic[A, B]):
         if not items:
             return []
         call = _Call[A, B](items)
-        with self._lock:
-            self._waiting.append(call)
-            leads = not self._busy
-            self._busy = True
-        if leads:
-            self._serve()
-        call.ready.wait()
+        try:
+            self._come(call)
+            call.woken.wait()
+            while call.results is None and call.error is None:  # it leads
+                self._run(self._take())
+        finally:
+            self._leave(call)
         if call.error is not None:
             raise call.error
         assert call.results is not None
         return call.results
 
-    def _serve(self) -> None:
-        while True:
-            with self._lock:
-                taken = self._take()
-                if not taken:
-                    self._busy = False
-                    return
-            self._run(taken)
+    def _come(self, call: _Call[A, B]) -> None:
+        with self._lock:
+            self._waiting.append(call)
+            if not self._busy:
+                self._busy = True
+                self._promote(call)
+
+    def _leave(self, call: _Call[A, B]) -> None:
+        """Hand the lead to the first who waits; a caller who was interrupted waits no more."""
+        with self._lock:
+            call.left = True
+            if call in self._waiting:
+                self._waiting.remove(call)
+            if not call.leads:
+                return
+            if self._waiting:
+                self._promote(self._waiting[0])
+            else:
+                self._busy = False
+
+    def _promote(self, call: _Call[A, B]) -> None:
+        call.leads = True
+        call.woken.set()
 
     def _take(self) -> list[_Call[A, B]]:
-        taken: list[_Call[A, B]] = []
-        total = 0
-        while self._waiting and (not taken or total + len(self._waiting[0].items) <= self._max):
-            taken.append(self._waiting.pop(0))
-            total += len(taken[-1].items)
-        return taken
+        with self._lock:  # whoever leads stands first
+            taken = [self._waiting.pop(0)]
+            total = len(taken[0].items)
+            while self._waiting and not (taken[0].alone or self._waiting[0].alone):
+                total += len(self._waiting[0].items)
+                if total > self._max:
+                    break
+                taken.append(self._waiting.pop(0))
+            return taken
 
     def _run(self, calls: list[_Call[A, B]]) -> None:
         try:
@@ -81,13 +103,18 @@ class Batcher(Generic[A, B]):
             for call in calls:
                 call.results = results[first : first + len(call.items)]
                 first += len(call.items)
-        except BaseException as error:
-            if len(calls) > 1:  # one caller's bad item must not fail the others
-                for call in calls:
-                    self._run([call])
+                call.woken.set()
+        except Exception as error:
+            if len(calls) == 1:
+                calls[0].error = error
                 return
-            calls[0].error = error
-        finally:
-            if len(calls) == 1 or calls[0].results is not None:
-                for call in calls:
-                    call.ready.set()
+            for call in calls:  # one caller's bad item must not fail the others
+                call.alone = True
+            self._put_back(calls)
+        except BaseException:  # Ctrl-C is for who leads; the others are worked off without it
+            self._put_back([call for call in calls[1:] if not call.woken.is_set()])
+            raise
+
+    def _put_back(self, calls: list[_Call[A, B]]) -> None:
+        with self._lock:
+            self._waiting[:0] = [call for call in calls if not call.left]
