@@ -1,8 +1,9 @@
 """Both searches for other programs: a small HTTP API and an MCP server, with the same limits.
 
-Neither takes a URL or a path from a caller: pictures arrive as bytes. HTTP listens on loopback
-unless told otherwise. A search that outlives its limit is answered with an error at once; its place
-becomes free when it really ends, so a flood of slow ones cannot pile up.
+Neither takes a URL or a path from a caller: pictures arrive as bytes. A search that outlives its
+limit is answered with an error at once; its place becomes free when it really ends, so a flood of
+slow ones cannot pile up. A request is bounded before it is worked on: its bytes, the time they take
+to arrive, and the pixels that its pictures will have.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Callable
-from typing import Any, TypeVar
+import contextlib
+import io
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
@@ -21,10 +25,15 @@ from mmrag.records import Evidence, Record
 from mmrag.search.images import check_k, entities_of
 from mmrag.search.index import Index
 
+if TYPE_CHECKING:
+    import socket
+
 T = TypeVar("T")
 
 MAX_QUERIES = 64
 MAX_TEXT = 20_000
+CROWD = 16
+"""Requests at once for each search at once; who comes beyond that is sent away unread."""
 
 
 class Limits(Record, frozen=True, kw_only=True):
@@ -33,10 +42,20 @@ class Limits(Record, frozen=True, kw_only=True):
     concurrency: int = 8
     seconds: float = 30.0
     bytes: int = 16 << 20
+    pixels: int = 100_000_000
+    """All pictures of a request together: they are decoded at the same time."""
 
 
 class Busy(ServiceError):
-    """All places are taken and stayed so for the whole limit."""
+    """All places are taken and stayed so for the whole limit, or too many wait for one."""
+
+
+class TooLarge(UsageError):
+    """A request has more bytes or pixels than one may have."""
+
+
+class TooSlow(UsageError):
+    """A request did not arrive within the limit."""
 
 
 class Service:
@@ -46,6 +65,20 @@ class Service:
         self.index = index
         self.limits = limits
         self._places = asyncio.Semaphore(limits.concurrency)
+        # asyncio's own has fewer threads than places where there are few cores
+        self._threads = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="search")
+        self._asking = 0
+
+    @contextlib.contextmanager
+    def asking(self) -> Generator[None]:
+        """Around a request from its first byte on, so that a crowd's bodies are bounded too."""
+        if self._asking >= self.limits.concurrency * CROWD:
+            raise Busy(f"{self._asking} requests are waiting; try again.")
+        self._asking += 1
+        try:
+            yield
+        finally:
+            self._asking -= 1
 
     async def texts(self, queries: list[str], k: int) -> list[tuple[Evidence, ...]]:
         """Pages for texts."""
@@ -68,6 +101,11 @@ class Service:
             raise UsageError(f"{len(pictures)} pictures: between 1 and {MAX_QUERIES} at once.")
         images = [LazyImage.from_bytes(_bytes(text), name=f"picture {i}")
                   for i, text in enumerate(pictures)]  # fmt: skip
+        if (pixels := _pixels(images)) > self.limits.pixels:
+            raise TooLarge(
+                f"{pixels:,} pixels in all, above the limit of {self.limits.pixels:,}; "
+                "send fewer pictures at once, or scale them down."
+            )
         kg = self.index.images
         if kg is None:
             raise UsageError("this index has no pictures.")
@@ -79,7 +117,7 @@ class Service:
             await asyncio.wait_for(self._places.acquire(), self.limits.seconds)
         except TimeoutError as error:
             raise Busy(f"{self.limits.concurrency} searches are running; try again.") from error
-        task = asyncio.ensure_future(asyncio.to_thread(work))
+        task = asyncio.get_running_loop().run_in_executor(self._threads, work)
         task.add_done_callback(self._release)
         try:
             return await asyncio.wait_for(asyncio.shield(task), self.limits.seconds)
@@ -97,8 +135,8 @@ class Service:
 def http_app(index: Index, limits: Limits = Limits()) -> Any:
     """The HTTP API as an ASGI application: `/health`, `/search/text`, `/search/images`."""
     from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
     service = Service(index, limits)
@@ -107,17 +145,24 @@ def http_app(index: Index, limits: Limits = Limits()) -> Any:
         return JSONResponse({"status": "ok", "index": index.fingerprint})
 
     async def text(request: Request) -> JSONResponse:
-        asked = await _body(request, _TextRequest, limits.bytes)
-        return _answer(await service.texts(asked.queries, asked.k))
+        with service.asking():
+            asked = await _body(request, _TextRequest, limits)
+            return _answer(await service.texts(asked.queries, asked.k))
 
     async def images(request: Request) -> JSONResponse:
-        asked = await _body(request, _ImageRequest, limits.bytes)
-        return _answer(await service.pictures(asked.images, asked.k, regions=asked.regions))
+        with service.asking():
+            asked = await _body(request, _ImageRequest, limits)
+            return _answer(await service.pictures(asked.images, asked.k, regions=asked.regions))
 
     def failed(_: Request, error: Exception) -> JSONResponse:
-        status = {UsageError: 400, DataError: 422, Busy: 503, ServiceTimeout: 504, _TooLarge: 413}
+        status = {UsageError: 400, DataError: 422, Busy: 503, ServiceTimeout: 504,
+                  TooLarge: 413, TooSlow: 408}  # fmt: skip
         code = next((s for kind, s in reversed(status.items()) if isinstance(error, kind)), 500)
-        return JSONResponse({"error": str(error), "type": type(error).__name__}, code)
+        close = {"Connection": "close"} if code == 408 else None  # the rest is not waited for
+        return JSONResponse({"error": str(error), "type": type(error).__name__}, code, close)
+
+    def left(_: Request, __: Exception) -> Response:
+        return Response(status_code=400)  # nobody reads it
 
     return Starlette(
         routes=[
@@ -125,16 +170,54 @@ def http_app(index: Index, limits: Limits = Limits()) -> Any:
             Route("/search/text", text, methods=["POST"]),
             Route("/search/images", images, methods=["POST"]),
         ],
-        exception_handlers={MmragError: failed},
+        exception_handlers={MmragError: failed, ClientDisconnect: left},
     )
 
 
-def serve_http(index: Index, limits: Limits, *, host: str, port: int) -> None:
-    """Listen until interrupted."""
-    import uvicorn
+def serve_http(index: Index, limits: Limits, at: socket.socket) -> None:
+    """Answer at a listening socket until interrupted."""
+    from mmrag.listening import serve
 
-    uvicorn.run(http_app(index, limits), host=host, port=port, log_level="warning",
-                timeout_keep_alive=5, limit_concurrency=limits.concurrency * 16)  # fmt: skip
+    serve(http_app(index, limits), at, http=_prompt_protocol(limits.seconds), ws="none",
+          timeout_keep_alive=5)  # fmt: skip
+
+
+def _prompt_protocol(seconds: float) -> Any:
+    """HTTP for which a connection is over when the head of a request is not there in time.
+
+    uvicorn has a limit between requests only: whoever connects and says nothing, or says it one
+    byte at a time, would stay for good.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol  # it bounds the size of a head
+
+    class Prompt(H11Protocol):
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self._stop()
+
+        def _watch(self) -> None:
+            cycle = cast("Any", self.cycle)  # None before the first request
+            if cycle is not None and not cycle.response_complete:
+                self._stop()
+            elif self._deadline is None:
+                self._deadline = self.loop.call_later(seconds, self.transport.close)
+
+        def _stop(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return Prompt
 
 
 def mcp_server(index: Index, limits: Limits = Limits()) -> Any:
@@ -179,22 +262,26 @@ class _ImageRequest(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     regions: bool = True
 
 
-class _TooLarge(UsageError):
-    pass
-
-
 R = TypeVar("R", bound=Record)
 
 
-async def _body(request: Any, kind: type[R], limit: int) -> R:
+async def _body(request: Any, kind: type[R], limits: Limits) -> R:
     held = bytearray()
-    async for piece in request.stream():
-        held += piece
-        if len(held) > limit:
-            raise _TooLarge(f"the request is larger than {limit >> 20} MiB; send less.")
+    try:
+        async with asyncio.timeout(limits.seconds):
+            async for piece in request.stream():
+                held += piece
+                if len(held) > limits.bytes:
+                    raise TooLarge(
+                        f"the request is larger than {limits.bytes >> 20} MiB; send less."
+                    )
+    except TimeoutError as error:
+        raise TooSlow(
+            f"the request did not arrive within {limits.seconds:g} s; send less at once."
+        ) from error
     try:
         return msgspec.json.decode(bytes(held), type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"the request is not what this address takes: {error}") from error
 
 
@@ -203,6 +290,17 @@ def _bytes(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise DataError(f"a picture is no base64 ({error}).") from error
+
+
+def _pixels(images: Sequence[LazyImage]) -> int:
+    """What their headers promise; one that cannot be read is refused where it is decoded."""
+    from PIL import Image as pil
+
+    total = 0
+    for image in images:
+        with contextlib.suppress(Exception), pil.open(io.BytesIO(image.data)) as opened:
+            total += opened.width * opened.height
+    return total
 
 
 def _plain(hits: tuple[Evidence, ...]) -> list[dict[str, Any]]:

@@ -284,14 +284,17 @@ def serve(
     megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
 ) -> None:
     """Offer the searches over HTTP, or as an MCP server."""
+    from mmrag.listening import address, listen
     from mmrag.search.serving import Limits, serve_http, serve_mcp
 
     limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
     opened = open_checked(index)
     if mcp:
         serve_mcp(opened, limits)
-    else:
-        serve_http(opened, limits, host=host, port=port)
+        return
+    with listen(host, port) as at:
+        typer.echo(f"serving {index} at {address(at, host)}; Ctrl-C ends it", err=True)
+        serve_http(opened, limits, at)
 
 
 def open_checked(
