@@ -13,9 +13,10 @@ import base64
 import binascii
 import contextlib
 import io
+import sys
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import msgspec
 
@@ -229,13 +230,15 @@ def mcp_server(index: Index, limits: Limits = Limits()) -> Any:
 
     async def search_web(query: str, k: int = 5) -> list[dict[str, Any]]:
         """Search the web pages: the best passages with their page's title, url and date."""
-        return _plain((await service.texts([query], k))[0])
+        with _told():
+            return _plain((await service.texts([query], k))[0])
 
     async def search_image(image_base64: str, k: int = 5) -> dict[str, Any]:
         """Find what a picture shows: entities with attributes, and the pictures that match."""
-        if len(image_base64) > limits.bytes * 4 // 3:
-            raise UsageError(f"the picture is larger than {limits.bytes >> 20} MiB.")
-        hits = (await service.pictures([image_base64], k))[0]
+        with _told():
+            if len(image_base64) > (limits.bytes + 2) // 3 * 4:
+                raise TooLarge(f"the picture is larger than {limits.bytes >> 20} MiB.")
+            hits = (await service.pictures([image_base64], k))[0]
         entities = [msgspec.to_builtins(entity) for entity in entities_of(hits)]
         return {"entities": entities, "pictures": _plain(hits)}
 
@@ -248,7 +251,63 @@ def mcp_server(index: Index, limits: Limits = Limits()) -> Any:
 
 def serve_mcp(index: Index, limits: Limits) -> None:
     """Speak MCP over standard input and output until the client leaves."""
-    mcp_server(index, limits).run("stdio")
+    usual = sys.stdin
+    # twice the limit: in base64 a picture of the limit fits, and one a little larger is answered
+    lines = Lines(usual.buffer, 2 * limits.bytes + (64 << 10))
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
+    try:
+        mcp_server(index, limits).run("stdio")
+    finally:
+        sys.stdin = usual
+    if lines.cut:
+        raise TooLarge(
+            f"a message was longer than {lines.limit:,} bytes, so the server has left; "
+            "send smaller pictures, or start it with more --megabytes."
+        )
+
+
+class Lines(io.RawIOBase):
+    """A stream that ends where one of its lines grows too long: nobody has to hold that line.
+
+    >>> list(io.BufferedReader(Lines(io.BytesIO(b"short" + bytes([10]) + bytes(99)), 20)))
+    [b'short\\n']
+    """
+
+    def __init__(self, source: BinaryIO, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+        self.cut = False
+        """Whether there was such a line."""
+        self._source = cast("io.BufferedReader", source)
+        self._line = 0
+
+    def readable(self) -> bool:
+        """It is for reading only."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what is there, at most a buffer full."""
+        if self.cut:
+            return 0
+        piece = self._source.read1(len(buffer))
+        ended = piece.rfind(b"\n") + 1
+        self._line = len(piece) - ended + (0 if ended else self._line)
+        if self._line > self.limit:
+            self.cut = True
+            piece = piece[:ended]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@contextlib.contextmanager
+def _told() -> Generator[None]:
+    """The SDK keeps the words of any error but its own from the caller."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    try:
+        yield
+    except MmragError as error:
+        raise ToolError(str(error)) from error
 
 
 class _TextRequest(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
