@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 from typing import Any
 
@@ -23,8 +24,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server(place, family=family, backlog=2048)  # type: ignore[arg-type]
     except OSError as error:
+        why = os.strerror(error.errno) if error.errno else error
         raise ConflictError(
-            f"cannot listen at {host}, port {port} ({error.strerror or error}); "
+            f"cannot listen at {host}, port {port} ({why}); "
             "choose another --port (0 takes a free one) or --host."
         ) from error
 

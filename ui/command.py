@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    import socket
+
     from mmrag.protocols import Resources
 
 
@@ -16,7 +18,7 @@ def ui(
         list[Path] | None, typer.Argument(help="Run folders; else all of ./runs.")
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 7860,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 7860,
     data: Annotated[str, typer.Option(help="The world that live agents search.")] = "mini",
     search: Annotated[str, typer.Option(help="Its index, auto or none.")] = "auto",
     allow_host: Annotated[
@@ -26,15 +28,44 @@ def ui(
     agent: Annotated[list[str] | None, typer.Option(help="Offer this agent spec too.")] = None,
 ) -> None:
     """Open the Gradio app over one or more runs."""
-    import uvicorn
+    from mmrag.listening import listen
 
+    _check(data, search, agent or [])
+    with listen(host, port) as at:
+        _open(runs, at, host, data, search, allow_host or [], agent or [])
+
+
+def _check(data: str, search: str, named: list[str]) -> None:
+    """Refuse at the start what would otherwise fail at the first question in Live."""
+    from mmrag.search.index import read_manifests
+    from simulator.cli.wiring import check_agent, open_source
+    from simulator.config import RunConfig
+
+    for spec in named:
+        check_agent(RunConfig(agent=spec))
+    if search not in ("auto", "none"):
+        read_manifests(Path(search))
+    if not data.startswith("crag-mm:"):  # those bring no index, and may lie on a hub
+        open_source(RunConfig(data=data))
+
+
+def _open(
+    runs: list[Path] | None,
+    at: socket.socket,
+    host: str,
+    data: str,
+    search: str,
+    allow_host: list[str],
+    named: list[str],
+) -> None:
     from mmrag.agents import agents
+    from mmrag.listening import address, serve
     from simulator.cli.wiring import make_resources
     from simulator.config import RunConfig
     from ui.catalogue import find_runs, open_catalogues
     from ui.livework import AgentShelf
     from ui.pages.app import LiveSetup
-    from ui.server import free_port, in_address, make_server
+    from ui.server import make_server
 
     def resources() -> Resources:
         return make_resources(RunConfig(data=data, search=search))[0]
@@ -46,7 +77,7 @@ def ui(
         "grounded",
         *(n for n in ("task1", "task2", "task3", "random") if n in agents.names()),
     ]
-    names = list(dict.fromkeys([*(agent or []), *offered]))
+    names = list(dict.fromkeys([*named, *offered]))
     if runs:
         catalogues = open_catalogues(runs)
     else:
@@ -54,11 +85,10 @@ def ui(
             find_runs(folder), skip=lambda error: typer.echo(f"left out: {error}", err=True)
         )
     live = LiveSetup(AgentShelf(resources, names), names, folder)
-    server = make_server(catalogues, live, [host, *(allow_host or [])])
-    place = port or free_port(host)
-    typer.echo(f"{len(catalogues)} runs; open http://{in_address(host)}:{place}", err=True)
+    server = make_server(catalogues, live, [host, *allow_host])
+    typer.echo(f"{len(catalogues)} runs; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
         typer.echo(
             "Others cannot open it yet: name the address they use with --allow-host.", err=True
         )
-    uvicorn.run(server, host=host, port=place, log_level="warning")
+    serve(server, at)
