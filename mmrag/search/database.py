@@ -9,7 +9,6 @@ client waits for it without any limit of its own.
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
+from mmrag.search.deadlines import within
 
 T = TypeVar("T")
 
@@ -190,7 +190,7 @@ def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
     from chromadb.errors import ChromaError, NotFoundError
 
     try:
-        return _within(action, seconds + _GRACE)
+        return within(action, seconds + _GRACE, name="chroma")
     except NotFoundError as error:
         raise StoreError(f"{where}: {error}; is this the right database?") from error
     except (TimeoutError, httpx.TimeoutException) as error:
@@ -211,27 +211,6 @@ def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
         raise Unavailable(
             f"Chroma at {where} failed ({said}; {_TRIES} tries). See its log; is it Chroma at all?"
         ) from error
-
-
-def _within(action: Callable[[], T], seconds: float) -> T:
-    """A call's result, or `TimeoutError`: the client itself would wait for a server for ever."""
-    done: list[T] = []
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            done.append(action())
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=work, name="chroma", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if failed:
-        raise failed[0]
-    if not done:
-        raise TimeoutError
-    return done[0]
 
 
 def collections(folder: Path) -> Sequence[str]:
