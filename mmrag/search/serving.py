@@ -102,16 +102,16 @@ class Service:
             raise UsageError(f"{len(pictures)} pictures: between 1 and {MAX_QUERIES} at once.")
         images = [LazyImage.from_bytes(_bytes(text), name=f"picture {i}")
                   for i, text in enumerate(pictures)]  # fmt: skip
-        if (pixels := _pixels(images)) > self.limits.pixels:
-            raise TooLarge(
-                f"{pixels:,} pixels in all, above the limit of {self.limits.pixels:,}; "
-                "send fewer pictures at once, or scale them down."
-            )
         kg = self.index.images
         if kg is None:
             raise UsageError("this index has no pictures.")
         ask = kg.search_images if regions else kg.search_whole
-        return await self._bounded(lambda: ask(images, k))
+
+        def work() -> list[tuple[Evidence, ...]]:
+            _check_pixels(images, self.limits.pixels)
+            return ask(images, k)
+
+        return await self._bounded(work)
 
     async def _bounded(self, work: Callable[[], T]) -> T:
         try:
@@ -351,15 +351,19 @@ def _bytes(text: str) -> bytes:
         raise DataError(f"a picture is no base64 ({error}).") from error
 
 
-def _pixels(images: Sequence[LazyImage]) -> int:
-    """What their headers promise; one that cannot be read is refused where it is decoded."""
+def _check_pixels(images: Sequence[LazyImage], limit: int) -> None:
+    """By their headers; a picture without a good one is refused where it is decoded."""
     from PIL import Image as pil
 
     total = 0
     for image in images:
         with contextlib.suppress(Exception), pil.open(io.BytesIO(image.data)) as opened:
             total += opened.width * opened.height
-    return total
+        if total > limit:
+            raise TooLarge(
+                f"the pictures have more than {limit:,} pixels in all; "
+                "send fewer at once, or scale them down."
+            )
 
 
 def _plain(hits: tuple[Evidence, ...]) -> list[dict[str, Any]]:

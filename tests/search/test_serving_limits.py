@@ -172,12 +172,22 @@ def test_pixels_of_a_request_are_counted_before_any_are_decoded(
     index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded: list[str] = []
+    counted: list[str] = []
+
+    def counting(data: object) -> Image.Image:
+        counted.append(threading.current_thread().name)
+        return opened(data)
+
+    opened = Image.open
+    monkeypatch.setattr(Image, "open", counting)
     monkeypatch.setattr("mmrag.images.decode", lambda data, name: decoded.append(name))
-    answer = ask(index, "/search/images", {"images": [blank(5000)] * 5})
+    answer = ask(index, "/search/images", {"images": [blank(5000)] * 9})
     assert answer.status_code == 413
     assert answer.json()["type"] == "TooLarge"
-    assert "125,000,000 pixels" in answer.json()["error"]
+    assert "more than 100,000,000 pixels" in answer.json()["error"]
     assert decoded == []
+    # not on the thread that answers everybody, and no further than needed
+    assert [name.startswith("search") for name in counted] == [True] * 5
 
 
 def test_pictures_within_the_limit_are_searched(index: Index) -> None:
