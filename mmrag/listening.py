@@ -33,7 +33,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 def address(at: socket.socket, host: str) -> str:
     """Where browsers find what listens there under that name of its host."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{at.getsockname()[1]}"
+    return f"http://{named(host)}:{at.getsockname()[1]}"
+
+
+def named(host: str) -> str:
+    """A host as it stands in an address: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def serve(app: Any, at: socket.socket, **options: Any) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
+from mmrag.listening import named
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -60,7 +61,7 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
 
     server.add_middleware(
         TrustedHostMiddleware,
-        allowed_hosts=[*LOOPBACK, *map(in_address, hosts)],
+        allowed_hosts=[*LOOPBACK, *map(named, hosts)],
         www_redirect=False,
     )
     thumbnails = Thumbnails()
@@ -95,20 +96,6 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
         footer_links=[],
         ssr_mode=False,
     )
-
-
-def free_port(host: str) -> int:
-    """A port that nobody uses at the moment."""
-    import socket
-
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
-
-
-def in_address(host: str) -> str:
-    """A host as it stands in an address: IPv6 in brackets."""
-    return f"[{host}]" if ":" in host else host
 
 
 class Thumbnails:

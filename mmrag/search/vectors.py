@@ -36,6 +36,7 @@ _MANY, _EXPANSION_OF_MANY = 1_000_000, 160
 """Nodes looked at above a million rows: recall@30 is .96 at 2.7 million (128: .937, 192: .970)."""
 _STRIP = 256
 _SPARE = 8
+_CURE = "`mmrag index verify --repair` makes it again."
 
 
 class Vectors(Protocol):
@@ -193,9 +194,9 @@ class GraphVectors:
         try:
             graph: Any = Index.restore(str(path), view=True)
         except (OSError, RuntimeError) as error:
-            raise StoreError(f"{path}: cannot be opened ({error}); build it again.") from error
+            raise StoreError(f"{path}: cannot be opened ({error}); {_CURE}") from error
         if graph is None or len(graph) != len(matrix):
-            raise StoreError(f"{path}: does not fit its vectors; build the index again.")
+            raise StoreError(f"{path}: does not fit its vectors; {_CURE}")
         return cls(matrix, graph)
 
     def search(self, queries: Floats, k: int) -> tuple[Rows, Floats]:

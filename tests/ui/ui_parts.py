@@ -175,21 +175,23 @@ class Server:
     """The app on a free port, in a thread."""
 
     def __init__(self, folders: list[Path], saved: Path) -> None:
+        from mmrag.listening import listen
         from ui.catalogue import open_catalogues
         from ui.livework import AgentShelf
         from ui.pages.app import LiveSetup
-        from ui.server import free_port, make_server
+        from ui.server import make_server
 
-        self.port = free_port("127.0.0.1")
+        at = listen("127.0.0.1", 0)
+        self.port = at.getsockname()[1]
         self.catalogues = open_catalogues(folders)
         names = ["watched", "random", "nobody"]
         live = LiveSetup(AgentShelf(Resources, names), names, saved)
         config = uvicorn.Config(
-            make_server(self.catalogues, live, ["wearables.example"]), host="127.0.0.1",
-            port=self.port, log_level="critical", ws="none",
+            make_server(self.catalogues, live, ["wearables.example"]),
+            log_level="critical", ws="none",
         )  # fmt: skip
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread = threading.Thread(target=self._server.run, args=([at],), daemon=True)
         self._thread.start()
         deadline = time.monotonic() + 30
         while not self._server.started:
