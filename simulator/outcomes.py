@@ -44,10 +44,13 @@ def read_outcomes(path: Path) -> list[TurnScore]:
                 f"{where}: turn {row.turn_index} of session {row.session_id!r} stands on line "
                 f"{places[key]} already; keep one of them."
             )
-        if ego.setdefault(row.session_id, row.is_ego) != row.is_ego:
+        known = ego.get(row.session_id)
+        if known is None:
+            ego[row.session_id] = row.is_ego
+        elif row.is_ego not in (None, known):
             raise DataError(
                 f"{where}: is_ego of session {row.session_id!r} differs from its earlier lines; "
-                "a session has one picture, so give all its turns the same value."
+                "a session has one picture, so give its turns the same value, or one of them."
             )
         places[key] = number
         turns.append(
@@ -62,7 +65,7 @@ def read_outcomes(path: Path) -> list[TurnScore]:
     if not turns:
         raise DataError(f"{path}: no outcomes in it; write one JSON object per line and turn.")
     _check_gaps(path, places)
-    return turns
+    return [msgspec.structs.replace(turn, is_ego=ego[turn.session_id]) for turn in turns]
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

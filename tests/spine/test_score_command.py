@@ -111,6 +111,29 @@ def test_what_is_asked_wrongly_exits_with_2(tmp_path: Path) -> None:
         assert "are for runs" in mmrag("score", str(file), flag, "missing", code=2).stderr
 
 
+def outcomes(path: Path, *ego: str) -> Path:
+    """One session of correct turns; each has the given text where its `is_ego` would be."""
+    lines = [
+        f'{{"session_id": "a", "turn_index": {n}, "outcome": "correct"{text}}}\n'
+        for n, text in enumerate(ego)
+    ]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_one_line_says_for_its_session_whether_it_is_egocentric(tmp_path: Path, at: int) -> None:
+    said = [', "is_ego": true' if n == at else "" for n in range(3)]
+    file = outcomes(tmp_path / "o.jsonl", *said)
+    shown = json.loads(mmrag("score", str(file), "--json").stdout)
+    assert shown["ego"]["as_answered"]["total"] == 3
+
+
+def test_a_session_that_is_egocentric_and_is_not_is_refused(tmp_path: Path) -> None:
+    file = outcomes(tmp_path / "o.jsonl", ', "is_ego": true', "", ', "is_ego": false')
+    assert "line 3: is_ego" in mmrag("score", str(file), code=1).stderr
+
+
 def test_help_answers_quickly() -> None:
     """Seconds of work, so that it does not matter what else the machine is doing."""
     times = []
