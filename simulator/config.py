@@ -9,10 +9,13 @@ from typing import Any, cast
 
 import msgspec
 
-from mmrag.errors import DataError, SpecError
+from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.records import Record
 from simulator.engine import Rules
 from simulator.stopping import StopPolicy
+
+SWEEP = "sweep"
+"""The only `degrade` that takes severities."""
 
 
 class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,11 +93,18 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     if not isinstance(loaded, dict):
         raise DataError(f"{path}: a run's YAML is a mapping such as `agent: grounded`.")
     values = cast("dict[str, Any]", loaded)
+    if values.get("degrade") == SWEEP and overrides.get("degrade", SWEEP) != SWEEP:
+        values.pop("severities", None)  # they went with the sweep that a flag has replaced
     return make_config({**values, **overrides}, where=f"{path}: ")
 
 
 def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
     """Check plain values into a config."""
+    if "severities" in values and values.get("degrade") != SWEEP:
+        raise UsageError(
+            f"{where}severities (--severities) are for --degrade sweep; other conditions name "
+            "theirs, as in --degrade clean,low-light@3."
+        )
     try:
         return msgspec.convert(values, RunConfig)
     except SpecError as error:

@@ -23,11 +23,28 @@ if TYPE_CHECKING:
 
 
 def check_agent(config: RunConfig) -> None:
-    """Refuse an agent that nobody knows, before an index is built for it."""
+    """Refuse an agent that nobody knows or that lacks an option, before an index is built for it.
+
+    What an option may be is the agent's own affair, and told when it is made.
+    """
+    import inspect
+
     from mmrag.agents import agents
     from mmrag.registry import Spec
 
-    agents.factory(Spec.parse(config.agent).name)
+    spec = Spec.parse(config.agent)
+    lacking = [
+        name
+        for name, option in inspect.signature(agents.factory(spec.name)).parameters.items()
+        if option.kind is option.KEYWORD_ONLY and option.default is option.empty
+        if name not in ("resources", *spec.options)
+    ]
+    if lacking:
+        raise SpecError(
+            f"agent {config.agent!r} lacks the option {lacking[0]!r}: write "
+            f"{spec.name}:{','.join(f'{name}=…' for name in lacking)} "
+            f"(`mmrag agent describe {spec.name}` explains it)."
+        )
 
 
 def make_agent(config: RunConfig, resources: Resources) -> Agent:

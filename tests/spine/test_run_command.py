@@ -22,7 +22,7 @@ from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from simulator.cli.runs import forget_failures
 from simulator.cli.wiring import claim, shipped_vectors
-from simulator.config import RunConfig
+from simulator.config import RunConfig, load_config
 from simulator.store import RunReader, RunStore
 
 
@@ -328,11 +328,21 @@ def test_a_yaml_file_and_flags_over_it(data: Path, tmp_path: Path) -> None:
     for text, words, code in (
         ("limit: 0\n", "bad.yaml: limit is the number of sessions", 2),
         ("a: b: c\n", "bad.yaml: not YAML", 1),
+        ("severities: [1]\n", "bad.yaml: severities (--severities) are for --degrade sweep", 2),
     ):
         (tmp_path / "bad.yaml").write_text(text)
         complaint = mmrag("run", "--config", str(tmp_path / "bad.yaml"), code=code).stderr
         assert words in complaint
         assert complaint.count("\n") == 1
+
+
+def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text("degrade: sweep\nseverities: [1, 3]\n")
+    usual = RunConfig().severities
+    assert load_config(tmp_path / "run.yaml").severities == (1, 3)
+    assert load_config(tmp_path / "run.yaml", degrade="none").severities == usual
+    (tmp_path / "run.yaml").write_text("severities: [1, 3]\n")
+    assert load_config(tmp_path / "run.yaml", degrade="sweep").severities == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -346,6 +356,9 @@ def test_a_yaml_file_and_flags_over_it(data: Path, tmp_path: Path) -> None:
         (["--data", "crag-mm:"], "needs a folder", 2),
         (["--out", "/proc/run"], "cannot be written", 1),
         (["--severities", "1,x"], "whole numbers", 2),
+        (["--severities", "1"], "for --degrade sweep", 2),
+        (["--degrade", "clean,low-light@3", "--severities", "1"], "for --degrade sweep", 2),
+        (["--agent", "command"], "agent 'command' lacks the option 'run'", 2),
         (["--seconds", "inf"], "seconds is a number", 2),
         (["--seconds", "nan"], "seconds is a number", 2),
         (["--sample-id", "s12"], "no such session among its 6; there is s2, s1", 2),
