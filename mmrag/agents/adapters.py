@@ -114,7 +114,8 @@ def as_reply(said: object) -> Reply:
         return said
     if isinstance(said, str):
         return make_reply(said)
-    raise AgentError(f"the agent returned a {type(said).__name__}; return a text or a Reply.")
+    what = "None" if said is None else f"an object of type {type(said).__name__}"
+    raise AgentError(f"the agent returned {what}; return a text or a Reply.")
 
 
 def command(

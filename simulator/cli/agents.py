@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mmrag.errors import UsageError
+
 if TYPE_CHECKING:
     from rich.tree import Tree
 
@@ -193,24 +195,46 @@ def ask(
     """Ask one question about a picture."""
     import asyncio
 
+    from mmrag.errors import AgentError, MmragError
     from mmrag.images import LazyImage
     from mmrag.records import Query, encode
-    from simulator.cli.wiring import make_agent, make_resources
+    from simulator.cli.wiring import check_agent, make_agent, make_resources
     from simulator.config import RunConfig
 
+    asked_at = _iso(query_time) if query_time is not None else None
     picture = LazyImage.from_path(image)
     picture.pil()  # a broken picture is reported before anything is loaded
     config = RunConfig(data=data, agent=agent, search=search)
+    check_agent(config)
     resources, _ = make_resources(config)
     made = make_agent(config, resources)
-    query = Query(text=question, image=picture, query_time=query_time, session_id="ask")
-    reply = asyncio.run(made.answer(query))
+    query = Query(text=question, image=picture, query_time=asked_at, session_id="ask")
+    try:
+        reply = asyncio.run(made.answer(query))
+    except MmragError:
+        raise
+    except Exception as error:  # an agent may be somebody else's code, as in a run
+        raise AgentError(f"agent {agent}: {type(error).__name__}: {error}") from error
     if as_json:
         typer.echo(encode(reply).decode())
         return
     typer.echo(reply.text)
     if explain:
         _explain(reply)
+
+
+def _iso(text: str) -> str:
+    """A date or a time in the one form that agents compare as text."""
+    import datetime as dt
+
+    for kind in (dt.date, dt.datetime):
+        try:
+            return kind.fromisoformat(text).isoformat()
+        except ValueError:
+            continue
+    raise UsageError(
+        f"--query-time {text!r}: write an ISO date or time, as in 2026-03-01 or 2026-03-01T10:00."
+    )
 
 
 def _explain(reply: Reply) -> None:

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from mmrag.errors import ImageError, SpecError
+from mmrag.agents import agents
+from mmrag.errors import AgentError, ImageError, SpecError, UsageError
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli import build
 from simulator.cli.agents import _explain
@@ -45,6 +46,58 @@ def test_ask_answers_one_turn(tmp_path):
 def test_a_broken_picture_is_reported(tmp_path):
     (tmp_path / "a.png").write_bytes(b"no picture")
     assert isinstance(run("ask", str(tmp_path / "a.png"), "What's this?").exception, ImageError)
+
+
+def ask_at(picture, when):
+    return run("ask", str(picture), "Which is older?", "--search", "none", "--agent", "random",
+               "--query-time", when)  # fmt: skip
+
+
+@pytest.mark.parametrize("when", ["yesterday", "", "2026-13-01", "10:00"])
+def test_a_time_that_is_none_is_refused(tmp_path, when):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    error = ask_at(tmp_path / "a.png", when).exception
+    assert isinstance(error, UsageError)
+    assert "ISO date or time" in str(error)
+
+
+class Echo:
+    """Says when it was asked."""
+
+    def __init__(self, **_):
+        self.capacity = 1
+
+    async def answer(self, query):
+        if query.text == "fail":
+            raise LookupError("nothing there")
+        return Reply(text=str(query.query_time))
+
+
+@pytest.fixture
+def echo(monkeypatch):
+    monkeypatch.setitem(agents._targets, "echo", Echo)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("2026-03-01", "2026-03-01"),
+        ("20260301", "2026-03-01"),
+        ("2026-03-01 10:00", "2026-03-01T10:00:00"),
+    ],
+)
+def test_an_agent_gets_the_time_in_one_form(tmp_path, echo, given, told):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    shown = run("ask", str(tmp_path / "a.png"), "when?", "--search", "none", "--agent", "echo",
+                "--query-time", given)  # fmt: skip
+    assert shown.stdout.strip() == told
+
+
+def test_an_agent_that_raises_is_told_in_a_line(tmp_path, echo):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    done = run("ask", str(tmp_path / "a.png"), "fail", "--search", "none", "--agent", "echo")
+    assert isinstance(done.exception, AgentError)
+    assert str(done.exception) == "agent echo: LookupError: nothing there"
 
 
 def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):

@@ -132,7 +132,7 @@ class Plain:
 
 class Odd:
     async def answer(self, query):
-        return 7
+        return 7 if query.text == "number" else None
 
 
 @pytest.fixture
@@ -146,7 +146,9 @@ def test_a_class_with_one_method(module):
     agent = agents.create("python:name=somebodys_agents/Plain,tone=dry", resources=Resources())
     assert ask(agent, query("hi"))[0].text == "dry: hi"
     odd = agents.create("python:name=somebodys_agents/Odd", resources=Resources())
-    with pytest.raises(AgentError, match="int"):
+    with pytest.raises(AgentError, match="returned an object of type int; return a text"):
+        ask(odd, query("number"))
+    with pytest.raises(AgentError, match="returned None; return a text"):
         ask(odd, query())
     with pytest.raises(SpecError, match="PYTHONPATH"):
         agents.create("python:name=no_such_module/X", resources=Resources())
