@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from simulator.reports.page import in_words
-from simulator.reports.slices import title_of
+from simulator.reports.slices import NONE_COMPARED, title_of, untested
 
 _RATES = (
     ("as_experienced", "truthfulness_score", "truthfulness, as experienced"),
@@ -43,7 +43,7 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         f"**{_cell(one['other'])}** − {_cell(one['baseline'])}: "
         f"{one['turns']:,} turns of {one['sessions']:,} conversations",
         "",
-        "| | baseline | other | difference | 95 % interval | p | detectable |",
+        "| | baseline | other | difference (paired) | 95 % interval | p | detectable |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for view, rate, name in _RATES:
@@ -71,8 +71,13 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
 
 def _slices(one: dict[str, Any]) -> list[str]:
     found = one["standouts"]["found"]
-    own = sum(s["p_holm"] is not None and s["p_holm"] <= 0.05 for s in one["slices"])
-    count = f"{own} of {len(one['slices'])} slices changed beyond chance by themselves (Holm)."
+    tested = [s["p_holm"] for s in one["slices"] if s["p_holm"] is not None]
+    if not tested:
+        return [untested(one["slices"])]
+    own = sum(p <= 0.05 for p in tested)
+    count = f"{own} of {len(tested)} tested slices changed beyond chance by themselves (Holm)."
+    if not one["standouts"]["tested"]:
+        return [f"{NONE_COMPARED} {count}"]
     if not found:
         return [f"No slice changed otherwise than the rest of its dimension; {count}"]
     lines = ["", "| slice that stands out | changed | the rest | p (Holm) | n |"]

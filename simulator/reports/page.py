@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from simulator.reports import charts
 from simulator.reports.canvas import Chart, colour_properties, colour_rules, svg
 from simulator.reports.evidence import STAGES
-from simulator.reports.slices import title_of
+from simulator.reports.slices import NONE_COMPARED, title_of, untested
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -40,6 +40,17 @@ class Figures:
             return Markup('<span class="none">{}</span>').format(words)
         return Markup('<data data-path="{}" data-kind="{}" value="{}">{}</data>').format(
             path, kind, repr(value), words
+        )
+
+    def counted(self, path: str, noun: str, several: str = "") -> Markup:
+        """A count with its noun.
+
+        >>> Figures({"n": 1}).counted("n", "turn").striptags()
+        '1 turn'
+        """
+        one = self.at(path) == 1
+        return Markup("{} {}").format(
+            self.show(path, "count"), noun if one else several or f"{noun}s"
         )
 
     def interval(self, path: str, kind: str = "signed") -> Markup:
@@ -173,6 +184,9 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
     tools: dict[str, Any] = {
         "fig": figures.show,
         "interval": figures.interval,
+        "counted": figures.counted,
+        "untested": untested,
+        "none_compared": NONE_COMPARED,
         "at": figures.at,
         "svg": _drawn,
         "mark": _mark,
@@ -203,7 +217,7 @@ def _heat(change: float | None) -> Markup:
     """Background of a cell that tells how bad a change is."""
     if change is None:
         return Markup("")
-    strength = min(abs(change) / 0.6, 1.0) * 55
+    strength = min(abs(change) / 0.6, 1.0) * 48  # more would drown the text on dark ground
     role = "bad" if change < 0 else "good"
     return escape(f"background:color-mix(in srgb, var(--{role}) {strength:.0f}%, transparent)")
 

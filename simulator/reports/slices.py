@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +127,23 @@ def slice_table(
 def title_of(dimension: str) -> str:
     """A dimension in words."""
     return _TITLES[dimension]
+
+
+NONE_COMPARED = (
+    "No slice could be tested against the rest of its dimension: all changed alike, or one of the "
+    f"two has fewer than {LEAST_SESSIONS} conversations."
+)
+"""Instead of "none stands out" where nothing was tested."""
+
+
+def untested(table: Sequence[dict[str, Any]]) -> str:
+    """Why differences of slices have no p after Holm; empty where all have one."""
+    lacking = sum(entry["p_holm"] is None for entry in table)
+    if not lacking:
+        return ""
+    if lacking == len(table):
+        return f"p (Holm) is – as no slice has the {LEAST_SESSIONS} conversations of a test."
+    return f"p (Holm) is – where a slice has no label or fewer than {LEAST_SESSIONS} conversations."
 
 
 def standouts(
