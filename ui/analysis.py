@@ -14,20 +14,26 @@ import numpy as np
 from mmrag.errors import UsageError
 from simulator.reports.build import Loaded, ReportOptions, load_runs
 from simulator.reports.headline import headline
-from simulator.reports.pairs import Pairs, conversation_difference, match, rate_differences
+from simulator.reports.pairs import (
+    Pairs,
+    conversation_difference,
+    conversation_means,
+    match,
+    rate_differences,
+)
 from simulator.reports.robustness import robustness
 from simulator.reports.slices import dimensions, slice_table, title_of
 from simulator.reports.units import RATES, Uncertainty
 from ui.catalogue import Catalogue
 
-HOW = Uncertainty(resamples=500)
-"""Enough resamples for an interval on a screen; a report takes more."""
+HOW = Uncertainty(resamples=ReportOptions().resamples, seed=ReportOptions().seed)
+"""As a report has it when nothing else is said, so that both give the same intervals."""
 
 TITLES = {
-    "accuracy": "accuracy",
-    "missing": "missing",
-    "hallucination_rate": "hallucination",
-    "truthfulness_score": "truthfulness",
+    "accuracy": "accuracy, as answered",
+    "missing": "missing, as answered",
+    "hallucination_rate": "hallucination, as answered",
+    "truthfulness_score": "truthfulness, as answered",
 }
 
 
@@ -135,7 +141,9 @@ class Analysis:
         differences = [
             _difference(TITLES[rate], tested[rate], *_levels(pairs, rate)) for rate in RATES
         ]
-        differences.append(_difference("multi-turn score", talk, None, None))
+        both, *means = conversation_means(pairs)
+        levels = [float(mean[both].mean()) if both.any() else None for mean in means]
+        differences.append(_difference("multi-turn score", talk, *levels))
         flips = _flips(pairs)
         known = len(np.unique(pairs.cluster))
         return Comparison(

@@ -80,8 +80,8 @@ def rate_differences(pairs: Pairs, how: Uncertainty) -> dict[str, dict[str, Any]
     return table
 
 
-def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
-    """Paired difference of the multi-turn score."""
+def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
+    """Which sessions have a multi-turn score on both sides, and each one's on either side."""
     sides: list[tuple[Floats, Floats]] = []
     for frame, rows, clusters in (
         (pairs.first, pairs.rows, pairs.cluster),
@@ -101,10 +101,15 @@ def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
             )
         )
     has, has_too = sides[0][1], sides[1][1]
-    both = (has > 0) & (has_too > 0)
+    first, second = (np.divide(t, h, out=np.zeros(len(t)), where=h > 0) for t, h in sides)
+    return (has > 0) & (has_too > 0), first, second
+
+
+def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
+    """Paired difference of the multi-turn score."""
+    both, first, second = conversation_means(pairs)
     ones = both * 1.0
-    means = [np.divide(t, h, out=np.zeros(len(t)), where=h > 0) for t, h in sides]
-    return _with_tests([(means[1] - means[0]) * ones], [ones], how)[0]
+    return _with_tests([(second - first) * ones], [ones], how)[0]
 
 
 def slice_differences(
@@ -183,13 +188,18 @@ def flipped(pairs: Pairs) -> dict[str, Any]:
 
 
 def _with_tests(tops: list[Floats], sizes: list[Floats], how: Uncertainty) -> list[dict[str, Any]]:
-    """Mean differences over sessions: interval by bootstrap, p by permutation."""
+    """Mean differences over sessions: interval by bootstrap, p by permutation.
+
+    Where there is no estimate there is nothing to test, and so no p.
+    """
     top, size = np.stack(tops, axis=1), np.stack(sizes, axis=1)
     kept = (size > 0).any(axis=1)
     figures = columns_of_ratios(top[kept], size[kept], how)
     tests = cluster_permutations(top[kept], size[kept], resamples=PERMUTATIONS, seed=how.seed)
     return [
-        {**figure, "p": test.p, "detectable": test.detectable}
+        {**figure, "p": None, "detectable": None}
+        if figure["estimate"] is None
+        else {**figure, "p": test.p, "detectable": test.detectable}
         for figure, test in zip(figures, tests, strict=True)
     ]
 

@@ -46,7 +46,8 @@ def robustness(
         name: rate_differences(match(frame, clean, frame, frame.condition(name)), how)
         for name in degraded
     }
-    adjusted = holm({name: drops[name][VIEW]["truthfulness_score"]["p"] for name in degraded})
+    found = {name: drops[name][VIEW]["truthfulness_score"]["p"] for name in degraded}
+    adjusted = holm({name: 1.0 if p is None else p for name, p in found.items()})
     points = [_point(name, headlines, drops[name], adjusted[name]) for name in degraded]
     return {
         "view": VIEW,

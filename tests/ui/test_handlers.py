@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
+import msgspec
 import pytest
 from ui_agents import Watched
 from ui_parts import picture, result, session, write_run
@@ -20,6 +21,8 @@ from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Verdict
 from simulator.rejudge import rejudge_run
+from simulator.reports.build import ReportOptions, build_report, load_runs
+from simulator.reports.compare import Side, compare_runs
 from simulator.store import RunReader, RunStore
 from ui.analysis import Analysis, Comparison, Difference
 from ui.catalogue import Catalogue
@@ -270,3 +273,77 @@ def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
         differences=(one,), flips=(), pairs=9, sessions=3, only_first=0, only_second=0
     )
     assert said in render("differences.html.j2", found=found)
+
+
+def uneven(folder: Path, *, patterns: tuple[str, ...], scored: bool = True) -> Path:
+    """A run of clean and dark conversations that differ from each other in how they went."""
+    with RunStore(folder) as store:
+        store.set_meta("judge", "rules/1")
+        store.set_meta("config", {"data": "test", "agent": "scripted"})
+        for number, pattern in enumerate(patterns):
+            for degradation, letters in (("clean", pattern), ("low-light@3", patterns[number - 1])):
+                one = session(number, degradation)
+                store.begin(number, one)
+                for index, letter in enumerate(letters):
+                    done = result(one, index, letter)
+                    if not scored:
+                        done = msgspec.structs.replace(done, verdict=None, status="judge_error")
+                    store.commit(done)
+        store.set_meta("finished", True)
+    return folder
+
+
+PATTERNS = ("cccc", "ccic", "icmc", "cmci", "cicm", "ccmc", "mccc")
+
+
+def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
+    folder = uneven(tmp_path / "run", patterns=PATTERNS)
+    analysis = Analysis(opened(folder))
+    with RunReader(folder) as run:
+        loaded, stop, errors = load_runs([run], ReportOptions())
+        reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
+    page = analysis.broken("run")
+    assert page is not None
+    assert page["points"] == reported["robustness"]["points"]
+    assert page["points"][0]["change"]["low"] < page["points"][0]["change"]["high"]
+    of_slices = [entry["truthfulness"] for entry in analysis.slices("run", "clean")]
+    assert of_slices == [entry["truthfulness"] for entry in reported["slices"]["main"]]
+
+    shown = analysis.compare(("run", "clean"), ("run", "low-light@3")).differences
+    sides = [Side(folder=str(folder), condition=name) for name in ("clean", "low-light@3")]
+    (found,) = compare_runs(sides)["comparisons"]
+    for one, told in (
+        (shown[3], found["as_answered"]["truthfulness_score"]),
+        (shown[4], found["multi_turn_score"]),
+    ):
+        assert [one.estimate, one.low, one.high, one.p] == [
+            told[key] for key in ("estimate", "low", "high", "p")
+        ]
+
+
+def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> None:
+    analysis = Analysis(opened(uneven(tmp_path / "run", patterns=PATTERNS)))
+    cards = analysis.compare(("run", "clean"), ("run", "low-light@3")).differences
+    assert [card.name for card in cards][3:] == ["truthfulness, as answered", "multi-turn score"]
+    for card in cards:
+        assert card.first is not None
+        assert card.second is not None
+        assert card.second - card.first == pytest.approx(card.estimate)
+    page = Robustness(analysis)._show("run", "clean")[0]
+    assert "Truthfulness as experienced, against severity" in page
+    assert "Slices as answered, clean" in page
+
+
+def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) -> None:
+    folder = uneven(tmp_path / "run", patterns=PATTERNS[:1], scored=False)
+    analysis = Analysis(opened(folder))
+    found = analysis.compare(("run", "clean"), ("run", "low-light@3"))
+    assert {one.p for one in found.differences} == {None}
+    page = render("differences.html.j2", found=found)
+    assert "No turn is scored in both" in page
+    assert "p =" not in page
+    assert "What happened in the conversation is shown below" in page
+    assert "1 conversation, those" in render(
+        "pairs.html.j2", flips=found.flips, total=len(found.flips), here=""
+    )
+    assert "no scored turn" in Robustness(analysis)._show("run", "clean")[0]
