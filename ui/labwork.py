@@ -48,6 +48,8 @@ class Degraded(msgspec.Struct, frozen=True, kw_only=True):
     size: tuple[int, int]
     box: Box | None
     """Focus in per cent: left, top, width, height."""
+    note: str = ""
+    """What was not done as it was asked; empty where all was."""
     figures: tuple[tuple[str, str], ...]
     record: tuple[tuple[str, str], ...]
     png: bytes
@@ -109,6 +111,7 @@ def degrade_picture(
         after=data_url(after),
         size=before.size,
         box=_percent(box, before.size),
+        note=_outside(box, before.size),
         figures=_figures(record),
         record=flat(record),
         png=buffer.getvalue(),
@@ -150,7 +153,7 @@ class Packages:
 
 
 def parse_box(text: str) -> Box | None:
-    """`left, top, right, bottom`; empty means the whole frame."""
+    """`left, top, right, bottom`; empty means a sample's own box, else the whole frame."""
     if not text.strip():
         return None
     numbers = re.findall(r"-?\d+(?:\.\d+)?", text)
@@ -177,6 +180,17 @@ def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         if isinstance(value, int | float):
             rows.append((label, f"{value:.2f}"))
     return tuple(rows)
+
+
+def _outside(box: Box | None, size: tuple[int, int]) -> str:
+    """Words for a box that lies outside the picture: the whole picture is degraded instead."""
+    inside = _percent(box, size)
+    if box is None or inside is None or (inside[2] > 0 and inside[3] > 0):
+        return ""
+    return (
+        f"The focus box {', '.join(f'{v:g}' for v in box)} lies outside the picture of "
+        f"{size[0]} × {size[1]} pixels, so the whole picture was taken for the thing."
+    )
 
 
 def _percent(box: Box | None, size: tuple[int, int]) -> Box | None:

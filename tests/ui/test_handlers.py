@@ -26,6 +26,7 @@ from simulator.reports.compare import Side, compare_runs
 from simulator.store import RunReader, RunStore
 from ui.analysis import Analysis, Comparison, Difference
 from ui.catalogue import Catalogue
+from ui.labwork import degrade_picture
 from ui.livework import AgentShelf, LiveTalk, Seat
 from ui.pages.live import Live
 from ui.pages.replay import ANY, Replay
@@ -273,6 +274,31 @@ def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
         differences=(one,), flips=(), pairs=9, sessions=3, only_first=0, only_second=0
     )
     assert said in render("differences.html.j2", found=found)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "offset", "turnable"),
+    [(2, 0, [False, False]), (16, 0, [False, True]), (16, 30, [True, False])],
+)
+def test_only_pages_that_are_there_can_be_turned_to(
+    tmp_path: Path, sessions: int, offset: int, turnable: list[bool]
+) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", sessions)))  # two conditions each
+    updates = page._turnable("run", offset, *BLANK)
+    assert [update["interactive"] for update in updates] == turnable
+    assert [update["interactive"] for update in page._turnable(None, 0, *BLANK)] == [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("focus", "note"),
+    [("", False), ("-20,-20,40,40", False), ("900,80,1000,240", True), ("10,-90,60,-5", True)],
+)
+def test_the_lab_says_that_a_box_lies_outside(tmp_path: Path, focus: str, note: bool) -> None:
+    (tmp_path / "a.jpg").write_bytes(picture(1))
+    done = degrade_picture(tmp_path / "a.jpg", "rotated", 2, 0, focus)
+    page = render("lab.html.j2", lab=done)
+    assert ("lies outside the picture of 240 × 320 pixels" in page) is note
+    assert ("mm-overlay" in page) is (bool(focus) and not note)
 
 
 def uneven(folder: Path, *, patterns: tuple[str, ...], scored: bool = True) -> Path:

@@ -124,6 +124,15 @@ def test_the_lab_refuses_what_is_no_picture(page: Page, server: Server, tmp_path
     expect(page.locator("#mm-lab")).to_contain_text("not a picture")
 
 
+def test_the_labs_record_has_the_width_of_a_phone(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_tab(page, server, "Lab")
+    values = page.locator("#mm-lab .mm-facts dd")
+    expect(values.first).to_be_visible()
+    narrow = values.evaluate_all("all => Math.min(...all.map(one => one.clientWidth))")
+    assert narrow > 250
+
+
 def test_a_dropdowns_arrow_leaves_its_text_alone(page: Page, server: Server) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_tab(page, server, "Compare")

@@ -64,7 +64,9 @@ class Lab:
                 )  # fmt: skip
                 self.seed = gr.Number(value=0, precision=0, label="Seed", minimum=0)
                 self.focus = gr.Textbox(
-                    label="Focus box", placeholder="left, top, right, bottom in pixels; empty: all",
+                    label="Focus box", placeholder="left, top, right, bottom in pixels",
+                    info="The thing that is asked about. Left empty: a sample's own box, "
+                    "of your own picture all of it.",
                     elem_id="mm-focus",
                 )  # fmt: skip
             with gr.Column(scale=9, min_width=300):

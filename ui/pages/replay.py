@@ -64,11 +64,13 @@ class Replay:
                 )
                 with gr.Row():
                     self.newer = gr.Button(
-                        f"← previous {PAGE}", size="sm", elem_id="mm-earlier", min_width=80
-                    )
+                        f"← previous {PAGE}", size="sm", elem_id="mm-earlier", min_width=80,
+                        interactive=False,
+                    )  # fmt: skip
                     self.older = gr.Button(
-                        f"next {PAGE} →", size="sm", elem_id="mm-later", min_width=80
-                    )
+                        f"next {PAGE} →", size="sm", elem_id="mm-later", min_width=80,
+                        interactive=False,
+                    )  # fmt: skip
             with gr.Column(scale=9, min_width=300):
                 with gr.Row(elem_id="mm-steps"):
                     self.previous = gr.Button(
@@ -158,6 +160,12 @@ class Replay:
                 [self.list, self.offset],
                 show_progress="hidden",
             )
+        self.list.change(
+            self._turnable,
+            [self.run, self.offset, *filters],
+            [self.newer, self.older],
+            show_progress="hidden",
+        )
         for button, step in ((self.previous, -1), (self.next, 1)):
             button.click(
                 self._step(step),
@@ -218,6 +226,12 @@ class Replay:
             return [self._list(catalogue, rows, offset, here, filtered=filtered), offset]
 
         return turn
+
+    def _turnable(self, name: str | None, offset: int, *values: Any) -> list[Any]:
+        """Whether there is a page before and one after the listed one."""
+        rows = self._rows(name, values)[1] if name in self.runs else []
+        there = (offset > 0, offset + PAGE < len(rows))
+        return [gr.update(interactive=one) for one in there]
 
     def _step(self, step: int) -> Any:
         def go(name: str | None, here: Row | None, *values: Any) -> list[Any]:
