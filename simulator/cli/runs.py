@@ -143,6 +143,7 @@ def score(
     """Score a run, or any system's outcomes: lines of {session_id, turn_index, outcome, ...}."""
     from mmrag.metrics.protocols import PROTOCOLS
     from mmrag.metrics.protocols import score as score_turns
+    from simulator.cli.showing import by_condition
     from simulator.outcomes import read_outcomes
     from simulator.results import ScoreOptions, options_for, score_run
     from simulator.stopping import StopPolicy
@@ -157,6 +158,7 @@ def score(
                 degradation=degradation, resamples=resamples, seed=seed,
             )  # fmt: skip
             figures = score_run(reader, options)
+            conditions = {} if as_json else by_condition(reader, options)
     else:
         if agent_errors is not None or degradation is not None:
             raise UsageError(
@@ -173,7 +175,8 @@ def score(
             resamples=resamples,
             seed=options.seed,
         )
-    _print_scores(figures, options, as_json=as_json)
+        conditions = {}
+    _print_scores(figures, options, conditions, as_json=as_json)
 
 
 def rejudge(
@@ -186,7 +189,7 @@ def rejudge(
     import asyncio
 
     from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import stage_bars
+    from simulator.cli.showing import by_condition, stage_bars
     from simulator.cli.wiring import make_judge
     from simulator.rejudge import rejudge_run
     from simulator.results import options_for, score_run
@@ -200,9 +203,11 @@ def rejudge(
             work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
             count = asyncio.run(work)
         left = store.turn_counts().get("judge_error", 0)
-        _say(f"{count} replies judged{f', {left} left unscored' if left else ''}.")
+        replies = "reply" if count == 1 else "replies"
+        _say(f"{count} {replies} judged{f', {left} left unscored' if left else ''}.")
         options = options_for(store)
-        _print_scores(score_run(store, options), options, as_json=as_json)
+        conditions = {} if as_json else by_condition(store, options)
+        _print_scores(score_run(store, options), options, conditions, as_json=as_json)
 
 
 def show(
@@ -274,7 +279,7 @@ def execute(
     from simulator.cli import wiring
     from simulator.cli.interrupting import interruptible
     from simulator.cli.live import live_table
-    from simulator.cli.showing import failure_note
+    from simulator.cli.showing import by_condition, failure_note
     from simulator.results import options_for, score_run
     from simulator.runner import run_sessions
     from simulator.store import RunStore
@@ -311,10 +316,11 @@ def execute(
             store.set_meta("cache", cache.stats)
         options = options_for(store)
         figures = score_run(store, options)
+        conditions = {} if as_json else by_condition(store, options)
         note = failure_note(store)
-    _print_scores({**figures, "run": str(out)}, options, as_json=as_json)
+    _print_scores({**figures, "run": str(out)}, options, conditions, as_json=as_json)
     if note is not None:
-        _say(f"{note}. Ask them again with: {again} --errors")
+        _say(f"{note.rstrip('.')}. Ask them again with: {again} --errors")
     if not as_json:
         typer.echo(f"run: {out}")
 
@@ -336,13 +342,19 @@ def forget_failures(folder: Path) -> int:
     return dropped
 
 
-def _print_scores(figures: dict[str, Any], options: ScoreOptions, *, as_json: bool) -> None:
+def _print_scores(
+    figures: dict[str, Any],
+    options: ScoreOptions,
+    conditions: dict[str, dict[str, Any]],
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
         typer.echo(json.dumps(figures, indent=2))
         return
     from simulator.cli.showing import print_scores
 
-    print_scores(figures, options)
+    print_scores(figures, options, conditions)
 
 
 def _numbers(text: str | None) -> list[int] | None:

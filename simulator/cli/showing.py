@@ -103,14 +103,43 @@ def stage_bars() -> Generator[Advance, None, None]:
         yield advance
 
 
-def print_scores(figures: dict[str, Any], options: ScoreOptions) -> None:
-    """The headline figures as a table."""
+def by_condition(run: RunReader, options: ScoreOptions) -> dict[str, dict[str, Any]]:
+    """Figures of each condition of a sweep; empty where one condition, or a mixture, is scored.
+
+    Without intervals: they would take as long as those of the whole, once for each condition.
+    """
+    from mmrag.metrics.protocols import TurnScore, score
+    from simulator.results import turn_scores
+    from simulator.stopping import StopPolicy
+
+    config: dict[str, Any] = run.meta("config") or {}
+    if options.degradation is not None or config.get("degrade") == "mix":
+        return {}
+    turns: dict[str, list[TurnScore]] = {}
+    for turn in turn_scores(run, agent_errors=options.agent_errors):
+        condition = turn.session_id.removeprefix(turn.cluster or "").removeprefix("@") or "clean"
+        turns.setdefault(condition, []).append(turn)
+    if len(turns) < 2:
+        return {}
+    stop = StopPolicy.parse(options.stop, seed=options.seed).rule
+    return {
+        condition: score(rows, options.protocol, stop=stop, resamples=0)["all"]
+        for condition, rows in turns.items()
+    }
+
+
+def print_scores(
+    figures: dict[str, Any],
+    options: ScoreOptions,
+    conditions: dict[str, dict[str, Any]] | None = None,
+) -> None:
+    """The headline figures as a table, and a line for each condition where there are several."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
     for view in ("all", "ego"):
-        if view not in figures:
+        if view not in figures or (view == "ego" and figures[view] == figures["all"]):
             continue
         found = figures[view]
         title = f"{options.protocol}, {options.stop}"
@@ -118,6 +147,8 @@ def print_scores(figures: dict[str, Any], options: ScoreOptions) -> None:
             title += f", agent errors count as {options.agent_errors}"
         if view == "ego":
             title += ", egocentric only"
+        if conditions:
+            title += f", {len(conditions)} conditions together"
         table = Table(title=title, title_justify="left")
         table.add_column("")
         if options.protocol == "strict":
@@ -144,15 +175,39 @@ def print_scores(figures: dict[str, Any], options: ScoreOptions) -> None:
         table.add_row("multi-turn score", *([""] if strict else []), cell)
         console.print(table)
         console.print(_footer(found), style="dim")
+    if conditions:
+        console.print(_condition_table(conditions, strict=options.protocol == "strict"))
+
+
+def _condition_table(conditions: dict[str, dict[str, Any]], *, strict: bool) -> Any:
+    from rich.table import Table
+
+    title = f"by condition{', as experienced' if strict else ''}"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("condition", no_wrap=True)
+    for name in ("turns", *_ROWS.values(), "multi-turn"):
+        table.add_column(name, justify="right")
+    for condition, found in sorted(conditions.items(), key=lambda item: item[0] != "clean"):
+        rates = found["as_experienced"] if strict else found
+        score = found["mean_multi_turn_conversation_score"]
+        table.add_row(
+            _plain(condition),
+            f"{found['total']:,}",
+            *(_cell(rates[key], None, scored=rates["total"]) for key in _ROWS),
+            _cell(score, None, scored=found["total"]),
+        )
+    return table
 
 
 def show_run(run: RunReader, *, as_json: bool) -> None:
     """Settings, statuses and sessions of a run."""
     keys = run.session_keys()
+    cache: dict[str, Any] | None = run.meta("cache")
     summary = {
         "config": run.meta("config"),
         "provenance": run.meta("provenance"),
         "judge": run.meta("judge"),
+        "cache": cache,
         "finished": bool(run.meta("finished")),
         "statuses": run.turn_counts(),
         "sessions": len(keys),
@@ -164,8 +219,11 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
     from rich.table import Table
 
     console = Console()
-    console.print_json(json.dumps({k: v for k, v in summary.items() if k != "provenance"}))
-    table = Table("session", "degradation", "turns", title=f"{len(keys)} sessions")
+    left = ("provenance", "cache")
+    console.print_json(json.dumps({k: v for k, v in summary.items() if k not in left}))
+    if cache is not None:
+        console.print(_cache_line(cache))
+    table = Table("session", "degradation", "turns", title=_counted(len(keys), "conversation"))
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)
         marks = " ".join(_mark(turn) for turn in turns)
@@ -175,6 +233,20 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
         console.print(
             f"... and {len(keys) - 50} more; `mmrag export` writes them all.", style="dim"
         )
+
+
+def _cache_line(stats: dict[str, Any]) -> str:
+    """What the last call to run or resume had to do only once."""
+    hits, all_calls = stats.get("hits", 0), stats.get("hits", 0) + stats.get("misses", 0)
+    asked = _counted(all_calls, "model call or search", "model calls and searches")
+    line = f"cache: {hits:,} of {asked} answered from it"
+    saved: dict[str, Any] = stats.get("saved") or {}
+    if saved.get("calls") or saved.get("input_tokens"):
+        line += (
+            f"; saved {saved.get('input_tokens', 0):,} input and "
+            f"{saved.get('output_tokens', 0):,} output tokens, ${saved.get('cost', 0.0):.4f}"
+        )
+    return f"{line}."
 
 
 def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: bool) -> None:
@@ -236,17 +308,24 @@ def _cell(value: float, interval: list[float | None] | None, *, scored: int) -> 
 
 
 def _footer(found: dict[str, Any]) -> str:
-    words = [f"{found['total']} scored turns"]
+    words = [_counted(found["total"], "scored turn")]
     if "sessions" in found:
+        conversations = _counted(found["sessions"], "conversation")
         words = [
-            f"{found['sessions']} conversations, {found['asked']} turns asked",
+            f"{conversations}, {_counted(found['asked'], 'turn')} asked",
             f"coverage {found['coverage']:.1%}",
             f"stopped early {found['early_stop_rate']:.1%}",
             f"{found['successful_turns']:.2f} successful turns each",
         ]
     if found.get("not_asked"):
-        words.append(f"{found['not_asked']} turns after a stop were never asked")
+        several = "was" if found["not_asked"] == 1 else "were"
+        turns = _counted(found["not_asked"], "turn")
+        words.append(f"{turns} after a stop {several} never asked")
     return "; ".join(words) + "."
+
+
+def _counted(number: int, noun: str, several: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def _mark(result: Any) -> str:

@@ -18,8 +18,10 @@ from spine_parts import picture
 from test_crag_mm import v1_row, write
 from test_score_command import mmrag
 
+from mmrag.cache import CacheStats
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
+from mmrag.records import Usage
 from simulator.cli.runs import forget_failures
 from simulator.cli.wiring import claim, shipped_vectors
 from simulator.config import RunConfig, load_config
@@ -140,6 +142,60 @@ def test_show(run: Path) -> None:
     assert "what is it?" in talk
     assert "reference: first" in talk
     assert "no session 'nobody'" in mmrag("show", str(run), "nobody", code=1).stderr
+
+
+def test_show_says_what_the_cache_saved(run: Path, tmp_path: Path) -> None:
+    with RunReader(run) as there:
+        assert there.meta("cache") is None  # the scripted agent searches nothing
+    assert "cache" not in mmrag("show", str(run)).stdout
+    saved = Usage(input_tokens=1200, output_tokens=30, calls=3, cost=0.5)
+    with RunStore(tmp_path / "saving") as store:
+        store.set_meta("cache", CacheStats(hits=3, misses=1, saved=saved))
+    shown = " ".join(mmrag("show", str(tmp_path / "saving")).stdout.split())
+    assert "cache: 3 of 4 model calls and searches answered from it" in shown
+    assert "saved 1,200 input and 30 output tokens, $0.5000." in shown
+    told = json.loads(mmrag("show", str(tmp_path / "saving"), "--json").stdout)["cache"]
+    assert told["hits"] == 3
+
+
+def test_each_condition_of_a_run_has_a_line(data: Path, tmp_path: Path) -> None:
+    several = ["--degrade", "clean,rotated@3", "--limit", "2"]
+    shown = mmrag("run", *arguments(data, tmp_path / "run"), *several).stdout
+    assert "2 conditions together" in shown
+    lines = shown.partition("by condition, as experienced")[2].splitlines()
+    told = [line.split() for line in lines if line.startswith(("clean", "rotated@3"))]
+    assert [words[:2] for words in told] == [["clean", "4"], ["rotated@3", "4"]]
+    assert told[0][2:] == told[1][2:]
+    again = mmrag("score", str(tmp_path / "run"), "--degradation", "clean").stdout
+    assert "by condition" not in again
+    assert "together" not in again
+
+
+@pytest.mark.parametrize(
+    ("ego", "tables"), [((True, True), 1), ((True, False), 2), ((False, False), 1)]
+)
+def test_what_is_all_egocentric_is_told_once(
+    tmp_path: Path, ego: tuple[bool, bool], tables: int
+) -> None:
+    lines = [
+        {"session_id": f"s{n}", "turn_index": 0, "outcome": "correct", "is_ego": one}
+        for n, one in enumerate(ego)
+    ]
+    (tmp_path / "o.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = mmrag("score", str(tmp_path / "o.jsonl")).stdout
+    assert shown.count("truthfulness") == tables
+
+
+def test_one_of_a_thing_is_told_as_one(data: Path, tmp_path: Path) -> None:
+    done = mmrag("run", *arguments(data, tmp_path / "run"), "--limit", "1")
+    assert "1 conversation, 2 turns asked" in " ".join(done.stdout.split())
+
+
+def test_the_note_of_failures_has_one_full_stop(talkative: Talkative, tmp_path: Path) -> None:
+    talkative.fails_at("s0/0")
+    done = mmrag("run", *talkative.arguments(tmp_path / "run"), "--limit", "1")
+    assert ". Ask them again with" in done.stderr
+    assert ".. Ask them" not in done.stderr
 
 
 def test_rejudge(run: Path) -> None:
