@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import re
 import sys
 import threading
 import types
 import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import msgspec
 import psutil
@@ -152,6 +154,35 @@ def test_a_class_with_one_method(module):
         ask(odd, query())
     with pytest.raises(SpecError, match="PYTHONPATH"):
         agents.create("python:name=no_such_module/X", resources=Resources())
+
+
+DOCS = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+
+
+def test_the_agent_in_the_docs_is_one(tmp_path, monkeypatch):
+    (example,) = re.findall(r"```python\n(.*?)```", DOCS, re.S)
+    (tmp_path / "my_agent.py").write_text(example)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_agent", raising=False)
+    specs = re.findall(r"--agent (python:name=my_agent/\S+)", DOCS)
+    assert len(specs) == 2
+    for spec in specs:
+        agent = agents.create(spec, resources=resources())
+        first, later = ask(agent, query("What is this?"), query("Who made it?", history=HISTORY))
+        assert (first.text, first.citations) == ("Alder Brook Kettle", ("7",))
+        assert later.text.startswith("The maker of Alder Brook Kettle is Foo Brass Works.")
+    (unsure,) = ask(agents.create(f"{specs[0]},least=0.9", resources=resources()), query())
+    assert unsure.abstained
+    monkeypatch.delitem(sys.modules, "my_agent")
+
+
+def test_the_docs_name_every_field_of_a_query_and_a_reply():
+    told = DOCS.partition("`query` has")[2].partition("## ")[0]
+    for field in (*Query.__struct_fields__, *Resources.__struct_fields__):
+        known = {"image_search": "search_images", "web_search": "search_text"}.get(field, field)
+        assert f"`{known}" in told or field == "seed", field
+    for field in Reply.__struct_fields__:
+        assert f"`{field}`" in told or field == "abstained", field
 
 
 # -- programs that speak JSON lines
