@@ -246,7 +246,7 @@ def export(
     chosen = kind or by_name.get(out.suffix, out.suffix.lstrip("."))
     with RunReader(folder) as reader:
         count = export_run(reader, out, chosen)
-    _say(f"{count} turns written to {out}.")
+    _say(f"{count} turn{'' if count == 1 else 's'} written to {out}.")
 
 
 def doctor(as_json: AsJson = False) -> None:

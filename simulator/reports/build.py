@@ -248,7 +248,8 @@ def _unfinished(name: str, state: dict[str, Any]) -> str:
     if state["broken_off"]:
         parts.append(f"{state['broken_off']} broken off")
     if state["missing_turns"]:
-        parts.append(f"{state['missing_turns']} turns missing")
+        several = "" if state["missing_turns"] == 1 else "s"
+        parts.append(f"{state['missing_turns']} turn{several} missing")
     what = f" ({', '.join(parts)})" if parts else ""
     return (
         f"{name} is not finished{what}: the figures are those of what is there. "

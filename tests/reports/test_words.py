@@ -83,6 +83,11 @@ def test_differences_are_headed_as_paired(compared: dict[str, Any]) -> None:
 
 def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:
     assert "Condition clean: 1 conversation, " in report_of(tmp_path, sessions=1)
+    (tmp_path / "other").mkdir()
+    plant(tmp_path / "other" / "run", sessions=1, base=0.1, shared_picture=True)
+    sides = [Side(folder=str(tmp_path / name)) for name in ("run", "other/run")]
+    shown = comparison_markdown(compare_runs(sides, FEW), [])
+    assert "of 1 conversation\n" in shown
     counted = Figures({"n": 1, "m": 2}).counted
     assert counted("n", "hypothesis", "hypotheses").striptags() == "1 hypothesis"
     assert counted("m", "hypothesis", "hypotheses").striptags() == "2 hypotheses"
