@@ -89,7 +89,7 @@ def test_text_stands_out_from_its_ground(browser: Any, sweep_report: Path, schem
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The widest tables, +100.0 % [+100.0, +100.0] nearly throughout, and a comparison with the deepest tints."""
+    """The widest tables, +100.0 % [+100.0, +100.0] nearly throughout, and the deepest tints."""
     folder = tmp_path_factory.mktemp("few")
     options = ReportOptions(resamples=50, failures=0)
     for name, base in (("wrong", -9.0), ("right", 9.0)):
