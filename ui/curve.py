@@ -12,8 +12,16 @@ _WIDTH, _HEIGHT = 300, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 26, 30
 
 
-def severity_curve(kind: str, points: Sequence[dict[str, Any]], clean: dict[str, Any]) -> Markup:
-    """Truthfulness against severity for one kind, with its band; severity 0 is clean."""
+def severity_curve(
+    kind: str,
+    points: Sequence[dict[str, Any]],
+    clean: dict[str, Any],
+    beside: Sequence[dict[str, Any]] = (),
+) -> Markup:
+    """Truthfulness against severity for one kind, with its band; severity 0 is clean.
+
+    `beside` are the points of all curves of a page: their axes are alike, or an eye is misled.
+    """
     known = [p for p in points if p["severity"] and p["truthfulness"]["estimate"] is not None]
     if not known or clean["estimate"] is None:
         return Markup('<p class="mm-empty">{}: no scored turn.</p>').format(kind)
@@ -22,7 +30,8 @@ def severity_curve(kind: str, points: Sequence[dict[str, Any]], clean: dict[str,
         (p["severity"], p["truthfulness"], p)
         for p in sorted(known, key=lambda point: point["severity"])
     ]
-    ends = [f[end] for _, f, _ in series for end in ("low", "high", "estimate")]
+    shown = [clean, *(point["truthfulness"] for point in (*known, *beside))]
+    ends = [f[end] for f in shown for end in ("low", "high", "estimate")]
     low, high, step = _span([value for value in ends if value is not None])
     last = max(severity for severity, _, _ in series)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from simulator.reports.compare import Side, compare_runs
 from simulator.store import RunReader, RunStore
 from ui.analysis import Analysis, Comparison, Difference
 from ui.catalogue import Catalogue
+from ui.curve import severity_curve
 from ui.labwork import degrade_picture
 from ui.livework import AgentShelf, LiveTalk, Seat
 from ui.pages.live import Live
@@ -373,3 +375,19 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
         "pairs.html.j2", flips=found.flips, total=len(found.flips), here=""
     )
     assert "no scored turn" in Robustness(analysis)._show("run", "clean")[0]
+
+
+def test_curves_side_by_side_have_one_scale() -> None:
+    def point(kind: str, estimate: float) -> dict[str, Any]:
+        found = {"estimate": estimate, "low": estimate - 0.1, "high": estimate + 0.1, "n": 9}
+        return {"kind": kind, "severity": 3, "condition": f"{kind}@3", "truthfulness": found,
+                "change": {"p_holm": 1.0}}  # fmt: skip
+
+    clean = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 9}
+    points = [point("blurred", -0.4), point("rotated", 0.45)]
+    axes = [
+        re.findall(r">(-?\d+%)</text>", severity_curve(p["kind"], [p], clean, points))
+        for p in points
+    ]
+    assert axes[0] == axes[1]
+    assert axes[0] != re.findall(r">(-?\d+%)</text>", severity_curve("rotated", points[1:], clean))
