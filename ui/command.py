@@ -86,7 +86,8 @@ def _open(
         )
     live = LiveSetup(AgentShelf(resources, names), names, folder)
     server = make_server(catalogues, live, [host, *allow_host])
-    typer.echo(f"{len(catalogues)} runs; open {address(at, host)}", err=True)
+    count = "1 run" if len(catalogues) == 1 else f"{len(catalogues)} runs"
+    typer.echo(f"{count}; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
         typer.echo(
             "Others cannot open it yet: name the address they use with --allow-host.", err=True

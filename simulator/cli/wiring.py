@@ -48,10 +48,18 @@ def check_agent(config: RunConfig) -> None:
 
 
 def make_agent(config: RunConfig, resources: Resources) -> Agent:
-    """The agent that a config names."""
+    """The agent that a config names; what it raises while it is made is its own fault."""
     from mmrag.agents import agents
+    from mmrag.errors import AgentError, MmragError
 
-    return agents.create(config.agent, resources=resources)
+    try:
+        return agents.create(config.agent, resources=resources)
+    except MmragError:
+        raise
+    except Exception as error:
+        raise AgentError(
+            f"agent {config.agent} cannot be made: {type(error).__name__}: {error}"
+        ) from error
 
 
 def make_judge(spec: str) -> Judge:

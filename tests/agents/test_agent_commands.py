@@ -100,6 +100,16 @@ def test_an_agent_that_raises_is_told_in_a_line(tmp_path, echo):
     assert str(done.exception) == "agent echo: LookupError: nothing there"
 
 
+def test_an_agent_that_cannot_be_made_is_told_in_a_line(tmp_path, monkeypatch):
+    (tmp_path / "breaking.py").write_text("class Bad:\n    def __init__(self): {}['model']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    spec = "python:name=breaking/Bad"
+    done = run("ask", str(tmp_path / "a.png"), "what?", "--search", "none", "--agent", spec)
+    assert isinstance(done.exception, AgentError)
+    assert str(done.exception) == f"agent {spec} cannot be made: KeyError: 'model'"
+
+
 def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
     item = Evidence(source="web", id="1", score=0.5, title="A page", url="https://a.example")
     inner = Step(name="ocr", seconds=0.25, info={"lines": ["\x1b[31mred"]})
