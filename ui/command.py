@@ -62,6 +62,7 @@ def _open(
     from mmrag.listening import address, serve
     from simulator.cli.wiring import make_resources
     from simulator.config import RunConfig
+    from simulator.counting import counted
     from ui.catalogue import find_runs, open_catalogues
     from ui.livework import AgentShelf
     from ui.pages.app import LiveSetup
@@ -86,8 +87,7 @@ def _open(
         )
     live = LiveSetup(AgentShelf(resources, names), names, folder)
     server = make_server(catalogues, live, [host, *allow_host])
-    count = "1 run" if len(catalogues) == 1 else f"{len(catalogues)} runs"
-    typer.echo(f"{count}; open {address(at, host)}", err=True)
+    typer.echo(f"{counted(len(catalogues), 'run')}; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
         typer.echo(
             "Others cannot open it yet: name the address they use with --allow-host.", err=True

@@ -16,9 +16,10 @@ from mmrag.errors import ConflictError, DataError, UsageError
 from mmrag.search.build import COLLECTION, derive, describe, in_batches
 from mmrag.search.database import IMAGES, WEB, Batch, collections, open_folder
 from mmrag.search.files import make_folder, owning
-from mmrag.search.index import open_vectors, read_manifests, unit_rows
+from mmrag.search.index import open_vectors, read_manifests
 from mmrag.search.manifest import Manifest, write_manifest
 from mmrag.search.rows import Rows
+from mmrag.search.vectors import unit_rows
 
 PUBLISHED = {
     "images": "open-clip:model=ViT-L-14-336,weights=openai",

@@ -23,7 +23,7 @@ from mmrag.search.manifest import Manifest, check_files, read_manifest, write_ma
 from mmrag.search.regions import MAX_REGIONS
 from mmrag.search.rerank import rerankers
 from mmrag.search.rows import Rows
-from mmrag.search.vectors import ExactVectors, GraphVectors, Vectors
+from mmrag.search.vectors import ExactVectors, GraphVectors, Vectors, unit_rows
 from mmrag.search.web import Mode, Web
 
 PARTS = ("images", "web")
@@ -224,10 +224,3 @@ def _all_unit(matrix: NDArray[Any]) -> bool:
         if not ((np.abs(norms - 1) < 1e-3) | (norms == 0)).all():
             return False
     return True
-
-
-def unit_rows(vectors: Any) -> NDArray[np.float32]:
-    """Rows of length 1; those that are stay as they are to the last bit, and so do their scores."""
-    rows = np.asarray(vectors, np.float32)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(np.abs(norms - 1) < 1e-5, rows, rows / np.maximum(norms, 1e-12))

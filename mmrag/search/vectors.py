@@ -263,9 +263,15 @@ def checked(queries: Floats, dim: int) -> Floats:
         raise DataError(f"a query has {queries.shape[-1]} numbers, this index has {dim}.")
     if not np.isfinite(queries).all():
         raise DataError("a query vector holds NaN or infinity; encode the query again.")
-    norms = np.linalg.norm(queries, axis=1, keepdims=True)
+    return unit_rows(queries)
+
+
+def unit_rows(vectors: Any) -> Floats:
+    """Rows of length 1; those that are stay as they are to the last bit, and so do their scores."""
+    rows = np.asarray(vectors, np.float32)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = np.abs(norms - 1) < 1e-5
-    return np.where(unit, queries, queries / np.maximum(norms, 1e-12)).astype(np.float32)
+    return np.where(unit, rows, rows / np.maximum(norms, 1e-12)).astype(np.float32)
 
 
 def rescored(matrix: Any, queries: Floats, near: Rows, k: int) -> tuple[Rows, Floats]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmrag.errors import SpecError, UsageError
+from simulator.counting import counted
 
 if TYPE_CHECKING:
     from simulator.config import RunConfig
@@ -203,8 +204,8 @@ def rejudge(
             work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
             count = asyncio.run(work)
         left = store.turn_counts().get("judge_error", 0)
-        replies = "reply" if count == 1 else "replies"
-        _say(f"{count} {replies} judged{f', {left} left unscored' if left else ''}.")
+        unscored = f", {left} left unscored" if left else ""
+        _say(f"{counted(count, 'reply', 'replies')} judged{unscored}.")
         options = options_for(store)
         conditions = {} if as_json else by_condition(store, options)
         _print_scores(score_run(store, options), options, conditions, as_json=as_json)
@@ -246,7 +247,7 @@ def export(
     chosen = kind or by_name.get(out.suffix, out.suffix.lstrip("."))
     with RunReader(folder) as reader:
         count = export_run(reader, out, chosen)
-    _say(f"{count} turn{'' if count == 1 else 's'} written to {out}.")
+    _say(f"{counted(count, 'turn')} written to {out}.")
 
 
 def doctor(as_json: AsJson = False) -> None:

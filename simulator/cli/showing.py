@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from mmrag.records import Status
+from simulator.counting import counted
 
 if TYPE_CHECKING:
     from simulator.results import ScoreOptions
@@ -223,7 +224,7 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
     console.print_json(json.dumps({k: v for k, v in summary.items() if k not in left}))
     if cache is not None:
         console.print(_cache_line(cache))
-    table = Table("session", "degradation", "turns", title=_counted(len(keys), "conversation"))
+    table = Table("session", "degradation", "turns", title=counted(len(keys), "conversation"))
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)
         marks = " ".join(_mark(turn) for turn in turns)
@@ -238,7 +239,7 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
 def _cache_line(stats: dict[str, Any]) -> str:
     """What the last call to run or resume had to do only once."""
     hits, all_calls = stats.get("hits", 0), stats.get("hits", 0) + stats.get("misses", 0)
-    asked = _counted(all_calls, "model call or search", "model calls and searches")
+    asked = counted(all_calls, "model call or search", "model calls and searches")
     line = f"cache: {hits:,} of {asked} answered from it"
     saved: dict[str, Any] = stats.get("saved") or {}
     if saved.get("calls") or saved.get("input_tokens"):
@@ -308,24 +309,20 @@ def _cell(value: float, interval: list[float | None] | None, *, scored: int) -> 
 
 
 def _footer(found: dict[str, Any]) -> str:
-    words = [_counted(found["total"], "scored turn")]
+    words = [counted(found["total"], "scored turn")]
     if "sessions" in found:
-        conversations = _counted(found["sessions"], "conversation")
+        conversations = counted(found["sessions"], "conversation")
         words = [
-            f"{conversations}, {_counted(found['asked'], 'turn')} asked",
+            f"{conversations}, {counted(found['asked'], 'turn')} asked",
             f"coverage {found['coverage']:.1%}",
             f"stopped early {found['early_stop_rate']:.1%}",
             f"{found['successful_turns']:.2f} successful turns each",
         ]
     if found.get("not_asked"):
         several = "was" if found["not_asked"] == 1 else "were"
-        turns = _counted(found["not_asked"], "turn")
+        turns = counted(found["not_asked"], "turn")
         words.append(f"{turns} after a stop {several} never asked")
     return "; ".join(words) + "."
-
-
-def _counted(number: int, noun: str, several: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def _mark(result: Any) -> str:

@@ -13,6 +13,7 @@ from mmrag.errors import SpecError
 from mmrag.metrics.correction import Calibration
 from mmrag.records import Record
 from simulator.config import RunConfig
+from simulator.counting import counted
 from simulator.reports.confidence import confidence
 from simulator.reports.conversation import conversation, history_errors
 from simulator.reports.corrected import check_calibration, corrected
@@ -248,8 +249,7 @@ def _unfinished(name: str, state: dict[str, Any]) -> str:
     if state["broken_off"]:
         parts.append(f"{state['broken_off']} broken off")
     if state["missing_turns"]:
-        several = "" if state["missing_turns"] == 1 else "s"
-        parts.append(f"{state['missing_turns']} turn{several} missing")
+        parts.append(f"{counted(state['missing_turns'], 'turn')} missing")
     what = f" ({', '.join(parts)})" if parts else ""
     return (
         f"{name} is not finished{what}: the figures are those of what is there. "

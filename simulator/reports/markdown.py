@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simulator.reports.page import counted_in_words, in_words
+from simulator.counting import counted
+from simulator.reports.page import in_words
 from simulator.reports.slices import NONE_COMPARED, title_of, untested
 
 _RATES = (
@@ -41,8 +42,8 @@ def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]])
 def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -> list[str]:
     lines = [
         f"**{_cell(one['other'])}** − {_cell(one['baseline'])}: "
-        f"{counted_in_words(one['turns'], 'turn')} of "
-        f"{counted_in_words(one['sessions'], 'conversation')}",
+        f"{counted(one['turns'], 'turn')} of "
+        f"{counted(one['sessions'], 'conversation')}",
         "",
         "| | baseline | other | difference (paired) | 95 % interval | p | detectable |",
         "|---|--:|--:|--:|--:|--:|--:|",

@@ -107,15 +107,6 @@ def in_words(value: float | None, kind: str) -> str:
     return text.replace("-", "−")
 
 
-def counted_in_words(number: int, noun: str) -> str:
-    """A count with its noun, where there is no path to show.
-
-    >>> counted_in_words(1, "turn"), counted_in_words(2000, "turn")
-    ('1 turn', '2,000 turns')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def report_page(report: dict[str, Any], published: dict[str, Any]) -> str:
     """The report as HTML."""
     drawn = [_charts_of(run, f"runs.{index}") for index, run in enumerate(report["runs"])]

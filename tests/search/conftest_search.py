@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image, ImageDraw
 
@@ -17,6 +18,8 @@ from mmrag.search.build import build_index
 from mmrag.search.chunks import Chunker
 from mmrag.search.index import Index, open_index
 from mmrag.search.sources import open_source
+from simulator import cli
+from simulator.datasets.world import mini_folder
 
 COLOURS = {
     "Alder Kettle": (200, 30, 30), "Birch Lamp": (30, 180, 40), "Cedar Clock": (40, 60, 210),
@@ -117,3 +120,23 @@ def index_folder(source_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="session")
 def index(index_folder: Path) -> Index:
     return open_index(index_folder)
+
+
+def mini_part(folder: Path, *, kg: Any, pages: Any) -> Path:
+    """The mini world with these of its pictures and pages; None leaves a table out."""
+    for path in mini_folder().iterdir():
+        if path.name not in ("pages.parquet", "kg.parquet"):
+            (folder / path.name).symlink_to(path)
+    for name, table in (("kg", kg), ("pages", pages)):
+        if table is not None:
+            pq.write_table(table, folder / f"{name}.parquet")
+    return folder
+
+
+def run_eval(*arguments: str) -> int:
+    """The exit status of `mmrag search eval`."""
+    try:
+        cli.build()(["search", "eval", *arguments])
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0

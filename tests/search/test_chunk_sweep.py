@@ -5,31 +5,25 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import conftest_search  # registers the test encoders
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from conftest_search import mini_part, run_eval
 
 from mmrag.search.build import build_index
 from mmrag.search.sources import open_source
 from simulator import cli
 from simulator.datasets.world import mini_folder
 
-assert conftest_search
-
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The mini world with few of its pages and none of its pictures."""
-    folder = tmp_path_factory.mktemp("world")
-    for path in mini_folder().iterdir():
-        if path.name not in ("pages.parquet", "kg.parquet"):
-            (folder / path.name).symlink_to(path)
     labels = pq.read_table(mini_folder() / "grounding.parquet", columns=["page_url"])
     wanted = labels.column("page_url").unique()[:150]
     pages = pq.read_table(mini_folder() / "pages.parquet")
-    pq.write_table(pages.filter(pc.is_in(pages["page_url"], wanted)), folder / "pages.parquet")
-    return folder
+    pages = pages.filter(pc.is_in(pages["page_url"], wanted))
+    return mini_part(tmp_path_factory.mktemp("world"), kg=None, pages=pages)
 
 
 @pytest.fixture(scope="module")
@@ -39,21 +33,13 @@ def built(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def run(*arguments: str) -> int:
-    try:
-        cli.build()(["search", "eval", *arguments])
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
-
-
 def test_a_sweep_measures_each_size_and_keeps_no_index(
     world: Path, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     given = [str(world), "--index", str(built), "--what", "web", "--limit", "60"]
-    assert run(*given, "--chunks", "48/0, 96/16,512/64", "--json") == 0
+    assert run_eval(*given, "--chunks", "48/0, 96/16,512/64", "--json") == 0
     figures = json.loads(capsys.readouterr().out)
     sweep = figures["chunks"]
     assert list(sweep) == ["48/0", "96/16", "512/64"]
@@ -62,7 +48,7 @@ def test_a_sweep_measures_each_size_and_keeps_no_index(
     assert sweep["512/64"]["ways"] == figures["web"]
     assert sweep["48/0"]["ways"]["bm25"]["queries"] > 0
     assert list(tmp_path.iterdir()) == []
-    assert run(*given, "--chunks", "96/16") == 0
+    assert run_eval(*given, "--chunks", "96/16") == 0
     assert "passages" in capsys.readouterr().out
 
 

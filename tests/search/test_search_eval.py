@@ -5,36 +5,30 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import conftest_search
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest_search import ColourEncoder, mini_part, run_eval
 
 from mmrag.errors import UsageError
 from mmrag.search.build import build_index
 from mmrag.search.sources import open_source
-from simulator import cli
 from simulator.captures import CaptureOptics, degradations
 from simulator.datasets.world import mini_folder, read_world
 from simulator.search_eval import Case, summarise
 
-ENCODER = conftest_search.ColourEncoder()
+ENCODER = ColourEncoder()
 ASKED = 6
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The mini world with a third of its pictures and without pages."""
-    folder = tmp_path_factory.mktemp("world")
-    for path in mini_folder().iterdir():
-        if path.name not in ("pages.parquet", "kg.parquet"):
-            (folder / path.name).symlink_to(path)
     kg = pq.read_table(mini_folder() / "kg.parquet")
-    pq.write_table(kg.take(pa.array(range(0, len(kg), 3))), folder / "kg.parquet")
-    pages = pq.read_table(mini_folder() / "pages.parquet")
-    pq.write_table(pages.slice(0, 3), folder / "pages.parquet")
-    return folder
+    pages = pq.read_table(mini_folder() / "pages.parquet").slice(0, 3)
+    third = kg.take(pa.array(range(0, len(kg), 3)))
+    return mini_part(tmp_path_factory.mktemp("world"), kg=third, pages=pages)
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +37,6 @@ def built(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_index(open_source(str(world)), out, image_encoder="test-colours",
                 text_encoder="test-words")  # fmt: skip
     return out
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.build()(["search", "eval", *arguments])
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
 
 
 def attributes(row: dict[str, str]) -> dict[str, str]:
@@ -88,7 +74,7 @@ def counted(world: Path, condition: str) -> list[tuple[list[int], int, list[int]
 def test_pictures_are_ranked_under_each_condition(
     world: Path, built: Path, conditions: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(str(world), "--index", str(built), "--what", "images", "--limit", str(ASKED),
+    assert run_eval(str(world), "--index", str(built), "--what", "images", "--limit", str(ASKED),
                "--degrade", conditions, "--json") == 0  # fmt: skip
     figures = json.loads(capsys.readouterr().out)["images"]
     assert list(figures) == list(degradations(conditions))
@@ -107,7 +93,7 @@ def test_pictures_are_ranked_under_each_condition(
 def test_a_mix_is_drawn_as_in_runs(
     world: Path, built: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(str(world), "--index", str(built), "--what", "images", "--limit", "2",
+    assert run_eval(str(world), "--index", str(built), "--what", "images", "--limit", "2",
                "--degrade", "mix", "--json") == 0  # fmt: skip
     assert list(json.loads(capsys.readouterr().out)["images"]) == ["mix"]
 
@@ -120,7 +106,7 @@ def test_no_condition_and_unknown_ones_are_refused(
 ) -> None:
     given = [str(world), "--index", str(built), "--what", "images", "--limit", "2"]
     with pytest.raises(UsageError, match=said):
-        run(*given, "--degrade", conditions)
+        run_eval(*given, "--degrade", conditions)
 
 
 def test_figures_counted_by_hand() -> None:
