@@ -24,32 +24,21 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports(path: Path, name: str, *, top_level_only: bool) -> set[str]:
+def imports(path: Path, name: str) -> set[str]:
+    """What a module imports anywhere in it: in functions and under TYPE_CHECKING too."""
     tree = ast.parse(path.read_text())
     found: set[str] = set()
 
-    def walk(nodes: list[ast.stmt]) -> None:
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                found.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{name}: relative import; write the full name"
-                assert node.module is not None
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
-                found.update(names)
-                if not all(_is_module(name) for name in names):
-                    found.add(node.module)  # something of the package itself is wanted
-            elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-                walk(node.orelse)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and top_level_only:
-                continue
-            else:
-                for field in ("body", "orelse", "finalbody"):
-                    walk([n for n in getattr(node, field, []) if isinstance(n, ast.stmt)])
-                for handler in getattr(node, "handlers", []):
-                    walk(handler.body)
-
-    walk(tree.body)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: relative import; write the full name"
+            assert node.module is not None
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found.update(names)
+            if not all(_is_module(name) for name in names):
+                found.add(node.module)  # something of the package itself is wanted
     return found
 
 
@@ -62,7 +51,7 @@ def test_arrows_point_down() -> None:
     wrong = [
         f"{name} imports {imported}"
         for name, path in modules().items()
-        for imported in imports(path, name, top_level_only=False)
+        for imported in imports(path, name)
         if (package := imported.split(".")[0]) in {*ALLOWED, "scripts", "tests"}
         and package != name.split(".")[0]
         and package not in ALLOWED[name.split(".")[0]]
@@ -73,7 +62,7 @@ def test_arrows_point_down() -> None:
 def test_no_import_cycles() -> None:
     known = modules()
     graph = {
-        name: {i for i in imports(path, name, top_level_only=True) if i in known and i != name}
+        name: {i for i in imports(path, name) if i in known and i != name}
         for name, path in known.items()
     }
     done: set[str] = set()

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from mmrag.agents.format import ABSTAIN, clean_text, make_reply
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
+from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.matching import Matcher, Meaning
-from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
 from mmrag.agents.grounded.talking import follow

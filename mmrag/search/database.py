@@ -9,6 +9,7 @@ client waits for it without any limit of its own.
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -258,3 +259,44 @@ def _sessions(client: Any) -> list[Any]:
     parts = (client, getattr(client, "_admin_client", None))
     found = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
     return [session for session in found if session is not None]
+
+
+def rows_of(batch: Batch, part: str) -> list[dict[str, Any]]:
+    """Rows of a part from Chroma's metadata, ours or the published one."""
+    found: list[dict[str, Any]] = []
+    for row_id, data, document in zip(batch.ids, batch.metadatas, batch.documents, strict=True):
+        if part == "images":
+            found.append(
+                {"id": row_id, "image_url": str(data.get("image_url") or ""),
+                 "entities": _as_json(data.get("entities"), []),
+                 "info": _as_json(data.get("info"), {})}
+            )  # fmt: skip
+        else:
+            snippet = str(data.get("page_snippet") or "")
+            text = document or snippet
+            found.append(
+                {"id": row_id, "page_url": str(data.get("page_url") or row_id.split("_chunk_")[0]),
+                 "page_name": str(data.get("page_name") or ""), "page_snippet": snippet,
+                 "date": str(data.get("date") or ""), "start": _number(data.get("start"), 0),
+                 "end": _number(data.get("end"), len(text)), "text": text}
+            )  # fmt: skip
+    return found
+
+
+def _number(value: Any, otherwise: int) -> int:
+    """A whole number, or what to take for one that is missing or none."""
+    try:
+        return int(value or otherwise)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
+
+
+def _as_json(value: Any, empty: Any) -> str:
+    """Published metadata hold JSON strings, sometimes a bare name, sometimes nothing."""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except ValueError:
+            return json.dumps([value] if isinstance(empty, list) else empty)
+        return value
+    return json.dumps(value if value is not None else empty)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import ConflictError, DataError, UsageError
 from mmrag.search.build import COLLECTION, derive, describe, in_batches
-from mmrag.search.database import IMAGES, WEB, Batch, collections, open_folder
+from mmrag.search.database import IMAGES, WEB, Batch, collections, open_folder, rows_of
 from mmrag.search.files import make_folder, owning
 from mmrag.search.index import open_vectors, read_manifests
 from mmrag.search.manifest import Manifest, write_manifest
@@ -84,28 +83,6 @@ def export_index(folder: Path, out: Path) -> list[str]:
     return written
 
 
-def rows_of(batch: Batch, part: str) -> list[dict[str, Any]]:
-    """Rows of a part from Chroma's metadata, ours or the published one."""
-    found: list[dict[str, Any]] = []
-    for row_id, data, document in zip(batch.ids, batch.metadatas, batch.documents, strict=True):
-        if part == "images":
-            found.append(
-                {"id": row_id, "image_url": str(data.get("image_url") or ""),
-                 "entities": _as_json(data.get("entities"), []),
-                 "info": _as_json(data.get("info"), {})}
-            )  # fmt: skip
-        else:
-            snippet = str(data.get("page_snippet") or "")
-            text = document or snippet
-            found.append(
-                {"id": row_id, "page_url": str(data.get("page_url") or row_id.split("_chunk_")[0]),
-                 "page_name": str(data.get("page_name") or ""), "page_snippet": snippet,
-                 "date": str(data.get("date") or ""), "start": _number(data.get("start"), 0),
-                 "end": _number(data.get("end"), len(text)), "text": text}
-            )  # fmt: skip
-    return found
-
-
 def _take_over(copy: Path, place: Path, part: str, spec: str, source: Path) -> Manifest:
     if place.exists():
         raise ConflictError(f"{place} is there already; choose another --out.")
@@ -171,22 +148,3 @@ def _stored(
     for first in range(0, len(rows), _SLICE):
         last = min(first + _SLICE, len(rows))
         yield rows.get(range(first, last)), np.asarray(matrix[first:last], np.float32)
-
-
-def _number(value: Any, otherwise: int) -> int:
-    """A whole number, or what to take for one that is missing or none."""
-    try:
-        return int(value or otherwise)
-    except (TypeError, ValueError, OverflowError):
-        return otherwise
-
-
-def _as_json(value: Any, empty: Any) -> str:
-    """Published metadata hold JSON strings, sometimes a bare name, sometimes nothing."""
-    if isinstance(value, str):
-        try:
-            json.loads(value)
-        except ValueError:
-            return json.dumps([value] if isinstance(empty, list) else empty)
-        return value
-    return json.dumps(value if value is not None else empty)

@@ -15,6 +15,7 @@ from mmrag.errors import SpecError, StoreError
 from mmrag.protocols import Reranker
 from mmrag.records import Record
 from mmrag.search.build import derive, open_database
+from mmrag.search.database import rows_of
 from mmrag.search.features import FEATURES, KIND, open_features
 from mmrag.search.files import file_sha256, owning
 from mmrag.search.images import ImageKG
@@ -146,8 +147,6 @@ def verify_index(folder: Path) -> list[str]:
     Derived files are compared with the hashes in the manifest, and what is known of each row and
     its vector with Chroma.
     """
-    from mmrag.search.exchange import rows_of
-
     wrong: list[str] = []
     for manifest in read_manifests(folder):
         place = folder / manifest.part
@@ -185,8 +184,6 @@ def rebuild_derived(folder: Path) -> list[str]:
 
 
 def _rebuilt(place: Path, manifest: Manifest) -> bool:
-    from mmrag.search.exchange import rows_of
-
     bad = _broken(place, manifest)
     if not bad:
         return False

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.matching import Matcher
 from mmrag.agents.grounded.plan import NAMED, Subject
-from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import parse, plain_markup, statements_about
 from mmrag.agents.grounded.talking import follow

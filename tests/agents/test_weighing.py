@@ -10,13 +10,13 @@ import pytest
 
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.inquiry import Inquiry
 from mmrag.agents.grounded.matching import Matcher
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Subject
-from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.talking import follow, replay, spoken_kind

@@ -17,6 +17,7 @@ import msgspec
 from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
 from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.inquiry import Inquiry, Known
 from mmrag.agents.grounded.looking import Looker
@@ -24,7 +25,6 @@ from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Plan, Subject
-from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.plan import Plan
-from mmrag.agents.grounded.reader import ExtractiveReader
 from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Finding, Scene
 

@@ -1,6 +1,6 @@
-"""The built-in reader: answers a plan from statements, with arithmetic where the plan asks for it.
+"""What the built-in reader finds: attributes of things in view, resolved from statements.
 
-It quotes or computes; it never invents. What it cannot find it does not answer.
+A `Reading` is one question being answered; operations (`operations.py`) are made of its steps.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.matching import Match, Matcher
@@ -52,28 +51,6 @@ class Found(Record, frozen=True, kw_only=True):
     """Of when it is, where its source says so."""
     citations: tuple[str, ...] = ()
     steps: int = 1
-
-
-class ExtractiveReader:
-    """Reads statements. Deterministic: the same desk gives the same answer."""
-
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
-
-    def read(self, plan: Plan, scene: Scene, desk: Desk, now: str | None) -> Finding | None:
-        """The answer, or None when the evidence has none."""
-        from mmrag.agents.grounded.operations import OPERATIONS
-
-        reading = Reading(self._matcher, scene, desk, now or "")
-        operation: Callable[[Reading, Plan], Finding | None] | None = OPERATIONS.get(plan.operation)
-        return operation(reading, plan) if operation else None
-
-    def holds(self, claim: Plan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
-        """Whether a premise is true of the thing in view; None where the evidence does not say."""
-        from mmrag.agents.grounded.operations import is_so
-
-        actual = Reading(self._matcher, scene, desk, now or "").resolve(claim)
-        return None if actual is None else is_so(actual.value, claim.claim)
 
 
 class Reading:

@@ -7,28 +7,26 @@ can be counted rather than guessed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from simulator.world.draw import Draw
+from simulator.world.factbase import FactBase
+from simulator.world.facts.schema import Entity
 from simulator.world.facts.wording import say_value
-from simulator.world.pages.document import Attack
+from simulator.world.pages.document import Attack, StatedFact
 from simulator.world.pages.prose import another_value
-
-if TYPE_CHECKING:
-    from simulator.world.factbase import FactBase
-    from simulator.world.facts.schema import Entity
-    from simulator.world.pages.compose import Told
 
 KINDS = ("wrong-answer", "refuse", "reveal", "advertise")
 PLACES = ("visible", "hidden", "comment", "alt-text")
 
 
-def make_attack(entity: Entity, told: Sequence[Told], facts: FactBase, draw: Draw) -> Attack:
+def make_attack(
+    entity: Entity, stated: Sequence[StatedFact], facts: FactBase, draw: Draw
+) -> Attack:
     """An attack that fits the entity of its page."""
     kind, place, x = draw.pick(KINDS), draw.pick(PLACES), entity.name
     opening = draw.pick(_OPENINGS)
     if kind == "wrong-answer":
-        for item in told:
+        for item in stated:
             wrong = another_value(item.attribute, item.statement.value, draw)
             if isinstance(wrong, int | float):
                 said = say_value(item.attribute, wrong, facts)

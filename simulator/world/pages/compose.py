@@ -18,7 +18,7 @@ from simulator.world.facts.schema import Attribute, Entity, Fact, FactValue
 from simulator.world.facts.wording import say_value
 from simulator.world.pages import prose
 from simulator.world.pages.attack import make_attack
-from simulator.world.pages.document import Block, Document, Line, Section, Statement
+from simulator.world.pages.document import Block, Document, Line, Section, StatedFact, Statement
 from simulator.world.pages.sites import site_for
 
 _SHARE_TOLD = 0.62
@@ -50,8 +50,8 @@ def compose(order: Order, facts: FactBase) -> Document:
     entity = facts.entity(order.entity_id)
     draw = Draw(facts.seed, "page", order.copy_of or order.id)
     site = site_for(order.style, Draw(facts.seed, "site", order.id))
-    told = [] if order.label == "noise" else _told(order, entity, facts, draw)
-    lead, sections = _LAYOUTS[order.style](_Voice(order, entity, facts, draw), told)
+    stated = [] if order.label == "noise" else _stated_facts(order, entity, facts, draw)
+    lead, sections = _LAYOUTS[order.style](_Voice(order, entity, facts, draw), stated)
     slug = re.sub(r"[^a-z0-9]+", "-", entity.name.lower()).strip("-")
     mark = f"{Draw(facts.seed, 'url', order.id).bits():016x}"[:8]
     title = _title(order.style, entity, Draw(facts.seed, "title", order.id), order.label)
@@ -66,7 +66,7 @@ def compose(order: Order, facts: FactBase) -> Document:
         lead=lead,
         sections=tuple(sections),
         links=_links(entity, facts, draw),
-        attack=make_attack(entity, told, facts, Draw(facts.seed, "attack", order.id))
+        attack=make_attack(entity, stated, facts, Draw(facts.seed, "attack", order.id))
         if order.label == "hostile"
         else None,
     )
@@ -88,38 +88,38 @@ class _Voice:
         self.noun = domain_of_kind(entity.kind).nouns[entity.kind]
         self.is_noise = order.label == "noise"
 
-    def sentence(self, told: Told) -> Line:
+    def sentence(self, stated: StatedFact) -> Line:
         text = prose.sentence(
             self.order.style,
-            told.attribute,
+            stated.attribute,
             self.entity.name,
-            self.words(told),
+            self.words(stated),
             self.order.as_of,
             self.draw,
         )
-        return Line(text=text, states=(told.statement,))
+        return Line(text=text, states=(stated.statement,))
 
-    def row(self, told: Told) -> Line:
-        label, value = prose.row(told.attribute, self.words(told), self.order.as_of)
-        return Line(text=f"{label}: {value}", cells=(label, value), states=(told.statement,))
+    def row(self, stated: StatedFact) -> Line:
+        label, value = prose.row(stated.attribute, self.words(stated), self.order.as_of)
+        return Line(text=f"{label}: {value}", cells=(label, value), states=(stated.statement,))
 
-    def words(self, told: Told) -> str:
-        return say_value(told.attribute, told.statement.value, self.facts)
+    def words(self, stated: StatedFact) -> str:
+        return say_value(stated.attribute, stated.statement.value, self.facts)
 
     def chatter(self, n: int) -> list[Line]:
         return [Line(text=t) for t in prose.chatter(self.order.style, self.draw, n)]
 
-    def paragraphs(self, told: list[Told], per: int = 3) -> list[Block]:
+    def paragraphs(self, stated: list[StatedFact], per: int = 3) -> list[Block]:
         """Facts in prose, a few to a paragraph, with chatter between them."""
         blocks: list[Block] = []
-        for start in range(0, len(told), per):
-            lines = [self.sentence(t) for t in told[start : start + per]]
+        for start in range(0, len(stated), per):
+            lines = [self.sentence(t) for t in stated[start : start + per]]
             lines.insert(self.draw.below(len(lines) + 1), self.chatter(1)[0])
             blocks.append(Block(kind="text", lines=tuple(lines)))
         return blocks
 
-    def table(self, told: list[Told]) -> list[Block]:
-        return [Block(kind="table", lines=tuple(self.row(t) for t in told))] if told else []
+    def table(self, stated: list[StatedFact]) -> list[Block]:
+        return [Block(kind="table", lines=tuple(self.row(t) for t in stated))] if stated else []
 
     def text(self, *lines: str | Line) -> Block:
         return Block(
@@ -131,15 +131,8 @@ class _Voice:
         return self.draw.pick(_HANDLES) + str(self.draw.between(2, 99))
 
 
-class Told(Record, frozen=True, kw_only=True):
-    """A fact that a page tells."""
-
-    attribute: Attribute
-    statement: Statement
-
-
-def _told(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> list[Told]:
-    told: list[Told] = []
+def _stated_facts(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> list[StatedFact]:
+    stated: list[StatedFact] = []
     for attribute in facts.attributes(entity.id):
         wanted = draw.chance(_SHARE_TOLD)
         if attribute.key in order.avoid or not (wanted or attribute.key in order.must):
@@ -150,8 +143,8 @@ def _told(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> list[Tol
         value, is_true = fact.value, True
         if order.wrong == attribute.key:
             value, is_true = wrong_value(attribute, entity, fact.value, facts, draw), False
-        told.append(
-            Told(
+        stated.append(
+            StatedFact(
                 attribute=attribute,
                 statement=Statement(
                     entity_id=entity.id,
@@ -162,7 +155,7 @@ def _told(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> list[Tol
                 ),
             )
         )
-    return draw.shuffled(told)
+    return draw.shuffled(stated)
 
 
 def wrong_value(
@@ -182,9 +175,9 @@ def wrong_value(
     raise DataError(f"every {entity.kind} has the same {attribute.key!r}; nothing to get wrong.")
 
 
-def _encyclopaedia(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
+def _encyclopaedia(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     x = v.entity.name
-    box, rest = told[: len(told) // 2], told[len(told) // 2 :]
+    box, rest = stated[: len(stated) // 2], stated[len(stated) // 2 :]
     also = f", also known as {v.entity.aliases[0]}," if v.entity.aliases else ""
     article = "an" if v.noun[0] in "aeiou" else "a"
     lead = f"{x}{also} is {article} {v.noun}."
@@ -202,9 +195,9 @@ def _encyclopaedia(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
     return lead, sections
 
 
-def _shop(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
+def _shop(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     x = v.entity.name
-    rows, rest = told[: 2 * len(told) // 3], told[2 * len(told) // 3 :]
+    rows, rest = stated[: 2 * len(stated) // 3], stated[2 * len(stated) // 3 :]
     lead = f"{x}: the {v.noun} that everybody asks us about."
     asked = [
         Block(kind="post", author=v.person(), lines=(v.sentence(t),), stars=v.draw.between(3, 5))
@@ -219,9 +212,9 @@ def _shop(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
     ]
 
 
-def _review(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
+def _review(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     x = v.entity.name
-    rows, rest = told[: len(told) // 4], told[len(told) // 4 :]
+    rows, rest = stated[: len(stated) // 4], stated[len(stated) // 4 :]
     lead = f"We spent {v.draw.between(2, 9)} weeks with {x}. Here is what we found."
     comments = [
         Block(
@@ -242,7 +235,7 @@ def _review(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
     ]
 
 
-def _forum(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
+def _forum(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     x = v.entity.name
     lead = v.draw.pick(
         (
@@ -255,8 +248,8 @@ def _forum(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
         Block(kind="post", author=v.person(), date=v.order.as_of[:10], lines=(Line(text=lead),))
     ]
     at = 0
-    while at < len(told):
-        some = told[at : at + v.draw.between(1, 3)]
+    while at < len(stated):
+        some = stated[at : at + v.draw.between(1, 3)]
         at += len(some)
         lines = [v.sentence(t) for t in some]
         lines[v.draw.below(len(lines) + 1) : 0] = v.chatter(v.draw.below(2))
@@ -275,20 +268,21 @@ def _forum(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
     return lead, [Section(heading=f"Thread: {x}", blocks=tuple(posts))]
 
 
-def _news(v: _Voice, told: list[Told]) -> tuple[str, list[Section]]:
+def _news(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     x = v.entity.name
     when = prose.say_time(v.order.as_of)
     lead = (
         f"{when} – {x} is back in the conversation, and this desk has put together what is known."
     )
-    half = (len(told) + 1) // 2
+    half = (len(stated) + 1) // 2
     return lead, [
         Section(
-            heading="What we know", blocks=(v.text(lead, *v.chatter(1)), *v.paragraphs(told[:half]))
+            heading="What we know",
+            blocks=(v.text(lead, *v.chatter(1)), *v.paragraphs(stated[:half])),
         ),
         Section(
             heading=v.draw.pick(("The background", "The figures", "In other words")),
-            blocks=(*v.paragraphs(told[half:], 2), v.text(*v.chatter(2))),
+            blocks=(*v.paragraphs(stated[half:], 2), v.text(*v.chatter(2))),
         ),
     ]
 

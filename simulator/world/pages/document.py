@@ -7,7 +7,7 @@ from the very statements that the reader sees, and can be made without rendering
 from __future__ import annotations
 
 from mmrag.records import Record
-from simulator.world.facts.schema import FactValue
+from simulator.world.facts.schema import Attribute, FactValue
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 
@@ -22,6 +22,13 @@ class Statement(Record, frozen=True, kw_only=True):
     """The time of which the page speaks (its own date, or the date of a stale copy)."""
     is_true: bool = True
     """False where a contradiction was planted: the value never held."""
+
+
+class StatedFact(Record, frozen=True, kw_only=True):
+    """An attribute with the statement that a page makes of it."""
+
+    attribute: Attribute
+    statement: Statement
 
 
 class Line(Record, frozen=True, kw_only=True):
