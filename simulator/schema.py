@@ -76,9 +76,8 @@ def open_for_writing(path: Path) -> Ledger:
         db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         db.execute("PRAGMA synchronous=FULL")
         db.execute("PRAGMA wal_autocheckpoint=4000")
-        ledger = _start(db, path)
         db.execute("PRAGMA journal_mode=WAL")
-        _is_empty(db)  # the next look opens the -wal; a checkpoint alone does not
+        ledger = _start(db, path)
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except (OSError, sqlite3.Error, StoreError) as error:
         if db is not None:
@@ -101,6 +100,9 @@ def close_after_writing(ledger: Ledger, *, well: bool) -> None:
                 pass
             whole = ledger.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
             ledger.db.execute("PRAGMA busy_timeout=0")  # a reader may look on for hours
+            ledger.db.execute(
+                "PRAGMA synchronous=OFF"
+            )  # all is on disk, and nothing rests on this:
             ledger.db.execute("PRAGMA journal_mode=DELETE")  # so that read-only media will do
     with contextlib.suppress(sqlite3.Error, OSError):
         ledger.db.close()

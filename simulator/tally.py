@@ -13,7 +13,7 @@ import os
 import secrets
 import sqlite3
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,13 @@ KEY = "tally"
 """Under which `meta` keeps it. The row does not count itself."""
 
 _ROWS = {
-    "meta": f"key, value FROM meta WHERE key <> '{KEY}'",
-    "sessions": "position, session_id, degradation, record FROM sessions",
-    "turns": "session_id, degradation, turn_index, status, result FROM turns",
-    "verdicts": "session_id, degradation, turn_index, judge, verdict FROM verdicts",
+    "meta": (("key",), "value"),
+    "sessions": (("position", "session_id", "degradation"), "record"),
+    "turns": (("session_id", "degradation", "turn_index", "status"), "result"),
+    "verdicts": (("session_id", "degradation", "turn_index", "judge"), "verdict"),
 }
+"""Table → the columns that name a row, and the one that holds what it says."""
+
 _WHOLE = 1 << 64
 
 
@@ -109,18 +111,12 @@ class Ledger:
         self._count = count
         self._total = int(self.tally.total, 16) if found else add_up(db)
         db.execute("PRAGMA recursive_triggers=ON")  # a row that REPLACE removes goes, too
-        db.create_function("row_came", -1, self._came)
-        db.create_function("row_went", -1, self._went)
-        for table, select in _ROWS.items():
-            names = select.partition(" FROM ")[0].split(", ")
-            for event, told in (
-                ("INSERT", ("came",)), ("DELETE", ("went",)), ("UPDATE", ("went", "came"))
-            ):  # fmt: skip
-                calls = [_call(table, word, names) for word in told]
-                db.execute(
-                    f"CREATE TEMP TRIGGER {table}_{event} AFTER {event} ON main.{table} "
-                    f"{_CONDITIONS.get((table, event), '')} BEGIN {' '.join(calls)} END"
-                )
+        db.create_function("row_came", 2, self._came)
+        db.create_function("row_went", 2, self._went)
+        for table in _ROWS:
+            _on(db, table, "INSERT", _call("came", table, "NEW"))
+            _on(db, table, "DELETE", _call("went", table, "OLD"))
+            _on(db, table, "UPDATE", _call("went", table, "OLD") + _call("came", table, "NEW"))
 
     def start(self) -> None:
         """Say that the run is open; ends the transaction that made its tables."""
@@ -152,11 +148,11 @@ class Ledger:
         row = (KEY, msgspec.json.encode(self.tally))
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
 
-    def _came(self, *row: Any) -> None:
-        self._total = (self._total + _mark(row)) % _WHOLE
+    def _came(self, name: Any, held: Any) -> None:
+        self._total = (self._total + _mark(name, held)) % _WHOLE
 
-    def _went(self, *row: Any) -> None:
-        self._total = (self._total - _mark(row)) % _WHOLE
+    def _went(self, name: Any, held: Any) -> None:
+        self._total = (self._total - _mark(name, held)) % _WHOLE
 
 
 def read(db: sqlite3.Connection) -> Tally | None:
@@ -167,31 +163,36 @@ def read(db: sqlite3.Connection) -> Tally | None:
 
 def add_up(db: sqlite3.Connection) -> int:
     """The sum of the marks of all rows there are."""
-    marks = (
-        _mark(row)
-        for table, select in _ROWS.items()
-        for row in db.execute(f"SELECT '{table}', {select}")
+    total = 0
+    for table, (names, held) in _ROWS.items():
+        but = f"WHERE key <> '{KEY}'" if table == "meta" else ""
+        for row in db.execute(f"SELECT {_name(table, names)}, {held} FROM {table} {but}"):
+            total += _mark(*row)
+    return total % _WHOLE
+
+
+def _on(db: sqlite3.Connection, table: str, event: str, calls: str) -> None:
+    side = "NEW" if event == "INSERT" else "OLD"
+    but = f"WHEN {side}.key <> '{KEY}'" if table == "meta" else ""
+    db.execute(
+        f"CREATE TEMP TRIGGER {table}_{event} AFTER {event} ON main.{table} {but} BEGIN {calls} END"
     )
-    return sum(marks) % _WHOLE
 
 
-def _call(table: str, word: str, names: list[str]) -> str:
-    side = "NEW" if word == "came" else "OLD"
-    values = ", ".join(f"{side}.{name}" for name in names)
-    return f"SELECT row_{word}('{table}', {values});"
+def _call(what: str, table: str, side: str) -> str:
+    names, held = _ROWS[table]
+    name = _name(table, [f"{side}.{column}" for column in names])
+    return f"SELECT row_{what}({name}, {side}.{held}); "
 
 
-_CONDITIONS = {
-    ("meta", "INSERT"): f"WHEN NEW.key <> '{KEY}'",
-    ("meta", "DELETE"): f"WHEN OLD.key <> '{KEY}'",
-    ("meta", "UPDATE"): f"WHEN OLD.key <> '{KEY}'",
-}
+def _name(table: str, columns: Sequence[str]) -> str:
+    return " || '/' || ".join((f"'{table}'", *columns))
 
 
-def _mark(row: tuple[Any, ...]) -> int:
+def _mark(name: Any, held: Any) -> int:
     """A number that changes with any change of the row.
 
     Squared, because checksums are linear: two rows that swapped their values would add up alike.
     """
-    parts = [value if type(value) is bytes else str(value).encode() for value in row]
-    return zlib.crc32(b"\0".join(parts)) ** 2
+    content = held if type(held) is bytes else str(held).encode()
+    return zlib.crc32(content, zlib.crc32(str(name).encode())) ** 2
