@@ -68,7 +68,7 @@ def open_for_writing(path: Path) -> Ledger:
     What is there already is checked first: nobody goes on with a run that is not whole. That the
     run is open stands in its main file before the first commit goes to the `-wal`.
     """
-    if path.is_file() and path.stat().st_size:
+    if path.is_file():
         with contextlib.suppress(NothingCommitted):
             open_for_reading(path).close()
     db = None
@@ -188,6 +188,8 @@ def _nothing_committed(path: Path) -> StoreError:
     known = CommitCount(path).read()
     if known is not None and known[1]:
         return StoreError(f"{path}: empty, where {known[1]} commits were. {_CURE}")
+    if next((path.parent / "images").glob("*/*"), None):  # they come after the first commit
+        return StoreError(f"{path}: empty, though the run has pictures. {_CURE}")
     return NothingCommitted(
         f"{path}: the run was interrupted before anything was committed. Run it again."
     )
