@@ -9,23 +9,24 @@ done only after that commit is on disk.
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import hashlib
 import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from mmrag.errors import ConflictError, StoreError
+from mmrag.errors import ImageError, MmragError, StoreError
 from mmrag.images import LazyImage
 from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode
 from simulator import schema
 from simulator.engine import reply_status
+from simulator.runlock import Moved, RunLock
 
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
@@ -48,14 +49,17 @@ class RunReader:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self._open(folder, checked=False)
+
+    def _open(self, folder: str | Path, *, checked: bool) -> None:
+        self.folder = Path(folder).absolute()  # an agent may change the working directory
         path = self.folder / schema.FILE
         if not path.is_file():
             raise StoreError(
                 f"{self.folder} is no run (there is no {schema.FILE} in it). "
                 "Give the folder that `mmrag run --out` wrote."
             )
-        self._db = schema.open_for_reading(path)
+        self._db = schema.open_for_reading(path, checked=checked)
         self._db_lock = threading.Lock()
         self.images = ImageFolder(self.folder / "images")
 
@@ -125,8 +129,10 @@ class RunReader:
         if not rows:
             return None
         session = decode_as(Session, rows[0][0], images=self.images.get)
-        digest = session.capture.image.sha256
-        return session if digest and self.images.path(digest).is_file() else None
+        try:
+            return session if session.capture.image.data else None
+        except MmragError:  # gone or changed since
+            return None
 
     def sessions(self) -> Iterator[Session]:
         """All sessions, streamed in the data set's order."""
@@ -253,31 +259,36 @@ class RunStore(RunReader):
     """The one writer of a run. Use as a context manager; a second writer is refused."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(self.folder / "lock")
+            self._lock = RunLock(self.folder)
         except OSError as error:
             raise StoreError(
                 f"{self.folder}: cannot be written ({error.strerror}). Choose a folder you may "
                 "write to, on a disk that knows file locks, with --out."
             ) from error
         try:
-            self._writer_db = schema.open_for_writing(self.folder / schema.FILE)
-            super().__init__(folder)
+            self._ledger = schema.open_for_writing(self.folder / schema.FILE)
+            self._open(folder, checked=True)
         except BaseException:
-            self._lock.close()
+            self._lock.release()
             raise
         self._queue: queue.Queue[_Job | None] = queue.Queue()
         self._failure: StoreError | None = None
         self._thread = threading.Thread(target=self._write_loop, name="run-store", daemon=True)
+        self._lock.on_fork = self._forget
         self._thread.start()
 
     def set_meta(self, key: str, value: Any) -> None:
         """Record a fact about the run itself. Waits for the commit."""
-        data = msgspec.json.encode(value)
+        self.set_all_meta({key: value})
+
+    def set_all_meta(self, facts: Mapping[str, Any]) -> None:
+        """Record facts that belong together, all in one commit. Waits for it."""
+        rows = [(key, msgspec.json.encode(value)) for key, value in facts.items()]
         self._submit(
-            lambda db: db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, data))
+            lambda db: db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
         ).result()
 
     def begin(self, position: int, session: Session) -> Future[None]:
@@ -288,8 +299,9 @@ class RunStore(RunReader):
         """
         image = session.capture.image
         try:
+            self._lock.check_place()
             self.images.put(image.sha256, image.data)
-        except OSError as error:
+        except (OSError, Moved) as error:
             self._failure = self._failed(error)
             raise self._failure from error
         row = (position, session.id, session.capture.degradation, encode(session))
@@ -369,13 +381,30 @@ class RunStore(RunReader):
         self._submit(job).result()
 
     def close(self) -> None:
-        """Write what is waiting, then let go of the run."""
+        """Write what is waiting, then let go of the run: one file and the pictures."""
+        if not self._lock.held:  # closed before, or this is a forked child
+            return
         self._queue.put(None)
         self._thread.join()
-        with contextlib.suppress(sqlite3.Error):
-            self._writer_db.close()
-        super().close()
-        self._lock.close()
+        try:
+            self._lock.check_place()
+        except Moved as error:
+            self._failure = error
+        if isinstance(self._failure, Moved):
+            # closing deletes the -wal by its path, where another run may be by now
+            _never_close(self._ledger.db)
+        else:
+            super().close()  # first: only the last connection can remove the -wal
+            schema.close_after_writing(self._ledger, well=self._failure is None)
+        self._lock.release()
+
+    def _forget(self) -> None:
+        """In a forked child: the run is the parent's, and SQLite bears no two of it."""
+        _never_close(self._ledger.db)
+        _never_close(self._db)
+        self._failure = StoreError(
+            f"{self.folder}: the run belongs to the process that began it, not to this child of it."
+        )
 
     def __enter__(self) -> RunStore:
         return self
@@ -403,10 +432,10 @@ class RunStore(RunReader):
         try:
             if self._failure is not None:
                 raise self._failure
-            with self._writer_db:  # one transaction, one fsync
-                self._writer_db.execute("BEGIN IMMEDIATE")
+            self._lock.check_place()
+            with self._ledger.commit():  # one transaction, one fsync
                 for job in jobs:
-                    job.work(self._writer_db)
+                    job.work(self._ledger.db)
         except (sqlite3.Error, OSError, StoreError) as error:
             self._failure = self._failed(error)
             for job in jobs:
@@ -443,14 +472,24 @@ class ImageFolder:
         """A picture of this run, loaded when needed."""
         if not digest:
             return LazyImage(_no_picture, name="picture that was never read", sha256="")
-        return LazyImage.from_path(self.path(digest), sha256=digest)
+        return LazyImage(lambda: self._read(digest), name=str(self.path(digest)), sha256=digest)
+
+    def _read(self, digest: str) -> bytes:
+        path = self.path(digest)
+        data = LazyImage.from_path(path).data
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ImageError(
+                f"{path}: not the picture that the run was made with; restore it from a copy."
+            )
+        return data
 
     def put(self, digest: str, data: bytes) -> None:
         """Keep a picture, unless it is here already."""
         path = self.path(digest)
-        if path.exists():
+        if path.exists() and path.read_bytes() == data:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(exist_ok=True)  # not its parents: a run that was moved is not made anew
+        path.parent.mkdir(exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         try:
             with temporary.open("wb") as file:
@@ -515,25 +554,11 @@ def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
     )
 
 
-def _lock(path: Path) -> IO[str]:
-    file = path.open("a+")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-    except BlockingIOError as error:
-        file.seek(0)
-        holder = file.read().strip() or "unknown"
-        file.close()
-        raise ConflictError(
-            f"{path.parent}: another process (pid {holder}) is writing this run. "
-            "Wait for it, stop it, or choose another --out."
-        ) from error
-    except OSError:  # a file system without locks, or without room
-        file.close()
-        raise
-    return file
+def _never_close(db: sqlite3.Connection) -> None:
+    """Keep a connection until the process ends, and past the end of the interpreter."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
 
 
 def _no_picture() -> bytes:

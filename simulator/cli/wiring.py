@@ -133,9 +133,8 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
     from simulator.provenance import provenance
 
     if store.meta("config") is None:
-        store.set_meta("config", config)
-        store.set_meta("provenance", provenance(data=data, index=index))
-        store.set_meta("judge", judge)
+        made_of = provenance(data=data, index=index)
+        store.set_all_meta({"config": config, "provenance": made_of, "judge": judge})
         return
     differing = changes(read_config(store), config)
     if differing:

@@ -32,6 +32,7 @@ from simulator.rejudge import rejudge_run
 from simulator.results import ScoreOptions, score_run
 from simulator.runner import Plan, Progress, run_sessions
 from simulator.store import RunReader, RunStore
+from simulator.tally import Ledger
 
 
 def timeless(reader: RunReader) -> list[bytes]:
@@ -166,10 +167,10 @@ def test_a_full_disk_ends_the_run_and_loses_nothing_committed(
 ) -> None:
     really_open = schema.open_for_writing
 
-    def small(path: Path) -> sqlite3.Connection:
-        db = really_open(path)
-        db.execute("PRAGMA max_page_count = 11")
-        return db
+    def small(path: Path) -> Ledger:
+        ledger = really_open(path)
+        ledger.db.execute("PRAGMA max_page_count = 11")
+        return ledger
 
     monkeypatch.setattr(schema, "open_for_writing", small)
     with pytest.raises(StoreError, match=r"full.*resume"):

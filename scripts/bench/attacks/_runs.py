@@ -1,0 +1,142 @@
+"""A small run for attacks on runs: eight short conversations, a reply and a verdict at once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from PIL import Image
+
+from mmrag.images import LazyImage
+from mmrag.records import (
+    Capture,
+    JudgeItem,
+    Outcome,
+    Query,
+    Reference,
+    Reply,
+    Session,
+    Turn,
+    TurnResult,
+    Verdict,
+    encode,
+)
+from simulator.cli.wiring import claim
+from simulator.config import RunConfig
+from simulator.rejudge import rejudge_run
+from simulator.results import ScoreOptions, score_run
+from simulator.runner import Plan, run_sessions
+from simulator.store import RunReader, RunStore
+
+
+def sessions(seed: int = 0, count: int = 8) -> list[Session]:
+    return [_session(seed * 1000 + number) for number in range(count)]
+
+
+def _session(number: int) -> Session:
+    buffer = io.BytesIO()
+    Image.new("RGB", (16, 16), (number * 37 % 256, number * 91 % 256, 80)).save(buffer, "JPEG")
+    turns = tuple(
+        Turn(
+            index=i,
+            id=f"{number}-{i}",
+            query=f"question {i} of {number}?",
+            reference=Reference(text=f"answer {number}-{i}"),
+        )
+        for i in range(2 + number % 3)
+    )
+    capture = Capture(image=LazyImage.from_bytes(buffer.getvalue()))
+    return Session(id=f"s{number:05d}", capture=capture, turns=turns)
+
+
+class Replies:
+    """Right, wrong or silent, by a fixed function of the session and the turn."""
+
+    async def answer(self, query: Query) -> Reply:
+        number = int(query.session_id[1:])
+        kind = (number * 3 + query.turn_index * 2) % 5
+        if kind == 3:
+            return Reply(text="I don't know", abstained=True)
+        said = "something else" if kind == 2 else f"answer {number}-{query.turn_index}"
+        return Reply(text=said)
+
+
+class Judges:
+    """Right when equal; the generous one also when something was said."""
+
+    def __init__(self, *, generous: bool = False) -> None:
+        self.id = "generous" if generous else "equality"
+        self.generous = generous
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        exact = item.prediction in item.references
+        silent = item.prediction == "I don't know"
+        wrong = Outcome.ACCEPTABLE if self.generous else Outcome.INCORRECT
+        outcome = Outcome.PERFECT if exact else Outcome.MISSING if silent else wrong
+        return Verdict(outcome=outcome, judge=self.id, exact=exact)
+
+
+def hold(
+    folder: Path,
+    *,
+    seed: int = 0,
+    told: Callable[[int], None] = lambda _turns: None,
+    stage: Callable[[str], None] = lambda _name: None,
+) -> None:
+    """Begin the run or go on with it, as `mmrag run` does; tell of turns once they are on disk."""
+    with _Telling(folder, told) as store:
+        claim(store, RunConfig(), data="data", index=None, judge="equality")
+        store.set_meta("plan", {"sessions": 8, "degradations": ["clean"]})
+        stage("turns")
+        work = iter(list(enumerate(sessions(seed))))
+        asyncio.run(run_sessions(work, Replies(), Judges(), store, Plan(concurrency=2)))
+        store.set_meta("finished", True)
+        stage("close")
+
+
+def rejudge(
+    folder: Path,
+    *,
+    generous: bool = True,
+    stage: Callable[[str], None] = lambda _name: None,
+) -> None:
+    """Judge the run again, as `mmrag rejudge` does."""
+    with RunStore(folder) as store:
+        stage("turns")
+        asyncio.run(rejudge_run(store, Judges(generous=generous), 2))
+        stage("close")
+
+
+def aggregate(folder: Path) -> bytes:
+    """The run's figures, and a digest of its turns without their times."""
+    with RunReader(folder) as run:
+        figures = score_run(run, ScoreOptions(resamples=0))
+        digest = hashlib.sha256()
+        for result in run.results():
+            digest.update(encode(msgspec.structs.replace(result, seconds=0.0)))
+        for session in run.sessions():
+            digest.update(encode(session))
+    return json.dumps([figures, digest.hexdigest()], sort_keys=True).encode()
+
+
+def turn_count(folder: Path) -> int:
+    with RunReader(folder) as run:
+        return sum(run.turn_counts().values())
+
+
+class _Telling(RunStore):
+    def __init__(self, folder: Path, told: Callable[[int], None]) -> None:
+        self._told = told
+        super().__init__(folder)
+
+    def commit(self, *results: TurnResult):
+        done = super().commit(*results)
+        done.add_done_callback(
+            lambda future: None if future.exception() else self._told(len(results))
+        )
+        return done
