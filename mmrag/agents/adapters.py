@@ -25,6 +25,7 @@ import httpx
 import msgspec
 
 from mmrag.agents.format import make_reply
+from mmrag.agents.outside import Outside
 from mmrag.agents.readiness import capacity, warm
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable
 from mmrag.protocols import Agent, Resources
@@ -85,27 +86,25 @@ def python(*, resources: Resources, name: str, **options: str) -> Agent:
 
 
 class PythonAgent:
-    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these."""
+    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these.
+
+    It runs outside (`mmrag/agents/outside.py`): plain methods in threads, async ones in an event
+    loop of the agent's own, so that one that hangs holds up nothing but its own turn.
+    """
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
+        self._outside = Outside()
         self.capacity = capacity(agent)
         """What the object says of itself."""
 
     async def warm(self) -> None:
         """Make the object ready, if it can be."""
-        await warm(self._agent)
+        await warm(self._agent, self._outside.run)
 
     async def answer(self, query: Query) -> Reply:
-        """Ask it; plain methods run in a thread."""
-        method = self._agent.answer
-        if inspect.iscoroutinefunction(method):
-            said = await method(query)
-        else:
-            said = await asyncio.to_thread(method, query)
-            if inspect.isawaitable(said):
-                said = await said
-        return as_reply(said)
+        """Ask it."""
+        return as_reply(await self._outside.run(self._agent.answer, query))
 
 
 def as_reply(said: object) -> Reply:
