@@ -13,7 +13,7 @@ from mmrag.records import Reply, Step, Usage, decode_as, encode
 HUGE_REPLY = 1_000_000
 """Characters; a longer reply is no reply but an `agent_error`."""
 
-MAX_BYTES = 4 << 20
+MAX_BYTES = 4_000_000
 """Of a reply as JSON. A trace that takes more is dropped; the answer counts all the same."""
 
 MAX_DEPTH = 64
@@ -44,7 +44,9 @@ def checked(said: object) -> Reply:
             f"the reply has {len(reply.text):,} characters; the limit is {HUGE_REPLY:,}"
         )
     if len(data) > MAX_BYTES:
-        raise AgentError(f"the reply is larger than {MAX_BYTES >> 20} MiB even without its trace")
+        raise AgentError(
+            f"the reply is larger than {MAX_BYTES // 1_000_000} MB even without its trace"
+        )
     if not _possible(reply.usage):
         raise AgentError("the reply cannot be kept: its usage is no number of tokens, calls or $")
     return reply

@@ -88,6 +88,7 @@ class KitAgent:
         self._takes_domains = anything or "domains" in wanted
         self._waiting: list[tuple[Query, asyncio.Future[Reply]]] = []
         self._running: asyncio.Task[None] | None = None
+        self._call_task: asyncio.Task[list[Reply]] | None = None
 
     async def answer(self, query: Query) -> Reply:
         """Wait for company for a moment, then be answered together."""
@@ -105,7 +106,7 @@ class KitAgent:
             del self._waiting[: self.batch_size]
             if not batch:
                 continue
-            call = asyncio.create_task(self._asked([q for q, _ in batch]))
+            call = self._call_task = asyncio.create_task(self._asked([q for q, _ in batch]))
             wanted = asyncio.gather(*(f for _, f in batch), return_exceptions=True)
             await asyncio.wait((call, wanted), return_when=asyncio.FIRST_COMPLETED)
             if not call.done():  # all turns of the batch have timed out

@@ -105,8 +105,9 @@ async def ended(task: asyncio.Task[Any]) -> None:
         return
     _leave(task)
     task.add_done_callback(_come_back)
-    asyncio._unregister_task(task)  # pyright: ignore  # the loop's end must not wait for it
-    task._log_destroy_pending = False  # pyright: ignore  # noqa: SLF001
+    # The end of the loop must neither wait for it nor complain of it.
+    asyncio._unregister_task(task)  # pyright: ignore[reportAttributeAccessIssue]
+    task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class DaemonThreads(ThreadPoolExecutor):
@@ -202,7 +203,6 @@ class _Call:
             self.left = True
             _leave(self)
             _stop_thread(self._thread)
-
 
     def is_left(self) -> bool:
         """Whether it was left behind and still goes on."""

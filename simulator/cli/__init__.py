@@ -11,7 +11,8 @@ import sys
 
 import typer
 
-from mmrag.errors import MmragError
+from mmrag.errors import MmragError, words
+from simulator.cli.ending import last_words
 
 _MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
 """Modules of this package with a `register(app)`; their order is the order of the help."""
@@ -37,5 +38,9 @@ def main() -> None:
     try:
         build()()
     except MmragError as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
+        typer.secho(f"error: {words(error)}", fg="red", err=True)
+        last_words(error.exit_code)
         sys.exit(error.exit_code)
+    except SystemExit as end:
+        last_words(end.code)
+        raise

@@ -189,9 +189,7 @@ def test_what_hangs_times_out_and_the_next_turn_is_asked(tmp_path: Path, what: o
 
 
 @pytest.mark.parametrize("what", [a_little_late, async_stubborn], ids=lambda what: what.__name__)
-def test_an_agent_beside_the_engine_is_timed_by_the_clock_too(
-    tmp_path: Path, what: object
-) -> None:
+def test_an_agent_beside_the_engine_is_timed_by_the_clock_too(tmp_path: Path, what: object) -> None:
     class InTheSameLoop:
         async def answer(self, query: Query) -> Reply:
             return Reply(text=await what(query) if query.turn_index == 0 else "fine")
