@@ -48,7 +48,7 @@ class Places:
                 await ended(task)
         if late:
             raise AgentError(
-                f"the agent's warm() did not end within {self._seconds:g} s; {NOTHING_ASKED} "
+                f"the agent was not ready within {self._seconds:g} s; {NOTHING_ASKED} "
                 "Give it longer with --ready-seconds."
             )
         task.result()

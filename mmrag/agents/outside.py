@@ -75,7 +75,7 @@ def left_behind() -> int:
 
 
 async def contained(call: Callable[[], Any]) -> Any:
-    """What a call returns, or what the awaitable it returns does; raises nothing but `Exception`.
+    """What a call returns, or what the awaitable it returns does; raises only `Exception`s.
 
     A task that raises `SystemExit` or `KeyboardInterrupt` would end its event loop, and one that
     raises `CancelledError` would look as if the caller had cancelled it.
@@ -88,10 +88,8 @@ async def contained(call: Callable[[], Any]) -> Any:
         if task is not None and task.cancelling():
             raise
         raise AgentError(words(error)) from error
-    except GeneratorExit:  # the coroutine is being put away
+    except (Exception, GeneratorExit):  # the latter puts the coroutine away
         raise
-    except Exception as error:
-        raise _typed(error) from error
     except BaseException as error:
         raise AgentError(words(error)) from error
 
@@ -327,10 +325,10 @@ class _Loop:
                 clock.start()
             try:
                 value = await contained(make)
-            except asyncio.CancelledError as error:
-                turn.future.set_exception(AgentError(words(error)))
+            except Exception as error:
+                turn.future.set_exception(_typed(error))
             except BaseException as error:
-                turn.future.set_exception(error)
+                turn.future.set_exception(AgentError(words(error)))
             else:
                 turn.future.set_result(value)
             finally:

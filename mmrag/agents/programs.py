@@ -69,6 +69,8 @@ class Program:
     def stop(self) -> None:
         """Kill it and what it started, let go of its pipes, and collect it."""
         _RUNNING.discard(self)
+        if self._in.closed:
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._in.close()

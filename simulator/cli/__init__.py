@@ -12,7 +12,7 @@ import sys
 import typer
 
 from mmrag.errors import MmragError, words
-from simulator.cli.ending import last_words
+from simulator.cli.ending import command_begins, command_is_done
 
 _MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
 """Modules of this package with a `register(app)`; their order is the order of the help."""
@@ -35,12 +35,16 @@ def build() -> typer.Typer:
 
 def main() -> None:
     """Entry point: an expected failure is one paragraph on stderr and a non-zero exit code."""
+    command_begins()
+    code: object = 1
     try:
         build()()
     except MmragError as error:
         typer.secho(f"error: {words(error)}", fg="red", err=True)
-        last_words(error.exit_code)
-        sys.exit(error.exit_code)
+        code = error.exit_code
+        sys.exit(code)
     except SystemExit as end:
-        last_words(end.code)
+        code = end.code
         raise
+    finally:
+        command_is_done(code)

@@ -22,33 +22,43 @@ GRACE = 5.0
 """Seconds that a process has to end once its work is done."""
 
 
-class _Watch:
-    """Ends the process when its main thread is through and something else is not."""
+class _Process:
+    """What is to be known when the process ends."""
 
-    def __init__(self) -> None:
-        self.set = False
-        self.code = 1
-
-    def begin(self) -> None:
-        if not self.set:
-            self.set = True
-            threading.Thread(target=self._wait, name="end", daemon=True).start()
-
-    def _wait(self) -> None:
-        from mmrag.agents.outside import left_behind
-
-        threading.main_thread().join()
-        if not left_behind():
-            time.sleep(GRACE)
-        end_now(self.code)
+    has_agent = False
+    code = 1
 
 
-_WATCH = _Watch()
+def agent_is_made() -> None:
+    """Somebody else's code may be at work from now on."""
+    _Process.has_agent = True
 
 
-def end_in_time() -> None:
-    """From now on the process ends when its main thread does, whatever an agent has left behind."""
-    _WATCH.begin()
+def command_begins() -> None:
+    """Nothing is known of any agent yet."""
+    _Process.has_agent = False
+
+
+def command_is_done(code: object) -> None:
+    """The command has printed all: what agents print later goes to stderr, and time is short."""
+    if not _Process.has_agent:
+        return
+    _Process.code = code if isinstance(code, int) else 0 if code is None else 1
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+        if sys.stdout.fileno() == 1:
+            os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    threading.Thread(target=_watch, name="end", daemon=True).start()
+
+
+def _watch() -> None:
+    from mmrag.agents.outside import left_behind
+
+    threading.main_thread().join()
+    if not left_behind():
+        time.sleep(GRACE)
+    end_now(_Process.code)
 
 
 def end_now(code: int) -> None:
@@ -60,18 +70,6 @@ def end_now(code: int) -> None:
         with contextlib.suppress(Exception):
             stream.flush()
     os._exit(code)
-
-
-def last_words(code: object) -> None:
-    """The command has printed what it prints: what agents say later goes to stderr."""
-    if not _WATCH.set:
-        return
-    _WATCH.code = code if isinstance(code, int) else 0 if code is None else 1
-    with contextlib.suppress(Exception):
-        sys.stdout.flush()
-        if sys.stdout.fileno() == 1:
-            os.dup2(2, 1)
-    sys.stdout = sys.stderr
 
 
 @contextlib.contextmanager

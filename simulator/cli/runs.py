@@ -302,10 +302,14 @@ def execute(
     hosting: Hosting = Hosting(),
 ) -> None:
     """Run or go on with a run and print its scores."""
+    from mmrag.agents.programs import stop_all
     from simulator.cli.ending import stdout_aside
 
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
-        _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
+        try:
+            _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
+        finally:
+            stop_all()
 
 
 def _execute(

@@ -65,7 +65,7 @@ def make_agent(config: RunConfig, resources: Resources, *, seconds: float = READ
         except BaseException as error:  # it may be anybody's
             raise AgentError(f"agent {config.agent} cannot be made: {words(error)}") from error
 
-    ending.end_in_time()
+    ending.agent_is_made()
     made = DaemonThreads().submit(make)
     try:
         return made.result(seconds or None)
@@ -86,7 +86,7 @@ def host_agent(
 
     from mmrag.agents.isolated import IsolatedAgent
 
-    ending.end_in_time()
+    ending.agent_is_made()
     return IsolatedAgent(
         [sys.executable, "-m", "simulator.cli.isolated"],
         {"config": msgspec.to_builtins(config), "memory": hosting.memory},

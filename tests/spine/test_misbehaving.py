@@ -257,7 +257,7 @@ def test_a_warm_up_that_hangs_ends_the_run_unasked(tmp_path: Path, where: str) -
             async def warm(self) -> None:
                 time.sleep(3)
 
-    with pytest.raises(AgentError, match=r"did not end within 0\.2 s; nothing was asked"):
+    with pytest.raises(AgentError, match=r"not ready within 0\.2 s; nothing was asked"):
         statuses(tmp_path, PythonAgent(Cold()), ready_seconds=0.2)
 
 
