@@ -81,17 +81,8 @@ def tries(url: str) -> list[Try]:
         more = ("--isolate", "--isolate-memory", "4G") if expected.isolate else ()
         ready = ("--ready-seconds", "0.5") if expected.code else ()
         spec = f"python:name=misbehaving/{name}"
-        found.append(
-            Try(
-                "python",
-                name,
-                spec,
-                expected.statuses,
-                ("answered",),
-                (*more, *ready),
-                expected.code,
-            )
-        )
+        flags, later = (*more, *ready), ("answered",)
+        found.append(Try("python", name, spec, expected.statuses, later, flags, expected.code))
     for mode, may_be in program.MODES.items():
         run = f"{sys.executable} -S {HERE / 'misbehaving_program.py'} {mode}"
         found.append(Try("program", mode, f"command:run={run}", may_be, may_be))

@@ -1,4 +1,4 @@
-"""Programs that misbehave: `python misbehaving_program.py MODE` speaks lines of JSON, or does not."""
+"""Programs that misbehave: `python misbehaving_program.py MODE` speaks JSON lines, or does not."""
 
 from __future__ import annotations
 
