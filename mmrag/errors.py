@@ -67,3 +67,24 @@ class JudgeError(MmragError):
 
 class StoreError(MmragError):
     """The run store cannot be opened, read or written."""
+
+
+def words(error: BaseException) -> str:
+    """What an error says, fit to be kept: never raises, has no lone surrogate, is not endless.
+
+    An error of somebody else's code may have a `__str__` that raises, or say megabytes.
+
+    >>> words(ValueError("no such thing")), words(DataError("row 3 is empty"))
+    ('ValueError: no such thing', 'row 3 is empty')
+    """
+    kind = type(error).__name__
+    try:
+        said = str(error)[:_LONGEST]
+    except BaseException as another:  # whatever it is, it is no reason to end a run
+        said = f"(its text cannot be had: {type(another).__name__})"
+    text = said if isinstance(error, MmragError) else f"{kind}: {said}"
+    return text[:_LONGEST].encode("utf-8", "backslashreplace").decode()[:_LONGEST]
+
+
+_LONGEST = 2000
+"""Characters of an error that are kept."""

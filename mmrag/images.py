@@ -95,10 +95,13 @@ class LazyImage:
         return self._sha256
 
     def pil(self) -> Image:
-        """The decoded picture: RGB, upright by its EXIF orientation. Do not write into it."""
+        """The decoded picture: RGB, upright by its EXIF orientation.
+
+        Every call gives a copy: what an agent does to its own must not change what others see.
+        """
         if self._decoded is None:
             self._decoded = decode(self.data, name=self.name)
-        return self._decoded
+        return self._decoded.copy()
 
     def __repr__(self) -> str:
         return f"LazyImage({self.name!r})"

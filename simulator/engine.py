@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Awaitable, Callable
 
-import msgspec
-
-from mmrag.errors import DataError, JudgeError, MmragError
+from mmrag.agents.checking import checked
+from mmrag.agents.outside import CLOCK, TurnClock, contained, ended
+from mmrag.errors import AgentError, DataError, words
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import (
@@ -29,17 +28,12 @@ from mmrag.records import (
     Turn,
     TurnResult,
     Verdict,
-    decode_as,
-    encode,
 )
 from mmrag.tokens import TokenLimit
 from simulator.places import Place
 
 Commit = Callable[..., Awaitable[None]]
 """Makes turns durable; the next turn waits for it."""
-
-HUGE_REPLY = 1_000_000
-"""Characters; a longer reply is no reply but an `agent_error`."""
 
 JUDGE_SECONDS = 600.0
 """Time limit of a verdict; the turn is unscored after it. It only ends what hangs: a model judge
@@ -125,9 +119,7 @@ async def _one_turn(
     place: Place,
 ) -> TurnResult:
     async with place():
-        began = time.perf_counter()
-        reply, status, error = await _ask(agent, query, rules)
-        seconds = time.perf_counter() - began
+        reply, status, error, seconds = await _ask(agent, query, rules)
     if reply is None:
         return _result(session, turn, status, error=error, seconds=seconds)
     reply = limit.cut(reply)
@@ -152,11 +144,9 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
             verdict = await judge.judge(item)
     except TimeoutError as error:
         own = f"the judge gave no verdict within {JUDGE_SECONDS:g} s"
-        return None, own if limit.expired() else _words(error)
-    except MmragError as error:
-        return None, _words(error)
+        return None, own if limit.expired() else words(error)
     except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
-        return None, _words(JudgeError(f"{type(error).__name__}: {error}"))
+        return None, words(error)
     if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
         return None, f"the judge returned a {type(verdict).__name__}, not a Verdict"
     if verdict.outcome is Outcome.UNSCORED:
@@ -164,42 +154,65 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
     return verdict, None
 
 
-async def _ask(agent: Agent, query: Query, rules: Rules) -> tuple[Reply | None, Status, str | None]:
-    status, error = Status.AGENT_ERROR, None
+async def _ask(
+    agent: Agent, query: Query, rules: Rules
+) -> tuple[Reply | None, Status, str | None, float]:
+    status, error, seconds = Status.AGENT_ERROR, None, 0.0
     for attempt in range(rules.retries + 1):
         if attempt:
             await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
-        limit = asyncio.timeout(rules.seconds if rules.seconds > 0 else None)
+        clock = TurnClock()
         try:
-            async with limit:
-                reply = await agent.answer(query)
-        except TimeoutError as problem:
-            if limit.expired():
-                status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
-            else:  # a limit of the agent's own
-                status, error = Status.AGENT_ERROR, _words(problem)
+            reply = await _in_time(agent, query, clock, rules.seconds)
+        except _TooLate:
+            status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
         except DataError as problem:
-            return None, Status.DATA_ERROR, _words(problem)
+            return None, Status.DATA_ERROR, words(problem), seconds + clock.seconds
         except Exception as problem:  # the agent under test is somebody else's code
-            status, error = Status.AGENT_ERROR, _words(problem)
+            status, error = Status.AGENT_ERROR, words(problem)
         else:
-            fault = _fault(reply)
-            if fault is None:
-                return reply, Status.ANSWERED, None
-            status, error = Status.AGENT_ERROR, fault
-    return None, status, error
+            return reply, Status.ANSWERED, None, seconds + clock.seconds
+        seconds += clock.seconds
+    return None, status, error, seconds
 
 
-def _fault(reply: object) -> str | None:
-    if not isinstance(reply, Reply):
-        return f"the agent returned a {type(reply).__name__}, not a Reply"
-    try:  # what cannot be kept and read again must not reach the store
-        decode_as(Reply, encode(reply))
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        return f"the reply cannot be kept: {error}"
-    if len(reply.text) > HUGE_REPLY:
-        return f"the reply has {len(reply.text):,} characters; the limit is {HUGE_REPLY:,}"
-    return None
+class _TooLate(Exception):
+    """The time limit of the run has passed."""
+
+
+async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float) -> Reply:
+    """The agent's reply as it can be kept; the clock says whether it came in time.
+
+    An agent that does not end when it is cancelled is left behind; the conversation goes on.
+    """
+    before = CLOCK.set(clock)
+    task = asyncio.create_task(contained(lambda: _answer(agent, query, clock)))
+    CLOCK.reset(before)
+    try:
+        left = seconds
+        while not task.done() and (left > 0 or not seconds):
+            await asyncio.wait((task,), timeout=left if seconds else None)
+            left = seconds - clock.seconds
+        late = seconds and clock.seconds > seconds
+    finally:
+        clock.stop()
+        if not task.done():
+            await ended(task)
+    if not task.done():
+        raise _TooLate
+    problem = None if task.cancelled() else task.exception()
+    if late or task.cancelled():
+        raise _TooLate
+    if problem is not None:
+        raise problem if isinstance(problem, Exception) else AgentError(words(problem))
+    return checked(task.result())
+
+
+async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
+    try:
+        return await agent.answer(query)
+    finally:
+        clock.stop()
 
 
 def _query(session: Session, turn: Turn, history: History) -> Query:
@@ -256,9 +269,3 @@ def _result(
         error=error,
         seconds=seconds,
     )
-
-
-def _words(error: BaseException) -> str:
-    if isinstance(error, MmragError):
-        return str(error)[:2000]
-    return f"{type(error).__name__}: {error}"[:2000]

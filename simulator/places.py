@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from mmrag.agents.readiness import capacity, warm
+from mmrag.agents.outside import contained, ended
+from mmrag.agents.readiness import NOTHING_ASKED, READY_SECONDS, capacity, warm
+from mmrag.errors import AgentError
 from mmrag.protocols import Agent
 
 Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]
@@ -20,8 +22,9 @@ class Places:
     names the cure, and no turn is charged with it.
     """
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, *, seconds: float = READY_SECONDS) -> None:
         self._agent = agent
+        self._seconds = seconds
         most = capacity(agent)
         self._free = asyncio.Semaphore(most) if most else contextlib.nullcontext()
         self._warming: asyncio.Task[None] | None = None
@@ -30,7 +33,22 @@ class Places:
     async def place(self) -> AsyncGenerator[None]:
         """Wait for a place and hold it."""
         if self._warming is None:
-            self._warming = asyncio.create_task(warm(self._agent))
+            self._warming = asyncio.create_task(self._warm())
         await asyncio.shield(self._warming)
         async with self._free:
             yield
+
+    async def _warm(self) -> None:
+        task = asyncio.create_task(contained(lambda: warm(self._agent)))
+        try:
+            await asyncio.wait((task,), timeout=self._seconds or None)
+        finally:
+            late = not task.done()
+            if late:
+                await ended(task)
+        if late:
+            raise AgentError(
+                f"the agent was not ready within {self._seconds:g} s; {NOTHING_ASKED} "
+                "Give it longer with --ready-seconds."
+            )
+        task.result()

@@ -15,7 +15,8 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from mmrag.agents.readiness import cores
+from mmrag.agents.outside import DaemonThreads
+from mmrag.agents.readiness import READY_SECONDS, cores
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
@@ -23,10 +24,6 @@ from simulator.engine import Rules, broken_turns, hold_conversation
 from simulator.places import Place, Places
 from simulator.stopping import StopPolicy
 from simulator.store import RunStore
-
-SPARE_THREADS = 32
-"""Beside one per conversation: a thread goes on for a while after its turn has timed out, and the
-next turn must not wait for it on its own clock."""
 
 
 class Optics(Protocol):
@@ -66,6 +63,8 @@ class Plan(Record, frozen=True, kw_only=True):
     rules: Rules = Rules()
     concurrency: int = 16
     seed: int = 0
+    ready_seconds: float = READY_SECONDS
+    """Time limit of the agent's `warm()`."""
 
 
 class Progress(Record, frozen=True, kw_only=True):
@@ -95,9 +94,10 @@ async def run_sessions(
     """
     work = _items(sessions, plan, optics)
     at_once = max(1, plan.concurrency)
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(at_once + SPARE_THREADS))
+    asyncio.get_running_loop().set_default_executor(DaemonThreads())
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as darkroom:
-        hall = _Hall(agent, judge, store, plan, optics, darkroom, Places(agent).place, on_progress)
+        place = Places(agent, seconds=plan.ready_seconds).place
+        hall = _Hall(agent, judge, store, plan, optics, darkroom, place, on_progress)
         workers = [asyncio.create_task(hall.work_through(work)) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)

@@ -94,6 +94,23 @@ def test_loaded_when_needed_and_once() -> None:
 
     image = LazyImage(load)
     assert calls == []
-    assert image.pil() is image.pil()
+    assert image.pil() is not image.pil()
     assert len(image.sha256) == 64
     assert calls == [1]
+
+
+def test_what_is_done_to_a_picture_changes_nobody_elses() -> None:
+    from PIL import ImageDraw
+
+    noise = np.random.Generator(np.random.Philox(7)).integers(0, 255, (40, 60, 3), dtype=np.uint8)
+    image = LazyImage.from_pil(Image.fromarray(noise))
+    before = np.asarray(image.pil()).tobytes()
+    image.pil().thumbnail((8, 8))
+    image.pil().paste((0, 0, 0), (0, 0, 60, 40))
+    image.pil().putpixel((3, 3), (1, 2, 3))
+    image.pil().load()[4, 4] = (9, 9, 9)
+    image.pil().info["note"] = "mine"
+    ImageDraw.Draw(image.pil()).rectangle((0, 0, 30, 30), fill=0)
+    assert image.pil().size == (60, 40)
+    assert np.asarray(image.pil()).tobytes() == before
+    assert "note" not in image.pil().info

@@ -9,31 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import importlib
 import inspect
 import math
 import os
 import shlex
-import signal
-import subprocess
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import msgspec
 
 from mmrag.agents.format import make_reply
+from mmrag.agents.outside import Outside
+from mmrag.agents.programs import MAX_LINE, Program, stop_all
 from mmrag.agents.readiness import capacity, warm
-from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable
+from mmrag.errors import AgentError, ServiceTimeout, SpecError
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
-
-MAX_LINE = 4 << 20
-"""Longest answer that is read, in bytes."""
-
-_CHUNK = 1 << 16
 
 
 class _Answer(msgspec.Struct):
@@ -85,27 +78,25 @@ def python(*, resources: Resources, name: str, **options: str) -> Agent:
 
 
 class PythonAgent:
-    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these."""
+    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these.
+
+    It runs outside (`mmrag/agents/outside.py`): plain methods in threads, async ones in an event
+    loop of the agent's own, so that one that hangs holds up nothing but its own turn.
+    """
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
+        self._outside = Outside()
         self.capacity = capacity(agent)
         """What the object says of itself."""
 
     async def warm(self) -> None:
         """Make the object ready, if it can be."""
-        await warm(self._agent)
+        await warm(self._agent, self._outside.run)
 
     async def answer(self, query: Query) -> Reply:
-        """Ask it; plain methods run in a thread."""
-        method = self._agent.answer
-        if inspect.iscoroutinefunction(method):
-            said = await method(query)
-        else:
-            said = await asyncio.to_thread(method, query)
-            if inspect.isawaitable(said):
-                said = await said
-        return as_reply(said)
+        """Ask it."""
+        return as_reply(await self._outside.run(self._agent.answer, query))
 
 
 def as_reply(said: object) -> Reply:
@@ -145,12 +136,12 @@ class CommandAgent:
         self._seconds = seconds
         self.capacity = max(1, processes)
         """A program answers one turn at a time."""
-        self._idle: list[_Program] = []
-        self._running: set[_Program] = set()
+        self._idle: list[Program] = []
+        self._running: set[Program] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._places = asyncio.Semaphore(self.capacity)
         self._number = 0
-        weakref.finalize(self, _stop_all, self._running)
+        weakref.finalize(self, stop_all, self._running)
 
     async def answer(self, query: Query) -> Reply:
         """One line out, one line in."""
@@ -163,7 +154,8 @@ class CommandAgent:
             try:
                 self._number += 1
                 number = str(self._number)
-                answer = await program.ask(request_of(query, number), self._seconds)
+                line = await program.ask(request_of(query, number), self._seconds)
+                answer = _decode(line, "the program")
                 if answer.id not in (None, number):
                     raise AgentError(f"the program answered request {answer.id!r}, not {number!r}.")
                 healthy = True
@@ -178,110 +170,18 @@ class CommandAgent:
     async def close(self) -> None:
         """Stop the programs."""
         self._idle.clear()
-        _stop_all(self._running)
+        stop_all(self._running)
 
-    def _take(self) -> _Program:
+    def _take(self) -> Program:
         while self._idle:
             program = self._idle.pop()
             if program.alive:
                 return program
             self._running.discard(program)
             program.stop()
-        program = _Program(self._arguments)
+        program = Program(self._arguments)
         self._running.add(program)
         return program
-
-
-def _stop_all(programs: set[_Program]) -> None:
-    while programs:
-        programs.pop().stop()
-
-
-class _Program:
-    """A child process and its two pipes, which a loop watches only while it waits for an answer.
-
-    asyncio's own subprocesses live and die with the loop that started them: one that is idle when
-    its loop closes can be neither asked nor put away any more.
-    """
-
-    def __init__(self, arguments: list[str]) -> None:
-        try:
-            self._process = subprocess.Popen(
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,  # so that whatever it starts can be stopped with it
-            )
-        except OSError as error:
-            raise Unavailable(
-                f"the program {arguments[0]!r} cannot be started ({error.strerror})."
-            ) from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin, self._process.stdout
-        for pipe in (self._in, self._out):
-            os.set_blocking(pipe.fileno(), False)
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    async def ask(self, request: dict[str, Any], seconds: float) -> _Answer:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._send(msgspec.json.encode(request) + b"\n")
-                line = await self._line()
-        except TimeoutError as error:
-            raise ServiceTimeout(f"the program did not answer within {seconds:g} s.") from error
-        except OSError as error:
-            raise AgentError(f"the program broke off ({error.strerror}).") from error
-        if not line:
-            raise AgentError("the program ended without an answer; see its standard error.")
-        return _decode(line, "the program")
-
-    def stop(self) -> None:
-        """Kill it and what it started, let go of its pipes, and collect it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._in.close()
-        self._out.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=5)
-
-    async def _send(self, data: bytes) -> None:
-        loop, pipe, left = asyncio.get_running_loop(), self._in.fileno(), memoryview(data)
-        while left:
-            try:
-                left = left[os.write(pipe, left) :]
-            except BlockingIOError:  # the pipe is full
-                await _ready(pipe, loop.add_writer, loop.remove_writer)
-
-    async def _line(self) -> bytes:
-        """Up to the end of the line; what came of it when the program ended."""
-        loop, pipe, line = asyncio.get_running_loop(), self._out.fileno(), bytearray()
-        while not line.endswith(b"\n"):
-            try:
-                part = os.read(pipe, _CHUNK)
-            except BlockingIOError:  # nothing yet
-                await _ready(pipe, loop.add_reader, loop.remove_reader)
-                continue
-            if not part:
-                break
-            line += part
-            if len(line) > MAX_LINE:
-                raise AgentError(f"the program's line is longer than {MAX_LINE >> 20} MiB.")
-        return bytes(line)
-
-
-async def _ready(pipe: int, watch: Callable[..., object], forget: Callable[[int], object]) -> None:
-    """Wait until a pipe can be written to or read from."""
-    happened = asyncio.Event()
-    watch(pipe, happened.set)
-    try:
-        await happened.wait()
-    finally:
-        forget(pipe)
 
 
 def http(*, resources: Resources, url: str, seconds: str = "60", key_env: str = "") -> HttpAgent:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmrag.agents.adapters import as_reply
+from mmrag.agents.outside import Outside
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Query, Reply
@@ -74,6 +75,7 @@ class KitAgent:
                 f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
             )
         self._agent = agent
+        self._outside = Outside()
         self._context = context
         size = agent.get_batch_size() if hasattr(agent, "get_batch_size") else 1
         self.batch_size = max(1, min(16, int(size)))
@@ -86,6 +88,7 @@ class KitAgent:
         self._takes_domains = anything or "domains" in wanted
         self._waiting: list[tuple[Query, asyncio.Future[Reply]]] = []
         self._running: asyncio.Task[None] | None = None
+        self._call_task: asyncio.Task[list[Reply]] | None = None
 
     async def answer(self, query: Query) -> Reply:
         """Wait for company for a moment, then be answered together."""
@@ -103,18 +106,26 @@ class KitAgent:
             del self._waiting[: self.batch_size]
             if not batch:
                 continue
-            try:
-                said = await asyncio.to_thread(self._call, [q for q, _ in batch])
-                replies = [as_reply(text) for text in said]
-            except Exception as error:  # the agent is somebody else's code
-                for _, future in batch:
-                    if not future.done():
-                        problem = AgentError(f"{type(error).__name__}: {str(error)[:500]}")
-                        future.set_exception(problem)
+            call = self._call_task = asyncio.create_task(self._asked([q for q, _ in batch]))
+            wanted = asyncio.gather(*(f for _, f in batch), return_exceptions=True)
+            await asyncio.wait((call, wanted), return_when=asyncio.FIRST_COMPLETED)
+            if not call.done():  # all turns of the batch have timed out
+                call.cancel()
                 continue
+            problem = call.exception()
+            replies = [None] * len(batch) if problem else call.result()
             for (_, future), reply in zip(batch, replies, strict=True):
-                if not future.done():
+                if future.done():
+                    continue
+                if reply is None:
+                    future.set_exception(problem or AgentError("no reply"))
+                else:
                     future.set_result(reply)
+            await wanted
+
+    async def _asked(self, queries: Sequence[Query]) -> list[Reply]:
+        said = await self._outside.call(lambda: self._call(queries))
+        return [as_reply(text) for text in said]
 
     def _call(self, queries: Sequence[Query]) -> list[Any]:
         keywords: dict[str, Any] = {}

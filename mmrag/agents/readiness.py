@@ -13,33 +13,48 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-from mmrag.errors import AgentError, MmragError
+from mmrag.errors import AgentError, MmragError, words
+
+READY_SECONDS = 600.0
+"""Time limit of making an agent and of its `warm()`, each. It only ends what hangs."""
+
+NOTHING_ASKED = "nothing was asked."
 
 _WORTH_IT = 4
 """The built-in agents read print with one thread at a time and share Python's lock: beyond this
 number turns only wait for each other, whatever the number of cores."""
 
 
-async def warm(agent: object) -> None:
-    """Load what an agent needs before it is asked; nothing if it has no `warm`."""
+async def _call(method: Callable[[], Any]) -> None:
+    if inspect.iscoroutinefunction(method):
+        await method()
+    else:
+        done = await asyncio.to_thread(method)
+        if inspect.isawaitable(done):
+            await done
+
+
+async def warm(
+    agent: object, run: Callable[[Callable[[], Any]], Awaitable[object]] = _call
+) -> None:
+    """Load what an agent needs before it is asked; nothing if it has no `warm`.
+
+    `run` is how its code is called where it is somebody else's.
+    """
     method = getattr(agent, "warm", None)
     if method is None:
         return
     try:
-        if inspect.iscoroutinefunction(method):
-            await method()
-        else:
-            done = await asyncio.to_thread(method)
-            if inspect.isawaitable(done):
-                await done
-    except MmragError:
-        raise
+        await run(method)
+    except MmragError as error:
+        if type(error) is not AgentError or NOTHING_ASKED in str(error):
+            raise
+        raise AgentError(f"the agent's warm() failed ({error}); {NOTHING_ASKED}") from error
     except Exception as error:  # the agent is somebody else's code
-        raise AgentError(
-            f"the agent's warm() failed ({type(error).__name__}: {str(error)[:500]}); "
-            "nothing was asked."
-        ) from error
+        raise AgentError(f"the agent's warm() failed ({words(error)}); {NOTHING_ASKED}") from error
 
 
 def capacity(agent: object) -> int | None:

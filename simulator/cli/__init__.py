@@ -11,7 +11,8 @@ import sys
 
 import typer
 
-from mmrag.errors import MmragError
+from mmrag.errors import MmragError, words
+from simulator.cli.ending import command_begins, command_is_done
 
 _MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
 """Modules of this package with a `register(app)`; their order is the order of the help."""
@@ -34,8 +35,16 @@ def build() -> typer.Typer:
 
 def main() -> None:
     """Entry point: an expected failure is one paragraph on stderr and a non-zero exit code."""
+    command_begins()
+    code: object = 1
     try:
         build()()
     except MmragError as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        sys.exit(error.exit_code)
+        typer.secho(f"error: {words(error)}", fg="red", err=True)
+        code = error.exit_code
+        sys.exit(code)
+    except SystemExit as end:
+        code = end.code
+        raise
+    finally:
+        command_is_done(code)

@@ -195,9 +195,12 @@ def ask(
     """Ask one question about a picture."""
     import asyncio
 
-    from mmrag.errors import AgentError, MmragError
+    from mmrag.agents.checking import checked
+    from mmrag.agents.outside import contained
+    from mmrag.errors import AgentError, MmragError, words
     from mmrag.images import LazyImage
     from mmrag.records import Query, encode
+    from simulator.cli.ending import heeding_ctrl_c, stdout_aside
     from simulator.cli.wiring import check_agent, make_agent, make_resources
     from simulator.config import RunConfig
 
@@ -207,14 +210,15 @@ def ask(
     config = RunConfig(data=data, agent=agent, search=search)
     check_agent(config)
     resources, _ = make_resources(config)
-    made = make_agent(config, resources)
     query = Query(text=question, image=picture, query_time=asked_at, session_id="ask")
-    try:
-        reply = asyncio.run(made.answer(query))
-    except MmragError:
-        raise
-    except Exception as error:  # an agent may be somebody else's code, as in a run
-        raise AgentError(f"agent {agent}: {type(error).__name__}: {error}") from error
+    with stdout_aside():  # an agent may be somebody else's code, as in a run
+        made = make_agent(config, resources)
+        try:
+            reply = checked(asyncio.run(heeding_ctrl_c(contained(lambda: made.answer(query)))))
+        except MmragError:
+            raise
+        except Exception as error:
+            raise AgentError(f"agent {agent}: {words(error)}") from error
     if as_json:
         typer.echo(encode(reply).decode())
         return

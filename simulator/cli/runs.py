@@ -6,11 +6,12 @@ import json
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from mmrag.errors import SpecError, UsageError
+from simulator.cli.hosting import Hosting, make_hosting
 from simulator.counting import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program."
 Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
+]
+Isolate = Annotated[
+    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
+]
+IsolateMemory = Annotated[
+    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
+]
+IsolateProcesses = Annotated[
+    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
+]
+ReadySeconds = Annotated[
+    float, typer.Option(min=0, help="Time limit of making the agent ready; 0: none.")
 ]
 Protocol = Annotated[str, typer.Option(help="strict, crag-mm or kddcup25.")]
 
@@ -68,6 +81,10 @@ def run(
         str | None, typer.Option(help="errors: ask failed turns of the run again.")
     ] = None,
     max_cost: MaxCost = None,
+    isolate: Isolate = False,
+    isolate_memory: IsolateMemory = None,
+    isolate_processes: IsolateProcesses = None,
+    ready_seconds: ReadySeconds = 600.0,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
     ] = False,
@@ -101,7 +118,11 @@ def run(
         return
     if rerun and folder.is_dir():
         forget_failures(folder)
-    execute(settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost)
+    hosting = make_hosting(isolate, isolate_memory, isolate_processes, ready_seconds)
+    execute(
+        settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
+        hosting=hosting,
+    )  # fmt: skip
 
 
 def resume(
@@ -111,6 +132,10 @@ def resume(
     ] = False,
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
+    isolate: Isolate = False,
+    isolate_memory: IsolateMemory = None,
+    isolate_processes: IsolateProcesses = None,
+    ready_seconds: ReadySeconds = 600.0,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
@@ -121,7 +146,11 @@ def resume(
         settings = read_config(reader)
     if errors:
         forget_failures(folder)
-    execute(settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost)
+    hosting = make_hosting(isolate, isolate_memory, isolate_processes, ready_seconds)
+    execute(
+        settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
+        hosting=hosting,
+    )  # fmt: skip
 
 
 def score(
@@ -270,14 +299,37 @@ def execute(
     concurrency: int,
     as_json: bool,
     max_cost: float | None = None,
+    hosting: Hosting = Hosting(),
 ) -> None:
     """Run or go on with a run and print its scores."""
+    from mmrag.agents.programs import stop_all
+    from simulator.cli.ending import stdout_aside
+
+    with stdout_aside() as printed:  # an agent's own prints must not stand in it
+        try:
+            _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
+        finally:
+            stop_all()
+
+
+def _execute(
+    settings: RunConfig,
+    out: Path,
+    concurrency: int,
+    max_cost: float | None,
+    hosting: Hosting,
+    printed: TextIO,
+    *,
+    as_json: bool,
+) -> None:
     import asyncio
 
+    from mmrag.agents.outside import left_behind
     from mmrag.agents.readiness import capacity
     from mmrag.cache import Cache, CacheStats, share
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring
+    from simulator.cli.ending import heeding_ctrl_c
     from simulator.cli.interrupting import interruptible
     from simulator.cli.live import live_table
     from simulator.cli.showing import by_condition, failure_note
@@ -287,11 +339,12 @@ def execute(
 
     wiring.check_agent(settings)
     source = wiring.open_source(settings)
-    plan = wiring.make_plan(settings, concurrency)
+    plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
     judge = wiring.make_judge(settings.judge)
     resources, index = wiring.make_resources(settings)
     cache = Cache()
-    agent = wiring.make_agent(settings, share(resources, cache, id=index or ""))
+    shared = share(resources, cache, id=index or "")
+    agent = wiring.host_agent(settings, shared, hosting, concurrency)
     chosen = wiring.chosen_sessions(source, settings)
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)
@@ -301,17 +354,10 @@ def execute(
         promised = {"sessions": count, "degradations": list(plan.degradations)}
         store.set_meta("plan", {**promised, "capacity": capacity(agent)})
         with live_table(total, max_cost=max_cost) as advance:
-            asyncio.run(
-                run_sessions(
-                    chosen,
-                    agent,
-                    judge,
-                    store,
-                    plan,
-                    optics=CaptureOptics(),
-                    on_progress=advance,
-                )
+            work = run_sessions(
+                chosen, agent, judge, store, plan, optics=CaptureOptics(), on_progress=advance
             )
+            asyncio.run(heeding_ctrl_c(work))
         store.set_meta("finished", True)
         if cache.stats != CacheStats():
             store.set_meta("cache", cache.stats)
@@ -319,11 +365,15 @@ def execute(
         figures = score_run(store, options)
         conditions = {} if as_json else by_condition(store, options)
         note = failure_note(store)
-    _print_scores({**figures, "run": str(out)}, options, conditions, as_json=as_json)
+    figures = {**figures, "run": str(out)}
+    _print_scores(figures, options, conditions, as_json=as_json, out=printed)
     if note is not None:
         _say(f"{note.rstrip('.')}. Ask them again with: {again} --errors")
+    if left := left_behind():
+        calls = counted(left, "call")
+        _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")
     if not as_json:
-        typer.echo(f"run: {out}")
+        typer.echo(f"run: {out}", file=printed)
 
 
 def forget_failures(folder: Path) -> int:
@@ -349,13 +399,14 @@ def _print_scores(
     conditions: dict[str, dict[str, Any]],
     *,
     as_json: bool,
+    out: TextIO | None = None,
 ) -> None:
     if as_json:
-        typer.echo(json.dumps(figures, indent=2))
+        typer.echo(json.dumps(figures, indent=2), file=out)
         return
     from simulator.cli.showing import print_scores
 
-    print_scores(figures, options, conditions)
+    print_scores(figures, options, conditions, out=out)
 
 
 def _numbers(text: str | None) -> list[int] | None:

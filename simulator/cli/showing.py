@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 import typer
@@ -133,12 +133,14 @@ def print_scores(
     figures: dict[str, Any],
     options: ScoreOptions,
     conditions: dict[str, dict[str, Any]] | None = None,
+    *,
+    out: TextIO | None = None,
 ) -> None:
     """The headline figures as a table, and a line for each condition where there are several."""
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = Console(file=out)
     for view in ("all", "ego"):
         if view not in figures or (view == "ego" and figures[view] == figures["all"]):
             continue

@@ -7,17 +7,21 @@ import hashlib
 import itertools
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mmrag.agents.readiness import READY_SECONDS, cores
 from mmrag.errors import ConflictError, SpecError, StoreError
 from mmrag.protocols import Agent, Judge, Resources
 from mmrag.records import Session
+from simulator.cli import ending
 from simulator.config import RunConfig, changes
 
 if TYPE_CHECKING:
     from mmrag.encoders.cache import EmbeddingCache
+    from simulator.cli.hosting import Hosting
     from simulator.runner import Plan, SessionSource
     from simulator.store import RunReader, RunStore
 
@@ -47,19 +51,48 @@ def check_agent(config: RunConfig) -> None:
         )
 
 
-def make_agent(config: RunConfig, resources: Resources) -> Agent:
+def make_agent(config: RunConfig, resources: Resources, *, seconds: float = READY_SECONDS) -> Agent:
     """The agent that a config names; what it raises while it is made is its own fault."""
     from mmrag.agents import agents
-    from mmrag.errors import AgentError, MmragError
+    from mmrag.agents.outside import DaemonThreads
+    from mmrag.errors import AgentError, MmragError, words
 
+    def make() -> Agent:
+        try:
+            return agents.create(config.agent, resources=resources)
+        except MmragError:
+            raise
+        except BaseException as error:  # it may be anybody's
+            raise AgentError(f"agent {config.agent} cannot be made: {words(error)}") from error
+
+    ending.agent_is_made()
+    made = DaemonThreads().submit(make)
     try:
-        return agents.create(config.agent, resources=resources)
-    except MmragError:
-        raise
-    except Exception as error:
+        return made.result(seconds or None)
+    except TimeoutError as error:
         raise AgentError(
-            f"agent {config.agent} cannot be made: {type(error).__name__}: {error}"
+            f"agent {config.agent} was not made within {seconds:g} s; nothing was asked. "
+            "Give it longer with --ready-seconds."
         ) from error
+
+
+def host_agent(
+    config: RunConfig, resources: Resources, hosting: Hosting, concurrency: int
+) -> Agent:
+    """The agent in this process, or in as many others as are asked for."""
+    if not hosting.isolate:
+        return make_agent(config, resources, seconds=hosting.ready_seconds)
+    import msgspec
+
+    from mmrag.agents.isolated import IsolatedAgent
+
+    ending.agent_is_made()
+    return IsolatedAgent(
+        [sys.executable, "-m", "simulator.cli.isolated"],
+        {"config": msgspec.to_builtins(config), "memory": hosting.memory},
+        processes=hosting.processes or min(concurrency, cores()),
+        ready_seconds=hosting.ready_seconds,
+    )
 
 
 def make_judge(spec: str) -> Judge:
@@ -70,7 +103,7 @@ def make_judge(spec: str) -> Judge:
     return make(spec, models=models.create)
 
 
-def make_plan(config: RunConfig, concurrency: int) -> Plan:
+def make_plan(config: RunConfig, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
     """The plan behind a config."""
     from simulator.captures import degradations
     from simulator.runner import Plan
@@ -82,6 +115,7 @@ def make_plan(config: RunConfig, concurrency: int) -> Plan:
         rules=config.rules,
         concurrency=concurrency,
         seed=config.seed,
+        ready_seconds=ready_seconds,
     )
 
 
