@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from mmrag.errors import DataError, JudgeError, MmragError
+from mmrag.errors import DataError, Denied, JudgeError, MmragError
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import (
@@ -145,7 +145,7 @@ async def _one_turn(
 
 
 async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
-    """A verdict, or the reason why there is none. Never raises for an expected failure."""
+    """A verdict, or the reason why there is none. Raises `Denied` alone, which ends a run."""
     limit = asyncio.timeout(JUDGE_SECONDS)
     try:
         async with limit:
@@ -153,6 +153,8 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
     except TimeoutError as error:
         own = f"the judge gave no verdict within {JUDGE_SECONDS:g} s"
         return None, own if limit.expired() else _words(error)
+    except Denied:
+        raise
     except MmragError as error:
         return None, _words(error)
     except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
@@ -178,6 +180,8 @@ async def _ask(agent: Agent, query: Query, rules: Rules) -> tuple[Reply | None, 
                 status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
             else:  # a limit of the agent's own
                 status, error = Status.AGENT_ERROR, _words(problem)
+        except Denied:  # the next turn would be refused like this one: it ends the run
+            raise
         except DataError as problem:
             return None, Status.DATA_ERROR, _words(problem)
         except Exception as problem:  # the agent under test is somebody else's code
