@@ -163,7 +163,7 @@ def test_a_crowded_picture_holds_one_thing_of_the_kind(
 def test_others_of_its_kind_stay_small_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A shoal may swim behind the fish that is asked about, but it must not hide which one it is."""
+    """A shoal may swim behind the fish that is asked about, but not hide which one it is."""
     compose = importlib.import_module("simulator.world.pictures.compose")
     sizes: list[float] = []
     mains: list[float] = []
