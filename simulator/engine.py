@@ -46,6 +46,10 @@ JUDGE_SECONDS = 600.0
 has a shorter limit of its own for each attempt."""
 
 
+NO_REFERENCE = "the data set has no answer to compare with; give the turn one, or leave it out"
+"""Why a turn is a `data_error` although it was asked and has a reply."""
+
+
 class Rules(Record, frozen=True, kw_only=True):
     """What holds for every conversation of a run."""
 
@@ -131,6 +135,10 @@ async def _one_turn(
     if reply is None:
         return _result(session, turn, status, error=error, seconds=seconds)
     reply = limit.cut(reply)
+    if not any(text.strip() for text in turn.reference.all_texts):
+        return _result(
+            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds
+        )
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
