@@ -12,7 +12,6 @@ from typing import Any, cast
 import albumentations as A  # noqa: N812
 import cv2
 import numpy as np
-from albumentations.core.transforms_interface import BaseTransformInitSchema
 from albumentations.core.type_definitions import Targets
 from numpy.typing import NDArray
 
@@ -41,7 +40,7 @@ class Degrade(A.DualTransform):
 
     _targets = (Targets.IMAGE, Targets.MASK, Targets.BBOXES, Targets.KEYPOINTS)
 
-    class InitSchema(BaseTransformInitSchema):
+    class InitSchema(A.DualTransform.InitSchema):
         """What albumentations checks the arguments against."""
 
         spec: str
