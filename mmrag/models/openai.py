@@ -163,7 +163,7 @@ class OpenAIModel:
             return _Miss(
                 Denied(f"{self._where}: {cure}. It said: {said}"), status=code, again=False
             )
-        more = hint(said, body) if code in (400, 422) else ""
+        more = hint(data, body) if code in (400, 422) else ""
         return _Miss(
             ServiceError(f"{self._where}: HTTP {code}: {said}{more}"),
             status=code,

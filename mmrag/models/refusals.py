@@ -16,6 +16,13 @@ _MONEY = "insufficient_quota"
 
 _UNSAID = re.compile(r"\s*(?:<think>(?:(?!</think>).)*)?", re.S)
 
+_UNKNOWN = re.compile(
+    r"support|unknown|unrecogni[sz]ed|unexpected|extra|not (?:permitted|allowed)|invalid"
+    r"|forbidden",
+    re.I,
+)
+"""How servers say that a field is not theirs; a context that is too long names fields as well."""
+
 _LOOKED_AT = 4000
 """Bytes of a complaint that are looked at."""
 
@@ -49,12 +56,15 @@ def denial(code: int, key_env: str) -> str:
     return f"refused the key ({code}); set {key_env} in the environment to one that is let in"
 
 
-def hint(complaint: str, body: Mapping[str, Any]) -> str:
+def hint(data: bytes, body: Mapping[str, Any]) -> str:
     """Options of the spec that leave out or rename the fields of a body that a 400 speaks of.
 
-    >>> hint("Unsupported value: 'temperature'", {"temperature": 0})
+    >>> hint(b"Unsupported value: 'temperature'", {"temperature": 0})
     " For an endpoint that refuses 'temperature', add to the model's spec: temperature=none."
     """
+    complaint = data[:_LOOKED_AT].decode("utf-8", "replace")
+    if not _UNKNOWN.search(complaint):
+        return ""
     found = [field for field in body if re.search(rf"\b{re.escape(field)}\b", complaint)]
     cures = {field: _CURES.get(field, f"body=({field}=none)") for field in found}
     for taken in ("max_tokens", "max_completion_tokens"):

@@ -260,11 +260,25 @@ def test_a_refused_parameter_is_told_with_the_option_that_mends_it(
     assert hint in str(caught.value)
 
 
-def test_a_refusal_about_something_else_brings_no_hint(server):
-    server.script, server.complaint = ["400"], "the picture cannot be read"
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "the picture cannot be read",
+        "This model's maximum context length is 4096 tokens. Reduce the messages or max_tokens.",
+    ],
+)
+def test_a_refusal_about_something_else_brings_no_hint(server, complaint):
+    server.script, server.complaint = ["400"], complaint
     with pytest.raises(ServiceError) as caught:
         ask(server)
-    assert "=none" not in str(caught.value)
+    assert "to the model's spec" not in str(caught.value)
+
+
+def test_a_refused_parameter_is_found_in_a_long_complaint(server):
+    server.script, server.complaint = ["422"], f"{'x' * 1000} 'temperature': unknown field"
+    with pytest.raises(ServiceError, match="temperature=none") as caught:
+        ask(server)
+    assert len(str(caught.value)) < 600
 
 
 @pytest.mark.parametrize(
