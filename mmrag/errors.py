@@ -11,6 +11,7 @@
     ├── ServiceError          a model, a search or a server failed
     │   ├── ServiceTimeout    it did not answer in time
     │   └── Unavailable       it needs something that is not here (a download, a device, a package)
+    │       └── Denied        it lets nobody in with this key; every turn would fail: a run ends
     ├── AgentError            the agent under test raised or answered with nonsense
     ├── JudgeError            the judge gave no usable verdict; the turn is unscored
     └── StoreError            the run store cannot be read or written
@@ -55,6 +56,11 @@ class ServiceTimeout(ServiceError):
 
 class Unavailable(ServiceError):
     """A needed download, package or device is not here; the message says how to get it."""
+
+
+class Denied(Unavailable):
+    """A server refuses who asks (key, account). A run ends with it: every later turn would fail
+    alike, and none is lost by waiting for the cure."""
 
 
 class AgentError(MmragError):

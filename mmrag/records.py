@@ -197,7 +197,7 @@ class Step(Record, frozen=True, kw_only=True):
 
 
 class Usage(Record, frozen=True, kw_only=True):
-    """What a reply cost."""
+    """What a reply or a verdict cost."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -256,6 +256,8 @@ class Verdict(Record, frozen=True, kw_only=True):
     """Equal to a reference after normalisation."""
     reason: str = ""
     votes: tuple[Vote, ...] = ()
+    usage: Usage = Usage()
+    """What the judge's own model took, for every attempt that it answered."""
 
 
 class TurnResult(Record, frozen=True, kw_only=True):

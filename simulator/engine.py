@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from mmrag.agents.checking import checked
 from mmrag.agents.outside import CLOCK, TurnClock, contained, ended
-from mmrag.errors import AgentError, DataError, words
+from mmrag.errors import AgentError, DataError, Denied, words
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import (
@@ -38,6 +38,10 @@ Commit = Callable[..., Awaitable[None]]
 JUDGE_SECONDS = 600.0
 """Time limit of a verdict; the turn is unscored after it. It only ends what hangs: a model judge
 has a shorter limit of its own for each attempt."""
+
+
+NO_REFERENCE = "the data set has no answer to compare with; give the turn one, or leave it out"
+"""Why a turn is a `data_error` although it was asked and has a reply."""
 
 
 class Rules(Record, frozen=True, kw_only=True):
@@ -123,6 +127,10 @@ async def _one_turn(
     if reply is None:
         return _result(session, turn, status, error=error, seconds=seconds)
     reply = limit.cut(reply)
+    if not any(text.strip() for text in turn.reference.all_texts):
+        return _result(
+            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds
+        )
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
@@ -137,7 +145,7 @@ async def _one_turn(
 
 
 async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
-    """A verdict, or the reason why there is none. Never raises for an expected failure."""
+    """A verdict, or the reason why there is none. Raises `Denied` alone, which ends a run."""
     limit = asyncio.timeout(JUDGE_SECONDS)
     try:
         async with limit:
@@ -145,6 +153,8 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
     except TimeoutError as error:
         own = f"the judge gave no verdict within {JUDGE_SECONDS:g} s"
         return None, own if limit.expired() else words(error)
+    except Denied:
+        raise
     except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
         return None, words(error)
     if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -166,6 +176,8 @@ async def _ask(
             reply = await _in_time(agent, query, clock, rules.seconds)
         except _TooLate:
             status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
+        except Denied:  # the next turn would be refused like this one: it ends the run
+            raise
         except DataError as problem:
             return None, Status.DATA_ERROR, words(problem), seconds + clock.seconds
         except Exception as problem:  # the agent under test is somebody else's code

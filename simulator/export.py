@@ -22,8 +22,8 @@ FORMATS = ("parquet", "jsonl", "hf")
 COLUMNS = (
     "session_id", "degradation", "turn_index", "interaction_id", "status", "outcome", "exact",
     "query", "reference", "reply", "citations", "confidence", "judge", "judge_reason", "error",
-    "seconds", "input_tokens", "output_tokens", "cost", "domain", "query_type", "dynamism",
-    "popularity", "text_clue", "needs_image", "needs_history", "quality", "is_ego",
+    "seconds", "input_tokens", "output_tokens", "cost", "judge_cost", "domain", "query_type",
+    "dynamism", "popularity", "text_clue", "needs_image", "needs_history", "quality", "is_ego",
     "image_sha256", "trace",
 )  # fmt: skip
 """Columns of the flat table, in order."""
@@ -82,6 +82,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "input_tokens": reply.usage.input_tokens if reply else 0,
         "output_tokens": reply.usage.output_tokens if reply else 0,
         "cost": reply.usage.cost if reply else 0.0,
+        "judge_cost": verdict.usage.cost if verdict else 0.0,
         "domain": turn.domain,
         "query_type": turn.query_type,
         "dynamism": turn.dynamism,
@@ -163,7 +164,7 @@ def _schema() -> Any:
     text, flag, number = pa.string(), pa.bool_(), pa.float64()
     kinds = {
         "turn_index": pa.int32(), "exact": flag, "citations": pa.list_(text),
-        "confidence": number, "seconds": number, "cost": number,
+        "confidence": number, "seconds": number, "cost": number, "judge_cost": number,
         "input_tokens": pa.int64(), "output_tokens": pa.int64(),
         "text_clue": flag, "needs_image": flag, "needs_history": flag, "is_ego": flag,
     }  # fmt: skip

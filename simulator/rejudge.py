@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 from mmrag.protocols import Judge
-from mmrag.records import JudgeItem, Outcome, Turn, TurnResult, Verdict
+from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
 from simulator.engine import judge_reply
 from simulator.store import RunStore
 
@@ -45,7 +45,7 @@ async def rejudge_run(
 def _replies(store: RunStore) -> Iterator[tuple[Turn, TurnResult]]:
     for session in store.sessions():
         for result in store.turns(session.id, session.capture.degradation):
-            if result.reply is not None:
+            if result.reply is not None and result.status is not Status.DATA_ERROR:
                 yield session.turns[result.turn_index], result
 
 

@@ -78,7 +78,8 @@ class RunReader:
         """Number of turns that have a reply to judge."""
         return self._rows(
             "SELECT COUNT(*) FROM turns "
-            "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL"
+            "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL "
+            f"AND status != '{Status.DATA_ERROR}'"
         )[0][0]
 
     def first_failure(self) -> TurnResult | None:
@@ -361,7 +362,7 @@ class RunStore(RunReader):
             changed: list[tuple[str, int]] = []
             for row, result, status, verdict in db.execute(f"SELECT t.rowid, {_JUDGED}"):
                 bare = _join(result, status, verdict)
-                if bare.reply is not None:
+                if bare.reply is not None and bare.status is not Status.DATA_ERROR:
                     now = str(reply_status(bare.reply, bare.verdict))
                     if now != status:
                         changed.append((now, row))

@@ -15,11 +15,11 @@ from typing import Any
 
 import yaml
 
-from mmrag.errors import ServiceError
+from mmrag.errors import Denied, ServiceError
 from mmrag.judges.normalise import is_exact
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
-from mmrag.records import JudgeItem, Outcome, Record, Verdict
+from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict
 
 MAX_PREDICTION_CHARS = 2_000
 MAX_REFERENCES = 20
@@ -70,7 +70,10 @@ class ModelJudge:
         return _judge_id(self._name)
 
     async def judge(self, item: JudgeItem) -> Verdict:
-        """One verdict; a model that fails or rambles makes it unscored, never incorrect."""
+        """One verdict; a model that fails or rambles makes it unscored, never incorrect.
+
+        A model that refuses the key raises `Denied`: no other reply would be judged either.
+        """
         if not any(reference.strip() for reference in item.references):
             return _unscored(self.id, "there is no reference to judge against")
         if is_exact(item.prediction, item.references):
@@ -81,7 +84,7 @@ class ModelJudge:
                 exact=True,
                 reason="equal to a reference",
             )
-        key, said = item_key(item), ""
+        key, said, usage = item_key(item), "", Usage()
         for attempt in range(self._retries + 1):
             options = GenerateOptions(
                 max_tokens=MAX_TOKENS, seed=attempt, json_schema=_schema(key) if attempt else None
@@ -90,14 +93,16 @@ class ModelJudge:
                 completion = await self._model.generate(
                     messages(item, key, reminder=attempt > 0), options
                 )
+            except Denied:
+                raise
             except ServiceError as error:
-                return _unscored(self.id, f"the judge's model failed: {error}")
-            said = completion.text
+                return _unscored(self.id, f"the judge's model failed: {error}", usage)
+            said, usage = completion.text, usage + completion.usage
             if (found := parse_verdict(said, key)) is not None:
-                return self._verdict(found, completion)
-        return _unscored(self.id, f"no verdict in: {said[:KEPT_CHARS]}")
+                return self._verdict(found, completion, usage)
+        return _unscored(self.id, f"no verdict in: {said[:KEPT_CHARS]}", usage)
 
-    def _verdict(self, found: ParsedVerdict, completion: Completion) -> Verdict:
+    def _verdict(self, found: ParsedVerdict, completion: Completion, usage: Usage) -> Verdict:
         if completion.model:
             self._check_family(completion.model)
         return Verdict(
@@ -105,6 +110,7 @@ class ModelJudge:
             judge=_judge_id(completion.model or self._name),
             score=found.outcome.score,
             reason=found.reason[:KEPT_CHARS],
+            usage=usage,
         )
 
     def _check_family(self, name: str) -> None:
@@ -206,8 +212,8 @@ def _judge_id(model: str) -> str:
     return f"model/1:{model}+{prompt_hash()}"
 
 
-def _unscored(judge: str, reason: str) -> Verdict:
-    return Verdict(outcome=Outcome.UNSCORED, judge=judge, reason=reason)
+def _unscored(judge: str, reason: str, usage: Usage = Usage()) -> Verdict:
+    return Verdict(outcome=Outcome.UNSCORED, judge=judge, reason=reason, usage=usage)
 
 
 def _schema(key: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from itertools import combinations
 from mmrag.errors import SpecError
 from mmrag.metrics.agreement import base_rates, cohen_kappa, krippendorff_alpha
 from mmrag.protocols import Judge, Model
-from mmrag.records import JudgeItem, Outcome, Record, Verdict, Vote
+from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict, Vote
 
 _WORST_FIRST = (Outcome.INCORRECT, Outcome.MISSING, Outcome.ACCEPTABLE, Outcome.PERFECT)
 
@@ -47,11 +47,17 @@ class Panel:
             Vote(judge=v.judge, outcome=v.outcome, score=v.score, reason=v.reason) for v in verdicts
         )
         exact = any(verdict.exact for verdict in verdicts)
+        usage = sum((verdict.usage for verdict in verdicts), Usage())
         counted = [vote for vote in votes if vote.outcome is not Outcome.UNSCORED]
         if not counted:
             reasons = "; ".join(f"{vote.judge}: {vote.reason}" for vote in votes)
             return Verdict(
-                outcome=Outcome.UNSCORED, judge=self.id, reason=reasons, votes=votes, exact=exact
+                outcome=Outcome.UNSCORED,
+                judge=self.id,
+                reason=reasons,
+                votes=votes,
+                exact=exact,
+                usage=usage,
             )
         scores = [vote.outcome.score if vote.score is None else vote.score for vote in counted]
         known = [score for score in scores if score is not None]
@@ -66,6 +72,7 @@ class Panel:
             exact=exact,
             reason=reason,
             votes=votes,
+            usage=usage,
         )
 
 

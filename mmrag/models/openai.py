@@ -9,28 +9,36 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import email.utils
 import io
+import math
 import os
 import random
-import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import httpx
 import msgspec
 
-from mmrag.errors import ServiceError, ServiceTimeout, SpecError, Unavailable
+from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError
 from mmrag.images import LazyImage
 from mmrag.models.limits import AdaptiveLimit
+from mmrag.models.refusals import (
+    LONGEST_WAIT,
+    denial,
+    excerpt,
+    hint,
+    is_denial,
+    nothing_said,
+    retry_after,
+)
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
+from mmrag.registry import Spec
 
 MAX_BODY = 8 << 20
 """Largest response that is read, in bytes."""
 
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
-_LONGEST_WAIT = 60.0
 _FOR_EVER = 1e9
 
 
@@ -55,10 +63,19 @@ class OpenAIModel:
         price_out: str | float = 0.0,
         detail: str = "auto",
         side: str | int = 1280,
+        max_tokens: str | int = 0,
+        max_tokens_field: str = "max_tokens",
+        temperature: str | float = "",
+        body: str = "",
         first_wait: str | float = 0.5,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Prices are US dollars per million tokens; `side` bounds the pictures that are sent."""
+        """Prices are US dollars per million tokens; `side` bounds the pictures that are sent.
+
+        `max_tokens` and `temperature` stand for what a caller asks for (`temperature=none` leaves
+        it out), `max_tokens_field` is the name that the endpoint knows the former by, and `body`
+        holds more fields of a request: `reasoning_effort=low,seed=none`, where none leaves one out.
+        """
         if not name:
             raise SpecError("openai needs a model: openai:name=MODEL,base_url=http://host:8000/v1.")
         self.name = name
@@ -72,6 +89,10 @@ class OpenAIModel:
         self._prices = (_number("price_in", price_in), _number("price_out", price_out))
         self._detail = detail
         self._side = int(_number("side", side))
+        self._max_tokens = int(_number("max_tokens", max_tokens, least=0))
+        self._max_tokens_field = _field(max_tokens_field)
+        self._fields = _fields(temperature, body)
+        self._let_in = False
         self._first_wait = _number("first_wait", first_wait)
         self._transport = transport
         self._open: _Open | None = None
@@ -80,7 +101,7 @@ class OpenAIModel:
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
-        """One completion, retried within bounds; usage counts every attempt that was billed."""
+        """One completion, retried within bounds; usage is that of the attempt that was answered."""
         body = self._body(messages, options)
         client, limit = self._connection()
         problem: ServiceError = ServiceError(f"{self._where}: not asked.")
@@ -130,22 +151,24 @@ class OpenAIModel:
         except ValueError as error:
             return _Miss(ServiceError(f"{self._where}: {error}"), again=False)
         if response.status_code != 200:
-            return self._refusal(response, data)
+            return self._refusal(response, data, body)
+        self._let_in = True
         return self._completion(data, body)
 
-    def _refusal(self, response: httpx.Response, data: bytes) -> _Miss:
+    def _refusal(self, response: httpx.Response, data: bytes, body: dict[str, Any]) -> _Miss:
         code = response.status_code
-        said = _excerpt(data, os.environ.get(self._key_env, ""))
-        if code in (401, 403):
-            kind = Unavailable(
-                f"{self._where}: refused the key ({code}); set {self._key_env} in the environment."
+        said = excerpt(data, os.environ.get(self._key_env, ""))
+        if is_denial(code, data, let_in=self._let_in):
+            cure = denial(code, self._key_env)
+            return _Miss(
+                Denied(f"{self._where}: {cure}. It said: {said}"), status=code, again=False
             )
-            return _Miss(kind, status=code, again=False)
+        more = hint(data, body) if code in (400, 422) else ""
         return _Miss(
-            ServiceError(f"{self._where}: HTTP {code}: {said}"),
+            ServiceError(f"{self._where}: HTTP {code}: {said}{more}"),
             status=code,
             again=code in _RETRIED,
-            wait=_retry_after(response.headers),
+            wait=retry_after(response.headers),
         )
 
     def _completion(self, data: bytes, body: dict[str, Any]) -> Completion | _Miss:
@@ -159,6 +182,15 @@ class OpenAIModel:
         text = choice.message.content
         if isinstance(text, list):
             text = "".join(p.text for p in text)
+        if nothing_said(text, choice.finish_reason):
+            return _Miss(
+                ServiceError(
+                    f"{self._where}: was cut (finish_reason length) before it said anything; give "
+                    "it room to think with max_tokens=2000 in its spec, or let it think less."
+                ),
+                status=200,
+                again=False,
+            )
         counted = answer.usage or _Counts()
         cost = (
             counted.prompt_tokens * self._prices[0] + counted.completion_tokens * self._prices[1]
@@ -181,7 +213,7 @@ class OpenAIModel:
         body: dict[str, Any] = {
             "model": self.name,
             "messages": [self._message(m) for m in messages],
-            "max_tokens": options.max_tokens,
+            self._max_tokens_field: self._max_tokens or options.max_tokens,
             "temperature": options.temperature,
             "stream": False,
         }
@@ -196,7 +228,7 @@ class OpenAIModel:
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "schema": options.json_schema, "strict": True},
             }
-        return body
+        return {k: v for k, v in {**body, **self._fields}.items() if v is not None}
 
     def _message(self, message: Message) -> dict[str, Any]:
         if not message.images:
@@ -215,7 +247,7 @@ class OpenAIModel:
 
     def _backoff(self, attempt: int) -> float:
         """Exponential with full jitter, so that conversations do not come back in step."""
-        top = min(self._first_wait * 2**attempt, _LONGEST_WAIT)
+        top = min(self._first_wait * 2**attempt, LONGEST_WAIT)
         return top * (0.5 + 0.5 * self._jitter.random())
 
     @property
@@ -320,31 +352,41 @@ async def _read(response: httpx.Response) -> bytes:
     return b"".join(parts)
 
 
-def _retry_after(headers: httpx.Headers) -> float | None:
-    text = headers.get("retry-after", "").strip()
-    if not text:
-        return None
+def _field(name: str) -> str:
+    if name not in ("max_tokens", "max_completion_tokens"):
+        raise SpecError(
+            f"openai: max_tokens_field={name}: endpoints know max_tokens or max_completion_tokens."
+        )
+    return name
+
+
+def _fields(temperature: str | float, text: str) -> dict[str, Any]:
+    """What stands in a request for what a caller asks; None: the field is left out."""
+    found: dict[str, Any] = {}
+    if temperature == "none":
+        found["temperature"] = None
+    elif temperature != "":
+        found["temperature"] = _number("temperature", temperature, least=0)
+    for name, value in (Spec.parse(f"body:{text}").options if text else {}).items():
+        if name in ("model", "messages") or (name == "stream" and value != "none"):
+            raise SpecError(f"openai: body=({name}={value}): {name} cannot be set there.")
+        found[name] = None if value == "none" else _json(value)
+    return found
+
+
+def _json(text: str) -> Any:
+    """A value of a request: JSON where it is some, else a text."""
     try:
-        seconds = float(text)
-    except ValueError:
-        when = cast("Any", email.utils.parsedate_to_datetime)
-        try:
-            seconds = when(text).timestamp() - time.time()
-        except (TypeError, ValueError):
-            return None
-    return min(max(seconds, 0.0), _LONGEST_WAIT) if seconds == seconds else None
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
 
 
-def _excerpt(data: bytes, secret: str) -> str:
-    """A server's complaint, short, printable, and never with the key that it may have echoed."""
-    text = data[:4000].decode("utf-8", "replace")
-    if secret:
-        text = text.replace(secret, "(key)")
-    return "".join(c for c in text if c.isprintable())[:300]
-
-
-def _number(name: str, value: str | float) -> float:
+def _number(name: str, value: str | float, *, least: float = -math.inf) -> float:
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
         raise SpecError(f"openai: {name}={value} is no number.") from None
+    if not number >= least:
+        raise SpecError(f"openai: {name}={value} is below {least:g}.")
+    return number

@@ -22,7 +22,8 @@ def estimate(
     """Turns of a run, and what they would take if they are like those of an earlier run.
 
     The earlier run is `like`, else `out` itself, else the run beside it with the same agent that
-    has most turns. Without one nothing is guessed: the figures are None.
+    has most turns. Without one nothing is guessed: the figures are None. Tokens and cost are the
+    agent's and the judge's; if that run has another judge, the agent's alone (`judge_cost` None).
     """
     from simulator.cli import wiring
 
@@ -45,12 +46,16 @@ def estimate(
         "input_tokens": None,
         "output_tokens": None,
         "cost": None,
+        "judge_cost": None,
         "seconds": None,
     }
     if measured:
-        found["input_tokens"] = round(asked * measured["input_tokens"])
-        found["output_tokens"] = round(asked * measured["output_tokens"])
-        found["cost"] = asked * measured["cost"]
+        known = measured["judge"] == wiring.make_judge(settings.judge).id
+        for name in ("input_tokens", "output_tokens"):
+            judging = measured[f"judge_{name}"] if known else 0.0
+            found[name] = round(asked * (measured[name] + judging))
+        found["judge_cost"] = asked * measured["judge_cost"] if known else None
+        found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
         at_once = max(1, min(concurrency, sessions * times, measured["capacity"] or concurrency))
         found["seconds"] = asked * measured["seconds"] / at_once
     return found
@@ -76,6 +81,10 @@ def print_estimate(found: dict[str, Any], *, as_json: bool) -> None:
         f"{found['input_tokens']:,} input and {found['output_tokens']:,} output tokens, "
         f"${found['cost']:.2f}, {_time(found['seconds'])}"
     )
+    if found["judge_cost"] is None:
+        typer.echo("That run has another judge: what judging takes is unknown and not counted.")
+    elif found["judge_cost"]:
+        typer.echo(f"${found['judge_cost']:.2f} of it is the judge's.")
 
 
 def _measured(settings: RunConfig, out: Path, like: Path | None) -> dict[str, Any] | None:
@@ -115,20 +124,26 @@ def _measure(folder: Path) -> dict[str, Any] | None:
     with RunReader(folder) as run:
         results = list(islice(run.results(), LOOKED_AT))
         capacity = (run.meta("plan") or {}).get("capacity")
+        judge = run.meta("judge")
     asked = [r for r in results if r.status is not Status.SKIPPED_AFTER_STOP]
     replies = [r.reply for r in asked if r.reply is not None]
     if not replies:
         return None
     count = len(replies)
+    verdicts = [r.verdict for r in asked if r.verdict is not None]
+    taken = {"": replies, "judge_": verdicts}
     return {
         "run": str(folder),
         "turns": count,
         "capacity": capacity,
         "asked_share": len(asked) / len(results),
         "seconds": sum(r.seconds for r in asked) / len(asked),
-        "input_tokens": sum(r.usage.input_tokens for r in replies) / count,
-        "output_tokens": sum(r.usage.output_tokens for r in replies) / count,
-        "cost": sum(r.usage.cost for r in replies) / count,
+        "judge": judge,
+        **{
+            f"{whose}{name}": sum(getattr(part.usage, name) for part in parts) / count
+            for whose, parts in taken.items()
+            for name in ("input_tokens", "output_tokens", "cost")
+        },
     }
 
 

@@ -1,4 +1,7 @@
-"""Ctrl-C is no failure: one line says what is kept and how to go on, and the exit code is 130."""
+"""What ends work before its end and is no fault of it: one line says how to go on.
+
+Ctrl-C (exit code 130), and a server that refuses the key or the account (exit code 1).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from collections.abc import Generator
 
 import typer
 
+from mmrag.errors import Denied
+
 
 @contextlib.contextmanager
 def interruptible(kept: str, again: str | None = None) -> Generator[None]:
@@ -17,11 +22,14 @@ def interruptible(kept: str, again: str | None = None) -> Generator[None]:
     >>> with interruptible("what was built in ix"):
     ...     pass
     """
+    # --fresh would throw away what is kept
+    same = ["mmrag", *(word for word in sys.argv[1:] if word != "--fresh")]
+    go_on = again or shlex.join(same)
     try:
         yield
+    except Denied as error:
+        words = str(error).rstrip(".")
+        raise Denied(f"{words}. Mend that, then go on with: {go_on}") from error
     except KeyboardInterrupt as error:
-        # --fresh would throw away what is kept
-        same = ["mmrag", *(word for word in sys.argv[1:] if word != "--fresh")]
-        go_on = again or shlex.join(same)
         typer.secho(f"interrupted; {kept} is kept. Go on with: {go_on}", err=True)
         raise typer.Exit(130) from error

@@ -51,12 +51,14 @@ def judge_file(
     from collections import Counter
 
     from mmrag.judges import make_judge
+    from mmrag.records import Usage
 
-    chosen, counts = make_judge(judge), Counter[str]()
+    chosen, counts, usage = make_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
     for part in _verdicts([(row, item) for row, item in lines], chosen, concurrency):
         for row, verdict in part:
             counts[verdict.outcome.value] += 1
+            usage += verdict.usage
             if as_json:
                 typer.echo(json.dumps(row | _fields(verdict), ensure_ascii=False))
     if as_json:
@@ -67,6 +69,11 @@ def judge_file(
     for name in ("perfect", "acceptable", "missing", "incorrect", "unscored"):
         share = f"{counts[name] / scored:8.1%}" if scored and name != "unscored" else ""
         typer.echo(f"{name:<10}{counts[name]:>6}{share}")
+    if usage.calls:
+        typer.echo(
+            f"cost      ${usage.cost:.4f} ({usage.calls:,} calls, {usage.input_tokens:,} input and "
+            f"{usage.output_tokens:,} output tokens)"
+        )
 
 
 def calibrate(
@@ -204,6 +211,8 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     }
     if verdict.votes:
         fields["votes"] = msgspec.to_builtins(verdict.votes)
+    if verdict.usage.calls:
+        fields["usage"] = msgspec.to_builtins(verdict.usage)
     return fields
 
 

@@ -26,6 +26,7 @@ class Tally:
     def __init__(self) -> None:
         self.conditions: dict[str, dict[str, float]] = {}
         self.cost = 0.0
+        """Dollars for replies and verdicts."""
         self.began = time.monotonic()
 
     def add(self, progress: Progress) -> None:
@@ -41,8 +42,9 @@ class Tally:
             if result.reply is not None:
                 row["seconds"] = row.get("seconds", 0.0) + result.seconds
                 row["replies"] = row.get("replies", 0) + 1
-                row["cost"] = row.get("cost", 0.0) + result.reply.usage.cost
-                self.cost += result.reply.usage.cost
+            spent = sum(part.usage.cost for part in (result.reply, result.verdict) if part)
+            row["cost"] = row.get("cost", 0.0) + spent
+            self.cost += spent
 
     @property
     def done(self) -> int:
@@ -81,8 +83,9 @@ def live_table(
 ) -> Generator[Callable[[Progress], None], None, None]:
     """A bar and a table on stderr; where there is no terminal, now and then a line.
 
-    With `max_cost` the run ends with `CostCap` once what it cost, resumed turns included, reaches
-    that many dollars. Conversations in flight then are resumed like any interrupted one.
+    With `max_cost` the run ends with `CostCap` once what it cost, its judge and resumed turns
+    included, reaches that many dollars. Conversations in flight then are resumed like any
+    interrupted one.
     """
     from rich.console import Console, Group
     from rich.live import Live

@@ -55,15 +55,18 @@ class CragMM:
             yield session
 
     def _session(self, place: str, row: dict[str, Any]) -> Session:
-        sid = str(row.get("session_id") or "")
+        sid = _text(row.get("session_id"))
         if not sid:
             raise DataError(f"{place}: no session_id; give every row one.")
         turns = [self._named(turn) for turn in _as_rows(row.get("turns"), place, "turns")]
         if not turns:
             raise DataError(f"{place}: session {sid!r} has no turns; remove it or give it some.")
-        answers = _answers(_as_rows(row.get("answers"), place, "answers"), turns, place, sid)
+        answers = _as_rows(row.get("answers"), place, "answers")
+        texts, problem = _answers(answers, turns, place, sid)
         quality = turns[0].get("image_quality") or self._named(row).get("image_quality")
         image, is_ego = self._image(row, place, sid)
+        if problem:  # found as a broken picture is: when the session is begun
+            image = _broken(problem, image.name)
         return Session(
             id=sid,
             capture=Capture(image=image, quality=_dashed(quality or "normal"), is_ego=is_ego),
@@ -72,7 +75,7 @@ class CragMM:
                     index=index,
                     id=str(turn["interaction_id"]),
                     query=str(turn.get("query") or ""),
-                    reference=Reference(text=answers[str(turn["interaction_id"])]),
+                    reference=Reference(text=texts.get(str(turn["interaction_id"]), "")),
                     domain=str(turn.get("domain") or "other").lower().replace("_", " "),
                     query_type=_dashed(turn.get("query_category") or "simple-knowledge"),
                     dynamism=_dashed(turn.get("dynamism") or "static"),
@@ -99,12 +102,22 @@ class CragMM:
             return LazyImage.from_bytes(data, name=name), not url
         if not url:
             problem = f"{place}: session {sid!r} has neither a picture nor an image_url."
-
-            def missing() -> bytes:
-                raise DataError(problem)
-
-            return LazyImage(missing, name=name), True
+            return _broken(problem, name), True
         return LazyImage(lambda: self._fetcher.fetch(url), name=url), False
+
+
+def _broken(problem: str, name: str) -> LazyImage:
+    """What makes its session a `data_error`, and leaves the others alone."""
+
+    def refuse() -> bytes:
+        raise DataError(problem)
+
+    return LazyImage(refuse, name=name)
+
+
+def _text(value: Any) -> str:
+    """A cell as text; 0 is one."""
+    return "" if value is None else str(value)
 
 
 def _embedded(value: Any) -> bytes | None:
@@ -129,20 +142,21 @@ def _as_rows(value: Any, place: str, column: str) -> Rows:
     raise DataError(f"{place}: column {column!r} is a {type(value).__name__}, not a list.")
 
 
-def _answers(answers: Rows, turns: Rows, place: str, sid: str) -> dict[str, str]:
-    ids = [str(turn.get("interaction_id") or "") for turn in turns]
+def _answers(answers: Rows, turns: Rows, place: str, sid: str) -> tuple[dict[str, str], str]:
+    """Interaction id → answer, and what is wrong with them."""
+    ids = [_text(turn.get("interaction_id")) for turn in turns]
     if "" in ids:
         raise DataError(f"{place}: a turn of session {sid!r} has no interaction_id.")
     if len(set(ids)) < len(ids):
         raise DataError(f"{place}: session {sid!r} has two turns with one interaction_id.")
-    texts = {str(a.get("interaction_id")): str(a.get("ans_full") or "") for a in answers}
-    stray = sorted(set(texts) - set(ids))
-    if stray:
-        raise DataError(f"{place}: the answer {stray[0]!r} of session {sid!r} matches no turn.")
-    lacking = [i for i in ids if i not in texts]
-    if lacking:
-        raise DataError(f"{place}: the turn {lacking[0]!r} of session {sid!r} has no answer.")
-    return texts
+    texts = {_text(a.get("interaction_id")): _text(a.get("ans_full")) for a in answers}
+    if stray := sorted(set(texts) - set(ids)):
+        problem = f"the answer {stray[0]!r} of session {sid!r} matches no turn; remove it."
+        return texts, f"{place}: {problem}"
+    if lacking := [i for i in ids if i not in texts]:
+        problem = f"the turn {lacking[0]!r} of session {sid!r} has no answer; give it one."
+        return texts, f"{place}: {problem}"
+    return texts, ""
 
 
 def _extra(turn: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from simulator.optics.pictures import as_rgb, digest
 from simulator.optics.pipeline import degrade
 from simulator.optics.spec import DegradationSpec
 
+_GEOMETRY = ("rotated", "truncated")
+"""The kinds that move pixels; they depend on size, entity and key, never on the pixels."""
+
 
 class Degrade(A.DualTransform):
     """Degrade a picture about its entity; masks, boxes and keypoints follow the warp.
@@ -29,9 +32,21 @@ class Degrade(A.DualTransform):
     frame. Randomness comes from `key_seed` and the item's `key` (pass `key=…` in the call beside
     `image=…`), or its pixels where no key is given: never from the worker's state, so one worker
     and four give the same items. Occlusion never changes a box.
+
+    Further pictures (`additional_targets`, `images=`) share the first one's key and entity, and so
+    its warp and what stands before the lens; how strongly each is blurred or darkened is its own.
+    What a replay keeps is the key and the entity, in parts of the frame.
     """
 
     _targets = (Targets.IMAGE, Targets.MASK, Targets.BBOXES, Targets.KEYPOINTS)
+
+    class InitSchema(A.DualTransform.InitSchema):
+        """What albumentations checks the arguments against."""
+
+        spec: str
+        focus: Box | None
+        focus_box: int | None
+        key_seed: int
 
     def __init__(
         self,
@@ -47,6 +62,7 @@ class Degrade(A.DualTransform):
         self.focus = focus
         self.focus_box = focus_box
         self.key_seed = key_seed
+        self._available_keys.add("key")  # else `strict=True` refuses it
 
     def get_transform_init_args_names(self) -> tuple[str, ...]:
         """What `A.save` keeps."""
@@ -57,17 +73,27 @@ class Degrade(A.DualTransform):
         params: dict[str, Any],  # noqa: ARG002
         data: dict[str, Any],
     ) -> dict[str, Any]:
-        """Degrade here, once, as every target needs the matrix."""
-        clean = as_rgb(data["image"])
-        key = data["key"] if "key" in data else digest(clean)
-        done = degrade(
-            clean, self.spec, self._focus(clean, data), key=f"{self.key_seed}/{key}", measured=False
-        )
-        matrix = geometry.matrix_of(done.record.matrix)
-        return {"degraded": done.image, "matrix": matrix, "record": done.record}
+        """The key and the entity: plain values, so that a replay can be kept as JSON."""
+        key = data["key"] if "key" in data else digest(as_rgb(_first(data)))
+        return {"key": f"{self.key_seed}/{key}", "entity": self._entity(data)}
 
-    def apply(self, img: NDArray[np.uint8], degraded: Any = None, **_params: Any) -> Any:
-        """The degraded picture, with as many channels as it came with."""
+    def apply_with_params(self, params: dict[str, Any], *args: Any, **data: Any) -> dict[str, Any]:
+        """Apply to what is given now: a replay may bring a picture of another size."""
+        first = _first(data)
+        shape = params["shape"] if first is None else first.shape
+        moved = {"shape": shape, "matrix": self._matrix(shape, params)}
+        return super().apply_with_params({**params, **moved}, *args, **data)
+
+    def apply(
+        self, img: NDArray[np.uint8], key: str = "", entity: Any = None, **_params: Any
+    ) -> Any:
+        """The picture degraded, with as many channels as it came with."""
+        has_alpha = img.ndim == 3 and img.shape[2] == 4
+        focus = self._focus(img.shape, entity)
+        colours = np.ascontiguousarray(img[:, :, :3]) if has_alpha else img
+        degraded = degrade(colours, self.spec, focus, key=key, measured=False).image
+        if has_alpha:
+            return np.dstack([degraded, self._alpha(img[:, :, 3], key, entity)])
         if img.ndim == 2 or img.shape[2] == 1:
             gray = cv2.cvtColor(degraded, cv2.COLOR_RGB2GRAY)
             return gray if img.ndim == 2 else gray[:, :, None]
@@ -104,12 +130,47 @@ class Degrade(A.DualTransform):
         moved[:, 4] *= float(np.sqrt(abs(np.linalg.det(np.asarray(matrix)[:2, :2]))))
         return moved.astype(np.asarray(keypoints).dtype)
 
-    def _focus(self, image: NDArray[np.uint8], data: dict[str, Any]) -> Box | None:
+    def _alpha(self, alpha: NDArray[np.uint8], key: str, entity: Any) -> NDArray[np.uint8]:
+        """Transparency goes where its pixels go; light and lens do nothing to it."""
+        matrix = self._matrix(alpha.shape, {"key": key, "entity": entity})
+        if np.array_equal(matrix, np.eye(3)):
+            return alpha
+        return geometry.warp(np.dstack([alpha] * 3), matrix)[:, :, 0]
+
+    def _matrix(self, shape: tuple[int, ...], params: dict[str, Any]) -> NDArray[np.float64]:
+        """Where the pixels of a picture of this shape go."""
+        steps = tuple(s for s in DegradationSpec.parse(self.spec).steps if s.kind in _GEOMETRY)
+        if not steps:
+            return np.eye(3)
+        blank = np.zeros((*shape[:2], 3), np.uint8)
+        focus = self._focus(shape, params["entity"])
+        chain = DegradationSpec(steps=steps)
+        done = degrade(blank, chain, focus, key=params["key"], measured=False)
+        return geometry.matrix_of(done.record.matrix)
+
+    def _entity(self, data: dict[str, Any]) -> list[float] | None:
+        """The box that says what the picture is about, in parts of the frame."""
         boxes = data.get("bboxes")
         if self.focus is not None or self.focus_box is None or boxes is None:
-            return self.focus
+            return None
         if len(boxes) <= self.focus_box:
             return None
-        h, w = image.shape[:2]
-        x0, y0, x1, y1 = (float(v) for v in boxes[self.focus_box][:4])
+        return [float(v) for v in boxes[self.focus_box][:4]]
+
+    def _focus(self, shape: tuple[int, ...], entity: list[float] | None) -> Box | None:
+        if entity is None:
+            return self.focus
+        h, w = shape[:2]
+        x0, y0, x1, y1 = entity
         return x0 * w, y0 * h, x1 * w, y1 * h
+
+
+def _first(data: dict[str, Any]) -> Any:
+    """The picture that an item's key and size are taken from; None where there is none."""
+    for name, depth in (("image", 0), ("images", 1), ("volume", 1), ("volumes", 2)):
+        found = data.get(name)
+        if found is not None:
+            for _ in range(depth):
+                found = found[0]
+            return found
+    return None

@@ -13,7 +13,10 @@ PERCENTILES = (50, 90, 95, 99)
 
 
 def costs(frame: Frame, rows: Mask) -> dict[str, Any]:
-    """Latency percentiles, the waterfall of steps, tokens and cost over the asked turns."""
+    """Latency percentiles, the waterfall of steps, tokens and cost over the asked turns.
+
+    Figures are the agent's own; what judging it took stands beside them, and in `total_cost`.
+    """
     asked = rows & frame["asked"]
     return {
         "asked": int(asked.sum()),
@@ -73,6 +76,7 @@ def _spending(frame: Frame, asked: Mask) -> dict[str, Any]:
     right = int((asked & frame["scored"] & (frame["score"] > 0)).sum())
     talks = len(np.unique(frame["unit"][asked])) if turns else 0
     cost = float(np.nansum(frame["cost"][asked]))
+    judging = float(np.nansum(frame["judge_cost"][asked]))
     given = int(frame["input_tokens"][asked].sum())
     written = int(frame["output_tokens"][asked].sum())
     return {
@@ -83,4 +87,12 @@ def _spending(frame: Frame, asked: Mask) -> dict[str, Any]:
         "tokens_per_turn": (given + written) / turns if turns else None,
         "cost_per_conversation": cost / talks if talks else None,
         "cost_per_correct_turn": cost / right if right else None,
+        "judge": {
+            **{
+                name: int(frame[f"judge_{name}"][asked].sum())
+                for name in ("input_tokens", "output_tokens", "calls")
+            },
+            "cost": judging,
+        },
+        "total_cost": cost + judging,
     }

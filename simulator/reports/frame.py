@@ -156,6 +156,7 @@ class _Result(msgspec.Struct):
 class _Verdict(msgspec.Struct):
     outcome: Outcome
     exact: bool = False
+    usage: Usage = Usage()
 
 
 _NO_REPLY = _Reply()
@@ -168,8 +169,11 @@ _FLAGS = (
     "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
     "passage_found", "used", "searched_images", "searched_web", "abstained",
 )  # fmt: skip
-_WHOLE = ("turn", "turns", "outcome", "input_tokens", "output_tokens", "calls")
-_REAL = ("confidence", "seconds", "cost")
+_WHOLE = (
+    "turn", "turns", "outcome", "input_tokens", "output_tokens", "calls",
+    "judge_input_tokens", "judge_output_tokens", "judge_calls",
+)  # fmt: skip
+_REAL = ("confidence", "seconds", "cost", "judge_cost")
 
 
 class _Reading:
@@ -225,6 +229,7 @@ class _Reading:
         truth = self._truths[1][result.turn_index]
         reply = result.reply or _NO_REPLY
         judged = self._verdict.decode(verdict) if verdict is not None else None
+        judging = judged.usage if judged else Usage()
         outcome = self._outcome(judged, status)
         asked = status != Status.SKIPPED_AFTER_STOP
         found = look(reply.trace, reply.citations, truth)
@@ -260,6 +265,10 @@ class _Reading:
             "output_tokens": reply.usage.output_tokens,
             "calls": reply.usage.calls,
             "cost": _finite(reply.usage.cost),
+            "judge_input_tokens": judging.input_tokens,
+            "judge_output_tokens": judging.output_tokens,
+            "judge_calls": judging.calls,
+            "judge_cost": _finite(judging.cost),
         }
         for name, value in cells.items():
             self.cells[name].append(value)

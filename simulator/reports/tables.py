@@ -102,14 +102,15 @@ def _columns(item: Loaded, steps: Sequence[str]) -> dict[str, Any]:
     for name in frame.categories:
         if name != "condition":
             columns[name] = _named(frame[name], frame.names(name))
-    for name in ("turn", "turns", "score", "input_tokens", "output_tokens", "calls"):
+    whole = ("input_tokens", "output_tokens", "calls")
+    for name in ("turn", "turns", "score", *whole, *(f"judge_{name}" for name in whole)):
         columns[name] = pa.array(frame[name].astype(np.int32))
     for name in ("asked", "scored", "kept"):
         columns[name] = pa.array(frame[name])
     for name in _FLAGS:
         values = frame[name]
         columns[name] = pa.array(values > 0, mask=values < 0)
-    for name in ("confidence", "seconds", "cost", *steps):
+    for name in ("confidence", "seconds", "cost", "judge_cost", *steps):
         columns[name] = _real(frame, name)
     return columns
 

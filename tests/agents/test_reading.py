@@ -434,3 +434,75 @@ def test_one_of_two_answers_that_the_question_offers_needs_less_knowledge(questi
     found = ExtractiveReader(Matcher()).read(plan, scene, Desk((), MemoryWebSearch(PAGES)), NOW)
     assert found is not None
     assert found.luck == luck
+
+
+@pytest.mark.parametrize(
+    ("question", "ask"),
+    [
+        ("How much does this weigh?", "how much does weigh"),
+        ("How much does this weigh today?", "how much does weigh"),
+        ("How much does that cost?", "how much does cost"),
+        ("How many people can this hold?", "how many people can hold"),
+        ("Where does this come from?", "where does come from"),
+        ("How much sugar does this hold per jar?", "how much sugar does hold per jar"),
+        ("When was this built?", "when was built"),
+        ("Where was this made?", "where was made"),
+        ("Who was this designed by?", "who was designed by"),
+        ("How many prizes has this won?", "how many prizes has won"),
+        ("How much does this book weigh?", "how much does weigh"),
+        ("How much does this jar of honey weigh?", "how much does of honey weigh"),
+        ("Where was this book made?", "where was made"),
+        ("How old is this?", "how old is"),
+        ("How tall is this building?", "how tall is"),
+        ("How heavy is this seed?", "how heavy is"),
+        ("Who designed this book?", "who designed"),
+        ("How many years does this live?", "how many years does live"),
+        ("How many years does this book live these days?", "how many years does live"),
+    ],
+)
+def test_the_verb_after_this_is_asked_for_and_is_no_thing(question, ask):
+    plan = plan_question(question, Talk(), NOW)
+    assert (plan.subject, plan.ask) == (Subject(kind="main"), ask)
+    assert plan.noun in ("", "book", "jar", "building", "seed")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How much does this weigh?", "420 g"),
+        ("How much does this cost?", "$14.50"),
+        ("How many times would $5 cover its list price?", "0"),
+        ("How many of these books have a weight above 600 g?", "0"),
+    ],
+)
+def test_a_verb_and_a_nought_are_answered(question, answer):
+    assert read(question, beside=("Salt and Marrow",)) == answer
+
+
+def test_the_minute_at_which_it_closes_leaves_none():
+    cafe = {"main": "Corner Lantern Cafe", "now": "2030-06-10T18:30"}
+    asked = "How many minutes do I have before this cafe closes today?"
+    assert read(asked, **cafe) == "0 minutes"
+    assert read(asked, **{**cafe, "now": "2030-06-10T18:31"}) is None
+
+
+@pytest.mark.parametrize(
+    ("day", "freshness"),
+    [
+        ("14 June", 0.0),  # a price of six weeks before says nothing of a day
+        ("15 June", 0.0),
+        ("1 June", 0.0),
+        ("15 June 2030", 0.0),
+        ("15 June at 9:00", 0.0),
+        ("June 2030", 0.86),  # of a month it may: exp(-(15 June - 2 May) / 300 days)
+        ("2 May", 1.0),
+    ],
+)
+def test_a_day_is_a_day_also_in_the_middle_of_a_month(day, freshness):
+    pages = (page("The Glass Orchard", "On 2 May 2030 the list price of The Glass Orchard stood at $12.00.",
+                  date="2030-05-02"),)  # fmt: skip
+    scene = Scene(main=Candidate(name="The Glass Orchard", confidence=0.9, source="ocr"))
+    plan = plan_question(f"What was its list price on {day}?", Talk(), "2030-06-20T15:00")
+    found = ExtractiveReader(Matcher()).read(plan, scene, Desk((), MemoryWebSearch(pages)), NOW)
+    assert found is not None
+    assert found.freshness == pytest.approx(freshness, abs=0.01)

@@ -33,6 +33,10 @@ class FaultyServer:
         self.running = self.most = 0
         self.capacity = 10_000
         self.reply: dict = GOOD
+        self.complaint = "no"
+        """What a refusal says, besides the key that it echoes."""
+        self.wants_key = ""
+        """The only key that is let in; empty: everybody is."""
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -46,7 +50,7 @@ class FaultyServer:
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def close(self) -> None:
@@ -63,6 +67,8 @@ class FaultyServer:
             self.most = max(self.most, self.running)
             if not fault and self.running > self.capacity:
                 fault = "429"
+            if self.wants_key and self._key(handler).decode() != self.wants_key:
+                fault = "401"
         try:
             if not fault:
                 threading.Event().wait(0.01)
@@ -76,7 +82,8 @@ class FaultyServer:
     def _answer(self, handler: BaseHTTPRequestHandler, fault: str) -> None:
         code, _, extra = fault.partition(" ")
         if code.isdigit():
-            data = b'{"error": {"message": "no: Bearer ' + self._key(handler) + b'"}}'
+            said = f"{self.complaint}: Bearer {self._key(handler).decode()}"
+            data = json.dumps({"error": {"message": said}}).encode()
             handler.send_response(int(code))
             if extra:
                 handler.send_header("retry-after", extra)

@@ -8,7 +8,7 @@ import time
 import pytest
 from PIL import Image
 
-from mmrag.errors import ServiceError, ServiceTimeout, SpecError, Unavailable
+from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.images import LazyImage
 from mmrag.models import models
 from mmrag.models.limits import AdaptiveLimit
@@ -170,3 +170,147 @@ def test_connections_are_closed_with_the_event_loop(server):
         asyncio.run(run())
     assert seen[0] is not seen[1]
     assert all(client.is_closed for client in seen)
+
+
+@pytest.mark.parametrize("content", [None, "", " \n", "<think>Let me see", "<think>It is a"])
+def test_a_completion_that_was_cut_before_it_said_anything_is_a_failure(server, content):
+    server.reply = {"choices": [{"message": {"content": content}, "finish_reason": "length"}]}
+    with pytest.raises(ServiceError, match=r"before it said anything.*max_tokens="):
+        ask(server)
+    assert len(server.bodies) == 1  # asking again would be cut again, and billed again
+
+
+@pytest.mark.parametrize("content", ["Blue", "<think>hm</think> Blue"])
+def test_a_completion_that_was_cut_after_it_said_something_is_one(server, content):
+    server.reply = {"choices": [{"message": {"content": content}, "finish_reason": "length"}]}
+    done = ask(server)
+    assert (done.text, done.finish) == (content, "length")
+
+
+def sent(server, spec, options=GenerateOptions()):
+    async def run():
+        model = models.create(f"openai:name=m,base_url={server.url},{spec}")
+        await model.generate([Message(role="user", text="hi")], options)
+
+    asyncio.run(run())
+    return {k: v for k, v in server.bodies[-1].items() if k not in ("model", "messages")}
+
+
+@pytest.mark.parametrize(
+    ("spec", "body"),
+    [
+        ("", {"max_tokens": 75, "temperature": 0.0, "stream": False, "seed": 3}),
+        (
+            "max_tokens_field=max_completion_tokens,temperature=none",
+            {"max_completion_tokens": 75, "stream": False, "seed": 3},
+        ),
+        (
+            "max_tokens=2000,temperature=1",
+            {"max_tokens": 2000, "temperature": 1, "stream": False, "seed": 3},
+        ),
+        (
+            "body=(seed=none,stream=none,reasoning_effort=low,top_k=5,opt=({\"a\":[1,2]}))",
+            {"max_tokens": 75, "temperature": 0.0, "reasoning_effort": "low", "top_k": 5,
+             "opt": {"a": [1, 2]}},
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_request_holds_is_an_option_of_the_spec(server, spec, body):
+    assert sent(server, spec, GenerateOptions(seed=3, max_tokens=75)) == body
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["temperature=warm", "max_tokens_field=tokens", "max_tokens=-1", "max_tokens=x", "body=(a)",
+     "body=(model=other)", "body=(messages=none)", "body=(stream=true)"],
+)  # fmt: skip
+def test_options_of_a_request_that_make_no_sense_are_refused(option):
+    with pytest.raises(SpecError, match=option.partition("=")[0]):
+        models.create(f"openai:name=m,{option}")
+
+
+@pytest.mark.parametrize(
+    ("complaint", "spec", "hint"),
+    [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead.",
+            {}, "max_tokens_field=max_completion_tokens",
+        ),
+        (
+            "max_completion_tokens: Extra inputs are not permitted",
+            {"max_tokens_field": "max_completion_tokens"}, "max_tokens_field=max_tokens",
+        ),
+        (
+            "Unsupported value: 'temperature' does not support 0 with this model.",
+            {}, "temperature=none",
+        ),
+        ("seed: unknown field", {}, "body=(seed=none)"),
+        ("response_format is not supported", {}, "body=(response_format=none)"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("code", ["400", "422"])
+def test_a_refused_parameter_is_told_with_the_option_that_mends_it(
+    server, complaint, spec, hint, code
+):
+    server.script, server.complaint = [code], complaint
+    with pytest.raises(ServiceError) as caught:
+        ask(server, GenerateOptions(seed=1, json_schema={"type": "object"}), **spec)
+    assert complaint in str(caught.value)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "the picture cannot be read",
+        "This model's maximum context length is 4096 tokens. Reduce the messages or max_tokens.",
+    ],
+)
+def test_a_refusal_about_something_else_brings_no_hint(server, complaint):
+    server.script, server.complaint = ["400"], complaint
+    with pytest.raises(ServiceError) as caught:
+        ask(server)
+    assert "to the model's spec" not in str(caught.value)
+
+
+def test_a_refused_parameter_is_found_in_a_long_complaint(server):
+    server.script, server.complaint = ["422"], f"{'x' * 1000} 'temperature': unknown field"
+    with pytest.raises(ServiceError, match="temperature=none") as caught:
+        ask(server)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint", "cure"),
+    [
+        ("401", "who?", "OPENAI_API_KEY"),
+        ("403", "not for you", "OPENAI_API_KEY"),
+        ("402", "Payment required", "credit"),
+        ("429", "You exceeded your current quota (insufficient_quota)", "credit"),
+    ],
+)
+def test_who_is_refused_is_told_so_once(server, code, complaint, cure, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    server.script, server.complaint = [code] * 3, complaint
+    with pytest.raises(Denied, match=cure) as caught:
+        ask(server)
+    assert complaint in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert len(server.bodies) == 1
+
+
+def test_a_403_after_answers_is_about_the_request_and_not_the_key(server):
+    async def run():
+        model = OpenAIModel(name="m", base_url=server.url, first_wait=0.01)
+        message = [Message(role="user", text="hi")]
+        await model.generate(message)
+        server.script, server.complaint = ["403"], "flagged by moderation"
+        with pytest.raises(ServiceError, match="flagged by moderation") as caught:
+            await model.generate(message)
+        assert not isinstance(caught.value, Denied)
+        server.script = ["401"]
+        with pytest.raises(Denied):
+            await model.generate(message)
+
+    asyncio.run(run())

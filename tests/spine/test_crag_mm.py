@@ -182,11 +182,6 @@ def spoil(row: dict[str, Any], **changes: Any) -> dict[str, Any]:
     ("changes", "words"),
     [
         ({"turns": []}, "no turns"),
-        ({"answers": []}, "has no answer"),
-        (
-            {"answers": [*v1_row()["answers"], {"interaction_id": "zz", "ans_full": "?"}]},
-            "matches no turn",
-        ),
         ({"turns": [v1_row()["turns"][0]] * 2}, "two turns with one"),
         ({"session_id": ""}, "no session_id"),
     ],
@@ -198,6 +193,44 @@ def test_broken_rows_name_file_row_and_cure(
                    tmp_path / "set", "v1-parquet")  # fmt: skip
     with pytest.raises(DataError, match=rf"train-.*parquet, row 1: .*{words}"):
         list(CragMM(folder))
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ([], "has no answer"),
+        ([v1_row("s002")["answers"][0]], "the turn 's0020' of session 's002' has no answer"),
+        (
+            [*v1_row("s002")["answers"], {"interaction_id": "zz", "ans_full": "?"}],
+            "the answer 'zz' of session 's002' matches no turn",
+        ),
+    ],
+)
+def test_a_lacking_or_stray_answer_is_that_sessions_data_error(
+    tmp_path: Path, answers: list[dict[str, Any]], words: str
+) -> None:
+    rows = [v1_row(sid, data=picture(i)) for i, sid in enumerate(("s001", "s002", "s003"))]
+    rows[1] = spoil(rows[1], answers=answers)
+    folder = write(rows, tmp_path / "set", "v1-parquet")
+    agent = ByNumber()
+    run_all(tmp_path / "run", CragMM(folder), agent)
+    assert {query.session_id for query in agent.seen} == {"s001", "s003"}
+    with RunReader(tmp_path / "run") as run:
+        broken = run.turns("s002")
+        assert [r.status for r in broken] == [Status.DATA_ERROR] * 2
+        assert all(words in (r.error or "") and "row 1" in (r.error or "") for r in broken)
+        for sid in ("s001", "s003"):
+            assert Status.DATA_ERROR not in {r.status for r in run.turns(sid)}
+
+
+def test_a_nought_is_an_answer_and_an_id(tmp_path: Path) -> None:
+    row = v1_row("a", data=picture())
+    for part in (*row["turns"], *row["answers"]):
+        part["interaction_id"] = int(part["interaction_id"][1:])
+    row["answers"] = [{**answer, "ans_full": 0} for answer in row["answers"]]
+    (session,) = CragMM(write([{**row, "session_id": 0}], tmp_path / "set", "v1-parquet"))
+    assert (session.id, [t.id for t in session.turns]) == ("0", ["0", "1"])
+    assert [t.reference.text for t in session.turns] == ["0", "0"]
 
 
 def test_places_that_are_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

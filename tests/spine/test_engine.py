@@ -1,15 +1,28 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
+import msgspec
 import pytest
-from spine_parts import ByNumber, Equality, make_session
+from spine_parts import ByNumber, Equality, make_session, run_all
 
 from mmrag.errors import JudgeError
 from mmrag.metrics.protocols import strikes
-from mmrag.records import JudgeItem, Outcome, Query, Reply, Status, TurnResult, Verdict
+from mmrag.records import (
+    JudgeItem,
+    Outcome,
+    Query,
+    Reference,
+    Reply,
+    Status,
+    TurnResult,
+    Verdict,
+)
 from simulator.engine import Rules, hold_conversation, outcome_of
+from simulator.rejudge import rejudge_run
 from simulator.stopping import StopPolicy
+from simulator.store import RunStore
 
 
 def converse(agent, judge=None, *, turns=6, stop=None, rules=Rules(), done=()):
@@ -214,3 +227,35 @@ def test_references_never_reach_the_agent() -> None:
     agent = letters("ii")
     converse(agent, turns=2)
     assert "answer" not in repr(agent.seen)
+
+
+def test_a_turn_without_a_reference_is_a_fault_of_the_data_and_not_of_the_judge(
+    tmp_path: Path,
+) -> None:
+    """Its reply is kept and shown to the agent as its own; nobody judges it, now or later."""
+    judged: list[str] = []
+
+    class Noting(Equality):
+        id = "noting"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            judged.append(item.id)
+            return await super().judge(item)
+
+    session = make_session(1, turns=3)
+    bare = msgspec.structs.replace(session.turns[1], reference=Reference(text=" "))
+    session = msgspec.structs.replace(session, turns=(session.turns[0], bare, session.turns[2]))
+    agent = ByNumber(lambda _sid, _turn: "c")
+    run_all(tmp_path / "run", [session], agent, Noting())
+    assert judged == ["s001/0", "s001/2"]
+    assert [e.reply for e in agent.seen[2].history] == ["answer 1-0", "answer 1-1"]
+    with RunStore(tmp_path / "run") as store:
+        lacking = store.turns("s001")[1]
+        assert (lacking.status, lacking.verdict) == (Status.DATA_ERROR, None)
+        assert lacking.reply is not None
+        assert "no answer to compare with" in (lacking.error or "")
+        asyncio.run(rejudge_run(store, Equality()))
+        assert [r.status for r in store.turns("s001")] == [
+            Status.ANSWERED, Status.DATA_ERROR, Status.ANSWERED,
+        ]  # fmt: skip
+        assert store.reply_count() == 2

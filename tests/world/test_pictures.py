@@ -160,6 +160,43 @@ def test_a_crowded_picture_holds_one_thing_of_the_kind(
     assert kind not in beside or kind in compose._SMALLER_BEHIND
 
 
+def test_others_of_its_kind_stay_small_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A shoal may swim behind the fish that is asked about, but not hide which one it is."""
+    compose = importlib.import_module("simulator.world.pictures.compose")
+    sizes: list[float] = []
+    mains: list[float] = []
+    props, prop, resized = compose._props, compose._prop, compose._resized
+    drawn: list[str] = []
+
+    def noted_props(*given: object) -> object:
+        mains.append(max(given[4].sprite.size))  # type: ignore[attr-defined]
+        sizes.clear()
+        return props(*given)
+
+    def noted_prop(kind: str, index: int, outdoor: bool) -> object:
+        drawn.append(kind)
+        return prop(kind, index, outdoor)
+
+    def noted_resized(*given: object, **more: object) -> object:
+        made = resized(*given, **more)
+        if drawn and drawn[-1] == main:
+            sizes.append(max(made.size))
+        return made
+
+    monkeypatch.setattr(compose, "_props", noted_props)
+    monkeypatch.setattr(compose, "_prop", noted_prop)
+    monkeypatch.setattr(compose, "_resized", noted_resized)
+    most = 0
+    for main, part in compose._SMALLER_BEHIND.items():
+        for key in "abcd":
+            render(small(main, ego=True, clutter=1.5, key=key))
+            most = max(most, len(sizes))
+            assert all(size <= part * mains[-1] + 2 for size in sizes), (main, key)
+    assert most >= 4
+
+
 def test_renderer_protocol_and_jpeg() -> None:
     renderer = Painted()
     assert renderer.id == f"painted-{PICTURES_VERSION}"

@@ -27,7 +27,11 @@ MASK = re.compile("\ue001(\\d+)\ue002")
 _NOW = (
     (
         "real-time",
-        re.compile(r"\b(?:right now|at the moment|at this moment|live|as we speak)\b", re.I),
+        re.compile(
+            r"\b(?:right now|at the moment|at this moment|as we speak"
+            r"|live(?=\s+(?!(?:these|in|on|at|to|for|now|today|nowadays|currently)\b)[a-z]))\b",
+            re.I,
+        ),
     ),
     ("today", re.compile(r"\b(?:today(?:'s)?|these days|tonight|this morning)\b", re.I)),
     ("current", re.compile(r"\b(?:currently|now|by now|this year|nowadays|at present)\b", re.I)),
@@ -61,8 +65,6 @@ _HEAD_NOUN = re.compile(
     r"|what about|how about|and|give me|look up|where(?:'s| is))\b",
     re.I,
 )
-
-
 _THIS = re.compile(
     r"\b(this)\b(?:\s+(one|(?:[a-z]+ ){0,3}?[a-z]+)(?='s?(?:\s|$)|s'\s)|\s+([a-z]+)(?=\s|$|,))?",
     re.I,
@@ -136,10 +138,9 @@ class Parser:
             name = self.unmask(named.group())
             return self._after(Subject(kind=NAMED, name=name), text, named.start(), named.end())
         if deictic and (not pronoun or deictic.start() < pronoun.start() or deictic.group(2)):
-            who = self._deictic(
-                deictic.group(1).lower(), (deictic.group(2) or deictic.group(3) or "").lower()
-            )
-            return self._after(who, text, deictic.start(), deictic.end())
+            noun, end = _noun_after(deictic)
+            who = self._deictic(deictic.group(1).lower(), noun)
+            return self._after(who, text, deictic.start(), end)
         if pronoun:
             who = msgspec.structs.replace(self.talk.last, path=(), tail="")
             start, end = pronoun.span()
@@ -236,10 +237,10 @@ class Parser:
             r"\b(?:this|that|these|the other|other|of the two)\s+((?:pair of )?[a-z]+)", self.masked
         )
         word = match.group(1) if match else ""
-        return "" if word in _NO_NOUNS else word
+        return "" if word in _NO_NOUNS or (match and _is_verb(match, 1)) else word
 
     def when(self, text: str) -> str:
-        """The past moment that a question names, as ISO."""
+        """The past moment that a question names, as much of an ISO time as it says."""
         text = self.unmask(text).lower()
         months = "|".join(MONTHS)
         day = re.search(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({months})(?: (\d{{4}}))?", text)
@@ -251,12 +252,12 @@ class Parser:
             except ValueError:
                 return ""
             clock = clock_in(text[day.end() :])
-            return f"{date}T{clock}" if clock else f"{date}T12:00"
+            return f"{date}T{clock}" if clock else f"{date}"
         month = re.search(rf"\b({months}) (\d{{4}})", text)
         if month:
-            return f"{month.group(2)}-{MONTHS.index(month.group(1)) + 1:02d}-15T12:00"
+            return f"{month.group(2)}-{MONTHS.index(month.group(1)) + 1:02d}"
         year = re.search(r"\b(?:in|back in|since) (\d{4})\b", text)
-        return f"{year.group(1)}-07-01T12:00" if year and int(year.group(1)) < year_now else ""
+        return year.group(1) if year and int(year.group(1)) < year_now else ""
 
     def without_time(self, text: str) -> tuple[str, str]:
         """The text without its time words, and how fresh the answer has to be."""
@@ -295,7 +296,44 @@ class Parser:
         )
 
 
+_DOES = re.compile(
+    r"\b(?:do|does|did|has|have|had|can|could|will|would|should|may|might|must)$", re.I
+)
+_WAS = re.compile(r"\b(?:is|was|are|were)$", re.I)
+_PARTICIPLE = re.compile(
+    r"(?!(?:shed|sled|seabed|flatbed)$)[a-z]{2,}(?<!e)ed|built|made|born|written|sold|founded|drawn"
+    r"|begun|shot|grown|bred|cut|spun|woven|worn|shown|won|found|held|kept|sent|set|taken|given"
+    r"|known|driven|eaten|chosen|thrown|sung|carved|laid|said|told|brought|bought"
+)
+_VERB_ENDS = re.compile(
+    r"(?:\s+(?:to|from|of|for|by|in|at|on|with|into|up|out|off|about|like|back|now|today|most|least"
+    r"|(?:per|a|an|each|every|in|on|at|by|for|when) [a-z]+|in total|on average|right now))?[\s,?.!]*",
+    re.I,
+)
+"""What may follow a verb at the end of a question; a noun there is followed by its verb."""
+
 _NOW_ALL = re.compile("|".join(p.pattern for _, p in _NOW), re.I)
+
+
+def _noun_after(deictic: re.Match[str]) -> tuple[str, int]:
+    """The noun that "this" or "that" stands before, and where the two end."""
+    if deictic.group(3) and _is_verb(deictic, 3):
+        return "", deictic.end(1)
+    return (deictic.group(2) or deictic.group(3) or "").lower(), deictic.end()
+
+
+def _is_verb(match: re.Match[str], group: int) -> bool:
+    """Whether the word after "this" is what it does or what became of it, and not what it is.
+
+    In "how much does this weigh" nothing follows that could be the verb; in "how much does this
+    book weigh" something does.
+    """
+    before, word = match.string[: match.start()].strip(), match.group(group).lower()
+    if not _VERB_ENDS.fullmatch(match.string[match.end(group) :]):
+        return False
+    if _DOES.search(before):
+        return word != "one"
+    return bool(_WAS.search(before) and _PARTICIPLE.fullmatch(word))
 
 
 def _lower_first(text: str) -> str:

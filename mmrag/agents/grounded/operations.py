@@ -177,7 +177,7 @@ def _fits(r: Reading, plan: Plan) -> Finding | None:
     if found is None or not found.value.number or plan.amount is None:
         return None
     times = int(plan.amount // found.value.number)
-    return finding(f"{times:,}", plan.operation, found) if times > 0 else None
+    return finding(f"{times:,}", plan.operation, found) if times >= 0 else None
 
 
 def _times(r: Reading, plan: Plan) -> Finding | None:
@@ -223,7 +223,7 @@ def _over_days(pick: Callable[[list[float]], float]) -> Callable[[Reading, Plan]
         days = [today - dt.timedelta(days=i) for i in range(int(plan.amount) + 1)]
         found: list[Found] = []
         for day in days:
-            when = f"{day}T12:00" if day != today else ""
+            when = str(day) if day != today else ""
             one = r.resolve(msgspec.structs.replace(plan, when=when, now="today"))
             if one is None or one.value.number is None:
                 return None
@@ -250,7 +250,9 @@ def _minutes_left(r: Reading, plan: Plan) -> Finding | None:
     if found is None or found.value.kind != "clock" or len(r.now) < 16:
         return None
     then, now = (int(t[:2]) * 60 + int(t[3:5]) for t in (found.value.iso, r.now[11:16]))
-    return finding(say_number(then - now, "minutes"), plan.operation, found) if then > now else None
+    return (
+        finding(say_number(then - now, "minutes"), plan.operation, found) if then >= now else None
+    )
 
 
 def _group(r: Reading, plan: Plan) -> list[tuple[Candidate, Found]] | None:

@@ -36,7 +36,7 @@ class Plan(Record, frozen=True, kw_only=True):
     larger: bool = True
     """For comparisons: whether the larger value wins."""
     when: str = ""
-    """ISO date-time asked about; empty means now."""
+    """What is asked about: a year, month, day or minute, in ISO; empty means now."""
     now: str = ""
     """real-time, today, current, or empty: how fresh an answer has to be."""
     amount: float | None = None

@@ -180,7 +180,7 @@ class Reading:
     def _decide(
         self, statements: list[Statement], plan: Plan, match: float, margin: float
     ) -> Found | None:
-        target = plan.when or self.now
+        target = _midst(plan.when) or self.now
         dated = [s for s in statements if s.is_dated and s.date]
         freshness = 1.0
         pool = statements
@@ -274,10 +274,14 @@ def _noun_key(noun: str) -> str:
     return re.sub(r"^(?:(?:live|current|today's|last known)\s+)+", "", noun.casefold())
 
 
+def _midst(when: str) -> str:
+    """The middle of the year, month or day that a question names; a minute is its own."""
+    return when + {4: "-07-01T12:00", 7: "-15T12:00", 10: "T12:00"}.get(len(when), "")
+
+
 def _when_scale(when: str) -> float:
-    if when.endswith("T12:00"):
-        return 300.0 if when[8:10] in ("15", "01") else 1.0
-    return 0.26
+    """Days after which a value says little of a year or month, of a day, of a minute."""
+    return {4: 300.0, 7: 300.0, 10: 1.0}.get(len(when), 0.26)
 
 
 def _days(earlier: str, later: str) -> float:

@@ -20,7 +20,7 @@ from simulator.world.scene import Scene
 
 __all__ = ["PICTURES_VERSION", "Painted", "Rendered", "Renderer", "encode_jpeg", "render"]
 
-PICTURES_VERSION = 3
+PICTURES_VERSION = 4
 """Raised whenever a pixel changes: encoders are trained on a version, and worlds name theirs."""
 
 

@@ -332,10 +332,10 @@ def _props(
                 if setting.how in ("stand", "water")
                 else row * h - sh / 2
             )
-            mine = (x, y, x + sw, y + sh)
+            box = (x, y, x + sw, y + sh)
             worst = max(
                 (
-                    _overlap(mine, other)
+                    _overlap(box, other)
                     for other in (room if on_shelf or setting.how != "stand" else taken)
                 ),
                 default=0.0,

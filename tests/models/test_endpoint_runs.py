@@ -1,0 +1,172 @@
+"""Whole runs against an endpoint on loopback that cuts, refuses and counts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mmrag.errors import Denied
+from mmrag.judges.model import ModelJudge
+from mmrag.judges.panel import Panel
+from mmrag.judges.simple import FixedJudge
+from mmrag.models.openai import OpenAIModel
+from mmrag.records import JudgeItem, Outcome, Status, Usage, Verdict
+from simulator.store import RunReader
+
+ROOT = Path(__file__).parents[2]
+ITEM = JudgeItem(question="Which city is this?", references=("Paris",), prediction="Lutetia")
+
+
+def mmrag(*arguments: str, code: int = 0, key: str = "") -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator.cli", *arguments],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": key, "COLUMNS": "200"},
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def arguments(server: Any, out: Path, *more: str) -> list[str]:
+    model = f"openai:name=m,base_url={server.url},price_in=100,price_out=1000"
+    return [
+        "run", "--data", "mini", "--search", "none", "--limit", "3", "--out", str(out),
+        "--agent", f"llm-only:model=({model})", "--concurrency", "1", *more,
+    ]  # fmt: skip
+
+
+def turns(out: Path) -> list[Any]:
+    with RunReader(out) as run:
+        return list(run.results())
+
+
+def test_a_cut_reply_is_the_agents_error_and_no_abstention(server: Any, tmp_path: Path) -> None:
+    server.reply = {"choices": [{"message": {"content": None}, "finish_reason": "length"}]}
+    mmrag(*arguments(server, tmp_path / "run"))
+    found = turns(tmp_path / "run")
+    assert {turn.status for turn in found} == {Status.AGENT_ERROR}
+    assert all("before it said anything" in turn.error for turn in found)
+
+
+def test_a_refused_key_ends_a_run_and_a_mended_one_goes_on(server: Any, tmp_path: Path) -> None:
+    server.wants_key = "right"
+    out = tmp_path / "run"
+    refused = mmrag(*arguments(server, out), code=1, key="wrong")
+    assert len(server.bodies) == 1
+    lines = [line for line in refused.stderr.splitlines() if "conversations:" not in line]
+    assert len(lines) == 1
+    assert "refused the key (401)" in lines[0]
+    assert "OPENAI_API_KEY" in lines[0]
+    assert f"mmrag resume {out}" in lines[0]
+    assert turns(out) == []
+    mmrag("resume", str(out), key="right")
+    assert {turn.status for turn in turns(out)} <= {
+        Status.ANSWERED,
+        Status.ABSTAINED,
+        Status.SKIPPED_AFTER_STOP,
+    }
+
+
+def test_a_judges_refused_key_ends_a_run_too(server: Any, tmp_path: Path) -> None:
+    server.wants_key = "right"
+    judge = f"model:model=(openai:name=j,base_url={server.url})"
+    given = ["run", "--data", "mini", "--search", "none", "--limit", "3", "--agent", "random",
+             "--out", str(tmp_path / "run"), "--judge", judge, "--concurrency", "1"]  # fmt: skip
+    done = mmrag(*given, code=1, key="wrong")
+    assert "refused the key (401)" in done.stderr
+    assert len(server.bodies) == 1
+    assert turns(tmp_path / "run") == []
+    mmrag("resume", str(tmp_path / "run"), key="right")
+    assert all(turn.reply for turn in turns(tmp_path / "run"))
+    other = judge.replace("name=j", "name=k")
+    again = mmrag("rejudge", str(tmp_path / "run"), "--judge", other, code=1, key="wrong")
+    assert f"go on with: mmrag rejudge {tmp_path / 'run'}" in again.stderr
+
+
+def test_who_asks_a_model_judge_learns_of_a_refused_key(server: Any) -> None:
+    server.script = ["401"] * 4
+    judge = ModelJudge(OpenAIModel(name="m", base_url=server.url))
+    with pytest.raises(Denied):
+        asyncio.run(judge.judge(ITEM))
+    with pytest.raises(Denied):
+        asyncio.run(Panel([judge, FixedJudge("perfect")]).judge(ITEM))
+
+
+def judged(server: Any, *contents: str) -> Verdict:
+    """The verdict after answers of a judge's model; each costs $.003."""
+
+    async def run() -> Verdict:
+        model = OpenAIModel(name="m", base_url=server.url, price_in=100, price_out=1000)
+        return await ModelJudge(model, retries=1).judge(ITEM)
+
+    server.reply = {**server.reply, "choices": [{"message": {"content": contents[0]}}]}
+    return asyncio.run(run())
+
+
+def test_a_verdict_says_what_it_cost_rambling_included(server: Any) -> None:
+    verdict = judged(server, "I would not know.")
+    assert verdict.outcome is Outcome.UNSCORED
+    assert verdict.usage == Usage(input_tokens=20, output_tokens=4, calls=2, cost=0.006)
+    exact = JudgeItem(question="?", references=("Paris",), prediction="Paris")
+    model = ModelJudge(OpenAIModel(name="m", base_url=server.url))
+    assert asyncio.run(model.judge(exact)).usage == Usage()
+
+
+def test_a_panel_costs_what_its_judges_cost() -> None:
+    class Dear:
+        id = "dear"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            del item
+            return Verdict(outcome=Outcome.PERFECT, judge="dear", usage=Usage(calls=1, cost=0.25))
+
+    verdict = asyncio.run(Panel([Dear(), Dear(), FixedJudge("perfect")]).judge(ITEM))
+    assert verdict.usage == Usage(calls=2, cost=0.5)
+
+
+def test_mmrag_judge_says_what_judging_cost(server: Any, tmp_path: Path) -> None:
+    file = tmp_path / "replies.jsonl"
+    line = {"question": "Which city?", "references": ["Paris"], "prediction": "Lutetia"}
+    file.write_text(f"{json.dumps(line)}\n" * 2)
+    judge = f"model:model=(openai:name=j,base_url={server.url},price_in=100,price_out=1000)"
+    shown = mmrag("judge", str(file), "--judge", judge).stdout
+    assert "cost      $0.0180 (6 calls, 60 input and 12 output tokens)" in shown
+    rows = mmrag("judge", str(file), "--judge", judge, "--json").stdout.splitlines()
+    assert json.loads(rows[0])["usage"]["cost"] == pytest.approx(0.009)
+
+
+def test_the_judges_tokens_and_cost_count_wherever_cost_is_shown(
+    server: Any, tmp_path: Path
+) -> None:
+    """Reply and verdict have 10 tokens in and 2 out per call; the judge's model rambles: 3 calls."""
+    out = tmp_path / "run"
+    judge = f"model:model=(openai:name=j,base_url={server.url},price_in=100,price_out=1000)"
+    given = arguments(server, out, "--judge", judge, "--stop", "never")
+    capped = mmrag(*given, "--max-cost", "0.02", code=1)
+    asked = turns(out)
+    # each turn costs $.003 by the agent and $.009 by the judge
+    assert f"the run has cost ${0.012 * len(asked):.2f}" in capped.stderr
+    mmrag(*given)
+    count = len(turns(out))
+    mmrag("report", str(out), "--out", str(tmp_path / "report"), "--resamples", "0")
+    costs = json.loads((tmp_path / "report" / "report.json").read_text())["runs"][0]["costs"]
+    assert costs["cost"] == pytest.approx(0.003 * count)
+    assert costs["judge"]["cost"] == pytest.approx(0.009 * count)
+    assert (costs["judge"]["input_tokens"], costs["judge"]["calls"]) == (30 * count, 3 * count)
+    assert costs["total_cost"] == pytest.approx(0.012 * count)
+    estimate = json.loads(mmrag(*given, "--dry-run", "--json").stdout)
+    assert estimate["cost"] == pytest.approx(0.012 * estimate["turns_asked"])
+    assert estimate["judge_cost"] == pytest.approx(0.009 * estimate["turns_asked"])
+    assert estimate["input_tokens"] == 40 * estimate["turns_asked"]
+    other = [*given[: given.index("--judge")], "--stop", "never", "--dry-run", "--json"]
+    without = json.loads(mmrag(*other, "--like", str(out)).stdout)
+    assert without["judge_cost"] is None  # measured with another judge
+    assert without["cost"] == pytest.approx(0.003 * without["turns_asked"])
