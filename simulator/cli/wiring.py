@@ -226,7 +226,7 @@ def make_resources(config: RunConfig) -> tuple[Resources, str | None]:
         return Resources(model=models.create, seed=config.seed), None
     from mmrag.search.index import open_index
 
-    index = open_index(folder)
+    index = open_index(folder.absolute())  # an agent may change the working directory
     resources = Resources(
         image_search=index.images, web_search=index.web, model=models.create, seed=config.seed
     )

@@ -32,10 +32,13 @@ def open_data(
     if spec.startswith("crag-mm:"):
         from simulator.datasets.crag_mm import CragMM
 
-        return CragMM(spec.removeprefix("crag-mm:"), split=split, allow_private=allow_private_urls)
+        place = spec.removeprefix("crag-mm:")
+        if place and Path(place).exists():  # else it is an id on the Hub
+            place = str(Path(place).absolute())  # an agent may change the working directory
+        return CragMM(place, split=split, allow_private=allow_private_urls)
     from simulator.datasets.world import World, mini_folder
 
-    folder = mini_folder() if spec == "mini" else Path(spec)
+    folder = mini_folder() if spec == "mini" else Path(spec).absolute()
     if not (folder / "world.json").is_file():
         raise SpecError(f"{spec!r} is no data set: there is no world.json in it. Give {KNOWN}.")
     return World(folder, split=split, pictures="captured" if as_captured else "clean")

@@ -23,6 +23,8 @@ from simulator import schema
 from simulator.cli import build
 from simulator.cli.wiring import claim
 from simulator.config import RunConfig
+from simulator.datasets import open_data
+from simulator.datasets.world import mini_folder
 from simulator.rejudge import rejudge_run
 from simulator.results import ScoreOptions, score_run
 from simulator.runner import Plan, run_sessions
@@ -284,6 +286,16 @@ def test_an_agent_may_change_the_working_directory(
     with RunReader(tmp_path / "run") as run:
         pictures = [session.capture.image.data for session in run.sessions()]
     assert pictures == [session.capture.image.data for session in sessions]
+
+
+def test_a_data_set_stays_where_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "world").symlink_to(mini_folder())
+    monkeypatch.chdir(tmp_path)
+    source = open_data("world")
+    monkeypatch.chdir("/")
+    assert len(next(iter(source)).capture.image.data) > 1000
 
 
 def test_a_run_that_is_moved_while_it_runs_is_an_error(
