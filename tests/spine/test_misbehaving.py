@@ -38,13 +38,13 @@ def results_of(folder: Path) -> list[TurnResult]:
         return list(run.results())
 
 
-def statuses(folder: Path, agent: object, turns: int = 2, **plan: object) -> list[Status]:
-    """Of three conversations; a run that hangs fails the test instead of stopping the suite."""
+def statuses(folder: Path, agent: object, **plan: object) -> list[Status]:
+    """Of two conversations; a run that hangs fails the test instead of stopping the suite."""
     done: list[BaseException | None] = []
 
     def work() -> None:
         try:
-            sessions = [make_session(i, turns=turns) for i in range(3)]
+            sessions = [make_session(i, turns=2) for i in range(2)]
             run_all(folder, sessions, agent, **{"rules": QUICK, **plan})
             done.append(None)
         except BaseException as error:
@@ -111,7 +111,7 @@ def test_whatever_it_raises_is_the_turns_error(
     made = kind(error)
     agent = made if kind is Direct else PythonAgent(made)
     found = statuses(tmp_path, agent, rules=Rules(seconds=5))
-    assert found == [ERROR, ANSWERED] * 3
+    assert found == [ERROR, ANSWERED] * 2
     said = results_of(tmp_path)[0].error or ""
     assert type(error).__name__ in said or "surrogate" in said
     assert len(said) <= 2000
@@ -184,7 +184,7 @@ HANGS = [
 def test_what_hangs_times_out_and_the_next_turn_is_asked(tmp_path: Path, what: object) -> None:
     began = time.monotonic()
     found = statuses(tmp_path, PythonAgent(Does(what)), concurrency=1)
-    assert found == [TIMEOUT, ANSWERED] * 3
+    assert found == [TIMEOUT, ANSWERED] * 2
     assert time.monotonic() - began < 6
 
 
@@ -194,7 +194,7 @@ def test_an_agent_beside_the_engine_is_timed_by_the_clock_too(tmp_path: Path, wh
         async def answer(self, query: Query) -> Reply:
             return Reply(text=await what(query) if query.turn_index == 0 else "fine")
 
-    assert statuses(tmp_path, InTheSameLoop(), concurrency=1) == [TIMEOUT, ANSWERED] * 3
+    assert statuses(tmp_path, InTheSameLoop(), concurrency=1) == [TIMEOUT, ANSWERED] * 2
 
 
 def test_sixty_turns_that_hang_leave_room_for_all_others(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_batch_that_hangs_ends_with_its_turns(tmp_path: Path) -> None:
                 time.sleep(2)
             return ["fine"] * len(queries)
 
-    assert statuses(tmp_path, KitAgent(Kit()), concurrency=1) == [TIMEOUT, ANSWERED] * 3
+    assert statuses(tmp_path, KitAgent(Kit()), concurrency=1) == [TIMEOUT, ANSWERED] * 2
 
 
 @pytest.mark.parametrize("where", ["plain", "async"])
@@ -285,7 +285,7 @@ def test_what_cannot_be_kept_is_the_turns_error(tmp_path: Path, reply: Reply) ->
         async def answer(self, query: Query) -> Reply:
             return reply if query.turn_index == 0 else Reply(text="fine")
 
-    assert statuses(tmp_path, Odd(), rules=Rules(seconds=10)) == [ERROR, ANSWERED] * 3
+    assert statuses(tmp_path, Odd(), rules=Rules(seconds=10)) == [ERROR, ANSWERED] * 2
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_an_endless_trace_is_dropped_and_the_answer_counts(
         async def answer(self, query: Query) -> Reply:
             return Reply(text="fine", trace=(Step(name="all", info=info),))
 
-    assert statuses(tmp_path, Chatty(), rules=Rules(seconds=10)) == [ANSWERED] * 6
+    assert statuses(tmp_path, Chatty(), rules=Rules(seconds=10)) == [ANSWERED] * 4
     (step,) = results_of(tmp_path)[0].reply.trace
     assert step.name == "trace dropped"
     assert why in step.info["why"]

@@ -29,8 +29,8 @@ def main(mode: str) -> None:
     before(mode)
     for line in sys.stdin:
         turn = json.loads(line)
-        instead(mode, turn)
-        print(json.dumps({"id": turn["id"], "text": "fine"}), flush=True)
+        if not instead(mode, turn):
+            print(json.dumps({"id": turn["id"], "text": "fine"}), flush=True)
 
 
 def before(mode: str) -> None:
@@ -56,7 +56,8 @@ def before(mode: str) -> None:
         print("x" * 100_000, flush=True)
 
 
-def instead(mode: str, turn: dict) -> None:
+def instead(mode: str, turn: dict) -> bool:
+    """Whether something was said already."""
     if mode in ("dies", "orphans"):
         os._exit(1)
     if mode == "killed":
@@ -80,8 +81,7 @@ def instead(mode: str, turn: dict) -> None:
     }.get(mode)  # fmt: skip
     if said is not None:
         print(said, flush=True)
-        sys.stdin.readline()
-        sys.exit()
+        return True
     if mode == "binary":
         os.write(1, bytes(range(256)) * 4)
         os.write(1, b"\n")
@@ -90,8 +90,8 @@ def instead(mode: str, turn: dict) -> None:
             print(letter, end="", flush=True)
             time.sleep(0.002)
         print(flush=True)
-        sys.stdin.readline()
-        sys.exit()
+        return True
+    return False
 
 
 if __name__ == "__main__":
