@@ -252,7 +252,7 @@ class Parser:
             except ValueError:
                 return ""
             clock = clock_in(text[day.end() :])
-            return f"{date}T{clock}" if clock else f"{date}"
+            return f"{date}T{clock}" if clock else str(date)
         month = re.search(rf"\b({months}) (\d{{4}})", text)
         if month:
             return f"{month.group(2)}-{MONTHS.index(month.group(1)) + 1:02d}"
