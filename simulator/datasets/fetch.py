@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import io
 import ipaddress
 import os
 import socket
@@ -19,8 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import ImageError, StoreError
-from mmrag.images import MAX_BYTES
+from mmrag.images import MAX_BYTES, size_of
 
 if TYPE_CHECKING:
     import httpx
@@ -105,7 +105,7 @@ class Fetcher:
         request = client.build_request(
             "GET",
             parsed.copy_with(host=address),
-            headers={"Host": parsed.netloc.decode(), "Accept": "image/*"},
+            headers={"Host": parsed.netloc.decode(), "Accept": "image/*", **ASK_PLAIN},
             extensions={"sni_hostname": parsed.host},
         )
         answer = await client.send(request, stream=True)
@@ -119,12 +119,13 @@ class Fetcher:
             await answer.aclose()
 
     async def _body(self, answer: httpx.Response, url: str) -> bytes:
-        body = bytearray()
-        async for chunk in answer.aiter_bytes():
-            body += chunk
-            if len(body) > self.max_bytes:
-                raise ImageError(f"{url}: larger than {self.max_bytes:,} bytes.")
-        return bytes(body)
+        try:
+            body = Body(answer.headers, self.max_bytes)
+            async for chunk in answer.aiter_raw():
+                body.add(chunk)
+            return body.data()
+        except BodyError as error:
+            raise ImageError(f"{url}: {error}.") from error
 
     def _address(self, host: str, port: int, url: str) -> str:
         try:
@@ -150,12 +151,10 @@ def default_cache() -> Path:
 
 def _check_picture(data: bytes, url: str) -> None:
     """What is no picture must not be cached: the server may be mended, the cache would not be."""
-    from PIL import Image
-
     try:
-        Image.open(io.BytesIO(data)).close()
-    except Exception as error:  # Pillow's readers raise whatever the bytes drive them to
-        raise ImageError(f"{url}: what the server sent is no picture.") from error
+        size_of(data, name=url)
+    except ImageError as error:
+        raise ImageError(f"{url}: what the server sent is no picture to use ({error})") from error
 
 
 def _write(place: Path, data: bytes) -> None:
