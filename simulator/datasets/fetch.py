@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _REDIRECTS = 5
 
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_IPV4_AT_THE_END = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
+
 
 class Fetcher:
     """Fetches by URL into a cache folder. Safe to use from several threads."""
@@ -135,12 +138,39 @@ class Fetcher:
         addresses = [str(entry[4][0]) for entry in found]
         if not self.allow_private:
             for address in addresses:
-                if not ipaddress.ip_address(address.split("%")[0]).is_global:
+                if not is_public(address):
                     raise ImageError(
                         f"{url}: leads to the private address {address}, which is refused; "
                         "--allow-private-urls allows it."
                     )
         return addresses[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether a numeric address is one host of the public Internet.
+
+    IPv6 has many ways to write an IPv4 address; what counts is where a packet would end.
+    """
+    found = ipaddress.ip_address(address.split("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inside = _ipv4_in(found)
+        if inside is None:
+            return found in _GLOBAL_UNICAST and found.is_global
+        found = inside
+    return found.is_global and not found.is_multicast
+
+
+def _ipv4_in(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for, if it stands for one."""
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address.teredo is not None:
+        return min(address.teredo, key=lambda one: one.is_global)
+    if any(address in network for network in _IPV4_AT_THE_END):
+        return last
+    isatap = (int(address) >> 32) & 0xFDFFFFFF == 0x5EFE
+    return last if isatap else None
 
 
 def default_cache() -> Path:
