@@ -93,7 +93,7 @@ class Fetcher:
         except (httpx.HTTPError, OSError) as error:
             words = str(error) or type(error).__name__
             raise ImageError(f"{url}: cannot be fetched ({words}).") from error
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, ValueError, OverflowError) as error:
             raise ImageError(f"{url}: no valid URL ({error}).") from error
         raise ImageError(f"{url}: more than {_REDIRECTS} redirects.")
 
@@ -113,7 +113,7 @@ class Fetcher:
         )
         answer = await client.send(request, stream=True)
         try:
-            if answer.is_redirect:
+            if answer.has_redirect_location:
                 return str(parsed.join(answer.headers["location"]))
             if answer.status_code != 200:
                 raise ImageError(f"{url}: the server answered {answer.status_code}.")
