@@ -22,6 +22,7 @@ import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
 from mmrag.images import LazyImage, size_of
+from mmrag.listening import OwnPagesOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.images import check_k, entities_of
 from mmrag.search.index import Index
@@ -136,6 +137,7 @@ class Service:
 def http_app(index: Index, limits: Limits = Limits()) -> Any:
     """The HTTP API as an ASGI application: `/health`, `/search/text`, `/search/images`."""
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
@@ -172,6 +174,7 @@ def http_app(index: Index, limits: Limits = Limits()) -> Any:
             Route("/search/images", images, methods=["POST"]),
         ],
         exception_handlers={MmragError: failed, ClientDisconnect: left},
+        middleware=[Middleware(OwnPagesOnly)],
     )
 
 
