@@ -6,9 +6,11 @@ project, whatever its origin, goes through `LazyImage`, which checks size before
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,22 @@ MAX_BYTES = 64 * 1024 * 1024
 """Largest encoded picture that is read."""
 
 MAX_PIXELS = 64_000_000
-"""Largest picture that is decoded: 6,000 × 6,000 passes, a decompression bomb does not."""
+"""Largest picture that is decoded: 8,000 × 8,000 passes, a decompression bomb does not."""
+
+HEAVY_PIXELS = 36_000_000
+"""The same for those formats whose decoders hold several copies of the picture as they work."""
+
+MAX_SIDE = 12_000
+MAX_RATIO = 400
+"""Longest side, and how many times as long as the other one it may be. What resizes by the shorter
+side or draws about the middle would else make gigabytes of a strip of a few hundred bytes."""
+
+FORMATS = ("JPEG", "PNG", "WEBP", "AVIF", "GIF", "TIFF", "BMP", "JPEG2000", "PPM", "QOI")
+"""What is read, by Pillow's names. EPS and its like call programs, and others nobody's camera
+writes: their readers are seldom tried and often broken."""
+
+_HEAVY = ("WEBP", "AVIF", "JPEG2000")
+_STRIP = 256
 
 
 class LazyImage:
@@ -57,14 +74,12 @@ class LazyImage:
 
         def load() -> bytes:
             try:
-                if path.stat().st_size > MAX_BYTES:
-                    raise ImageError(
-                        f"{path}: larger than {MAX_BYTES >> 20} MiB; make it smaller first."
-                    )
-                return path.read_bytes()
+                with path.open("rb") as file:  # a device says that it has no bytes, and never ends
+                    data = file.read(MAX_BYTES + 1)
             except (OSError, ValueError) as error:  # a name may hold a null byte
                 why = getattr(error, "strerror", None) or error
                 raise ImageError(f"{path}: cannot be read ({why}).") from error
+            return _bounded(data, str(path))
 
         return cls(load, name=str(path), sha256=sha256)
 
@@ -79,12 +94,7 @@ class LazyImage:
     def data(self) -> bytes:
         """The encoded bytes. Raises `ImageError` when they cannot be had."""
         if self._data is None:
-            data = self._load()
-            if len(data) > MAX_BYTES:
-                raise ImageError(
-                    f"{self.name}: larger than {MAX_BYTES >> 20} MiB; make it smaller first."
-                )
-            self._data = data
+            self._data = _bounded(self._load(), self.name)
         return self._data
 
     @property
@@ -109,27 +119,33 @@ class LazyImage:
 
 def decode(data: bytes, *, name: str = "picture") -> Image:
     """Decode bytes to an upright RGB picture, or raise `ImageError` naming the cure."""
-    from PIL import Image as pil
-    from PIL import UnidentifiedImageError
+    from PIL import ImageOps
 
-    if not data:
-        raise ImageError(f"{name}: empty file (0 bytes); fetch or export it again.")
-    try:
-        with pil.open(io.BytesIO(data)) as opened:
-            width, height = opened.size
-            if width * height > MAX_PIXELS:
-                raise ImageError(
-                    f"{name}: {width} × {height} pixels is above the limit of {MAX_PIXELS:,}; "
-                    "scale it down first."
-                )
-            opened.load()
-            return upright_rgb(opened)
-    except UnidentifiedImageError as error:
-        raise ImageError(f"{name}: not a picture in any format Pillow knows.") from error
-    except pil.DecompressionBombError as error:
-        raise ImageError(f"{name}: a decompression bomb ({error}).") from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise ImageError(f"{name}: broken or cut short ({error}); fetch it again.") from error
+    with _opened(data, name) as opened:
+        opened.load()
+        ImageOps.exif_transpose(opened, in_place=True)
+        return _to_rgb(opened)
+
+
+def size_of(data: bytes, *, name: str = "picture") -> tuple[int, int]:
+    """Width and height by the header of a picture that may be decoded, else `ImageError`."""
+    with _opened(data, name) as opened:
+        return opened.size
+
+
+def check_size(width: int, height: int, *, name: str = "picture", most: int = MAX_PIXELS) -> None:
+    """Raise `ImageError` for a picture that is too large, too long or nothing at all."""
+    if width * height > most:
+        raise ImageError(
+            f"{name}: {width} × {height} pixels is above the limit of {most:,}; "
+            "scale it down first."
+        )
+    shorter, longer = sorted((width, height))
+    if shorter < 1 or longer > MAX_SIDE or longer > MAX_RATIO * shorter:
+        raise ImageError(
+            f"{name}: {width} × {height} pixels, where a side has between 1 and {MAX_SIDE:,} and "
+            f"at most {MAX_RATIO} times the other's; crop or scale it first."
+        )
 
 
 def upright_rgb(image: Image) -> Image:
@@ -139,18 +155,73 @@ def upright_rgb(image: Image) -> Image:
     return _to_rgb(ImageOps.exif_transpose(image))
 
 
+@contextlib.contextmanager
+def _opened(data: bytes, name: str) -> Generator[Image]:
+    """A picture whose header is read and whose size is good; whatever goes wrong, `ImageError`."""
+    from PIL import Image as pil
+    from PIL import UnidentifiedImageError
+
+    if not data:
+        raise ImageError(f"{name}: empty file (0 bytes); fetch or export it again.")
+    try:
+        with pil.open(io.BytesIO(data), formats=_formats()) as opened:
+            most = HEAVY_PIXELS if opened.format in _HEAVY else MAX_PIXELS
+            check_size(*opened.size, name=name, most=most)
+            yield opened
+    except ImageError:
+        raise
+    except UnidentifiedImageError as error:
+        known = ", ".join(_formats())
+        raise ImageError(f"{name}: not a picture in any format that is read ({known}).") from error
+    except pil.DecompressionBombError as error:
+        raise ImageError(f"{name}: a decompression bomb ({error}).") from error
+    except Exception as error:  # Pillow's readers raise whatever the bytes drive them to
+        raise ImageError(f"{name}: broken or cut short ({error}); fetch it again.") from error
+
+
+@cache
+def _formats() -> tuple[str, ...]:
+    """Those of the formats that this Pillow was built with."""
+    from PIL import Image as pil
+
+    pil.init()
+    return tuple(kind for kind in FORMATS if kind in pil.OPEN)
+
+
+def _bounded(data: bytes, name: str) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise ImageError(f"{name}: larger than {MAX_BYTES >> 20} MiB; make it smaller first.")
+    return data
+
+
 def _to_rgb(image: Image) -> Image:
     if image.mode.startswith("I"):  # 16- and 32-bit grey: Pillow clips instead of scaling
-        import numpy as np
-        from PIL import Image as pil
-
-        wide = np.asarray(image).astype(np.float64)
-        top = 65535.0 if wide.max(initial=0) > 255 else 255.0
-        return pil.fromarray((wide * (255.0 / top)).clip(0, 255).astype(np.uint8)).convert("RGB")
+        return _from_wide(image)
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        from PIL import Image as pil
-
-        rgba = image.convert("RGBA")
-        ground = pil.new("RGBA", rgba.size, (255, 255, 255, 255))
-        return pil.alpha_composite(ground, rgba).convert("RGB")
+        return _on_white(image)
     return image.convert("RGB")
+
+
+def _from_wide(image: Image) -> Image:
+    import numpy as np
+    from PIL import Image as pil
+
+    wide = np.asarray(image)
+    factor = 255.0 / (65535.0 if wide.max(initial=0) > 255 else 255.0)
+    grey = np.empty(wide.shape, np.uint8)
+    for top in range(0, len(wide), _STRIP):
+        strip = wide[top : top + _STRIP].astype(np.float64)
+        grey[top : top + _STRIP] = (strip * factor).clip(0, 255).astype(np.uint8)
+    return pil.fromarray(grey).convert("RGB")
+
+
+def _on_white(image: Image) -> Image:
+    from PIL import Image as pil
+
+    rgba = image if image.mode == "RGBA" else image.convert("RGBA")
+    laid = pil.new("RGB", rgba.size)
+    for top in range(0, rgba.height, _STRIP):
+        strip = rgba.crop((0, top, rgba.width, min(top + _STRIP, rgba.height)))
+        ground = pil.new("RGBA", strip.size, (255, 255, 255, 255))
+        laid.paste(pil.alpha_composite(ground, strip).convert("RGB"), (0, top))
+    return laid

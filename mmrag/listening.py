@@ -1,11 +1,16 @@
-"""A place to listen at, had before anybody is told of it."""
+"""A place to listen at, had before anybody is told of it, and who is answered there."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
+import sys
+import threading
+from collections.abc import Generator
 from typing import Any
+from urllib.parse import urlsplit
 
 from mmrag.errors import ConflictError, UsageError
 
@@ -45,6 +50,61 @@ def serve(app: Any, at: socket.socket, **options: Any) -> None:
     """Answer there by an ASGI application until interrupted; `options` are uvicorn's."""
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", **options))
-    with contextlib.suppress(KeyboardInterrupt):  # raised again after an orderly end
-        server.run(sockets=[at])
+    # open pages keep a stream each, which would be waited for
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, **options)
+    with _ending_in_order(), contextlib.suppress(KeyboardInterrupt):  # raised again at the end
+        uvicorn.Server(config).run(sockets=[at])
+
+
+class OwnPagesOnly:
+    """Around an ASGI application: what changes or costs something is not done for pages elsewhere.
+
+    Any page can make a browser send a form to any address, this machine's included. It cannot read
+    the answer, but an upload would lie here. Browsers say where a request comes from; programs
+    say nothing, and are answered.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer, or refuse before anything of the body is read."""
+        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+            said = {key: value.decode("latin-1") for key, value in scope["headers"]}
+            if _is_foreign(said):
+                await send({"type": "http.response.start", "status": 403, "headers": []})
+                await send({"type": "http.response.body", "body": b"asked by a page elsewhere"})
+                return
+        await self._app(scope, receive, send)
+
+
+def _is_foreign(headers: dict[bytes, str]) -> bool:
+    if headers.get(b"sec-fetch-site", "none") not in ("none", "same-origin"):
+        return True
+    origin = headers.get(b"origin")
+    try:
+        return origin is not None and urlsplit(origin).netloc != headers.get(b"host")
+    except ValueError:
+        return True
+
+
+@contextlib.contextmanager
+def _ending_in_order() -> Generator[None]:
+    """Let a process that is told to end do so as if by itself: temporary files go."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    def hang_up(_number: int, _frame: object) -> None:
+        signal.raise_signal(signal.SIGTERM)  # which the server takes for its orderly end
+
+    handlers = {signal.SIGTERM: leave, signal.SIGHUP: hang_up}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

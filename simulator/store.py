@@ -66,7 +66,7 @@ class RunReader:
     def meta(self, key: str) -> Any:
         """A value of the run's own record (`config`, `provenance`, `judge`, ...), or None."""
         rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
-        return msgspec.json.decode(rows[0][0]) if rows else None
+        return _record(Any, rows[0][0]) if rows else None
 
     def turn_counts(self) -> dict[str, int]:
         """Status → number of turns."""
@@ -118,7 +118,7 @@ class RunReader:
             raise StoreError(
                 f"{self.folder}: no session {session_id!r} under {degradation!r}; {cure}."
             )
-        return decode_as(Session, rows[0][0], images=self.images.get)
+        return _record(Session, rows[0][0], images=self.images.get)
 
     def begun(self, session_id: str, degradation: str) -> Session | None:
         """A session whose picture was recorded when it began, so that it can be gone on with."""
@@ -129,7 +129,7 @@ class RunReader:
         )
         if not rows:
             return None
-        session = decode_as(Session, rows[0][0], images=self.images.get)
+        session = _record(Session, rows[0][0], images=self.images.get)
         try:
             return session if session.capture.image.data else None
         except MmragError:  # gone or changed since
@@ -143,7 +143,7 @@ class RunReader:
             "position, degradation",
             (-1, ""),
         ):
-            yield decode_as(Session, record, images=self.images.get)
+            yield _record(Session, record, images=self.images.get)
 
     def turns(self, session_id: str, degradation: str = "clean") -> list[TurnResult]:
         """The turns of one session with the verdicts of the current judge."""
@@ -185,7 +185,7 @@ class RunReader:
             degradation,
             turn_index,
         )
-        return {judge: decode_as(Verdict, data) for judge, data in rows}
+        return {judge: _record(Verdict, data) for judge, data in rows}
 
     def changes_since(self, session_row: int = 0, turn_row: int = 0) -> Changes:
         """What was written after two row numbers; start at 0 and pass on what it returns.
@@ -546,9 +546,9 @@ def _split(result: TurnResult) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]
 
 def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
     """The row of a turn with the current judge's verdict, which may have changed its status."""
-    bare = decode_as(TurnResult, result)
-    now = Status(status)
-    found = None if verdict is None else decode_as(Verdict, verdict)
+    bare = _record(TurnResult, result)
+    now = _record(Status, msgspec.json.encode(status))
+    found = None if verdict is None else _record(Verdict, verdict)
     error = bare.error if found is None else found.reason
     return msgspec.structs.replace(
         bare, status=now, verdict=found, error=error if now.is_failure else None
@@ -560,6 +560,18 @@ def _never_close(db: sqlite3.Connection) -> None:
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
+
+def _record(kind: Any, data: bytes, **more: Any) -> Any:
+    """A cell as the record that it should be."""
+    try:
+        return decode_as(kind, data, **more)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        name = getattr(kind, "__name__", "value")
+        raise StoreError(
+            f"a {name} that the run keeps cannot be read ({str(error)[:300]}): run.sqlite is "
+            "damaged. Restore it from a copy, or run again."
+        ) from error
 
 
 def _no_picture() -> bytes:

@@ -40,12 +40,34 @@ MakeResources = Callable[[], Resources]
 
 
 class LiveTalk(msgspec.Struct):
-    """One conversation in progress. It belongs to one visitor."""
+    """One conversation in progress. It belongs to one visitor.
+
+    It is kept for an hour after the visitor left, so its picture stays encoded: who needs it
+    decoded takes a `fresh` one.
+    """
 
     agent_spec: str
     image: LazyImage | None = None
     exchanges: list[TurnResult] = []
     started: str = ""
+    upright: tuple[int, int] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Of the picture; decoded once to learn it."""
+        if self.upright is None:
+            self.upright = self.fresh().pil().size
+        return self.upright
+
+    def anew(self, agent_spec: str) -> LiveTalk:
+        """Nothing said yet, about the same picture."""
+        return LiveTalk(agent_spec, image=self.image, upright=self.upright)
+
+    def fresh(self) -> LazyImage:
+        """The picture for a while: what decodes it lets go of it again."""
+        if self.image is None:
+            raise UsageError("Choose a picture first: upload one, take one, or pick a sample.")
+        return LazyImage.from_bytes(self.image.data, name=self.image.name)
 
     @property
     def history(self) -> tuple[Exchange, ...]:
@@ -94,15 +116,14 @@ def next_query(talk: LiveTalk, text: str) -> Query:
     text = text.strip()[:MAX_QUERY]
     if not text:
         raise UsageError("Type a question first.")
-    if talk.image is None:
-        raise UsageError("Choose a picture first: upload one, take one, or pick a sample.")
+    image = talk.fresh()
     if len(talk.exchanges) >= MAX_TURNS:
         raise UsageError(f"A conversation has at most {MAX_TURNS} turns; start a new one.")
     return Query(
         text=text,
-        image=talk.image,
+        image=image,
         history=talk.history,
-        session_id=f"live-{talk.image.sha256[:12]}",
+        session_id=f"live-{image.sha256[:12]}",
         turn_index=len(talk.exchanges),
         query_time=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
-from mmrag.listening import named
+from mmrag.listening import OwnPagesOnly, named
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -64,7 +64,13 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
         allowed_hosts=[*LOOPBACK, *map(named, hosts)],
         www_redirect=False,
     )
+    server.add_middleware(OwnPagesOnly)
     thumbnails = Thumbnails()
+
+    @server.get("/openapi.json")
+    @server.get("/gradio_api/openapi.json")
+    def schema() -> Response:
+        return Response(status_code=404)  # Gradio's, which tells everybody what can be called
 
     @server.get("/picture/{run}/{digest}")
     def picture(run: str, digest: str) -> Response:

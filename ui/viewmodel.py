@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from mmrag.errors import MmragError
+from mmrag.images import size_of
 from mmrag.records import (
     Capture,
     Evidence,
@@ -462,12 +464,9 @@ def _size(run: RunReader, digest: str) -> tuple[int, int]:
     """Width and height from the file's header; nothing is decoded."""
     if not digest:
         return (0, 0)
-    from PIL import Image
-
     try:
-        with Image.open(run.images.path(digest)) as opened:
-            return opened.size
-    except OSError:
+        return size_of(run.images.get(digest).data)
+    except MmragError:
         return (0, 0)
 
 

@@ -24,6 +24,7 @@ from mmrag.agents.format import make_reply
 from mmrag.agents.outside import Outside
 from mmrag.agents.programs import MAX_LINE, Program, stop_all
 from mmrag.agents.readiness import capacity, warm
+from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import AgentError, ServiceTimeout, SpecError
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
@@ -202,7 +203,7 @@ class HttpAgent:
 
     async def answer(self, query: Query) -> Reply:
         """Ask the endpoint."""
-        headers = {"content-type": "application/json"}
+        headers = {"content-type": "application/json", **ASK_PLAIN}
         if self._key_env and (key := os.environ.get(self._key_env)):
             headers["authorization"] = f"Bearer {key}"
         try:
@@ -216,13 +217,12 @@ class HttpAgent:
                     content=msgspec.json.encode(request_of(query, "0")),
                 ) as response,
             ):
-                parts: list[bytes] = []
-                async for part in response.aiter_bytes():
-                    parts.append(part)
-                    if sum(map(len, parts)) > MAX_LINE:
-                        raise AgentError(
-                            f"{self._url}: the answer is larger than {MAX_LINE >> 20} MiB."
-                        )
+                body = Body(response.headers, MAX_LINE)
+                async for part in response.aiter_raw():
+                    body.add(part)
+                data = body.data()
+        except BodyError as error:
+            raise AgentError(f"{self._url}: the answer cannot be used: {error}.") from error
         except (TimeoutError, httpx.TimeoutException) as error:
             raise ServiceTimeout(f"{self._url}: no answer within {self._seconds:g} s.") from error
         except httpx.HTTPError as error:
@@ -231,7 +231,7 @@ class HttpAgent:
             ) from error
         if response.status_code != 200:
             raise AgentError(f"{self._url}: HTTP {response.status_code}.")
-        return _reply(_decode(b"".join(parts), self._url))
+        return _reply(_decode(data, self._url))
 
 
 def _above_0(name: str, text: str) -> float:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
+from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError
 from mmrag.images import LazyImage
 from mmrag.models.limits import AdaptiveLimit
@@ -122,7 +123,7 @@ class OpenAIModel:
         raise problem
 
     async def _attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Completion | _Miss:
-        headers = {"content-type": "application/json"}
+        headers = {"content-type": "application/json", **ASK_PLAIN}
         if key := os.environ.get(self._key_env):
             headers["authorization"] = f"Bearer {key}"
         try:
@@ -342,14 +343,13 @@ class _Answer(msgspec.Struct):
 
 
 async def _read(response: httpx.Response) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.aiter_bytes():
-        size += len(part)
-        if size > MAX_BODY:
-            raise ValueError(f"the answer is larger than {MAX_BODY >> 20} MiB.")
-        parts.append(part)
-    return b"".join(parts)
+    try:
+        body = Body(response.headers, MAX_BODY)
+        async for part in response.aiter_raw():
+            body.add(part)
+        return body.data()
+    except BodyError as error:
+        raise ValueError(f"the answer cannot be used: {error}.") from error
 
 
 def _field(name: str) -> str:

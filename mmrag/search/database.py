@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.bodies import ASK_PLAIN, Body
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
 from mmrag.search.deadlines import within
 
@@ -32,6 +33,7 @@ BATCH = 5000
 _PAGE = 5000
 _TRIES = 3
 _PAUSE = 0.5
+_HEARTBEAT = 1 << 16
 _GRACE = 0.5
 """Seconds for the client to end a silent call by itself; what drips is left to its thread."""
 
@@ -136,8 +138,11 @@ def open_server(
 
     def connect() -> Any:
         # a client that cannot be made leaves its connection open, so it is made of a server only
-        answer = httpx.get(knock, timeout=seconds)
-        if answer.status_code != 200 or "heartbeat" not in answer.text:
+        with httpx.stream("GET", knock, timeout=seconds, headers=ASK_PLAIN) as answer:
+            body = Body(answer.headers, _HEARTBEAT)
+            for piece in answer.iter_raw():
+                body.add(piece)
+        if answer.status_code != 200 or b"heartbeat" not in body.data():
             raise ValueError(f"HTTP {answer.status_code} and no heartbeat")
         client: Any = chromadb.HttpClient(
             host=parts.hostname or "", port=port, ssl=parts.scheme == "https", settings=settings

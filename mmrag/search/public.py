@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import DataError, ImageError, UsageError
 from mmrag.images import MAX_BYTES, LazyImage, upright_rgb
 from mmrag.records import Evidence
@@ -104,24 +105,24 @@ def _fetched(url: str, seconds: float, max_bytes: int) -> bytes:
     import httpx
 
     until = time.monotonic() + seconds
-    held = bytearray()
     try:
         with (
             httpx.Client(
                 timeout=seconds, follow_redirects=True, max_redirects=_REDIRECTS
             ) as client,
-            client.stream("GET", url) as answer,
+            client.stream("GET", url, headers=ASK_PLAIN) as answer,
         ):
             answer.raise_for_status()
-            for piece in answer.iter_bytes():
-                held += piece
-                if len(held) > max_bytes:
-                    raise ImageError(f"{url}: larger than {max_bytes >> 20} MiB.")
+            body = Body(answer.headers, max_bytes)
+            for piece in answer.iter_raw():
+                body.add(piece)
                 if time.monotonic() > until:
                     raise TimeoutError  # nobody waits any more
+            return body.data()
+    except BodyError as error:
+        raise ImageError(f"{url}: {error}.") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ImageError(f"{url}: cannot be fetched ({type(error).__name__}: {error}).") from error
-    return bytes(held)
 
 
 def _kind(query: Any) -> str:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
-from mmrag.images import LazyImage
+from mmrag.images import LazyImage, size_of
+from mmrag.listening import OwnPagesOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.images import check_k, entities_of
 from mmrag.search.index import Index
@@ -136,6 +137,7 @@ class Service:
 def http_app(index: Index, limits: Limits = Limits()) -> Any:
     """The HTTP API as an ASGI application: `/health`, `/search/text`, `/search/images`."""
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
@@ -172,6 +174,7 @@ def http_app(index: Index, limits: Limits = Limits()) -> Any:
             Route("/search/images", images, methods=["POST"]),
         ],
         exception_handlers={MmragError: failed, ClientDisconnect: left},
+        middleware=[Middleware(OwnPagesOnly)],
     )
 
 
@@ -353,12 +356,11 @@ def _bytes(text: str) -> bytes:
 
 def _check_pixels(images: Sequence[LazyImage], limit: int) -> None:
     """By their headers; a picture without a good one is refused where it is decoded."""
-    from PIL import Image as pil
-
     total = 0
     for image in images:
-        with contextlib.suppress(Exception), pil.open(io.BytesIO(image.data)) as opened:
-            total += opened.width * opened.height
+        with contextlib.suppress(DataError):
+            width, height = size_of(image.data, name=image.name)
+            total += width * height
         if total > limit:
             raise TooLarge(
                 f"the pictures have more than {limit:,} pixels in all; "

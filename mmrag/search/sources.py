@@ -22,6 +22,7 @@ from mmrag.search.pages import Page, decoded, page_text, tidy
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 _TEXTS = {".html", ".htm", ".xhtml", ".txt", ".md"}
 _MAX_FILE = 64 << 20
+_MAX_ABOUT = 4 << 20
 
 
 class Picture(Record, frozen=True, kw_only=True):
@@ -45,13 +46,13 @@ class Source(NamedTuple):
 
     def pictures(self, first: int = 0) -> Iterator[Picture]:
         """Pictures from a row on."""
-        if (self.place / "kg.parquet").is_file():
+        if _is_inside(self.place / "kg.parquet", self.place):
             return _table_pictures(self.place / "kg.parquet", first)
         return _folder_pictures(self.place, first)
 
     def pages(self, first: int = 0) -> Iterator[Page]:
         """Pages from a row on, as text."""
-        if (self.place / "pages.parquet").is_file():
+        if _is_inside(self.place / "pages.parquet", self.place):
             return _table_pages(self.place / "pages.parquet", first)
         return _folder_pages(self.place, first)
 
@@ -72,9 +73,10 @@ def _opened(name: str) -> Source:
     if not place.is_dir():
         place = _download(name)
     tables = [place / "kg.parquet", place / "pages.parquet"]
-    if any(table.is_file() for table in tables):
-        counts = [_table_rows(table) for table in tables]
-        mark = _mark(place, (t for t in tables if t.is_file()))
+    there = [table for table in tables if _is_inside(table, place)]
+    if there:
+        counts = [_table_rows(table) if table in there else 0 for table in tables]
+        mark = _mark(place, there)
         return Source(Path(name).name or name, mark, counts[0], counts[1], place)
     pictures, texts = _files(place, _PICTURES), _files(place, _TEXTS)
     if not pictures and not texts:
@@ -82,7 +84,8 @@ def _opened(name: str) -> Source:
             f"{name}: nothing to index. It needs kg.parquet or pages.parquet (a world), or picture "
             "and HTML files."
         )
-    beside = sorted({about for path in pictures if (about := path.with_suffix(".json")).is_file()})
+    abouts = {path.with_suffix(".json") for path in pictures}
+    beside = sorted(about for about in abouts if _is_inside(about, place))
     mark = _mark(place, (*pictures, *texts, *beside))
     return Source(name, mark, len(pictures), len(texts), place)
 
@@ -100,7 +103,27 @@ def _mark(place: Path, paths: Iterable[Path]) -> str:
 
 
 def _files(place: Path, endings: set[str]) -> list[Path]:
-    return sorted(p for p in place.rglob("*") if p.suffix.lower() in endings and p.is_file())
+    return sorted(
+        p for p in place.rglob("*") if p.suffix.lower() in endings and _is_inside(p, place)
+    )
+
+
+def _is_inside(path: Path, place: Path) -> bool:
+    """Whether it is a file that lies in the folder, wherever links lead.
+
+    What is indexed can be read by whoever searches, so a folder from somebody else must not name
+    files of this machine.
+    """
+    if not path.is_file():
+        return False
+    return not path.is_symlink() or path.resolve().is_relative_to(_bounds(place.resolve()))
+
+
+def _bounds(place: Path) -> Path:
+    """The folder that links may not leave: a snapshot of the hub is links to what lies beside."""
+    above = place.parent
+    of_hub = above.name == "snapshots" and (above.parent / "blobs").is_dir()
+    return above.parent if of_hub else place
 
 
 def _readable(name: str) -> str:
@@ -129,8 +152,6 @@ def _table_rows(path: Path) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.is_file():
-        return 0
     try:
         return int(pq.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError) as error:
@@ -194,13 +215,17 @@ def _folder_pictures(place: Path, first: int) -> Iterator[Picture]:
                 index=row,
                 image=LazyImage.from_path(path),
                 url=_readable(path.relative_to(place).as_posix()),
-                entities=_entities(_beside(path)) or by_name,
+                entities=_entities(_beside(path, place)) or by_name,
             )
 
 
-def _beside(picture: Path) -> str:
+def _beside(picture: Path, place: Path) -> str:
+    about = picture.with_suffix(".json")
+    if not _is_inside(about, place):
+        return ""
     try:
-        return picture.with_suffix(".json").read_text("utf-8")
+        with about.open("rb") as file:
+            return file.read(_MAX_ABOUT).decode()
     except (OSError, ValueError):
         return ""
 

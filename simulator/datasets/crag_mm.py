@@ -8,15 +8,19 @@ apart by their shape, never by their name, and label names are read from the fil
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
+from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.tables import Table, class_names
 
 Rows = list[dict[str, Any]]
+
+_LABELLED = ("domain", "query_category", "dynamism", "image_quality")
 
 
 class CragMM:
@@ -45,7 +49,7 @@ class CragMM:
     def __iter__(self) -> Iterator[Session]:
         places: dict[str, str] = {}
         for place, row in self._table.rows():
-            session = self._session(place, row)
+            session = self._readable(place, row)
             first = places.setdefault(session.id, place)
             if first is not place:  # a run keeps one conversation per id
                 raise DataError(
@@ -53,6 +57,17 @@ class CragMM:
                     "give each row a session_id of its own, or remove one."
                 )
             yield session
+
+    def _readable(self, place: str, row: dict[str, Any] | DataError) -> Session:
+        """The session of a row, or one that says what is wrong with the row."""
+        sid = Path(place).name
+        try:
+            if isinstance(row, DataError):
+                raise row
+            sid = str(row.get("session_id") or sid)
+            return self._session(place, row)
+        except Exception as error:  # a row may hold anything
+            return broken_session(sid, words_of(place, error))
 
     def _session(self, place: str, row: dict[str, Any]) -> Session:
         sid = _text(row.get("session_id"))
@@ -86,17 +101,26 @@ class CragMM:
         )
 
     def _named(self, turn: dict[str, Any]) -> dict[str, Any]:
-        """Labels as words: numbers are looked up in the file's own list."""
+        """Labels as words: numbers are looked up in the file's own list.
+
+        A number that has no name there is told as the number, so that it is nobody else's label.
+        """
         named = dict(turn)
         for column, names in self._labels.items():
             value = named.get(column)
             if isinstance(value, int):
                 named[column] = names[value] if 0 <= value < len(names) else None
+        for column in _LABELLED:
+            value = named.get(column)
+            if value is not None and not isinstance(value, str):
+                named[column] = f"{column} {value}"
         return named
 
     def _image(self, row: dict[str, Any], place: str, sid: str) -> tuple[LazyImage, bool]:
         """An egocentric row has its picture inside; the others have a URL."""
         url = row.get("image_url") or ""
+        if not isinstance(url, str):
+            raise DataError(f"{place}: image_url is a {type(url).__name__}; write it as a text.")
         data, name = _embedded(row.get("image")), f"picture of session {sid}"
         if data is not None:
             return LazyImage.from_bytes(data, name=name), not url

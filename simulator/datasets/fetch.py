@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import io
 import ipaddress
 import os
 import socket
@@ -19,13 +18,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import ImageError, StoreError
-from mmrag.images import MAX_BYTES
+from mmrag.images import MAX_BYTES, size_of
 
 if TYPE_CHECKING:
     import httpx
 
 _REDIRECTS = 5
+
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_IPV4_AT_THE_END = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
 
 
 class Fetcher:
@@ -90,7 +93,7 @@ class Fetcher:
         except (httpx.HTTPError, OSError) as error:
             words = str(error) or type(error).__name__
             raise ImageError(f"{url}: cannot be fetched ({words}).") from error
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, ValueError, OverflowError) as error:
             raise ImageError(f"{url}: no valid URL ({error}).") from error
         raise ImageError(f"{url}: more than {_REDIRECTS} redirects.")
 
@@ -105,12 +108,12 @@ class Fetcher:
         request = client.build_request(
             "GET",
             parsed.copy_with(host=address),
-            headers={"Host": parsed.netloc.decode(), "Accept": "image/*"},
+            headers={"Host": parsed.netloc.decode(), "Accept": "image/*", **ASK_PLAIN},
             extensions={"sni_hostname": parsed.host},
         )
         answer = await client.send(request, stream=True)
         try:
-            if answer.is_redirect:
+            if answer.has_redirect_location:
                 return str(parsed.join(answer.headers["location"]))
             if answer.status_code != 200:
                 raise ImageError(f"{url}: the server answered {answer.status_code}.")
@@ -119,12 +122,13 @@ class Fetcher:
             await answer.aclose()
 
     async def _body(self, answer: httpx.Response, url: str) -> bytes:
-        body = bytearray()
-        async for chunk in answer.aiter_bytes():
-            body += chunk
-            if len(body) > self.max_bytes:
-                raise ImageError(f"{url}: larger than {self.max_bytes:,} bytes.")
-        return bytes(body)
+        try:
+            body = Body(answer.headers, self.max_bytes)
+            async for chunk in answer.aiter_raw():
+                body.add(chunk)
+            return body.data()
+        except BodyError as error:
+            raise ImageError(f"{url}: {error}.") from error
 
     def _address(self, host: str, port: int, url: str) -> str:
         try:
@@ -134,12 +138,39 @@ class Fetcher:
         addresses = [str(entry[4][0]) for entry in found]
         if not self.allow_private:
             for address in addresses:
-                if not ipaddress.ip_address(address.split("%")[0]).is_global:
+                if not is_public(address):
                     raise ImageError(
                         f"{url}: leads to the private address {address}, which is refused; "
                         "--allow-private-urls allows it."
                     )
         return addresses[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether a numeric address is one host of the public Internet.
+
+    IPv6 has many ways to write an IPv4 address; what counts is where a packet would end.
+    """
+    found = ipaddress.ip_address(address.split("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inside = _ipv4_in(found)
+        if inside is None:
+            return found in _GLOBAL_UNICAST and found.is_global
+        found = inside
+    return found.is_global and not found.is_multicast
+
+
+def _ipv4_in(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for, if it stands for one."""
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address.teredo is not None:
+        return min(address.teredo, key=lambda one: one.is_global)
+    if any(address in network for network in _IPV4_AT_THE_END):
+        return last
+    isatap = (int(address) >> 32) & 0xFDFFFFFF == 0x5EFE
+    return last if isatap else None
 
 
 def default_cache() -> Path:
@@ -150,12 +181,10 @@ def default_cache() -> Path:
 
 def _check_picture(data: bytes, url: str) -> None:
     """What is no picture must not be cached: the server may be mended, the cache would not be."""
-    from PIL import Image
-
     try:
-        Image.open(io.BytesIO(data)).close()
-    except Exception as error:  # Pillow's readers raise whatever the bytes drive them to
-        raise ImageError(f"{url}: what the server sent is no picture.") from error
+        size_of(data, name=url)
+    except ImageError as error:
+        raise ImageError(f"{url}: what the server sent is no picture to use ({error})") from error
 
 
 def _write(place: Path, data: bytes) -> None:

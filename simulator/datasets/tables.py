@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, SpecError, Unavailable
+from simulator.datasets.broken import words_of
+from simulator.datasets.contents import Contents
 
 _ROWS = 16
 """Rows decoded at once: a row carries a picture of up to megabytes."""
@@ -33,11 +35,10 @@ class Table:
 
     @property
     def fingerprint(self) -> str:
-        """Hash over names, sizes and the schema, which is quick on gigabytes."""
-        digest = hashlib.sha256()
+        """Hash over the files' contents in their order."""
+        contents, digest = Contents(), hashlib.sha256()
         for file in self.files:
-            digest.update(f"{file.name}\x00{file.stat().st_size}\x00".encode())
-        digest.update(str(self.schema()).encode())
+            digest.update(f"{contents.sha256(file)}\x00".encode())
         return digest.hexdigest()[:16]
 
     def __len__(self) -> int:
@@ -50,17 +51,36 @@ class Table:
     def features(self) -> dict[str, Any]:
         """The data set's own description of its columns; empty where it has none."""
         metadata = self.schema().metadata or {}
-        described = msgspec.json.decode(metadata.get(b"huggingface", b"{}"))
-        return described.get("info", {}).get("features", {})
+        try:
+            described = msgspec.json.decode(metadata.get(b"huggingface", b"{}"), type=_Described)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise DataError(
+                f"{self.files[0]}: its description of the columns cannot be read ({error}); "
+                "write the data set again, or remove the metadata `huggingface`."
+            ) from error
+        return described.info.features
 
-    def rows(self, columns: list[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(place for messages, row), streamed. `columns` that are absent are left out."""
+    def rows(
+        self, columns: list[str] | None = None
+    ) -> Iterator[tuple[str, dict[str, Any] | DataError]]:
+        """(place for messages, row), streamed. `columns` that are absent are left out.
+
+        Of a row that cannot be read there is the error, and the others follow.
+        """
         for file in self.files:
             number = 0
             for batch in _batches(file, columns):
-                for row in batch.to_pylist():
+                for row in _rows(batch, file, number):
                     yield f"{file}, row {number}", row
                     number += 1
+
+
+class _Info(msgspec.Struct, frozen=True):
+    features: dict[str, Any] = {}
+
+
+class _Described(msgspec.Struct, frozen=True):
+    info: _Info = _Info()
 
 
 def class_names(features: Any) -> dict[str, list[str]]:
@@ -76,7 +96,8 @@ def class_names(features: Any) -> dict[str, list[str]]:
                 walk(name, child)
         elif isinstance(node, dict):
             if node.get("_type") == "ClassLabel":
-                found[name] = list(node["names"])
+                names = node.get("names")
+                found[name] = [str(label) for label in names] if isinstance(names, list) else []
                 return
             for key, child in node.items():
                 walk(name if key in ("feature", "_type") else key, child)
@@ -151,10 +172,24 @@ def _batches(file: Path, columns: list[str] | None) -> Iterator[Any]:
             for batch in pa.ipc.open_stream(mapped):
                 present = [c for c in columns or [] if c in batch.schema.names] or None
                 chosen = batch.select(present or batch.schema.names)
+                chosen.validate(full=True)  # nothing else checks what is mapped as it lies there
                 for start in range(0, chosen.num_rows, _ROWS):
                     yield chosen.slice(start, _ROWS)
-    except (pa.ArrowException, OSError) as error:
+    except Exception as error:  # what Arrow's readers raise is not only their own
         raise DataError(f"{file}: cannot be read ({error}); fetch or write it again.") from error
+
+
+def _rows(batch: Any, file: Path, first: int) -> Iterator[dict[str, Any] | DataError]:
+    try:
+        yield from batch.to_pylist()
+        return
+    except Exception:  # a cell that is no value of Python: a text that is no UTF-8, a year 300,000
+        cells = [batch.slice(i, 1) for i in range(batch.num_rows)]
+    for number, cell in enumerate(cells, first):
+        try:
+            yield cell.to_pylist()[0]
+        except Exception as error:
+            yield DataError(words_of(f"{file}, row {number}", error))
 
 
 def _schema(file: Path) -> Any:
@@ -166,7 +201,7 @@ def _schema(file: Path) -> Any:
             return pq.read_schema(file)
         with pa.memory_map(str(file)) as mapped:
             return pa.ipc.open_stream(mapped).schema
-    except (pa.ArrowException, OSError) as error:
+    except Exception as error:  # what Arrow's readers raise is not only their own
         raise DataError(f"{file}: cannot be read ({error}); fetch or write it again.") from error
 
 
@@ -179,5 +214,5 @@ def _count(file: Path) -> int:
             return pq.read_metadata(file).num_rows
         with pa.memory_map(str(file)) as mapped:
             return sum(batch.num_rows for batch in pa.ipc.open_stream(mapped))
-    except (pa.ArrowException, OSError) as error:
+    except Exception as error:  # what Arrow's readers raise is not only their own
         raise DataError(f"{file}: cannot be read ({error}); fetch or write it again.") from error

@@ -16,6 +16,8 @@ import msgspec
 from mmrag.errors import DataError, SpecError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
+from simulator.datasets.broken import broken_session, words_of
+from simulator.datasets.contents import Contents
 from simulator.datasets.tables import class_names
 from simulator.world.manifest import read_manifest
 from simulator.world.tables import SPLITS, columns_without_pictures, plain_quality
@@ -45,11 +47,17 @@ class World:
     @property
     def fingerprint(self) -> str:
         """Identifies the content: the hash of this split's file and how its pictures are seen."""
-        known = self.manifest["files"][self._path.name]["sha256"]
+        known = Contents().sha256(self._path)
         return f"world-{known[:16]}" + ("-clean" if self.pictures == "clean" else "")
 
     def __len__(self) -> int:
-        return int(self.manifest["files"][self._path.name]["rows"])
+        try:
+            return int(self.manifest["files"][self._path.name]["rows"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{self.folder}: world.json does not say how many rows {self._path.name} has; "
+                "run `mmrag world verify` on it, and write the world again."
+            ) from error
 
     def __iter__(self) -> Iterator[Session]:
         return read_world(self.folder, self.split, pictures=self.pictures)
@@ -63,7 +71,6 @@ def read_world(
     >>> next(read_world("assets/mini")).turns[0].query  # doctest: +SKIP
     'What is this jar called?'
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = Path(folder) / f"{split}.parquet"
@@ -71,11 +78,16 @@ def read_world(
         with pq.ParquetFile(path) as file:
             names = _labels(file)
             columns = columns_without_pictures(file.schema_arrow)
+            place = 0
             for group in range(file.num_row_groups):
                 shelf = _Shelf(path, group)
                 for row, cells in enumerate(file.read_row_group(group, columns).to_pylist()):
-                    yield _session(cells, names, partial(shelf.take, row), pictures)
-    except (pa.ArrowException, OSError) as error:
+                    where = f"{path}, row {place}"
+                    yield _readable(where, cells, names, partial(shelf.take, row), pictures)
+                    place += 1
+    except DataError:
+        raise
+    except Exception as error:  # what Arrow's readers raise is not only their own
         raise DataError(
             f"{path}: cannot be read ({error}); run `mmrag world verify` on its folder, and "
             "write the world again if a file is damaged."
@@ -109,6 +121,18 @@ class _Shelf:
         if not value or not value["bytes"]:
             raise DataError(f"{self._path}, row group {self._group}, row {row}: no {column}.")
         return value["bytes"]
+
+
+def _readable(
+    place: str, row: dict[str, Any], names: dict[str, list[str]], take: Any, pictures: Pictures
+) -> Session:
+    """The session of a row, or one that says what is wrong with the row."""
+    try:
+        if not isinstance(row["session_id"], str):
+            raise DataError(f"{place}: no session_id; write the world again.")
+        return _session(row, names, take, pictures)
+    except Exception as error:  # a row may hold anything
+        return broken_session(row.get("session_id") or Path(place).name, words_of(place, error))
 
 
 def _session(
@@ -197,5 +221,8 @@ def _columns(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 
 def _labels(file: Any) -> dict[str, list[str]]:
-    described = msgspec.json.decode(file.schema_arrow.metadata[b"huggingface"])
-    return class_names(described["info"]["features"])
+    try:
+        described = msgspec.json.decode(file.schema_arrow.metadata[b"huggingface"])
+        return class_names(described["info"]["features"])
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"the description of the columns cannot be read ({error})") from error

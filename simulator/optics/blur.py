@@ -115,12 +115,11 @@ def roll(light: Light, turn: Roll) -> Light:
         )
 
     # OpenCV warps four channels more than twice as fast as three, to the same bytes.
-    four = np.asarray(cv2.cvtColor(light, cv2.COLOR_RGB2RGBA), np.uint16)
-    x = rotated(four, -turn.degrees * (1 - 0.5**passes) / 2)
-    for i in range(1, passes + 1):
-        x = np.asarray(
-            cv2.addWeighted(x, 0.5, rotated(x, turn.degrees * 0.5**i), 0.5, 0.0), np.uint16
-        )
+    x = np.asarray(cv2.cvtColor(light, cv2.COLOR_RGB2RGBA), np.uint16)
+    del light  # nobody else may hold it
+    x = rotated(x, -turn.degrees * (1 - 0.5**passes) / 2)
+    for i in range(1, passes + 1):  # in place: else the largest pictures take a gigabyte and more
+        cv2.addWeighted(x, 0.5, rotated(x, turn.degrees * 0.5**i), 0.5, 0.0, dst=x)
     return np.asarray(cv2.cvtColor(x, cv2.COLOR_RGBA2RGB), np.uint16)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from mmrag.errors import ConflictError, DataError, MmragError, UsageError
-from mmrag.images import MAX_BYTES
+from mmrag.images import FORMATS, MAX_BYTES
 from mmrag.records import Box, Polygon, Session
 from simulator.optics.files import SIDECAR, Item
 
@@ -214,5 +214,5 @@ def _suffixes() -> set[str]:
     from PIL import Image as pil
 
     pil.init()
-    savable = {kind for kind in pil.SAVE if kind not in ("PDF", "HDF5", "MPEG", "GRIB", "BUFR")}
+    savable = {kind for kind in (*FORMATS, "MPO") if kind in pil.SAVE}
     return {end for end, kind in pil.registered_extensions().items() if kind in savable}

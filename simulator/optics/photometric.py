@@ -83,10 +83,9 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
     def smear(picture: Image | Light, size: float) -> Light:
         if variant == "motion":
             return blur.move(picture, blur.Motion.near(size, angle))
-        light = as_light(picture)
         if defocused:
-            return blur.defocus(light, size)
-        return blur.roll(light, _roll(view.box, size, pivot))
+            return blur.defocus(as_light(picture), size)
+        return blur.roll(as_light(picture), _roll(view.box, size, pivot))
 
     size = (calibrate.DEFOCUS if defocused else calibrate.MOTION)[step.severity] * width
     reached: float | None = None

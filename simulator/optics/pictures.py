@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmrag.errors import ImageError
-from mmrag.images import MAX_PIXELS, LazyImage, upright_rgb
+from mmrag.images import LazyImage, check_size, decode, size_of, upright_rgb
 from simulator.optics.tone import Image
 
 if TYPE_CHECKING:
@@ -17,13 +17,22 @@ if TYPE_CHECKING:
     Picture = np.ndarray[Any, np.dtype[Any]] | PilImage | LazyImage
 
 
+MAX_PIXELS = 36_000_000
+"""Largest picture that is degraded: a pixel takes up to 28 bytes while light is computed."""
+
+_KEPT = 16_000_000
+"""Largest picture that its `LazyImage` keeps decoded for the next condition."""
+
+
 def as_rgb(image: Picture) -> Image:
     """Accept arrays (grey, RGB, RGBA; 8 or 16 bits), Pillow pictures of any mode, LazyImage."""
     if isinstance(image, LazyImage):
-        return np.asarray(image.pil(), np.uint8)
+        width, height = size_of(image.data, name=image.name)
+        check_size(width, height, name=image.name, most=MAX_PIXELS)
+        kept = width * height <= _KEPT
+        return np.asarray(image.pil() if kept else decode(image.data, name=image.name), np.uint8)
     if not isinstance(image, np.ndarray):
-        if image.size[0] * image.size[1] > MAX_PIXELS:
-            raise ImageError(f"{image.size[0]} × {image.size[1]} pixels: scale it down first.")
+        check_size(*image.size, most=MAX_PIXELS)
         return np.asarray(upright_rgb(image), np.uint8)
     array = image
     if array.dtype == np.uint16:
@@ -34,8 +43,7 @@ def as_rgb(image: Picture) -> Image:
         array = array[:, :, None]
     if array.ndim != 3 or array.shape[2] not in (1, 3, 4) or 0 in array.shape:
         raise ImageError(f"an array of shape {image.shape}; give h × w, h × w × 3 or h × w × 4.")
-    if array.shape[0] * array.shape[1] > MAX_PIXELS:
-        raise ImageError(f"{array.shape[1]} × {array.shape[0]} pixels: scale it down first.")
+    check_size(array.shape[1], array.shape[0], most=MAX_PIXELS)
     if array.shape[2] == 4:
         over = array[:, :, 3:].astype(np.uint16)
         mixed = array[:, :, :3].astype(np.uint16) * over + 255 * (255 - over)

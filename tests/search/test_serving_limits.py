@@ -174,9 +174,9 @@ def test_pixels_of_a_request_are_counted_before_any_are_decoded(
     decoded: list[str] = []
     counted: list[str] = []
 
-    def counting(data: object) -> Image.Image:
+    def counting(data: object, **options: object) -> Image.Image:
         counted.append(threading.current_thread().name)
-        return opened(data)
+        return opened(data, **options)
 
     opened = Image.open
     monkeypatch.setattr(Image, "open", counting)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest_search import build, coloured
 
@@ -126,3 +128,38 @@ def test_a_folder_that_cannot_be_listed_is_named(
     monkeypatch.setattr(Path, "is_dir", refuses)
     with pytest.raises(DataError, match=r"pages: cannot be read \(Permission denied\)"):
         open_source(str(tmp_path / "pages"))
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
+    """What an index holds can be asked for by whoever searches it."""
+    secret = folder_of(tmp_path / "home", key_txt="my password", about_json='{"entity_name": "x"}')
+    coloured(RED).save(secret / "photo.png")
+    given = folder_of(tmp_path / "given", own_txt="a text")
+    coloured(RED).save(given / "own.png")
+    (given / "key.txt").symlink_to(secret / "key.txt")
+    (given / "photo.png").symlink_to(secret / "photo.png")
+    (given / "own.json").symlink_to(secret / "about.json")
+    (given / "more").symlink_to(secret)
+    (given / "again.txt").symlink_to(given / "own.txt")  # within the folder it may lead
+    source = open_source(str(given))
+    assert [page.url for page in source.pages()] == ["again.txt", "own.txt"]
+    assert [p.url for p in source.pictures()] == ["own.png"]
+    assert [p.entities[0]["entity_name"] for p in source.pictures()] == ["own"]
+    assert (source.picture_count, source.page_count) == (1, 2)
+
+
+def test_tables_behind_links_out_of_the_folder_are_not_there(tmp_path: Path) -> None:
+    kept, given = folder_of(tmp_path / "home"), folder_of(tmp_path / "given")
+    pq.write_table(pa.table({"html": ["<p>a secret</p>"]}), kept / "pages.parquet")
+    assert open_source(str(kept)).page_count == 1
+    (given / "pages.parquet").symlink_to(kept / "pages.parquet")
+    with pytest.raises(DataError, match="nothing to index"):
+        open_source(str(given))
+
+
+def test_a_snapshot_of_the_hub_is_links_to_its_own_files(tmp_path: Path) -> None:
+    snapshot = tmp_path / "datasets--a--b" / "snapshots" / "0123"
+    snapshot.mkdir(parents=True)
+    blobs = folder_of(tmp_path / "datasets--a--b" / "blobs", one_txt="a text")
+    (snapshot / "page.txt").symlink_to(blobs / "one.txt")
+    assert [page.url for page in open_source(str(snapshot)).pages()] == ["page.txt"]

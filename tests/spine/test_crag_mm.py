@@ -17,7 +17,7 @@ from spine_parts import ByNumber, picture, run_all
 from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailable
 from mmrag.records import Query, Reply, Status
 from simulator.datasets.crag_mm import CragMM
-from simulator.datasets.fetch import Fetcher
+from simulator.datasets.fetch import Fetcher, is_public
 from simulator.store import RunReader
 
 DOMAINS = ["animal", "other", "shopping", "book", "general object recognition"]
@@ -189,10 +189,12 @@ def spoil(row: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def test_broken_rows_name_file_row_and_cure(
     tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
-    folder = write([v1_row(data=picture()), spoil(v1_row(data=picture()), **changes)],
+    folder = write([v1_row("b", data=picture()), spoil(v1_row(data=picture()), **changes)],
                    tmp_path / "set", "v1-parquet")  # fmt: skip
+    good, broken = CragMM(folder)
+    assert good.capture.image.data == picture()
     with pytest.raises(DataError, match=rf"train-.*parquet, row 1: .*{words}"):
-        list(CragMM(folder))
+        _ = broken.capture.image.data
 
 
 @pytest.mark.parametrize(
@@ -347,12 +349,24 @@ def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str)
         "file:///etc/passwd", "ftp://example.com/a.jpg", "/etc/passwd", "", "http://",
         "http://127.0.0.1/a.jpg", "http://localhost/a.jpg", "http://[::1]/a.jpg",
         "http://10.0.0.1/a", "http://169.254.169.254/latest/meta-data", "http://0.0.0.0/",
-        "http://2130706433/a.jpg", "http://[::ffff:127.0.0.1]/",
+        "http://2130706433/a.jpg", "http://[::ffff:127.0.0.1]/", "http://[::127.0.0.1]/",
+        "http://[64:ff9b::7f00:1]/", "http://[64:ff9b:1::7f00:1]/", "http://[2002:7f00:1::]/",
+        "http://[2001:0:7f00:1::]/", "http://[fec0::1]/", "http://[fe80::1]/", "http://[ff02::1]/",
+        "http://[2606:4700::5efe:7f00:1]/", "http://224.0.0.1/", "http://239.255.255.250/",
+        "http://255.255.255.255/", "http://100.64.0.1/", "http://[::]/",
     ],
 )  # fmt: skip
 def test_files_and_private_addresses_are_refused(tmp_path: Path, url: str) -> None:
-    with pytest.raises(ImageError):
+    with pytest.raises(ImageError, match=r"refused|only http|no valid URL|cannot be resolved"):
         Fetcher(tmp_path / "cache", seconds=1).fetch(url)
+
+
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "2606:4700::1111", "64:ff9b::5db8:d822", "2002:5db8:d822::1"]
+)
+def test_public_addresses_are_public(address: str) -> None:
+    """The third is what a network without IPv4 calls the first."""
+    assert is_public(address)
 
 
 def test_an_unwritable_cache_is_told_and_named(tmp_path: Path, server: str) -> None:

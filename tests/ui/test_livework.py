@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import io
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from ui_agents import Watched
 from ui_parts import picture
 
@@ -14,13 +17,32 @@ from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Status
 from simulator.store import RunReader
-from ui.livework import AgentShelf, LiveTalk, ask, next_query, save
+from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
+from ui.pages.live import Live
 
 
 def talk(text: str, before: LiveTalk | None = None) -> LiveTalk:
     image = LazyImage.from_bytes(picture(1))
     going = before or LiveTalk("watched", image=image)
     return asyncio.run(ask(going, Watched(), next_query(going, text)))
+
+
+def test_a_talk_keeps_its_picture_encoded() -> None:
+    """Fifty visitors with a phone's pictures would else hold gigabytes, long after they left."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (311, 207)).save(buffer, "JPEG")
+    page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
+    seat = Seat(LiveTalk("watched"))
+    page._begin(seat, "watched", LazyImage.from_bytes(buffer.getvalue()))
+    query = next_query(seat.talk, "what is it?")
+    assert query.image.pil().size == seat.talk.size == (311, 207)
+    seat.talk = asyncio.run(ask(seat.talk, Watched(), query))
+    page._page(seat.talk)
+    page._fresh(seat)
+    del query
+    gc.collect()
+    held = [o for o in gc.get_objects() if isinstance(o, Image.Image) and o.size == (311, 207)]
+    assert held == []
 
 
 def test_the_history_is_the_agents_own() -> None:

@@ -113,21 +113,22 @@ class Live:
         return self._begin(seat, agent, LazyImage.from_path(sample.path))
 
     def _begin(self, seat: Seat, agent: str, image: LazyImage) -> list[Any]:
+        talk = LiveTalk(agent, image=image)
         try:
-            image.pil()
+            _ = talk.size
         except MmragError as error:
             seat.talk = LiveTalk(agent)
             return ["", _message("That cannot be used", error), ""]
-        return self._anew(seat, LiveTalk(agent, image=image))
+        return self._anew(seat, talk)
 
     def _switched(self, seat: Seat, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
         if agent == seat.talk.agent_spec:  # leaving the field says the choice once more
             return [gr.skip()] * 3
-        return self._anew(seat, LiveTalk(agent, image=seat.talk.image))
+        return self._anew(seat, seat.talk.anew(agent))
 
     def _fresh(self, seat: Seat) -> list[Any]:
-        return self._anew(seat, LiveTalk(seat.talk.agent_spec, image=seat.talk.image))
+        return self._anew(seat, seat.talk.anew(seat.talk.agent_spec))
 
     def _anew(self, seat: Seat, talk: LiveTalk) -> list[Any]:
         seat.talk = talk
@@ -187,10 +188,9 @@ class Live:
     def _page(
         self, talk: LiveTalk, *, asking: str = "", waited: float = 0.0, steps: Sequence[str] = ()
     ) -> str:
-        image = talk.image
         return render(
             "live.html.j2",
-            turns=live_turns(talk.exchanges, image.pil().size if image else (0, 0)),
+            turns=live_turns(talk.exchanges, talk.size if talk.image else (0, 0)),
             asking=asking,
             waited=waited,
             steps=list(steps),
@@ -199,11 +199,11 @@ class Live:
 
 
 def _picture(talk: LiveTalk) -> str:
-    image = talk.image
+    there = talk.image is not None
     return render(
         "live_picture.html.j2",
-        picture=data_url(image.pil()) if image else "",
-        size=image.pil().size if image else (3, 4),
+        picture=data_url(talk.fresh().pil()) if there else "",
+        size=talk.size if there else (3, 4),
     )
 
 

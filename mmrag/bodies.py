@@ -1,0 +1,56 @@
+"""The body of an answer, unpacked in steps that a limit bounds.
+
+HTTP clients unpack whatever arrives before anybody can count it: 1.6 KB of Brotli become 2.2 GB.
+So a server is asked to send plain bytes, and of what comes packed all the same only gzip and
+deflate are unpacked, by a decoder that stops where it is told to.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+
+ASK_PLAIN = {"Accept-Encoding": "identity"}
+"""Headers of a request whose answer goes through `Body`."""
+
+_WINDOW = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_PLAIN = ("", "identity")
+
+
+class BodyError(ValueError):
+    """The body is too large, broken, or packed in a way that cannot be bounded."""
+
+
+class Body:
+    """Give it the bytes as they come from the wire; read `data` when they have all come.
+
+    >>> body = Body({}, limit=8)
+    >>> body.add(b"plain")
+    >>> body.data()
+    b'plain'
+    """
+
+    def __init__(self, headers: Mapping[str, str], limit: int) -> None:
+        packing = headers.get("content-encoding", "").strip().lower()
+        if packing not in _PLAIN and packing not in _WINDOW:
+            raise BodyError(f"packed as {packing[:40]!r} though asked for plain; it is not read")
+        self._decoder = zlib.decompressobj(_WINDOW[packing]) if packing in _WINDOW else None
+        self._limit = limit
+        self._held = bytearray()
+
+    def add(self, piece: bytes) -> None:
+        """Take one more piece, or raise `BodyError`."""
+        if self._decoder is not None:
+            try:
+                piece = self._decoder.decompress(piece, self._limit + 1 - len(self._held))
+            except zlib.error as error:
+                raise BodyError(f"its packing is broken ({error})") from error
+        self._held += piece
+        if len(self._held) > self._limit:
+            raise BodyError(f"larger than {self._limit:,} bytes")
+
+    def data(self) -> bytes:
+        """All of it, unpacked."""
+        if self._decoder is not None and not self._decoder.eof:
+            raise BodyError("its packing is broken (it ends too early)")
+        return bytes(self._held)
