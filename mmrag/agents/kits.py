@@ -17,7 +17,8 @@ from typing import Any
 from mmrag.agents.adapters import as_reply
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
-from mmrag.records import Evidence, Query, Reply
+from mmrag.records import Query, Reply
+from mmrag.search.public import UnifiedSearchPipeline
 
 _GATHER = 0.02
 """Seconds that a batch waits for other conversations."""
@@ -39,30 +40,21 @@ def kit(*, resources: Resources, name: str, rag_context: str = "off", **options:
     return KitAgent(agent, pipeline if rag_context == "on" else None)
 
 
-class SearchPipeline:
-    """What the kits call `search_pipeline`: a picture or a text in, dictionaries out."""
+class SearchPipeline(UnifiedSearchPipeline):
+    """What the kits call `search_pipeline`: the public package's call over a run's searches.
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
+    Where the package is not installed it also stands in for `cragmm_search.search`, so that agents
+    that import it run. Made by an agent itself, with whatever names of models and data sets, it
+    searches what the run searches.
+    """
 
-    def __call__(self, query: Any, k: int = 10) -> list[dict[str, Any]]:
-        """Results in the shape of `cragmm-search-pipeline`."""
-        if isinstance(query, str):
-            if self._resources.web_search is None:
-                return []
-            return [
-                _web(e, i)
-                for i, e in enumerate(self._resources.web_search.search_text([query], k)[0])
-            ]
-        if self._resources.image_search is None:
-            return []
-        from mmrag.images import LazyImage
+    current = Resources()
+    """Of the kit agent that was made last."""
 
-        image = query if isinstance(query, LazyImage) else LazyImage.from_pil(query)
-        return [
-            _picture(e, i)
-            for i, e in enumerate(self._resources.image_search.search_images([image], k)[0])
-        ]
+    def __init__(self, resources: Resources | None = None, **_published: Any) -> None:
+        searched = resources or self.current
+        self._images, self._web = searched.image_search, searched.web_search
+        self._regions = False
 
 
 class KitAgent:
@@ -147,20 +139,3 @@ def _messages(query: Query) -> list[dict[str, str]]:
             {"role": "assistant", "content": exchange.reply},
         ]
     return messages
-
-
-def _web(item: Evidence, index: int) -> dict[str, Any]:
-    return {
-        "index": f"{item.url or item.id}_chunk_{index}",
-        "score": item.score,
-        "page_name": item.title,
-        "page_snippet": item.text,
-        "page_url": item.url,
-    }
-
-
-def _picture(item: Evidence, index: int) -> dict[str, Any]:
-    entities = item.attributes.get("entities")
-    if not isinstance(entities, list):
-        entities = [{"entity_name": item.text, "entity_attributes": item.attributes}]
-    return {"index": index, "score": item.score, "url": item.url, "entities": entities}
