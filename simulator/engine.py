@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from mmrag.agents.readiness import turn_seconds
 from mmrag.errors import DataError, JudgeError, MmragError
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
@@ -50,7 +51,7 @@ class Rules(Record, frozen=True, kw_only=True):
     """What holds for every conversation of a run."""
 
     seconds: float = 10.0
-    """Time limit per turn (the public challenge's)."""
+    """Time limit per turn (the public challenge's); of a call that answers several, for each."""
     max_tokens: int = 75
     """Replies are cut to this many tokens before anybody sees them; 0 means no limit."""
     ask_after_stop: bool = False
@@ -166,16 +167,17 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
 
 async def _ask(agent: Agent, query: Query, rules: Rules) -> tuple[Reply | None, Status, str | None]:
     status, error = Status.AGENT_ERROR, None
+    seconds = turn_seconds(agent, rules.seconds)
     for attempt in range(rules.retries + 1):
         if attempt:
             await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
-        limit = asyncio.timeout(rules.seconds if rules.seconds > 0 else None)
+        limit = asyncio.timeout(seconds if seconds > 0 else None)
         try:
             async with limit:
                 reply = await agent.answer(query)
         except TimeoutError as problem:
             if limit.expired():
-                status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
+                status, error = Status.TIMEOUT, f"no reply within {seconds:g} s"
             else:  # a limit of the agent's own
                 status, error = Status.AGENT_ERROR, _words(problem)
         except DataError as problem:

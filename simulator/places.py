@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from mmrag.agents.readiness import capacity, warm
+from mmrag.agents.readiness import capacity, ready, warm
 from mmrag.protocols import Agent
 
 Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]
@@ -33,4 +33,5 @@ class Places:
             self._warming = asyncio.create_task(warm(self._agent))
         await asyncio.shield(self._warming)
         async with self._free:
+            await ready(self._agent)
             yield

@@ -1,43 +1,61 @@
 """Agents written for the public CRAG-MM kits, unchanged.
 
 The kits call `batch_generate_response(queries, images, message_histories)`; the 2026 kit adds
-`rag_context_list=` and `domains=`. They construct `Agent(search_pipeline)` and ask for a batch size
-of 1 to 16 through `get_batch_size()`. Here turns of different conversations that are waiting at
-the same moment form the batch; an empty batch never reaches the agent.
+`rag_context_list=` and `domains=`. The 2025 kit makes `Agent(search_pipeline=…)`, the 2026 kit
+`Agent(model_name=…, is_multi_turn=…)`, and both ask for a batch size of 1 to 16 through
+`get_batch_size()`. Here turns of different conversations that are waiting at the same moment form
+the batch; an empty batch never reaches the agent.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from mmrag.agents.adapters import as_reply
+from mmrag.agents.kit_context import Context, context_builder
+from mmrag.agents.kit_imports import load
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply
 from mmrag.search.public import UnifiedSearchPipeline
+from mmrag.torchvision_fix import ensure_torchvision
 
 _GATHER = 0.02
 """Seconds that a batch waits for other conversations."""
 
+_SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+
+_ERROR = re.compile(
+    r"\[(?:API error after \d+ attempts:|Error processing query:|Timeout or error:"
+    r"|Gemini API (?:blocked response|returned no valid text))"
+)
+
 
 def kit(*, resources: Resources, name: str, rag_context: str = "off", **options: str) -> KitAgent:
-    """`kit:name=agents.my_agent/MyAgent`. `rag_context=on` fills `rag_context_list`."""
-    module, _, attribute = name.replace("/", ":").rpartition(":")
-    if not module:
-        raise SpecError(f"kit:name={name}: write package.module/Class.")
-    try:
-        made = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise SpecError(f"kit:name={name}: {error}. Is the kit's folder on PYTHONPATH?") from error
-    wanted = inspect.signature(made).parameters
-    takes = [p for p in wanted.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    """`kit:name=agents.my_agent/MyAgent`; other options go to the agent, `model_name=…` say.
+
+    `rag_context=on` fills `rag_context_list` as the 2026 kit does, one text for each query.
+    """
+    if rag_context not in ("on", "off"):
+        raise SpecError(f"rag_context={rag_context}: on or off.")
+    _stand_in(resources)
+    ensure_torchvision()  # theirs comes with transformers and vllm, which import it
+    made = load(name)
     pipeline = SearchPipeline(resources)
-    agent = made(pipeline, **options) if takes and takes[0].name not in options else made(**options)
-    return KitAgent(agent, pipeline if rag_context == "on" else None)
+    context = context_builder(pipeline) if rag_context == "on" else None
+    return KitAgent(made(**_arguments(made, pipeline, options)), context)
+
+
+def is_error_text(text: str) -> bool:
+    """Whether a reply is what the 2026 kit's agents return instead of an answer when they fail."""
+    return _ERROR.match(text.lstrip()) is not None
 
 
 class SearchPipeline(UnifiedSearchPipeline):
@@ -60,7 +78,7 @@ class SearchPipeline(UnifiedSearchPipeline):
 class KitAgent:
     """Batches turns for `batch_generate_response`, as many as `get_batch_size()` allows."""
 
-    def __init__(self, agent: Any, context: SearchPipeline | None = None) -> None:
+    def __init__(self, agent: Any, context: Context | None = None) -> None:
         if not callable(getattr(agent, "batch_generate_response", None)):
             raise SpecError(
                 f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
@@ -72,12 +90,20 @@ class KitAgent:
         """As the kits clip it."""
         self.capacity = self.batch_size
         """One batch at a time; who waits for the next one waits off the clock."""
+        self.turns_per_call = self.batch_size
+        """A call may take a turn's time for each turn that the agent takes at once."""
         wanted = inspect.signature(agent.batch_generate_response).parameters
         anything = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
         self._takes_context = anything or "rag_context_list" in wanted
         self._takes_domains = anything or "domains" in wanted
         self._waiting: list[tuple[Query, asyncio.Future[Reply]]] = []
         self._running: asyncio.Task[None] | None = None
+        self._call: asyncio.Task[list[Any]] | None = None
+
+    async def ready(self) -> None:
+        """Wait for the end of the call that is going on: a turn asked now is not part of it."""
+        while self._call is not None and not self._call.done():
+            await asyncio.wait([self._call])
 
     async def answer(self, query: Query) -> Reply:
         """Wait for company for a moment, then be answered together."""
@@ -96,7 +122,9 @@ class KitAgent:
             if not batch:
                 continue
             try:
-                said = await asyncio.to_thread(self._call, [q for q, _ in batch])
+                asked = [q for q, _ in batch]
+                self._call = asyncio.create_task(asyncio.to_thread(self._ask, asked))
+                said = await self._call
                 replies = [as_reply(text) for text in said]
             except Exception as error:  # the agent is somebody else's code
                 for _, future in batch:
@@ -108,12 +136,12 @@ class KitAgent:
                 if not future.done():
                     future.set_result(reply)
 
-    def _call(self, queries: Sequence[Query]) -> list[Any]:
+    def _ask(self, queries: Sequence[Query]) -> list[Any]:
         keywords: dict[str, Any] = {}
         if self._takes_context:
-            keywords["rag_context_list"] = [self._search(q) for q in queries]
+            keywords["rag_context_list"] = [self._context_of(q) for q in queries]
         if self._takes_domains:
-            keywords["domains"] = [q.domain for q in queries]
+            keywords["domains"] = [q.domain or "other" for q in queries]
         said = self._agent.batch_generate_response(
             [q.text for q in queries],
             [q.image.pil() for q in queries],
@@ -127,8 +155,8 @@ class KitAgent:
             raise AgentError(f"{shown} for {len(queries)} queries; return one text for each.")
         return list(said)
 
-    def _search(self, query: Query) -> list[dict[str, Any]]:
-        return self._context(query.text) if self._context is not None else []
+    def _context_of(self, query: Query) -> str:
+        return "" if self._context is None else self._context(query.text, query.image.pil())
 
 
 def _messages(query: Query) -> list[dict[str, str]]:
@@ -139,3 +167,50 @@ def _messages(query: Query) -> list[dict[str, str]]:
             {"role": "assistant", "content": exchange.reply},
         ]
     return messages
+
+
+def _stand_in(resources: Resources) -> None:
+    """Let `cragmm_search.search` be imported where the package is not installed."""
+    SearchPipeline.current = resources
+    if "cragmm_search" in sys.modules or find_spec("cragmm_search") is not None:
+        return
+    package, module = ModuleType("cragmm_search"), ModuleType("cragmm_search.search")
+    package.__path__ = []
+    vars(package)["search"] = module
+    vars(module)["UnifiedSearchPipeline"] = SearchPipeline
+    sys.modules |= {"cragmm_search": package, "cragmm_search.search": module}
+
+
+def _arguments(
+    made: Callable[..., Any], pipeline: SearchPipeline, options: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the agent is made with, all by name: the search where it takes one, and the options."""
+    wanted = inspect.signature(made).parameters
+    anything = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
+    given: dict[str, Any] = {}
+    if "search_pipeline" in wanted or anything:
+        given["search_pipeline"] = pipeline
+    if "is_multi_turn" in wanted:  # the 2026 kit says so of conversations
+        given["is_multi_turn"] = True
+    unknown = [name for name in options if name not in wanted and not anything]
+    if unknown:
+        known = ", ".join(name for name in wanted if name != "search_pipeline") or "none"
+        raise SpecError(f"the agent has no option {unknown[0]!r}; it has: {known}.")
+    for name, text in options.items():
+        default = True if name == "is_multi_turn" else getattr(wanted.get(name), "default", None)
+        given[name] = _typed(name, text, default)
+    return given
+
+
+def _typed(name: str, text: str, default: object) -> Any:
+    """An option as the type that its default has."""
+    if isinstance(default, bool):
+        if text.lower() not in _SWITCH:
+            raise SpecError(f"{name}={text}: on or off.")
+        return _SWITCH[text.lower()]
+    if isinstance(default, int | float):
+        try:
+            return type(default)(text)
+        except ValueError as error:
+            raise SpecError(f"{name}={text}: a number is wanted.") from error
+    return text

@@ -165,8 +165,7 @@ def _as_picture(hit: Evidence) -> dict[str, Any]:
     if not isinstance(held, list):  # of a search that has no index behind it
         held = [{"entity_name": hit.text, "entity_attributes": hit.attributes}]
     entities = [
-        {"entity_name": e["entity_name"], "entity_attributes": e["entity_attributes"]}
-        for e in held
+        {"entity_name": e["entity_name"], "entity_attributes": e["entity_attributes"]} for e in held
     ]
     index = int(hit.id) if hit.id.isdecimal() else hit.id
     return {"index": index, "score": hit.score, "url": hit.url, "entities": entities}

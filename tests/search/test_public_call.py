@@ -1,4 +1,4 @@
-"""What agents of the public kits see of our searches: what the published package would show them."""
+"""What agents of the public kits see of our searches: what the public package would show."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PASSAGES = {
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A folder as the public package's builder writes it, imported: ids and snippets are its own."""
+    """A folder as the public package's builder writes it, imported."""
     place = tmp_path_factory.mktemp("published")
     with open_folder(place / "chroma", WEB, create=True) as database:
         about = [
@@ -43,8 +43,14 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Index:
         )
     with open_folder(place / "chroma", IMAGES, create=True) as database:
         vectors = ColourEncoder().encode_crops([coloured(c) for c in COLOURS.values()])
-        rows = [{"image_url": f"u{i}", "entities": json.dumps([name]),
-                 "info": json.dumps({name: {"n": i}})} for i, name in enumerate(COLOURS)]  # fmt: skip
+        rows = [
+            {
+                "image_url": f"u{i}",
+                "entities": json.dumps([name]),
+                "info": json.dumps({name: {"n": i}}),
+            }
+            for i, name in enumerate(COLOURS)
+        ]
         database.add(Batch([str(i) for i in range(len(rows))], vectors, rows, [None] * len(rows)))
     import_index(place / "chroma", place / "ix", image_encoder="test-colours",
                  text_encoder="test-words")  # fmt: skip
@@ -75,7 +81,8 @@ def test_pages_come_by_cosine_with_the_ids_and_snippets_of_the_index(
               "https://c.example/z_chunk_7"]  # fmt: skip
     assert [page["index"] for page in found] == wanted
     for page in found:
-        assert page["score"] == pytest.approx(cosine("kettle copper", PASSAGES[page["index"]]), abs=1e-6)
+        wanted_score = cosine("kettle copper", PASSAGES[page["index"]])
+        assert page["score"] == pytest.approx(wanted_score, abs=1e-6)
     assert found[0]["score"] > 0.75
     assert found[0] | {"score": 0} == {
         "index": "https://a.example/x_chunk_0", "score": 0, "page_name": "Page a",
