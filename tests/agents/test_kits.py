@@ -6,6 +6,7 @@ The agents here are written from the kits' documented interface, in the shapes t
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -34,8 +35,12 @@ from mmrag.records import (
     Verdict,
 )
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from simulator import cli
 from simulator.engine import Rules, hold_conversation
 from simulator.places import Places
+from simulator.reports.build import ReportOptions, build_report, load_runs
+from simulator.results import error_texts, score_run
+from simulator.store import RunReader
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (32, 32)))
 KETTLE = {"entity_name": "Alder Kettle", "entity_attributes": {"weight": "900 g", "maker": "Brøn"}}
@@ -340,3 +345,59 @@ def test_history_is_user_and_assistant_in_turn(shapes: Path) -> None:
     assert agent._agent.seen[0][1] == [[
         {"role": "user", "content": "What is it?"}, {"role": "assistant", "content": "A kettle"},
     ]]  # fmt: skip
+
+
+FAILING = (
+    SHAPES
+    + """
+class Refused(Closed):
+    def batch_generate_response(self, queries, images, message_histories, rag_context_list, **more):
+        error = "[API error after 3 attempts: Error code: 401 - Incorrect API key provided...]"
+        return [error if "?" in query else "A kettle." for query in queries]
+"""
+)
+
+
+def test_error_texts_are_told_beside_the_coverage(
+    kit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kit / "their_agents.py").write_text(FAILING)
+    folder = str(tmp_path / "run")
+    mmrag("run", "--agent", "kit:name=their_agents/Refused", "--search", "none", "--judge", "exact",
+          "--limit", "2", "--after-stop", "generate", "--out", folder)  # fmt: skip
+    capsys.readouterr()
+    mmrag("score", folder, "--json")
+    figures = json.loads(capsys.readouterr().out)
+    asked = figures["all"]["asked"]
+    assert figures["all"]["coverage"] == 1
+    assert figures["error_texts"]["turns"] == asked > 2
+    assert figures["error_texts"]["first"].startswith(
+        "[API error after 3 attempts: Error code: 401"
+    )
+    for protocol in ("strict", "crag-mm"):
+        mmrag("score", folder, "--protocol", protocol)
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f"{asked} of {asked} replies are error texts" in shown
+        assert "[API error after 3 attempts" in shown
+    with RunReader(folder) as run:
+        assert error_texts(run, "low-light@3") is None
+        options = ReportOptions(resamples=20)
+        report = build_report(*load_runs([run], options), options)
+    (warning,) = [w for w in report["warnings"] if "error texts" in w]
+    assert f"{asked} of {asked} replies are error texts" in warning
+
+
+def test_runs_without_error_texts_say_nothing_of_them(
+    shapes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "run")
+    mmrag("run", "--agent", "kit:name=their_agents/Closed", "--search", "none", "--judge", "exact",
+          "--limit", "1", "--out", folder)  # fmt: skip
+    assert "error texts" not in capsys.readouterr().out
+    with RunReader(folder) as run:
+        assert score_run(run)["error_texts"] is None
+
+
+def mmrag(*arguments: str) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.build()(list(arguments))
