@@ -8,7 +8,7 @@ import traceback
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from mmrag.errors import SpecError
 
@@ -59,7 +59,7 @@ def _place(error: BaseException) -> str:
 def _agents_in(module: ModuleType) -> str:
     found = [
         name
-        for name, held in cast("dict[str, Any]", vars(module)).items()
+        for name, held in vars(module).items()
         if inspect.isclass(held) and hasattr(held, "batch_generate_response")
     ]
     return f"agents in it: {', '.join(sorted(found)) or 'none'}."
