@@ -2,7 +2,8 @@
 
     git clone https://github.com/facebookresearch/CRAG-MM kit-2026
     git clone https://github.com/wintery39/20251R0136COSE47101 kit-2025
-    pip download --no-deps cragmm-search-pipeline==0.5.1 && unzip cragmm_search_pipeline-*.whl -d package
+    pip download --no-deps cragmm-search-pipeline==0.5.1
+    unzip cragmm_search_pipeline-*.whl -d package
     python scripts/bench/kits.py --kit-2026 kit-2026 --kit-2025 kit-2025 --package package
 
 Their code runs unchanged; models are stand-ins outside of it (kit_fakes.py). At home an agent gets
@@ -69,7 +70,8 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.child:
         side, number = chosen.child
-        return _child(side, CASES[int(number)], chosen)
+        _child(side, CASES[int(number)], chosen)
+        return
     with tempfile.TemporaryDirectory() as made:
         work = (chosen.work or Path(made)).resolve()
         work.mkdir(parents=True, exist_ok=True)
@@ -108,7 +110,8 @@ def _compared(number: int, case: Case, work: Path, chosen: argparse.Namespace) -
         "turns": len(here["said"]),
         "prompts": len(home["asked"]),
         "characters": sum(map(len, home["asked"])),
-        "with_results": sum("<DOC>" in p or "[Info 1]" in p for p in home["asked"]),
+        "with_pages": sum("<DOC>" in p or "[Info 1]" in p for p in home["asked"]),
+        "with_pictures": sum("Entity attributes:" in p for p in home["asked"]),
         "prompts_only_home": len(only_home),
         "prompts_only_here": len(only_here),
         "differing_characters": differing,
