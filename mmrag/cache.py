@@ -14,10 +14,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import (
     Completion,
@@ -29,6 +30,9 @@ from mmrag.protocols import (
     WebSearch,
 )
 from mmrag.records import Evidence, Record, Usage, encode
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -148,10 +152,16 @@ class CachedWebSearch:
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best passages for each query; only queries nobody asked before are searched."""
-        keys = [_digest("web", self._id, f"{k}\x00{query}".encode()) for query in queries]
-        return _in_one_batch(
-            self._cache, keys, queries, lambda missing: self._search.search_text(missing, k)
-        )
+        return self._search_by("search_text", queries, k)
+
+    def search_nearest(self, queries: Sequence[str], k: int = 5) -> list[tuple[Evidence, ...]]:
+        """The same by cosine alone, where the search behind it can."""
+        return self._search_by("search_nearest", queries, k)
+
+    def _search_by(self, way: str, queries: Sequence[str], k: int) -> list[tuple[Evidence, ...]]:
+        search = getattr(self._search, way, self._search.search_text)
+        keys = [_digest("web", self._id, f"{way}\x00{k}\x00{q}".encode()) for q in queries]
+        return _in_one_batch(self._cache, keys, queries, lambda missing: search(missing, k))
 
 
 class CachedImageSearch:
@@ -175,6 +185,13 @@ class CachedImageSearch:
     def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The same by whole pictures, where the search behind it can."""
         return self._search_by("search_whole", images, k)
+
+    def search_vectors(self, vectors: NDArray[Any], k: int = 30) -> list[tuple[Evidence, ...]]:
+        """The k best for vectors, where the search behind it can; too quick to be worth keeping."""
+        search = getattr(self._search, "search_vectors", None)
+        if search is None:
+            raise UsageError("this image search takes pictures only, no embeddings.")
+        return search(vectors, k)
 
     def _search_by(
         self, way: str, images: Sequence[LazyImage], k: int

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from mmrag.agents.checking import checked
 from mmrag.agents.outside import CLOCK, TurnClock, contained, ended
+from mmrag.agents.readiness import turn_seconds
 from mmrag.errors import AgentError, DataError, Denied, words
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
@@ -48,7 +49,7 @@ class Rules(Record, frozen=True, kw_only=True):
     """What holds for every conversation of a run."""
 
     seconds: float = 10.0
-    """Time limit per turn (the public challenge's)."""
+    """Time limit per turn (the public challenge's); of a call that answers several, for each."""
     max_tokens: int = 75
     """Replies are cut to this many tokens before anybody sees them; 0 means no limit."""
     ask_after_stop: bool = False
@@ -168,14 +169,15 @@ async def _ask(
     agent: Agent, query: Query, rules: Rules
 ) -> tuple[Reply | None, Status, str | None, float]:
     status, error, seconds = Status.AGENT_ERROR, None, 0.0
+    limit = turn_seconds(agent, rules.seconds)
     for attempt in range(rules.retries + 1):
         if attempt:
             await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
         clock = TurnClock()
         try:
-            reply = await _in_time(agent, query, clock, rules.seconds)
+            reply = await _in_time(agent, query, clock, limit)
         except _TooLate:
-            status, error = Status.TIMEOUT, f"no reply within {rules.seconds:g} s"
+            status, error = Status.TIMEOUT, f"no reply within {limit:g} s"
         except Denied:  # the next turn would be refused like this one: it ends the run
             raise
         except DataError as problem:

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 
 from mmrag.agents.outside import contained, ended
-from mmrag.agents.readiness import NOTHING_ASKED, READY_SECONDS, capacity, warm
+from mmrag.agents.readiness import NOTHING_ASKED, READY_SECONDS, capacity, ready, warm
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
 
@@ -36,6 +36,7 @@ class Places:
             self._warming = asyncio.create_task(self._warm())
         await asyncio.shield(self._warming)
         async with self._free:
+            await ready(self._agent)
             yield
 
     async def _warm(self) -> None:

@@ -83,12 +83,61 @@ def score_run(run: RunReader, options: ScoreOptions = ScoreOptions()) -> dict[st
         resamples=options.resamples,
         seed=options.seed,
     )
+    errors = error_texts(run, options.degradation)
     return {
         **figures,
         "options": msgspec.structs.asdict(options),
         "judge": run.meta("judge"),
         "statuses": run.turn_counts(),
+        "error_texts": None if errors is None else msgspec.structs.asdict(errors),
     }
+
+
+class ErrorTexts(Record, frozen=True, kw_only=True):
+    """Replies that are an agent's own words for a failure: scored as answers, and no answers."""
+
+    turns: int
+    of: int
+    """Replies looked at."""
+    first: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.turns:,} of {self.of:,} replies are error texts that the agent itself returned "
+            f'("{self.first}"). They are scored as answers and coverage counts them: see to the '
+            "cause and run it again."
+        )
+
+
+def error_texts(run: RunReader, degradation: str | None = None) -> ErrorTexts | None:
+    """Replies such as `[API error after 3 attempts: …`, which agents of the 2026 kit return."""
+    from mmrag.agents.kits import is_error_text
+
+    found: list[str] = []
+    replies = 0
+    for _, turns in run.raw():
+        for record, _, _ in turns:
+            said = _SAID.decode(record)
+            if said.reply is None or degradation not in (None, said.degradation):
+                continue
+            replies += 1
+            if is_error_text(said.reply.text):
+                found.append(said.reply.text)
+    if not found:
+        return None
+    return ErrorTexts(turns=len(found), of=replies, first=" ".join(found[0].split())[:100])
+
+
+class _Text(msgspec.Struct):
+    text: str
+
+
+class _Said(msgspec.Struct):
+    degradation: str = "clean"
+    reply: _Text | None = None
+
+
+_SAID = msgspec.json.Decoder(_Said)
 
 
 def _outcome(result: TurnResult, agent_errors: str) -> Outcome:

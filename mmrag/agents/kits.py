@@ -1,75 +1,85 @@
 """Agents written for the public CRAG-MM kits, unchanged.
 
 The kits call `batch_generate_response(queries, images, message_histories)`; the 2026 kit adds
-`rag_context_list=` and `domains=`. They construct `Agent(search_pipeline)` and ask for a batch size
-of 1 to 16 through `get_batch_size()`. Here turns of different conversations that are waiting at
-the same moment form the batch; an empty batch never reaches the agent.
+`rag_context_list=` and `domains=`. The 2025 kit makes `Agent(search_pipeline=…)`, the 2026 kit
+`Agent(model_name=…, is_multi_turn=…)`, and both ask for a batch size of 1 to 16 through
+`get_batch_size()`. Here turns of different conversations that are waiting at the same moment form
+the batch; an empty batch never reaches the agent.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from mmrag.agents.adapters import as_reply
+from mmrag.agents.kit_context import Context, context_builder
+from mmrag.agents.kit_imports import load
 from mmrag.agents.outside import Outside
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
-from mmrag.records import Evidence, Query, Reply
+from mmrag.records import Query, Reply
+from mmrag.search.public import UnifiedSearchPipeline
+from mmrag.torchvision_fix import ensure_torchvision
 
 _GATHER = 0.02
 """Seconds that a batch waits for other conversations."""
 
+_SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+
+_ERROR = re.compile(
+    r"\[(?:API error after \d+ attempts:|Error processing query:|Timeout or error:"
+    r"|Gemini API (?:blocked response|returned no valid text))"
+)
+
 
 def kit(*, resources: Resources, name: str, rag_context: str = "off", **options: str) -> KitAgent:
-    """`kit:name=agents.my_agent/MyAgent`. `rag_context=on` fills `rag_context_list`."""
-    module, _, attribute = name.replace("/", ":").rpartition(":")
-    if not module:
-        raise SpecError(f"kit:name={name}: write package.module/Class.")
-    try:
-        made = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise SpecError(f"kit:name={name}: {error}. Is the kit's folder on PYTHONPATH?") from error
-    wanted = inspect.signature(made).parameters
-    takes = [p for p in wanted.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    """`kit:name=agents.my_agent/MyAgent`; other options go to the agent, `model_name=…` say.
+
+    `rag_context=on` fills `rag_context_list` as the 2026 kit does, one text for each query.
+    """
+    if rag_context not in ("on", "off"):
+        raise SpecError(f"rag_context={rag_context}: on or off.")
+    _stand_in(resources)
+    ensure_torchvision()  # theirs comes with transformers and vllm, which import it
+    made = load(name)
     pipeline = SearchPipeline(resources)
-    agent = made(pipeline, **options) if takes and takes[0].name not in options else made(**options)
-    return KitAgent(agent, pipeline if rag_context == "on" else None)
+    context = context_builder(pipeline) if rag_context == "on" else None
+    return KitAgent(made(**_arguments(made, pipeline, options)), context)
 
 
-class SearchPipeline:
-    """What the kits call `search_pipeline`: a picture or a text in, dictionaries out."""
+def is_error_text(text: str) -> bool:
+    """Whether a reply is what the 2026 kit's agents return instead of an answer when they fail."""
+    return _ERROR.match(text.lstrip()) is not None
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
 
-    def __call__(self, query: Any, k: int = 10) -> list[dict[str, Any]]:
-        """Results in the shape of `cragmm-search-pipeline`."""
-        if isinstance(query, str):
-            if self._resources.web_search is None:
-                return []
-            return [
-                _web(e, i)
-                for i, e in enumerate(self._resources.web_search.search_text([query], k)[0])
-            ]
-        if self._resources.image_search is None:
-            return []
-        from mmrag.images import LazyImage
+class SearchPipeline(UnifiedSearchPipeline):
+    """What the kits call `search_pipeline`: the public package's call over a run's searches.
 
-        image = query if isinstance(query, LazyImage) else LazyImage.from_pil(query)
-        return [
-            _picture(e, i)
-            for i, e in enumerate(self._resources.image_search.search_images([image], k)[0])
-        ]
+    Where the package is not installed it also stands in for `cragmm_search.search`, so that agents
+    that import it run. Made by an agent itself, with whatever names of models and data sets, it
+    searches what the run searches.
+    """
+
+    current = Resources()
+    """Of the kit agent that was made last."""
+
+    def __init__(self, resources: Resources | None = None, **_published: Any) -> None:
+        searched = resources or self.current
+        self._images, self._web = searched.image_search, searched.web_search
+        self._regions = False
 
 
 class KitAgent:
     """Batches turns for `batch_generate_response`, as many as `get_batch_size()` allows."""
 
-    def __init__(self, agent: Any, context: SearchPipeline | None = None) -> None:
+    def __init__(self, agent: Any, context: Context | None = None) -> None:
         if not callable(getattr(agent, "batch_generate_response", None)):
             raise SpecError(
                 f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
@@ -82,13 +92,20 @@ class KitAgent:
         """As the kits clip it."""
         self.capacity = self.batch_size
         """One batch at a time; who waits for the next one waits off the clock."""
+        self.turns_per_call = self.batch_size
+        """A call may take a turn's time for each turn that the agent takes at once."""
         wanted = inspect.signature(agent.batch_generate_response).parameters
         anything = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
         self._takes_context = anything or "rag_context_list" in wanted
         self._takes_domains = anything or "domains" in wanted
         self._waiting: list[tuple[Query, asyncio.Future[Reply]]] = []
         self._running: asyncio.Task[None] | None = None
-        self._call_task: asyncio.Task[list[Reply]] | None = None
+        self._call: asyncio.Task[list[Reply]] | None = None
+
+    async def ready(self) -> None:
+        """Wait for the end of the call that is going on: a turn asked now is not part of it."""
+        while self._call is not None and not self._call.done():
+            await asyncio.wait([self._call])
 
     async def answer(self, query: Query) -> Reply:
         """Wait for company for a moment, then be answered together."""
@@ -106,7 +123,7 @@ class KitAgent:
             del self._waiting[: self.batch_size]
             if not batch:
                 continue
-            call = self._call_task = asyncio.create_task(self._asked([q for q, _ in batch]))
+            call = self._call = asyncio.create_task(self._asked([q for q, _ in batch]))
             wanted = asyncio.gather(*(f for _, f in batch), return_exceptions=True)
             await asyncio.wait((call, wanted), return_when=asyncio.FIRST_COMPLETED)
             if not call.done():  # all turns of the batch have timed out
@@ -124,15 +141,15 @@ class KitAgent:
             await wanted
 
     async def _asked(self, queries: Sequence[Query]) -> list[Reply]:
-        said = await self._outside.call(lambda: self._call(queries))
+        said = await self._outside.call(lambda: self._ask(queries))
         return [as_reply(text) for text in said]
 
-    def _call(self, queries: Sequence[Query]) -> list[Any]:
+    def _ask(self, queries: Sequence[Query]) -> list[Any]:
         keywords: dict[str, Any] = {}
         if self._takes_context:
-            keywords["rag_context_list"] = [self._search(q) for q in queries]
+            keywords["rag_context_list"] = [self._context_of(q) for q in queries]
         if self._takes_domains:
-            keywords["domains"] = [q.domain for q in queries]
+            keywords["domains"] = [q.domain or "other" for q in queries]
         said = self._agent.batch_generate_response(
             [q.text for q in queries],
             [q.image.pil() for q in queries],
@@ -146,8 +163,8 @@ class KitAgent:
             raise AgentError(f"{shown} for {len(queries)} queries; return one text for each.")
         return list(said)
 
-    def _search(self, query: Query) -> list[dict[str, Any]]:
-        return self._context(query.text) if self._context is not None else []
+    def _context_of(self, query: Query) -> str:
+        return "" if self._context is None else self._context(query.text, query.image.pil())
 
 
 def _messages(query: Query) -> list[dict[str, str]]:
@@ -160,18 +177,48 @@ def _messages(query: Query) -> list[dict[str, str]]:
     return messages
 
 
-def _web(item: Evidence, index: int) -> dict[str, Any]:
-    return {
-        "index": f"{item.url or item.id}_chunk_{index}",
-        "score": item.score,
-        "page_name": item.title,
-        "page_snippet": item.text,
-        "page_url": item.url,
-    }
+def _stand_in(resources: Resources) -> None:
+    """Let `cragmm_search.search` be imported where the package is not installed."""
+    SearchPipeline.current = resources
+    if "cragmm_search" in sys.modules or find_spec("cragmm_search") is not None:
+        return
+    package, module = ModuleType("cragmm_search"), ModuleType("cragmm_search.search")
+    package.__path__ = []
+    vars(package)["search"] = module
+    vars(module)["UnifiedSearchPipeline"] = SearchPipeline
+    sys.modules |= {"cragmm_search": package, "cragmm_search.search": module}
 
 
-def _picture(item: Evidence, index: int) -> dict[str, Any]:
-    entities = item.attributes.get("entities")
-    if not isinstance(entities, list):
-        entities = [{"entity_name": item.text, "entity_attributes": item.attributes}]
-    return {"index": index, "score": item.score, "url": item.url, "entities": entities}
+def _arguments(
+    made: Callable[..., Any], pipeline: SearchPipeline, options: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the agent is made with, all by name: the search where it takes one, and the options."""
+    wanted = inspect.signature(made).parameters
+    anything = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
+    given: dict[str, Any] = {}
+    if "search_pipeline" in wanted or anything:
+        given["search_pipeline"] = pipeline
+    if "is_multi_turn" in wanted:  # the 2026 kit says so of conversations
+        given["is_multi_turn"] = True
+    unknown = [name for name in options if name not in wanted and not anything]
+    if unknown:
+        known = ", ".join(name for name in wanted if name != "search_pipeline") or "none"
+        raise SpecError(f"the agent has no option {unknown[0]!r}; it has: {known}.")
+    for name, text in options.items():
+        default = True if name == "is_multi_turn" else getattr(wanted.get(name), "default", None)
+        given[name] = _typed(name, text, default)
+    return given
+
+
+def _typed(name: str, text: str, default: object) -> Any:
+    """An option as the type that its default has."""
+    if isinstance(default, bool):
+        if text.lower() not in _SWITCH:
+            raise SpecError(f"{name}={text}: on or off.")
+        return _SWITCH[text.lower()]
+    if isinstance(default, int | float):
+        try:
+            return type(default)(text)
+        except ValueError as error:
+            raise SpecError(f"{name}={text}: a number is wanted.") from error
+    return text

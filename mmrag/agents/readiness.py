@@ -1,11 +1,15 @@
 """What an agent may say of itself beside `answer`: how it is made ready, and how much it bears.
 
-Both are optional, so an agent of five lines stays one of five lines:
+All of it is optional, so an agent of five lines stays one of five lines:
 
 * `warm()`, plain or async, loads what the first turn would load. It is called once, before any
   turn's clock starts.
 * `capacity` is the number of turns that it can work on at once. Whoever holds conversations with
   it lets the other turns wait for a place, and starts a turn's clock when it has one.
+* `ready()`, async, returns when a turn that is asked now would be worked on now; the clock starts
+  after it.
+* `turns_per_call` is the number of turns that it answers in one call: a turn then has as many
+  times the limit, since none of them is answered before all are.
 """
 
 from __future__ import annotations
@@ -67,6 +71,18 @@ def capacity(agent: object) -> int | None:
             f"the agent's capacity is {said!r}; it is a whole number above 0, or None."
         )
     return said
+
+
+async def ready(agent: object) -> None:
+    """Wait until an agent would work on a turn at once; at once if it does not say."""
+    method = getattr(agent, "ready", None)
+    if method is not None:
+        await method()
+
+
+def turn_seconds(agent: object, seconds: float) -> float:
+    """The time limit of a turn: that of the whole call where an agent answers several in one."""
+    return seconds * getattr(agent, "turns_per_call", 1)
 
 
 def cores() -> int:

@@ -157,7 +157,10 @@ class ImageKG:
         """The nearest rows of regions of pictures, all of them in one batch."""
         crops: list[Any] = []
         for image, regions in zip(images, places, strict=True):
-            crops += crops_of(image.pil(), regions, self.encoder.image_size)
+            picture = image.pil()
+            # alone, the whole picture is encoded as it is: a smaller copy moves the cosine
+            side = self.encoder.image_size if len(regions) > 1 else max(picture.size)
+            crops += crops_of(picture, regions, side)
         encoded = np.zeros((0, self.vectors.matrix.shape[1]), np.float32)
         if crops:
             encoded = np.stack(self._encode(crops))

@@ -1,8 +1,9 @@
 """The public package's call: agents written for `cragmm-search-pipeline` run unchanged.
 
-`search(image_or_text, k=…)` returns the same dictionaries. Where the package guesses what a text
-is, this does not: a string is a text query, always; a picture comes as `PIL.Image`, `LazyImage`,
-`pathlib.Path`, bytes, or `ImageUrl`, and only the last fetches anything.
+`search(image_or_text, k=…)` finds the same things and returns the same dictionaries: the nearest
+pictures and passages by cosine, which is their `score`, under the ids of the index. Where the
+package guesses what a text is, this does not: a string is a text query, always; a picture comes as
+`PIL.Image`, `LazyImage`, `pathlib.Path`, bytes, or `ImageUrl`, and only the last fetches anything.
 """
 
 from __future__ import annotations
@@ -39,8 +40,19 @@ class UnifiedSearchPipeline:
     """
 
     def __init__(self, index: str | Path | Index, *, regions: bool = False) -> None:
-        self.index = index if isinstance(index, Index) else open_index(index)
+        opened = index if isinstance(index, Index) else open_index(index)
+        self._images, self._web = opened.images, opened.web
         self._regions = regions
+
+    @property
+    def web_search(self) -> bool:
+        """Whether texts can be searched for; under the challenge's first task they cannot."""
+        return self._web is not None
+
+    @property
+    def image_search(self) -> bool:
+        """Whether pictures can be searched for."""
+        return self._images is not None
 
     def __call__(self, query: Any, k: int = 5, **_: Any) -> Any:
         """Results for a query; for a list of queries, a list of results, found in one batch."""
@@ -62,13 +74,15 @@ class UnifiedSearchPipeline:
 
     def _search(self, kind: str, queries: list[Any], k: int) -> list[list[dict[str, Any]]]:
         if kind == "text":
-            web = _need(self.index.web, "web pages")
-            return [[_as_page(hit) for hit in hits] for hits in web.search_text(queries, k)]
-        images = _need(self.index.images, "pictures")
+            web = _need(self._web, "web pages")
+            ask = getattr(web, "search_nearest", web.search_text)
+            return [[_as_page(hit) for hit in hits] for hits in ask(queries, k)]
+        images = _need(self._images, "pictures")
         if kind == "embedding":
             hits = images.search_vectors(_vectors(queries), k)
         else:
-            ask = images.search_images if self._regions else images.search_whole
+            whole = getattr(images, "search_whole", images.search_images)
+            ask = images.search_images if self._regions else whole
             hits = ask([picture_of(query) for query in queries], k)
         return [[_as_picture(hit) for hit in some] for some in hits]
 
@@ -148,9 +162,11 @@ def _vectors(queries: list[NDArray[Any]]) -> NDArray[np.float32]:
 
 
 def _as_picture(hit: Evidence) -> dict[str, Any]:
+    held = hit.attributes.get("entities")
+    if not isinstance(held, list):  # of a search that has no index behind it
+        held = [{"entity_name": hit.text, "entity_attributes": hit.attributes}]
     entities = [
-        {"entity_name": e["entity_name"], "entity_attributes": e["entity_attributes"]}
-        for e in hit.attributes["entities"]
+        {"entity_name": e["entity_name"], "entity_attributes": e["entity_attributes"]} for e in held
     ]
     index = int(hit.id) if hit.id.isdecimal() else hit.id
     return {"index": index, "score": hit.score, "url": hit.url, "entities": entities}
@@ -168,5 +184,8 @@ def _as_page(hit: Evidence) -> dict[str, Any]:
 
 def _need(part: Any, what: str) -> Any:
     if part is None:
-        raise UsageError(f"this index has no {what}; build it from a source that has some.")
+        raise UsageError(
+            f"no {what} can be searched here; name an index that has some (--search, or "
+            "`mmrag index build` from a source with them)."
+        )
     return part

@@ -84,6 +84,28 @@ class Web:
             found[i] = self._one(texts[i], nearest, k)
         return found
 
+    def search_nearest(self, queries: Sequence[str], k: int = 5) -> list[tuple[Evidence, ...]]:
+        """As the published package searches: by meaning alone, with the cosine as score.
+
+        k counts passages; each page is shown once, by its nearest, so fewer pages may come back.
+        """
+        check_k(k)
+        texts = [_cleaned(query) for query in queries]
+        asked = [i for i, text in enumerate(texts) if text]
+        found: list[tuple[Evidence, ...]] = [()] * len(texts)
+        if not asked:
+            return found
+        vectors = np.stack(self._encode([texts[i] for i in asked]))
+        rows, scores = self.vectors.search(vectors, k)
+        for i, near, alike in zip(asked, rows.tolist(), scores.tolist(), strict=True):
+            pages = self._pages(near, alike)
+            cells = self.rows.get([page.row for page in pages])
+            found[i] = tuple(
+                _evidence(cell, page.score, page.score, None)
+                for cell, page in zip(cells, pages, strict=True)
+            )
+        return found
+
     def _dense(self, queries: Sequence[str], k: int) -> list[list[_Found]]:
         if self.mode == "bm25" or not queries:
             return [[] for _ in queries]

@@ -140,6 +140,8 @@ def print_scores(
     from rich.console import Console
     from rich.table import Table
 
+    from simulator.results import ErrorTexts
+
     console = Console(file=out)
     for view in ("all", "ego"):
         if view not in figures or (view == "ego" and figures[view] == figures["all"]):
@@ -178,6 +180,8 @@ def print_scores(
         table.add_row("multi-turn score", *([""] if strict else []), cell)
         console.print(table)
         console.print(_footer(found), style="dim")
+    if figures.get("error_texts"):
+        console.print(_plain(f"warning: {ErrorTexts(**figures['error_texts'])}"), style="yellow")
     if conditions:
         console.print(_condition_table(conditions, strict=options.protocol == "strict"))
 

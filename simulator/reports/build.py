@@ -25,6 +25,7 @@ from simulator.reports.retrieval import retrieval
 from simulator.reports.robustness import robustness, stages
 from simulator.reports.slices import dimensions, slice_table, standouts
 from simulator.reports.units import Mask, Uncertainty
+from simulator.results import error_texts
 from simulator.stopping import StopPolicy
 from simulator.store import RunReader
 
@@ -232,6 +233,9 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
         state = _state(item)
         if not state["finished"]:
             found.append(_unfinished(item.name, state))
+        errors = error_texts(item.run)
+        if errors is not None:
+            found.append(f"{item.name}: {errors}")
         scored = int(item.frame["scored"].sum())
         if not scored:
             found.append(

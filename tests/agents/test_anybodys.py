@@ -364,7 +364,7 @@ class Kit2026:
     def batch_generate_response(
         self, queries, images, message_histories, rag_context_list=None, domains=None
     ):
-        return [f"{len(c)} {d}" for c, d in zip(rag_context_list, domains, strict=True)]
+        return [f"{c[-17:]} {d}" for c, d in zip(rag_context_list, domains, strict=True)]
 
 
 def test_kit_agents_run_unchanged_and_in_batches(module):
@@ -375,7 +375,9 @@ def test_kit_agents_run_unchanged_and_in_batches(module):
     assert max(agent._agent.sizes) == 8
     assert min(agent._agent.sizes) > 0
     newer = agents.create("kit:name=somebodys_agents/Kit2026,rag_context=on", resources=resources())
-    assert ask(newer, query("Alder kettle", domain="shopping"))[0].text == "10 shopping"
+    assert (
+        ask(newer, query("Alder kettle", domain="shopping"))[0].text == "</search results> shopping"
+    )
 
 
 @pytest.mark.parametrize("said", [["one"], None, "text", [1, 2]])
