@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmrag.errors import SpecError, UsageError
+from simulator.cli.scoring import score
 from simulator.counting import counted
 
 if TYPE_CHECKING:
     from simulator.config import RunConfig
-    from simulator.results import ScoreOptions
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
@@ -23,7 +23,6 @@ Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations a
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
 ]
-Protocol = Annotated[str, typer.Option(help="strict, crag-mm or kddcup25.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -124,62 +123,6 @@ def resume(
     execute(settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost)
 
 
-def score(
-    file: Annotated[Path, typer.Argument(metavar="RUN|FILE.jsonl", help="A run, or outcomes.")],
-    protocol: Protocol = "strict",
-    stop: Annotated[
-        str | None, typer.Option(help="Another stop rule than the run's own, or strikes(2).")
-    ] = None,
-    degradation: Annotated[
-        str | None, typer.Option(help="Only this condition of a run, e.g. clean.")
-    ] = None,
-    agent_errors: Annotated[
-        str | None,
-        typer.Option(help="Count a run's failures as unscored, missing or incorrect."),
-    ] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
-    seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Score a run, or any system's outcomes: lines of {session_id, turn_index, outcome, ...}."""
-    from mmrag.metrics.protocols import PROTOCOLS
-    from mmrag.metrics.protocols import score as score_turns
-    from simulator.cli.showing import by_condition
-    from simulator.outcomes import read_outcomes
-    from simulator.results import ScoreOptions, options_for, score_run
-    from simulator.stopping import StopPolicy
-    from simulator.store import RunReader
-
-    if protocol not in PROTOCOLS:
-        raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
-    if file.is_dir():
-        with RunReader(file) as reader:
-            options = options_for(
-                reader, protocol=protocol, stop=stop, agent_errors=agent_errors,
-                degradation=degradation, resamples=resamples, seed=seed,
-            )  # fmt: skip
-            figures = score_run(reader, options)
-            conditions = {} if as_json else by_condition(reader, options)
-    else:
-        if agent_errors is not None or degradation is not None:
-            raise UsageError(
-                f"{file}: a file of outcomes tells neither failures from other turns nor "
-                "conditions; --agent-errors and --degradation are for runs."
-            )
-        options = ScoreOptions(
-            protocol=protocol, stop=stop or "strikes(2)", resamples=resamples, seed=seed or 0
-        )
-        figures = score_turns(
-            read_outcomes(file),
-            protocol,
-            stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
-            resamples=resamples,
-            seed=options.seed,
-        )
-        conditions = {}
-    _print_scores(figures, options, conditions, as_json=as_json)
-
-
 def rejudge(
     folder: RunFolder,
     judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
@@ -190,7 +133,7 @@ def rejudge(
     import asyncio
 
     from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import by_condition, stage_bars
+    from simulator.cli.showing import by_condition, stage_bars, tell_scores
     from simulator.cli.wiring import make_judge
     from simulator.rejudge import rejudge_run
     from simulator.results import options_for, score_run
@@ -208,7 +151,7 @@ def rejudge(
         _say(f"{counted(count, 'reply', 'replies')} judged{unscored}.")
         options = options_for(store)
         conditions = {} if as_json else by_condition(store, options)
-        _print_scores(score_run(store, options), options, conditions, as_json=as_json)
+        tell_scores(score_run(store, options), options, conditions, as_json=as_json)
 
 
 def show(
@@ -280,7 +223,7 @@ def execute(
     from simulator.cli import wiring
     from simulator.cli.interrupting import interruptible
     from simulator.cli.live import live_table
-    from simulator.cli.showing import by_condition, failure_note
+    from simulator.cli.showing import by_condition, failure_note, tell_scores
     from simulator.results import options_for, score_run
     from simulator.runner import run_sessions
     from simulator.store import RunStore
@@ -319,7 +262,7 @@ def execute(
         figures = score_run(store, options)
         conditions = {} if as_json else by_condition(store, options)
         note = failure_note(store)
-    _print_scores({**figures, "run": str(out)}, options, conditions, as_json=as_json)
+    tell_scores({**figures, "run": str(out)}, options, conditions, as_json=as_json)
     if note is not None:
         _say(f"{note.rstrip('.')}. Ask them again with: {again} --errors")
     if not as_json:
@@ -341,21 +284,6 @@ def forget_failures(folder: Path) -> int:
         if dropped:
             store.set_meta("finished", False)
     return dropped
-
-
-def _print_scores(
-    figures: dict[str, Any],
-    options: ScoreOptions,
-    conditions: dict[str, dict[str, Any]],
-    *,
-    as_json: bool,
-) -> None:
-    if as_json:
-        typer.echo(json.dumps(figures, indent=2))
-        return
-    from simulator.cli.showing import print_scores
-
-    print_scores(figures, options, conditions)
 
 
 def _numbers(text: str | None) -> list[int] | None:
