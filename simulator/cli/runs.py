@@ -60,6 +60,10 @@ def run(
     allow_private_urls: Annotated[
         bool | None, typer.Option(help="Let picture URLs lead to private addresses.")
     ] = None,
+    as_kit: Annotated[
+        str | None,
+        typer.Option(help="Read CRAG-MM as a kit does: crag-mm (2026) or kddcup25. Else none."),
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     concurrency: Concurrency = 16,
@@ -85,7 +89,7 @@ def run(
         "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
-        "allow_private_urls": allow_private_urls,
+        "allow_private_urls": allow_private_urls, "as_kit": as_kit,
     }  # fmt: skip
     given = {key: value for key, value in flags.items() if value is not None}
     settings = load_config(config, **given) if config else make_config(given)

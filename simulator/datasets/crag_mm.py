@@ -13,6 +13,13 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
+from simulator.datasets.as_kit import (
+    check_reader,
+    is_ego_in_kit,
+    is_left_out,
+    seen_in_kit,
+    url_in_kit,
+)
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.tables import Table, class_names
 
@@ -20,7 +27,10 @@ Rows = list[dict[str, Any]]
 
 
 class CragMM:
-    """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set."""
+    """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set.
+
+    `as_kit` reads it as one of the public kits does (`simulator.datasets.as_kit`).
+    """
 
     def __init__(
         self,
@@ -29,7 +39,10 @@ class CragMM:
         split: str | None = None,
         fetcher: Fetcher | None = None,
         allow_private: bool = False,
+        as_kit: str = "none",
     ) -> None:
+        check_reader(as_kit)
+        self._as_kit = as_kit
         self._table = Table(source, split)
         self._labels = class_names(self._table.features())
         self._fetcher = fetcher or Fetcher(allow_private=allow_private)
@@ -40,11 +53,17 @@ class CragMM:
         return f"crag-mm-{self._table.fingerprint}"
 
     def __len__(self) -> int:
-        return len(self._table)
+        lost = 0
+        if self._as_kit != "none":
+            ids = (str(row.get("session_id")) for _, row in self._table.rows(["session_id"]))
+            lost = sum(is_left_out(self._as_kit, sid) for sid in ids)
+        return len(self._table) - lost
 
     def __iter__(self) -> Iterator[Session]:
         places: dict[str, str] = {}
         for place, row in self._table.rows():
+            if is_left_out(self._as_kit, str(row.get("session_id"))):
+                continue
             session = self._session(place, row)
             first = places.setdefault(session.id, place)
             if first is not place:  # a run keeps one conversation per id
@@ -63,7 +82,7 @@ class CragMM:
             raise DataError(f"{place}: session {sid!r} has no turns; remove it or give it some.")
         answers = _answers(_as_rows(row.get("answers"), place, "answers"), turns, place, sid)
         quality = turns[0].get("image_quality") or self._named(row).get("image_quality")
-        image, is_ego = self._image(row, place, sid)
+        image, is_ego = self._image(row, place, sid, len(turns))
         return Session(
             id=sid,
             capture=Capture(image=image, quality=_dashed(quality or "normal"), is_ego=is_ego),
@@ -91,20 +110,26 @@ class CragMM:
                 named[column] = names[value] if 0 <= value < len(names) else None
         return named
 
-    def _image(self, row: dict[str, Any], place: str, sid: str) -> tuple[LazyImage, bool]:
+    def _image(
+        self, row: dict[str, Any], place: str, sid: str, turns: int
+    ) -> tuple[LazyImage, bool]:
         """An egocentric row has its picture inside; the others have a URL."""
-        url = row.get("image_url") or ""
-        data, name = _embedded(row.get("image")), f"picture of session {sid}"
+        url = url_in_kit(self._as_kit, sid, row.get("image_url"), turns)
+        image = self._picture(_embedded(row.get("image")), url or "", place, sid)
+        return seen_in_kit(self._as_kit, image, url), is_ego_in_kit(self._as_kit, url)
+
+    def _picture(self, data: bytes | None, url: str, place: str, sid: str) -> LazyImage:
+        name = f"picture of session {sid}"
         if data is not None:
-            return LazyImage.from_bytes(data, name=name), not url
-        if not url:
-            problem = f"{place}: session {sid!r} has neither a picture nor an image_url."
+            return LazyImage.from_bytes(data, name=name)
+        if url:
+            return LazyImage(lambda: self._fetcher.fetch(url), name=url)
+        problem = f"{place}: session {sid!r} has neither a picture nor an image_url."
 
-            def missing() -> bytes:
-                raise DataError(problem)
+        def missing() -> bytes:
+            raise DataError(problem)
 
-            return LazyImage(missing, name=name), True
-        return LazyImage(lambda: self._fetcher.fetch(url), name=url), False
+        return LazyImage(missing, name=name)
 
 
 def _embedded(value: Any) -> bytes | None:
