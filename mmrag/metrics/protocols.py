@@ -141,6 +141,8 @@ def _official(
     if total == 1:  # a quirk of both kits
         figures["truthfulness_score"] = 0.0
     figures["mean_multi_turn_conversation_score"] = _mean(session_scores)
+    struck = sum(map(has_two_strikes, sessions.values()))
+    figures["two_strike_rate"] = _ratio(struck, len(sessions))  # the paper's "early stop"
     if not_asked:
         figures["not_asked"] = not_asked
     return figures

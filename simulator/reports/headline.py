@@ -65,7 +65,7 @@ def _conversations(frame: Frame, units: Units, how: Uncertainty) -> dict[str, An
     success = units.sums((frame["score"] > 0) & frame["kept"] & frame["scored"])
     others = {
         "early_stop_rate": (kept < planned) * 1.0,
-        "two_strike_rate": _struck(frame)[units.present] * 1.0,
+        "two_strike_rate": _struck(frame, frame["score"], frame["scored"])[units.present] * 1.0,
         "successful_turns": success,
     }
     return {
@@ -77,10 +77,9 @@ def _conversations(frame: Frame, units: Units, how: Uncertainty) -> dict[str, An
     }
 
 
-def _struck(frame: Frame) -> Mask:
+def _struck(frame: Frame, score: Floats, scored: Mask) -> Mask:
     """Units in which two consecutive scored turns failed, cut or not."""
-    number = frame["unit"][frame["scored"]]
-    failed = frame["score"][frame["scored"]] <= 0
+    number, failed = frame["unit"][scored], score[scored] <= 0
     pairs = failed[1:] & failed[:-1] & (number[1:] == number[:-1])
     return np.bincount(number[1:][pairs], minlength=len(frame.starts)) > 0
 
@@ -95,12 +94,11 @@ def _official(
     )
     scored = frame["asked"] & (outcome != OUTCOMES.index("unscored"))
     after = np.where(kept, scored, True)
-    lived = np.divide(
-        units.sums(np.where(kept, right - wrong, 0.0), after),
-        size := units.sums(where=after),
-        out=np.zeros(len(units.present)),
-        where=size > 0,
-    )
+    size = units.sums(where=after)
+    talks = size > 0
+    sums = units.sums(np.where(kept, right - wrong, 0.0), after)
+    is_correct = (outcome <= OUTCOMES.index("acceptable")) * 1.0
+    struck = _struck(frame, is_correct, scored)[units.present]
     chosen = rows & (after if stop_first else scored)
     total = int(chosen.sum())
     missed = np.where(both > 0, 1.0, missed)
@@ -115,5 +113,6 @@ def _official(
         "missing": missing * share,
         "hallucination_rate": (total - correct - missing) * share,
         "truthfulness_score": (2 * correct + missing) / total - 1 if total > 1 else 0.0,
-        "multi_turn_score": float(lived[size > 0].mean()) if (size > 0).any() else 0.0,
+        "multi_turn_score": float((sums[talks] / size[talks]).mean()) if talks.any() else 0.0,
+        "two_strike_rate": float(struck.mean()) if len(struck) else 0.0,
     }
