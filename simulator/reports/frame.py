@@ -54,6 +54,17 @@ class Frame:
     def __len__(self) -> int:
         return len(self.columns["session"])
 
+    def shares(self, prefix: str = "") -> tuple[Column, Column, Column]:
+        """How much of each turn is right, missed and wrong: whole, unless a panel was divided."""
+        if f"{prefix}right" in self.columns:
+            right, missed, wrong = (self.columns[f"{prefix}{name}"] for name in SHARES)
+            return right, missed, wrong
+        if prefix:
+            outcome = self.columns[f"{prefix}outcome"]
+            return (outcome <= 1) * 1.0, (outcome == 2) * 1.0, (outcome == 3) * 1.0
+        score = self.columns["score"]
+        return (score > 0) * 1.0, (score == 0) * 1.0, (score < 0) * 1.0
+
     def names(self, column: str) -> list[str]:
         """The names that a column of categories may hold."""
         return self.categories[column]
@@ -174,11 +185,11 @@ _FLAGS = (
     "passage_found", "used", "searched_images", "searched_web", "abstained",
 )  # fmt: skip
 _WHOLE = ("turn", "turns", "outcome", "input_tokens", "output_tokens", "calls")
-_SHARES = ("right", "missed", "wrong")
+SHARES = ("right", "missed", "wrong")
 """How much of a turn is what: whole numbers, or shares of a panel's judges."""
-_REAL = ("confidence", "seconds", "cost", *_SHARES)
+_REAL = ("confidence", "seconds", "cost", *SHARES)
 _KITS = tuple(
-    f"{protocol}:{what}" for protocol in OFFICIAL for what in ("outcome", "exact", "both", *_SHARES)
+    f"{protocol}:{what}" for protocol in OFFICIAL for what in ("outcome", "exact", "both", *SHARES)
 )
 """A turn as a public kit counts it; `both`: exact and missing at once."""
 
@@ -191,6 +202,7 @@ class _Reading:
         self.sessions: dict[str, int] = {}
         self.questions: list[int] = []
         self.rows = 0
+        self.has_panel = False
         self.names: dict[str, dict[str, int]] = {name: {} for name in _TEXT}
         self.cells: dict[str, list[Any]] = {
             name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *_KITS)
@@ -235,6 +247,7 @@ class _Reading:
         judged = self._verdict.decode(verdict) if verdict is not None else None
         outcome = self._outcome(judged, status)
         votes = tuple(vote.outcome for vote in judged.votes) if judged else ()
+        self.has_panel |= len(votes) > 1
         asked = status != Status.SKIPPED_AFTER_STOP
         found = look(reply.trace, reply.citations, truth)
         abstained = reply.abstained or outcome is Outcome.MISSING
@@ -296,6 +309,9 @@ class _Reading:
         columns: dict[str, Column] = {}
         for name in list(self.cells):
             bare = name.rpartition(":")[2]
+            if bare in SHARES and not self.has_panel:  # they are whole, as the outcomes say
+                del self.cells[name]
+                continue
             kind = np.float64 if bare in _REAL else np.int32
             if bare in _FLAGS or bare in ("outcome", "both"):
                 kind = np.int8
@@ -357,7 +373,7 @@ def _place(name: str) -> tuple[int, str, int]:
 
 def _shares(outcome: Outcome, votes: tuple[Outcome, ...], prefix: str = "") -> dict[str, float]:
     shares = (0, 0, 0) if outcome is Outcome.UNSCORED else shares_of(outcome, votes)
-    return {f"{prefix}{name}": share for name, share in zip(_SHARES, shares, strict=True)}
+    return {f"{prefix}{name}": share for name, share in zip(SHARES, shares, strict=True)}
 
 
 def _in_kits(

@@ -88,9 +88,9 @@ def _official(
     frame: Frame, rows: Mask, units: Units, protocol: str, *, stop_first: bool
 ) -> dict[str, Any]:
     """A public kit's figures, its rules for replies and its quirks included (docs/scoring.md)."""
-    right, missed, wrong, both, exact, kept, outcome = (
-        frame[f"{protocol}:{name}"]
-        for name in ("right", "missed", "wrong", "both", "exact", "kept", "outcome")
+    right, missed, wrong = frame.shares(f"{protocol}:")
+    outcome, exact, both, kept = (
+        frame[f"{protocol}:{name}"] for name in ("outcome", "exact", "both", "kept")
     )
     scored = frame["asked"] & (outcome != OUTCOMES.index("unscored"))
     after = np.where(kept, scored, True)

@@ -49,10 +49,9 @@ def view_values(frame: Frame, view: str) -> tuple[Mask, dict[str, Floats]]:
     """
     kept, cut = frame["kept"], view == "as_experienced"
     counted = np.where(kept, frame["scored"], True) if cut else frame["scored"]
-    right, missed, wrong = (
-        np.where(kept, frame[name], name == "missed") if cut else frame[name]
-        for name in ("right", "missed", "wrong")
-    )
+    right, missed, wrong = frame.shares()
+    if cut:
+        right, missed, wrong = right * kept, np.where(kept, missed, 1.0), wrong * kept
     return counted, {
         "accuracy": right,
         "missing": missed,
