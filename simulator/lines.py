@@ -11,7 +11,7 @@ import difflib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from mmrag.errors import DataError
 from mmrag.records import JudgeItem
@@ -28,9 +28,9 @@ NAMES = {
 }
 """What is called by several names: ours first, then those of the kits and of `mmrag export`."""
 
-_SYNONYMS = tuple(name for names in NAMES.values() for name in names)
+_OURS = {name: ours for ours, names in NAMES.items() for name in names}
 _NUMBERS = ("turn_index", "turn_idx")
-_YES_OR_NO = ("is_ego", "is_correct", "is_miss", *NAMES["exact_match"])
+_YES_OR_NO = ("is_ego", "is_correct", "is_miss", "human_correct", *NAMES["exact_match"])
 
 
 class Row:
@@ -42,13 +42,18 @@ class Row:
         self.number = number
         self.given = given
         """As it stands in the file."""
+        self._ours: dict[str, Any] = {}
+        for name, value in given.items():
+            ours = _OURS.get(name, name)
+            if name == ours or ours not in given:
+                self._ours.setdefault(ours, value)
 
     def __contains__(self, name: str) -> bool:
-        return self.key(name) in self.given
+        return name in self._ours
 
-    def key(self, name: str) -> str:
-        """The name that this row uses for a thing; ours where it has none."""
-        return next((n for n in NAMES.get(name, ()) if n in self.given), name)
+    def get(self, name: str) -> Any:
+        """The value under our name; None where there is none."""
+        return self._ours.get(name)
 
     def text(self, name: str) -> str:
         """A text that has to be there."""
@@ -63,14 +68,14 @@ class Row:
 
     def flag(self, name: str) -> bool | None:
         """True or false; None where it is absent or null."""
-        value = self.given.get(self.key(name))
+        value = self._ours.get(name)
         if value is not None and not isinstance(value, bool):
             self._wrong(name, "true or false")
         return value
 
     def item(self) -> JudgeItem:
         """Question, references and prediction, as a judge is given them."""
-        references = self.given.get(self.key("references"))
+        references = self._ours.get("references")
         if isinstance(references, str):
             references = [references]
         if references is None:
@@ -84,35 +89,34 @@ class Row:
             prediction=self.text("prediction"),
         )
 
-    def check(self, known: tuple[str, ...]) -> None:
+    def check(self, known: frozenset[str]) -> None:
         """Refuse a field that nobody knows: it may be a misspelt one that would be overlooked."""
         for name in self.given:
-            if name not in known and name not in _SYNONYMS:
-                every = sorted({*known, *_SYNONYMS})
+            if name not in known and name not in _OURS:
+                every = sorted({*known, *_OURS})
                 near = difflib.get_close_matches(name, every, n=1)
-                cure = f"did you mean {near[0]!r}?" if near else "remove it."
-                raise DataError(
-                    f"{self.where}: unknown field {name!r}; {cure} Known are {', '.join(every)}."
-                )
+                cure = f"did you mean {near[0]!r}?" if near else "remove it (docs/scoring.md)."
+                raise DataError(f"{self.where}: unknown field {name!r}; {cure}")
 
     def _needed(self, name: str, kind: type, words: str) -> Any:
-        value = self.given.get(self.key(name))
-        if name not in self:
+        value = self._ours.get(name)
+        if name not in self._ours:
             self._lacks(name, f"{name!r} as {words}")
         if not isinstance(value, kind):
             self._wrong(name, words)
         return value
 
-    def _lacks(self, name: str, words: str) -> None:
-        free = [given for given in self.given if given not in _SYNONYMS]
+    def _lacks(self, name: str, words: str) -> NoReturn:
+        free = [given for given in self.given if given not in _OURS]
         wanted = NAMES.get(name, (name,))
         near = [given for given in free if difflib.get_close_matches(given, wanted, n=1)]
         hint = f"; is {near[0]!r} meant for it?" if near else "."
         raise DataError(f"{self.where}: needs {words}{hint}")
 
-    def _wrong(self, name: str, words: str) -> None:
-        value = json.dumps(self.given.get(self.key(name)), ensure_ascii=False, default=str)
-        raise DataError(f"{self.where}: {self.key(name)!r} is {value[:80]}; write {words}.")
+    def _wrong(self, name: str, words: str) -> NoReturn:
+        value = json.dumps(self._ours.get(name), ensure_ascii=False, default=str)[:80]
+        theirs = next((other for other in NAMES.get(name, ()) if other in self.given), name)
+        raise DataError(f"{self.where}: {theirs!r} is {value}; write {words}.")
 
 
 def read_rows(path: Path) -> Iterator[Row]:

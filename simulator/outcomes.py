@@ -26,7 +26,7 @@ _KITS = (
     "dynamism", "total_turn_count", "is_correct", "is_miss", "is_semantically_correct",
     "api_response",
 )  # fmt: skip
-_KNOWN = tuple(dict.fromkeys((*_OURS, *_KITS, *COLUMNS)))
+_KNOWN = frozenset((*_OURS, *_KITS, *COLUMNS))
 
 
 def read_turns(path: Path) -> list[Said]:
@@ -80,7 +80,7 @@ def _said(row: Row) -> Said:
         exact=bool(row.flag("exact_match")),
         votes=_votes(row),
         is_ego=row.flag("is_ego"),
-        skipped=row.given.get("status") == Status.SKIPPED_AFTER_STOP,
+        skipped=row.get("status") == Status.SKIPPED_AFTER_STOP,
     )
     return Said(turn=turn, item=item, is_judged=outcome is not None)
 
@@ -106,8 +106,11 @@ def _outcome(row: Row) -> Outcome | None:
 
 def _votes(row: Row) -> tuple[Outcome, ...]:
     """A panel's votes, as `mmrag judge` writes them."""
+    votes = row.get("votes")
+    if not votes:
+        return ()
     try:
-        found = msgspec.convert(row.given.get("votes") or [], list[Vote])
+        found = msgspec.convert(votes, list[Vote])
     except msgspec.ValidationError as error:
         raise DataError(f"{row.where}: 'votes' is no list of votes ({error}).") from error
     return tuple(vote.outcome for vote in found)
@@ -117,7 +120,7 @@ def _item(row: Row) -> JudgeItem | None:
     """The reply, where the line holds all that a judge needs, or has to hold it."""
     there = [name in row for name in ("question", "references", "prediction")]
     is_told = "outcome" in row or "is_correct" in row
-    if is_told and (not all(there) or row.given[row.key("prediction")] is None):
+    if is_told and (not all(there) or row.get("prediction") is None):
         return None
     return row.item() if any(there) else None
 

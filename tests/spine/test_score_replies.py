@@ -334,3 +334,15 @@ def test_a_run_goes_the_same_way(tmp_path: Path) -> None:
     shown = scored(folder, "--protocol", "crag-mm", "--stop", "never", "--judge", "fixed")
     assert tuple(shown["all"][k] for k in ("correct", "miss", "hallucination")) == (3, 1, 0)
     assert shown["judge"] == "fixed:perfect"
+
+
+def test_an_exported_run_is_scored_as_the_run(tmp_path: Path) -> None:
+    """With its replies, and with the turns that a stop left unasked."""
+    folder, file = tmp_path / "run", tmp_path / "turns.jsonl"
+    said = ByNumber(lambda session, turn: "cimc"[turn] if session == "s001" else "cicm"[turn])
+    run_all(folder, [make_session(n) for n in range(3)], said)
+    mmrag("export", str(folder), str(file))
+    for protocol in ("strict", *KITS):
+        ours, theirs = (scored(place, "--protocol", protocol)["all"] for place in (folder, file))
+        assert ours == theirs
+    assert ours["not_asked"] > 0
