@@ -11,6 +11,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.records import Record
+from simulator.datasets.as_kit import check_reader
 from simulator.engine import Rules
 from simulator.stopping import StopPolicy
 
@@ -45,6 +46,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limit: int | None = None
     sample_ids: tuple[str, ...] = ()
     allow_private_urls: bool = False
+    as_kit: str = "none"
+    """Read CRAG-MM as a public kit does: none, crag-mm or kddcup25."""
 
     def __post_init__(self) -> None:
         StopPolicy.parse(self.stop)
@@ -54,6 +57,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SpecError(
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
             )
+        check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")
         if not all(1 <= severity <= 5 for severity in self.severities) or not self.severities:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.metrics.protocols import TurnScore, score
-from mmrag.records import Outcome, Record, Status, TurnResult
+from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult
+from simulator.counting import counted
 from simulator.engine import outcome_of
+from simulator.official import Said, as_in_kit
 from simulator.stopping import StopPolicy
 from simulator.store import RunReader
 
@@ -47,29 +49,126 @@ def options_for(run: RunReader, **given: Any) -> ScoreOptions:
     return ScoreOptions(**{**own, **told})
 
 
+Judging = Callable[[list[Said]], list[Said]]
+"""Gives replies other verdicts than those that a run holds."""
+
+
+def turns_of(
+    run: RunReader, options: ScoreOptions, judging: Judging | None = None
+) -> Iterator[TurnScore]:
+    """Every turn of a run as a protocol counts it, in the data set's order."""
+    found: Iterable[Said] = _said(run, options.agent_errors, options.degradation)
+    if judging is not None:
+        found = judging(list(found))
+    return (as_in_kit(said, options.protocol) for said in found)
+
+
 def turn_scores(
     run: RunReader, *, agent_errors: str = "unscored", degradation: str | None = None
 ) -> Iterator[TurnScore]:
-    """Every turn of a run as scoring sees it, in the data set's order."""
+    """Every turn of a run with the verdicts that it holds."""
+    return turns_of(run, ScoreOptions(agent_errors=agent_errors, degradation=degradation))
+
+
+def condition_of(turn: TurnScore) -> str:
+    """The degradation that a turn of a run was asked under."""
+    return turn.session_id.partition("\x00")[0]
+
+
+def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterator[Said]:
     for session in run.sessions():
         condition = session.capture.degradation
         if degradation is not None and condition != degradation:
             continue
-        name = session.id if condition == "clean" else f"{session.id}@{condition}"
+        # A condition holds no NUL, so that no session's name can pass for another's.
+        name = f"{condition}\x00{session.id}"
         for result in run.turns(session.id, condition):
-            yield TurnScore(
+            verdict = result.verdict
+            turn = TurnScore(
                 session_id=name,
                 cluster=session.id,
                 turn_index=result.turn_index,
                 outcome=_outcome(result, agent_errors),
-                exact=result.verdict is not None and result.verdict.exact,
+                exact=verdict is not None and verdict.exact,
+                votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
                 is_ego=session.capture.is_ego,
                 skipped=result.status is Status.SKIPPED_AFTER_STOP,
             )
+            yield Said(turn=turn, item=_item(session.turns[result.turn_index], result))
 
 
-def score_run(run: RunReader, options: ScoreOptions = ScoreOptions()) -> dict[str, Any]:
-    """Figures of a run with the options they were computed under and the statuses behind them."""
+def _item(turn: Turn, result: TurnResult) -> JudgeItem | None:
+    if result.reply is None:
+        return None
+    return JudgeItem(
+        id=f"{result.session_id}/{result.turn_index}",
+        question=turn.query,
+        references=turn.reference.all_texts,
+        prediction=result.reply.text,
+    )
+
+
+class RunState(Record, frozen=True, kw_only=True):
+    """Whether a run is whole, and what is missing where it is not."""
+
+    finished: bool
+    conversations: int
+    """That have begun."""
+    expected_conversations: int | None
+    """None where the run does not say how many were planned."""
+    not_begun: int | None
+    broken_off: int
+    """Begun, and with turns missing."""
+    turns: int
+    missing_turns: int
+    """Of the conversations that have begun."""
+
+    def warning(self, name: str) -> str | None:
+        """In a sentence what is missing; None of a run that is finished."""
+        if self.finished:
+            return None
+        parts: list[str] = []
+        if self.not_begun:
+            parts.append(f"{self.not_begun} of {self.expected_conversations} not begun")
+        if self.broken_off:
+            parts.append(f"{self.broken_off} broken off")
+        if self.missing_turns:
+            parts.append(f"{counted(self.missing_turns, 'turn')} missing")
+        what = f" ({', '.join(parts)})" if parts else ""
+        return (
+            f"{name} is not finished{what}: the figures are those of what is there. "
+            "`mmrag resume` completes it."
+        )
+
+
+def run_state(run: RunReader) -> RunState:
+    """How far a run has come."""
+    sizes = run.conversation_sizes()
+    begun, turns = len(sizes), sum(there for _, there in sizes)
+    missing = [planned - there for planned, there in sizes if there < planned]
+    plan: dict[str, Any] = run.meta("plan") or {}
+    expected = int(plan["sessions"]) * len(plan["degradations"]) if plan else None
+    whole = not missing and (expected is None or begun >= expected)
+    return RunState(
+        finished=bool(run.meta("finished")) and whole,
+        conversations=begun,
+        expected_conversations=expected,
+        not_begun=None if expected is None else max(expected - begun, 0),
+        broken_off=len(missing),
+        turns=turns,
+        missing_turns=sum(missing),
+    )
+
+
+def score_run(
+    run: RunReader,
+    options: ScoreOptions = ScoreOptions(),
+    turns: Iterable[TurnScore] | None = None,
+) -> dict[str, Any]:
+    """Figures of a run with the options they were computed under and the statuses behind them.
+
+    `turns` are those of `turns_of`, where they were read (and judged) already.
+    """
     there = run.conditions()
     if options.degradation is not None and options.degradation not in there:
         raise SpecError(
@@ -77,19 +176,23 @@ def score_run(run: RunReader, options: ScoreOptions = ScoreOptions()) -> dict[st
             f"{', '.join(there) or 'no session in it yet'}."
         )
     figures: dict[str, Any] = score(
-        turn_scores(run, agent_errors=options.agent_errors, degradation=options.degradation),
+        turns_of(run, options) if turns is None else turns,
         options.protocol,
         stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
         resamples=options.resamples,
         seed=options.seed,
     )
     errors = error_texts(run, options.degradation)
+    state = run_state(run)
+    warning = state.warning("the run")
     return {
         **figures,
         "options": msgspec.structs.asdict(options),
         "judge": run.meta("judge"),
         "statuses": run.turn_counts(),
         "error_texts": None if errors is None else msgspec.structs.asdict(errors),
+        "state": msgspec.structs.asdict(state),
+        "warnings": [] if warning is None else [warning],
     }
 
 

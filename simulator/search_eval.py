@@ -2,15 +2,15 @@
 
 Image search: a query's picture should bring a KG picture of the entity asked about. Web search: the
 question, with the entity named as its first turn's picture shows it, should bring a page that
-answers. Both are recall at k of the *first* relevant result (the published definition), MRR and
-nDCG@10 with binary relevance, with 95 % bootstrap intervals over sessions.
+answers. `hit@k` is the share of queries with a relevant result among the first k (CRAG-MM calls it
+recall), `recall@k` the share of a query's relevant items that are among them; with MRR and nDCG@10
+of binary relevance, all by `mmrag.metrics.retrieval`, and 95 % bootstrap intervals over sessions.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +21,8 @@ import numpy as np
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import UsageError
+from mmrag.metrics.measures import measure
+from mmrag.metrics.retrieval import Ranking, score
 from mmrag.protocols import Reranker
 from mmrag.records import Session
 from mmrag.search.build import build_index
@@ -32,6 +34,14 @@ from mmrag.search.web import Mode, Web
 from simulator.captures import CaptureOptics, degradations
 
 KS = (1, 5, 10, 30, 50)
+_MEASURES = {
+    **{f"hit@{k}": f"hit@{k}" for k in KS},
+    **{f"recall@{k}": f"recall@{k}" for k in KS},
+    "MRR": f"mrr@{max(KS)}",
+    "nDCG@10": "ndcg@10",
+}
+"""Name in the figures → measure (`mmrag.metrics.measures` defines each)."""
+
 _BATCH = 16
 _NEAR = 100
 _OF_KIND = ", of the kind"
@@ -75,8 +85,14 @@ def evaluate(
     sessions = list(_sessions(world, split, limit))
     if not sessions:
         raise UsageError(f"{world} has no sessions in {split}.")
-    figures: dict[str, Any] = {"world": world.name, "split": split, "sessions": len(sessions),
-                               "index": index.fingerprint, "seed": seed}  # fmt: skip
+    figures: dict[str, Any] = {
+        "world": world.name,
+        "split": split,
+        "sessions": len(sessions),
+        "index": index.fingerprint,
+        "seed": seed,
+        "measures": {name: measure(what).formula for name, what in _MEASURES.items()},
+    }
     if what != "web" and index.images is not None:
         figures["images"] = image_figures(world, sessions, index, conditions, seed, on_progress)
     if what != "images" and index.web is not None:
@@ -208,9 +224,9 @@ def _way(web: Web, mode: Mode, reranker: Reranker | None) -> Web:
 
 
 def summarise(cases: Sequence[Case], seed: int = 0) -> dict[str, Any]:
-    """Recall@k, MRR and nDCG@10 over all cases and by slice."""
+    """hit@k, recall@k, MRR and nDCG@10 over all cases and by slice."""
     figures: dict[str, Any] = {"queries": len(cases), **_means(cases)}
-    figures["interval"] = {f"recall@{k}": _interval(cases, k, seed) for k in (5, 30, 50)}
+    figures["interval"] = {f"hit@{k}": _interval(cases, k, seed) for k in (5, 30, 50)}
     groups: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         for slice_name, value in case.slices.items():
@@ -243,12 +259,14 @@ def print_figures(figures: dict[str, Any]) -> None:
         if not rows:
             continue
         table = Table(
-            title=f"{part}: {figures['world']}, {figures['split']} (recall at k, nDCG at 10)"
+            title=f"{part}: {figures['world']}, {figures['split']}",
+            caption=f"hit@k: a relevant result is among the first k. MRR: mean of 1 / rank of the "
+            f"first relevant one, 0 beyond {max(KS)}. recall@k: `--json`.",
         )
-        for name in ("way", "queries", *(f"R@{k}" for k in KS), "MRR", "nDCG"):
+        for name in ("way", "queries", *(f"hit@{k}" for k in KS), "MRR", "nDCG@10"):
             table.add_column(name, justify="left" if name == "way" else "right")
         for name, summary in rows:
-            shown = [f"{summary[f'recall@{k}']:.3f}" for k in KS]
+            shown = [f"{summary[f'hit@{k}']:.3f}" for k in KS]
             table.add_row(name, str(summary["queries"]), *shown, f"{summary['MRR']:.3f}",
                           f"{summary['nDCG@10']:.3f}")  # fmt: skip
         console.print(table)
@@ -340,28 +358,33 @@ def _names(world: Path) -> dict[str, str]:
 
 
 def _means(cases: Sequence[Case]) -> dict[str, float]:
-    n = len(cases) or 1
-    figures = {f"recall@{k}": sum(_hit(c, k) for c in cases) / n for k in KS}
-    figures["MRR"] = sum(1 / c.ranks[0] if c.ranks else 0.0 for c in cases) / n
-    figures["nDCG@10"] = sum(_ndcg(c, 10) for c in cases) / n
-    return {name: round(value, 4) for name, value in figures.items()}
+    rankings = [_ranking(case) for case in cases]
+    return {name: round(_mean(_values(rankings, what)), 4) for name, what in _MEASURES.items()}
 
 
-def _hit(case: Case, k: int) -> bool:
-    return bool(case.ranks) and case.ranks[0] <= k
+def _ranking(case: Case) -> Ranking:
+    """Results by their ranks; what is relevant and was not found has none."""
+    found = tuple(str(rank) for rank in range(1, max(case.ranks, default=0) + 1))
+    lost = (f"lost {n}" for n in range(case.relevant - len(case.ranks)))
+    relevant = [*map(str, case.ranks), *lost]
+    return Ranking(found=found, gains=dict.fromkeys(relevant, 1.0), relevant_from=1.0)
 
 
-def _ndcg(case: Case, k: int) -> float:
-    best = sum(1 / math.log2(r + 1) for r in range(1, min(case.relevant, k) + 1))
-    gained = sum(1 / math.log2(r + 1) for r in case.ranks if r <= k)
-    return gained / best if best else 0.0
+def _values(rankings: Sequence[Ranking], what: str) -> list[float]:
+    """One value per query; where there is nothing to find, nothing was found."""
+    return [score(measure(what), ranking) or 0.0 for ranking in rankings]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def _interval(cases: Sequence[Case], k: int, seed: int) -> list[float]:
     """95 % bootstrap over sessions: turns of one session are not independent."""
     by_session: dict[str, list[float]] = defaultdict(list)
-    for case in cases:
-        by_session[case.session].append(float(_hit(case, k)))
+    hits = _values([_ranking(case) for case in cases], f"hit@{k}")
+    for case, hit in zip(cases, hits, strict=True):
+        by_session[case.session].append(hit)
     held = list(by_session.values())
     if not held:
         return [0.0, 0.0]

@@ -94,6 +94,15 @@ class RunReader:
             "SELECT session_id, degradation FROM sessions ORDER BY position, degradation"
         )
 
+    def conversation_sizes(self) -> list[tuple[int, int]]:
+        """(turns planned, turns there) of every conversation that has begun."""
+        return self._rows(
+            "SELECT json_array_length(CAST(s.record AS TEXT), '$.turns'), "
+            "(SELECT COUNT(*) FROM turns t WHERE t.session_id = s.session_id "
+            "AND t.degradation = s.degradation) "
+            "FROM sessions s"
+        )
+
     def conditions(self) -> list[str]:
         """Every degradation that something was run under."""
         return [r[0] for r in self._rows("SELECT DISTINCT degradation FROM sessions ORDER BY 1")]

@@ -20,7 +20,6 @@ from typing import Any
 import httpx
 import msgspec
 
-from mmrag.agents.format import make_reply
 from mmrag.agents.outside import Outside
 from mmrag.agents.programs import MAX_LINE, Program, stop_all
 from mmrag.agents.readiness import capacity, warm
@@ -101,11 +100,15 @@ class PythonAgent:
 
 
 def as_reply(said: object) -> Reply:
-    """What an agent returned, as a Reply."""
+    """What an agent returned, as a Reply in its own words.
+
+    Nothing is mended, an empty text least of all, and no text is taken for an abstention: that is
+    the judge's word. The engine bounds the length.
+    """
     if isinstance(said, Reply):
         return said
     if isinstance(said, str):
-        return make_reply(said)
+        return Reply(text=said)
     what = "None" if said is None else f"an object of type {type(said).__name__}"
     raise AgentError(f"the agent returned {what}; return a text or a Reply.")
 
@@ -255,11 +258,10 @@ def _decode(data: bytes, where: str) -> _Answer:
 
 
 def _reply(answer: _Answer) -> Reply:
-    said = make_reply(answer.text, citations=answer.citations)
     confidence = answer.confidence
-    if confidence is None or not 0 <= confidence <= 1:
-        return said
-    return msgspec.structs.replace(said, confidence=confidence)
+    if confidence is not None and not 0 <= confidence <= 1:
+        confidence = None
+    return Reply(text=answer.text, citations=answer.citations, confidence=confidence)
 
 
 def _media_type(data: bytes) -> str:

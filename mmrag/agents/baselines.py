@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from mmrag.agents.format import ABSTAIN, clean_text, make_reply
+from mmrag.agents.format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
 from mmrag.agents.grounded.extractive import ExtractiveReader
@@ -104,7 +104,8 @@ class Straightforward:
                 GenerateOptions(max_tokens=75),
             )
             step.info |= {"model": done.model, "finish": done.finish}
-        return make_reply(done.text, trace=trace.steps, usage=usage + done.usage)
+        text = without_thoughts(done.text)  # else as said: what it is worth is the judge's word
+        return Reply(text=text, trace=trace.steps, usage=usage + done.usage)
 
     def _look(self, query: Query, trace: Trace) -> list[Evidence]:
         with trace.step("image search") as step:

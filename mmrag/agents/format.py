@@ -1,4 +1,7 @@
-"""The form of a reply: one clean line, at most 75 tokens, "I don't know" when abstaining."""
+"""The form of the grounded agent's replies: one clean line, at most 75 tokens, "I don't know".
+
+Other people's agents are quoted as they speak (`adapters.as_reply`): nothing here touches them.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,13 @@ import unicodedata
 
 import msgspec
 
+from mmrag.judges.normalise import is_missing
 from mmrag.records import Reply, Step, Usage
 from mmrag.tokens import cut_text
 
 ABSTAIN = "I don't know"
 MAX_TOKENS = 75
 _LONGEST = 20_000
-
-_REFUSAL = re.compile(
-    r"^\W*(?:sorry[, ]+)?(?:i\s+(?:really\s+)?"
-    r"(?:don.?t|do not|cannot|can.?t|am unable to|am not able to)\s+"
-    r"(?:know|tell|say|determine|answer|be sure|identify|find)|i'?m not (?:sure|certain)|unknown\b|"
-    r"no (?:idea|answer)\b|not enough information)",
-    re.I,
-)
 
 
 def make_reply(
@@ -31,7 +27,7 @@ def make_reply(
     confidence: float | None = None,
     citations: tuple[str, ...] = (),
 ) -> Reply:
-    """A reply from whatever a reader said. Nothing usable is an abstention, never an empty text."""
+    """A reply from whatever its reader found. Nothing usable is an abstention, never empty."""
     clean = clean_text(text)
     if not clean or is_refusal(clean):
         return Reply(text=ABSTAIN, abstained=True, trace=trace, usage=usage, confidence=confidence)
@@ -50,8 +46,7 @@ def clean_text(text: str) -> str:
     >>> clean_text("<think>hm</think> It is\\x07 blue.")
     'It is blue.'
     """
-    text = text[:_LONGEST]
-    text = re.sub(r"<think>.*?(?:</think>|\Z)", " ", text, flags=re.S)
+    text = without_thoughts(text[:_LONGEST])
     text = re.sub(r"<tool_call>.*?(?:</tool_call>|\Z)", " ", text, flags=re.S)
     text = _from_json(text.strip())
     kept = (
@@ -61,10 +56,17 @@ def clean_text(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def without_thoughts(text: str) -> str:
+    """What a model said aloud: blocks of thought are for itself. Other text stays as it stands."""
+    if "<think>" not in text:
+        return text
+    return re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.S).strip()
+
+
 def is_refusal(text: str) -> bool:
-    """Whether a reply says that it does not know and nothing else."""
-    plain = text.replace("’", "'").replace("‘", "'")
-    return bool(_REFUSAL.search(plain)) and len(plain.split()) <= 25
+    """Whether a reply gives no answer, as a judge would see it: a title such as "Unknown Pleasures"
+    and "I don't know, but it is 4" are answers."""
+    return is_missing(text)
 
 
 def _from_json(text: str) -> str:

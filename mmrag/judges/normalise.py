@@ -15,13 +15,21 @@ MAX_CHARS = 4_000
 """Longer replies are judged on their beginning: CRAG-MM cuts at 75 tokens, about 400 characters."""
 
 
-def official_missing(reply: str) -> bool:
-    """Whether both public CRAG-MM kits call this reply missing: their substring rule, literally.
+def official_missing(reply: str, protocol: str = "kddcup25") -> bool:
+    """Whether a public CRAG-MM kit calls this reply missing: its substring rule, literally.
 
-    A curly apostrophe is not recognised, and a reply that goes on to answer is missing all the
-    same. `is_missing` is the strict reading.
+    A reply that goes on to answer is missing all the same. The 2025 kit knows neither the curly
+    apostrophe nor "I do not know"; the 2026 kit (`crag-mm`) knows both, for it drops everything but
+    a-z, digits and spaces first. `is_missing` is the strict reading.
+
+    >>> official_missing("I don’t know."), official_missing("I don’t know.", "crag-mm")
+    (False, True)
     """
-    return "i don't know" in reply.lower()
+    lowered = reply.lower()
+    if protocol == "kddcup25":
+        return "i don't know" in lowered
+    bare = "".join(c for c in lowered if c.isspace() or (c.isascii() and c.isalnum()))
+    return "i dont know" in bare or "i do not know" in bare
 
 
 def official_exact(reply: str, reference: str) -> bool:

@@ -8,7 +8,7 @@ docs/scoring.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
@@ -23,6 +23,10 @@ class TurnScore(Record, frozen=True, kw_only=True):
     turn_index: int
     outcome: Outcome
     exact: bool = False
+    missing: bool = False
+    """A public kit counts the turn as missing beside its outcome (`official.as_in_kit`)."""
+    votes: tuple[Outcome, ...] = ()
+    """What each judge of a panel said: every rate is averaged over the judges, as CRAG does."""
     is_ego: bool | None = None
     cluster: str | None = None
     """The session proper, where `session_id` also names a degradation: intervals resample it, and
@@ -120,24 +124,25 @@ def _official(
     The kits know no unscored turn and ask every turn; here the former is left out of every count,
     and `not_asked` says how many turns of the latter kind are missing from the first view.
     """
-    counted: list[tuple[Outcome, bool]] = []
+    counted: list[_Share] = []
     session_scores: list[float] = []
     not_asked = 0
     for rows in sessions.values():
         kept = kept_turns(rows, stop)
-        before = [(row.outcome, row.exact) for row in rows if not row.skipped]
-        after = [*before[:kept], *[(Outcome.MISSING, False)] * (len(rows) - kept)]
-        before = [pair for pair in before if pair[0] is not Outcome.UNSCORED]
-        after = [pair for pair in after if pair[0] is not Outcome.UNSCORED]
-        not_asked += sum(row.skipped for row in rows)
+        asked = [row for row in rows if not row.skipped]
+        before = _shares(asked)
+        after = _shares(asked[:kept]) + [_CUT] * (len(rows) - kept)
+        not_asked += len(rows) - len(asked)
         counted += after if stop_first else before
         if after:
-            session_scores.append(sum(merged_score(o) for o, _ in after) / len(after))
+            session_scores.append(_mean([one.score for one in after]))
     figures = _counts(counted)
     total = figures["total"]
     if total == 1:  # a quirk of both kits
         figures["truthfulness_score"] = 0.0
     figures["mean_multi_turn_conversation_score"] = _mean(session_scores)
+    struck = sum(map(has_two_strikes, sessions.values()))
+    figures["two_strike_rate"] = _ratio(struck, len(sessions))  # the paper's "early stop"
     if not_asked:
         figures["not_asked"] = not_asked
     return figures
@@ -146,26 +151,21 @@ def _official(
 def _strict(
     sessions: Mapping[str, Sequence[TurnScore]], stop: StopRule, resamples: int, seed: int
 ) -> dict[str, Any]:
-    answered: list[list[tuple[Outcome, bool]]] = []
-    experienced: list[list[tuple[Outcome, bool]]] = []
+    answered: list[list[_Share]] = []
+    experienced: list[list[_Share]] = []
     asked = stopped = struck = successes = 0
     for rows in sessions.values():
         kept = kept_turns(rows, stop)
-        pairs = [(row.outcome, row.exact) for row in rows if not row.skipped]
-        asked += len(pairs)
+        there = [row for row in rows if not row.skipped]
+        asked += len(there)
         stopped += kept < len(rows)
         struck += has_two_strikes(rows)
-        successes += sum(outcome.is_correct for outcome, _ in pairs[:kept])
-        cut_turns = [(Outcome.MISSING, False)] * (len(rows) - kept)
-        answered.append([pair for pair in pairs if pair[0] is not Outcome.UNSCORED])
-        experienced.append(
-            [pair for pair in pairs[:kept] if pair[0] is not Outcome.UNSCORED] + cut_turns
-        )
-    as_answered = _counts([pair for rows in answered for pair in rows])
-    as_experienced = _counts([pair for rows in experienced for pair in rows])
-    session_scores = [
-        sum(merged_score(o) for o, _ in rows) / len(rows) for rows in experienced if rows
-    ]
+        successes += sum(row.outcome.is_correct for row in there[:kept])
+        answered.append(_shares(there))
+        experienced.append(_shares(there[:kept]) + [_CUT] * (len(rows) - kept))
+    as_answered = _counts([one for rows in answered for one in rows])
+    as_experienced = _counts([one for rows in experienced for one in rows])
+    session_scores = [_mean([one.score for one in rows]) for rows in experienced if rows]
     many = len(sessions)
     figures = {
         **as_answered,
@@ -186,8 +186,8 @@ def _strict(
 
 
 def _intervals(
-    answered: Sequence[Sequence[tuple[Outcome, bool]]],
-    experienced: Sequence[Sequence[tuple[Outcome, bool]]],
+    answered: Sequence[Sequence[_Share]],
+    experienced: Sequence[Sequence[_Share]],
     clusters: Sequence[str],
     resamples: int,
     seed: int,
@@ -201,38 +201,76 @@ def _intervals(
 
     result: dict[str, Any] = {}
     for view, sessions in (("as_answered", answered), ("as_experienced", experienced)):
-        outcomes = [outcome for rows in sessions for outcome, _ in rows]
+        shares = [one for rows in sessions for one in rows]
         places = [name for name, rows in zip(clusters, sessions, strict=True) for _ in rows]
         result[view] = {
-            name: interval([float(value(outcome)) for outcome in outcomes], places)
+            name: interval([float(value(one)) for one in shares], places)
             for name, value in _VALUES.items()
         }
     lasting = [(name, rows) for name, rows in zip(clusters, experienced, strict=True) if rows]
-    scores = [_mean([merged_score(outcome) for outcome, _ in rows]) for _, rows in lasting]
+    scores = [_mean([one.score for one in rows]) for _, rows in lasting]
     result["mean_multi_turn_conversation_score"] = interval(scores, [name for name, _ in lasting])
     return result
 
 
-def merged_score(outcome: Outcome) -> float:
-    """1, 0 or −1: automatic evaluation merges perfect and acceptable."""
-    if outcome.is_correct:
-        return 1.0
-    return 0.0 if outcome is Outcome.MISSING else -1.0
+class _Share(NamedTuple):
+    """What a scored turn adds to each rate: whole numbers, or shares of a panel's judges."""
+
+    correct: float
+    missing: float
+    wrong: float
+    exact: bool = False
+
+    @property
+    def score(self) -> float:
+        return self.correct - self.wrong
 
 
-_VALUES: dict[str, Callable[[Outcome], float]] = {
-    "accuracy": lambda outcome: outcome.is_correct,
-    "missing": lambda outcome: outcome is Outcome.MISSING,
-    "hallucination_rate": lambda outcome: merged_score(outcome) < 0,
-    "truthfulness_score": merged_score,
+_CUT = _Share(0, 1, 0)
+"""A turn after the stop."""
+
+_VALUES: dict[str, Callable[[_Share], float]] = {
+    "accuracy": lambda one: one.correct,
+    "missing": lambda one: one.missing,
+    "hallucination_rate": lambda one: one.wrong,
+    "truthfulness_score": lambda one: one.score,
 }
 
 
-def _counts(pairs: Sequence[tuple[Outcome, bool]]) -> dict[str, Any]:
-    total = len(pairs)
-    correct = sum(outcome.is_correct for outcome, _ in pairs)
-    missing = sum(outcome is Outcome.MISSING for outcome, _ in pairs)
-    exact = sum(flag for _, flag in pairs)
+def _shares(rows: Sequence[TurnScore]) -> list[_Share]:
+    """Of the rows that were scored."""
+    return [_share(row) for row in rows if row.outcome is not Outcome.UNSCORED]
+
+
+def _share(row: TurnScore) -> _Share:
+    correct, missing, wrong = shares_of(row.outcome, row.votes)
+    return _Share(correct, 1 if row.missing else missing, wrong, row.exact)
+
+
+def shares_of(outcome: Outcome, votes: Sequence[Outcome] = ()) -> tuple[float, float, float]:
+    """How much of a scored turn is correct, missing and wrong.
+
+    Automatic evaluation merges perfect and acceptable. Several judges that voted share the turn.
+
+    >>> shares_of(Outcome.INCORRECT, (Outcome.PERFECT, Outcome.INCORRECT))
+    (0.5, 0.0, 0.5)
+    """
+    said = [vote for vote in votes if vote is not Outcome.UNSCORED]
+    if len(said) < 2:
+        said = [outcome]
+    correct = sum(vote.is_correct for vote in said)
+    missing = sum(vote is Outcome.MISSING for vote in said)
+    wrong = len(said) - correct - missing
+    if len(said) == 1:
+        return correct, missing, wrong
+    return correct / len(said), missing / len(said), wrong / len(said)
+
+
+def _counts(shares: Sequence[_Share]) -> dict[str, Any]:
+    total = len(shares)
+    correct = sum(one.correct for one in shares)
+    missing = sum(one.missing for one in shares)
+    exact = sum(one.exact for one in shares)
     wrong = total - correct - missing
     return {
         "total": total,

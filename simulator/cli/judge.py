@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 import typer.core
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from mmrag.records import JudgeItem, Verdict
 
 BATCH = 256
-MAX_LINE_BYTES = 4_000_000
+
+T = TypeVar("T")
 
 JudgeName = Annotated[str, typer.Option("--judge", help="Which judge: builtin, exact, model:…")]
 
@@ -40,14 +42,19 @@ def register(app: typer.Typer) -> None:
 
 
 def judge_file(
-    file: Annotated[Path, typer.Argument(help="Lines {id?, question, references, prediction}.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Lines {id?, question, references, prediction}, or a kit's result CSV."
+        ),
+    ],
     judge: JudgeName = "builtin",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print each line with its verdict added.")
     ] = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
 ) -> None:
-    """Judge every line of FILE (`ground_truth` may stand for `references`)."""
+    """Judge every line of FILE. The names in the public kits' result rows are understood too."""
     from collections import Counter
 
     from mmrag.judges import make_judge
@@ -55,7 +62,7 @@ def judge_file(
 
     chosen, counts, usage = make_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
-    for part in _verdicts([(row, item) for row, item in lines], chosen, concurrency):
+    for part in verdicts_of([(row, item) for row, item in lines], chosen, concurrency):
         for row, verdict in part:
             counts[verdict.outcome.value] += 1
             usage += verdict.usage
@@ -100,7 +107,7 @@ def calibrate(
     truth: list[str] = []
     judged: list[str] = []
     unscored = 0
-    for part in _verdicts(lines, chosen, concurrency):
+    for part in verdicts_of(lines, chosen, concurrency):
         for row, verdict in part:
             if verdict.outcome is Outcome.UNSCORED:
                 unscored += 1
@@ -133,48 +140,20 @@ def calibrate(
 
 
 def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
-    """The lines of a JSONL file as they stand, each with what a judge is given of it."""
-    from mmrag.records import JudgeItem
+    """The rows of a JSONL or CSV file as they stand, each with what a judge is given of it."""
+    from simulator.lines import read_rows
 
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}. Give a JSONL file.") from error
-    found: list[tuple[dict[str, Any], JudgeItem]] = []
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        if len(line) > MAX_LINE_BYTES:
-            raise DataError(f"{where}: longer than {MAX_LINE_BYTES:,} bytes. Split the file.")
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: no JSON ({error}). Mend or remove the line.") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: not a JSON object. Write one object per line.")
-        question = _text(row, "question", where)
-        prediction = _text(row, "prediction", where)
-        references = row.get("references", row.get("ground_truth"))
-        if isinstance(references, str):
-            references = [references]
-        if not isinstance(references, list) or not all(isinstance(r, str) for r in references):
-            raise DataError(
-                f"{where}: needs references (a list of texts) or ground_truth (a text or a list)."
-            )
-        item = JudgeItem(
-            id=str(row.get("id", number)),
-            question=question,
-            references=tuple(references),
-            prediction=prediction,
-        )
-        found.append((row, item))
+    if not path.is_file():
+        raise UsageError(f"cannot read {path}: there is no such file. Give JSON lines or a CSV.")
+    found = [(row.given, row.item()) for row in read_rows(path)]
     if not found:
         raise DataError(f"{path} holds no line. Write one JSON object per line.")
     return found
 
 
-def _verdicts(lines: list[tuple[dict[str, Any], JudgeItem]], judge: Judge, concurrency: int) -> Any:
+def verdicts_of(
+    lines: list[tuple[T, JudgeItem]], judge: Judge, concurrency: int
+) -> Iterator[list[tuple[T, Verdict]]]:
     """Batches of lines with their verdicts, in order, with progress on stderr."""
     import asyncio
 
@@ -195,7 +174,7 @@ def _verdicts(lines: list[tuple[dict[str, Any], JudgeItem]], judge: Judge, concu
         for start in range(0, len(lines), BATCH):
             part = lines[start : start + BATCH]
             items = [item for _, item in part]
-            verdicts = many(items) if many else asyncio.run(gather(items))
+            verdicts: list[Verdict] = many(items) if many else asyncio.run(gather(items))
             advance("judging", start + len(part), len(lines))
             yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
 
@@ -206,6 +185,7 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "outcome": verdict.outcome.value,
         "score": verdict.score,
+        "exact": verdict.exact,
         "reason": verdict.reason,
         "judge": verdict.judge,
     }
@@ -261,10 +241,3 @@ def _show(found: Agreement) -> None:
         cells = "".join(f"{found.confusion[name][other]:>12}" for other in names)
         typer.echo(f"{name:<16}{cells}")
     typer.echo("")
-
-
-def _text(row: dict[str, Any], field: str, where: str) -> str:
-    value = row.get(field)
-    if not isinstance(value, str):
-        raise DataError(f"{where}: needs {field!r} as a text.")
-    return value

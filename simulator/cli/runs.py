@@ -12,11 +12,11 @@ import typer
 
 from mmrag.errors import SpecError, UsageError
 from simulator.cli.hosting import Hosting, make_hosting
+from simulator.cli.scoring import score
 from simulator.counting import counted
 
 if TYPE_CHECKING:
     from simulator.config import RunConfig
-    from simulator.results import ScoreOptions
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
@@ -36,7 +36,6 @@ IsolateProcesses = Annotated[
 ReadySeconds = Annotated[
     float, typer.Option(min=0, help="Time limit of making the agent ready; 0: none.")
 ]
-Protocol = Annotated[str, typer.Option(help="strict, crag-mm or kddcup25.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -74,6 +73,10 @@ def run(
     allow_private_urls: Annotated[
         bool | None, typer.Option(help="Let picture URLs lead to private addresses.")
     ] = None,
+    as_kit: Annotated[
+        str | None,
+        typer.Option(help="Read CRAG-MM as a kit does: crag-mm (2026) or kddcup25. Else none."),
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     concurrency: Concurrency = 16,
@@ -103,7 +106,7 @@ def run(
         "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
-        "allow_private_urls": allow_private_urls,
+        "allow_private_urls": allow_private_urls, "as_kit": as_kit,
     }  # fmt: skip
     given = {key: value for key, value in flags.items() if value is not None}
     settings = load_config(config, **given) if config else make_config(given)
@@ -153,62 +156,6 @@ def resume(
     )  # fmt: skip
 
 
-def score(
-    file: Annotated[Path, typer.Argument(metavar="RUN|FILE.jsonl", help="A run, or outcomes.")],
-    protocol: Protocol = "strict",
-    stop: Annotated[
-        str | None, typer.Option(help="Another stop rule than the run's own, or strikes(2).")
-    ] = None,
-    degradation: Annotated[
-        str | None, typer.Option(help="Only this condition of a run, e.g. clean.")
-    ] = None,
-    agent_errors: Annotated[
-        str | None,
-        typer.Option(help="Count a run's failures as unscored, missing or incorrect."),
-    ] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
-    seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Score a run, or any system's outcomes: lines of {session_id, turn_index, outcome, ...}."""
-    from mmrag.metrics.protocols import PROTOCOLS
-    from mmrag.metrics.protocols import score as score_turns
-    from simulator.cli.showing import by_condition
-    from simulator.outcomes import read_outcomes
-    from simulator.results import ScoreOptions, options_for, score_run
-    from simulator.stopping import StopPolicy
-    from simulator.store import RunReader
-
-    if protocol not in PROTOCOLS:
-        raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
-    if file.is_dir():
-        with RunReader(file) as reader:
-            options = options_for(
-                reader, protocol=protocol, stop=stop, agent_errors=agent_errors,
-                degradation=degradation, resamples=resamples, seed=seed,
-            )  # fmt: skip
-            figures = score_run(reader, options)
-            conditions = {} if as_json else by_condition(reader, options)
-    else:
-        if agent_errors is not None or degradation is not None:
-            raise UsageError(
-                f"{file}: a file of outcomes tells neither failures from other turns nor "
-                "conditions; --agent-errors and --degradation are for runs."
-            )
-        options = ScoreOptions(
-            protocol=protocol, stop=stop or "strikes(2)", resamples=resamples, seed=seed or 0
-        )
-        figures = score_turns(
-            read_outcomes(file),
-            protocol,
-            stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
-            resamples=resamples,
-            seed=options.seed,
-        )
-        conditions = {}
-    _print_scores(figures, options, conditions, as_json=as_json)
-
-
 def rejudge(
     folder: RunFolder,
     judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
@@ -219,7 +166,7 @@ def rejudge(
     import asyncio
 
     from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import by_condition, stage_bars
+    from simulator.cli.showing import by_condition, stage_bars, tell_scores
     from simulator.cli.wiring import make_judge
     from simulator.rejudge import rejudge_run
     from simulator.results import options_for, score_run
@@ -237,7 +184,7 @@ def rejudge(
         _say(f"{counted(count, 'reply', 'replies')} judged{unscored}.")
         options = options_for(store)
         conditions = {} if as_json else by_condition(store, options)
-        _print_scores(score_run(store, options), options, conditions, as_json=as_json)
+        tell_scores(score_run(store, options), options, conditions, as_json=as_json)
 
 
 def show(
@@ -332,7 +279,7 @@ def _execute(
     from simulator.cli.ending import heeding_ctrl_c
     from simulator.cli.interrupting import interruptible
     from simulator.cli.live import live_table
-    from simulator.cli.showing import by_condition, failure_note
+    from simulator.cli.showing import by_condition, failure_note, tell_scores
     from simulator.results import options_for, score_run
     from simulator.runner import run_sessions
     from simulator.store import RunStore
@@ -366,7 +313,7 @@ def _execute(
         conditions = {} if as_json else by_condition(store, options)
         note = failure_note(store)
     figures = {**figures, "run": str(out)}
-    _print_scores(figures, options, conditions, as_json=as_json, out=printed)
+    tell_scores(figures, options, conditions, as_json=as_json, out=printed)
     if note is not None:
         _say(f"{note.rstrip('.')}. Ask them again with: {again} --errors")
     if left := left_behind():
@@ -391,22 +338,6 @@ def forget_failures(folder: Path) -> int:
         if dropped:
             store.set_meta("finished", False)
     return dropped
-
-
-def _print_scores(
-    figures: dict[str, Any],
-    options: ScoreOptions,
-    conditions: dict[str, dict[str, Any]],
-    *,
-    as_json: bool,
-    out: TextIO | None = None,
-) -> None:
-    if as_json:
-        typer.echo(json.dumps(figures, indent=2), file=out)
-        return
-    from simulator.cli.showing import print_scores
-
-    print_scores(figures, options, conditions, out=out)
 
 
 def _numbers(text: str | None) -> list[int] | None:

@@ -258,7 +258,7 @@ def search_eval(
     seed: Annotated[int, typer.Option(help="Seed of degradations and intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure recall, MRR and nDCG of both searches on a world's questions, by slice."""
+    """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
     from simulator.cli.showing import stage_bars
     from simulator.search_eval import evaluate, print_figures
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
@@ -15,6 +15,7 @@ from mmrag.records import Status
 from simulator.counting import counted
 
 if TYPE_CHECKING:
+    from mmrag.metrics.protocols import TurnScore
     from simulator.results import ScoreOptions
     from simulator.store import RunReader
 
@@ -33,6 +34,9 @@ _ROWS = {
     "truthfulness_score": "truthfulness",
 }
 
+
+NO_JUDGE = "none"
+"""What stands in the place of a judge where none was asked."""
 
 Advance = Callable[[str, int, int], None]
 """Takes the name of a stage, how much of it is done, and how much there is."""
@@ -104,22 +108,23 @@ def stage_bars() -> Generator[Advance, None, None]:
         yield advance
 
 
-def by_condition(run: RunReader, options: ScoreOptions) -> dict[str, dict[str, Any]]:
+def by_condition(
+    run: RunReader, options: ScoreOptions, read: Iterable[TurnScore] | None = None
+) -> dict[str, dict[str, Any]]:
     """Figures of each condition of a sweep; empty where one condition, or a mixture, is scored.
 
     Without intervals: they would take as long as those of the whole, once for each condition.
     """
-    from mmrag.metrics.protocols import TurnScore, score
-    from simulator.results import turn_scores
+    from mmrag.metrics.protocols import score
+    from simulator.results import condition_of, turns_of
     from simulator.stopping import StopPolicy
 
     config: dict[str, Any] = run.meta("config") or {}
     if options.degradation is not None or config.get("degrade") == "mix":
         return {}
     turns: dict[str, list[TurnScore]] = {}
-    for turn in turn_scores(run, agent_errors=options.agent_errors):
-        condition = turn.session_id.removeprefix(turn.cluster or "").removeprefix("@") or "clean"
-        turns.setdefault(condition, []).append(turn)
+    for turn in turns_of(run, options) if read is None else read:
+        turns.setdefault(condition_of(turn), []).append(turn)
     if len(turns) < 2:
         return {}
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
@@ -127,6 +132,23 @@ def by_condition(run: RunReader, options: ScoreOptions) -> dict[str, dict[str, A
         condition: score(rows, options.protocol, stop=stop, resamples=0)["all"]
         for condition, rows in turns.items()
     }
+
+
+def tell_scores(
+    figures: dict[str, Any],
+    options: ScoreOptions,
+    conditions: dict[str, dict[str, Any]],
+    *,
+    as_json: bool,
+    out: TextIO | None = None,
+) -> None:
+    """Scores for a program or for people, who are also told on stderr what is missing."""
+    if as_json:
+        typer.echo(json.dumps(figures, indent=2), file=out)
+        return
+    print_scores(figures, options, conditions, out=out)
+    for warning in figures.get("warnings", []):
+        typer.secho(warning, fg="yellow", err=True)
 
 
 def print_scores(
@@ -182,6 +204,8 @@ def print_scores(
         console.print(_footer(found), style="dim")
     if figures.get("error_texts"):
         console.print(_plain(f"warning: {ErrorTexts(**figures['error_texts'])}"), style="yellow")
+    if figures.get("judge") == NO_JUDGE:
+        console.print("No judge: only exact matches are right.", style="dim")
     if conditions:
         console.print(_condition_table(conditions, strict=options.protocol == "strict"))
 

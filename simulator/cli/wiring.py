@@ -128,6 +128,7 @@ def open_source(config: RunConfig) -> SessionSource:
         split=config.split,
         as_captured=config.degrade == "mix",
         allow_private_urls=config.allow_private_urls,
+        as_kit=config.as_kit,
     )
 
 

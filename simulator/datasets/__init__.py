@@ -23,6 +23,7 @@ def open_data(
     split: str = "multi-turn",
     as_captured: bool = False,
     allow_private_urls: bool = False,
+    as_kit: str = "none",
 ) -> SessionSource:
     """Open a data set by name. Nothing is read but what describes it.
 
@@ -35,7 +36,9 @@ def open_data(
         place = spec.removeprefix("crag-mm:")
         if place and Path(place).exists():  # else it is an id on the Hub
             place = str(Path(place).absolute())  # an agent may change the working directory
-        return CragMM(place, split=split, allow_private=allow_private_urls)
+        return CragMM(place, split=split, allow_private=allow_private_urls, as_kit=as_kit)
+    if as_kit != "none":
+        raise SpecError(f"--as-kit {as_kit} is for crag-mm:FOLDER-OR-HUB-ID; {spec!r} is another.")
     from simulator.datasets.world import World, mini_folder
 
     folder = mini_folder() if spec == "mini" else Path(spec).absolute()

@@ -14,6 +14,13 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
+from simulator.datasets.as_kit import (
+    check_reader,
+    is_ego_in_kit,
+    is_left_out,
+    seen_in_kit,
+    url_in_kit,
+)
 from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.tables import Table, class_names
@@ -24,7 +31,10 @@ _LABELLED = ("domain", "query_category", "dynamism", "image_quality")
 
 
 class CragMM:
-    """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set."""
+    """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set.
+
+    `as_kit` reads it as one of the public kits does (`simulator.datasets.as_kit`).
+    """
 
     def __init__(
         self,
@@ -33,7 +43,10 @@ class CragMM:
         split: str | None = None,
         fetcher: Fetcher | None = None,
         allow_private: bool = False,
+        as_kit: str = "none",
     ) -> None:
+        check_reader(as_kit)
+        self._as_kit = as_kit
         self._table = Table(source, split)
         self._labels = class_names(self._table.features())
         self._fetcher = fetcher or Fetcher(allow_private=allow_private)
@@ -44,11 +57,16 @@ class CragMM:
         return f"crag-mm-{self._table.fingerprint}"
 
     def __len__(self) -> int:
-        return len(self._table)
+        lost = 0
+        if self._as_kit != "none":
+            lost = sum(self._is_left_out(row) for _, row in self._table.rows(["session_id"]))
+        return len(self._table) - lost
 
     def __iter__(self) -> Iterator[Session]:
         places: dict[str, str] = {}
         for place, row in self._table.rows():
+            if self._is_left_out(row):
+                continue
             session = self._readable(place, row)
             first = places.setdefault(session.id, place)
             if first is not place:  # a run keeps one conversation per id
@@ -57,6 +75,9 @@ class CragMM:
                     "give each row a session_id of its own, or remove one."
                 )
             yield session
+
+    def _is_left_out(self, row: dict[str, Any] | DataError) -> bool:
+        return isinstance(row, dict) and is_left_out(self._as_kit, str(row.get("session_id")))
 
     def _readable(self, place: str, row: dict[str, Any] | DataError) -> Session:
         """The session of a row, or one that says what is wrong with the row."""
@@ -79,7 +100,7 @@ class CragMM:
         answers = _as_rows(row.get("answers"), place, "answers")
         texts, problem = _answers(answers, turns, place, sid)
         quality = turns[0].get("image_quality") or self._named(row).get("image_quality")
-        image, is_ego = self._image(row, place, sid)
+        image, is_ego = self._image(row, place, sid, len(turns))
         if problem:  # found as a broken picture is: when the session is begun
             image = _broken(problem, image.name)
         return Session(
@@ -116,18 +137,24 @@ class CragMM:
                 named[column] = f"{column} {value}"
         return named
 
-    def _image(self, row: dict[str, Any], place: str, sid: str) -> tuple[LazyImage, bool]:
+    def _image(
+        self, row: dict[str, Any], place: str, sid: str, turns: int
+    ) -> tuple[LazyImage, bool]:
         """An egocentric row has its picture inside; the others have a URL."""
-        url = row.get("image_url") or ""
-        if not isinstance(url, str):
+        url = row.get("image_url")
+        if url is not None and not isinstance(url, str):
             raise DataError(f"{place}: image_url is a {type(url).__name__}; write it as a text.")
-        data, name = _embedded(row.get("image")), f"picture of session {sid}"
+        url = url_in_kit(self._as_kit, sid, url, turns)
+        image = self._picture(_embedded(row.get("image")), url or "", place, sid)
+        return seen_in_kit(self._as_kit, image, url), is_ego_in_kit(self._as_kit, url)
+
+    def _picture(self, data: bytes | None, url: str, place: str, sid: str) -> LazyImage:
+        name = f"picture of session {sid}"
         if data is not None:
-            return LazyImage.from_bytes(data, name=name), not url
-        if not url:
-            problem = f"{place}: session {sid!r} has neither a picture nor an image_url."
-            return _broken(problem, name), True
-        return LazyImage(lambda: self._fetcher.fetch(url), name=url), False
+            return LazyImage.from_bytes(data, name=name)
+        if url:
+            return LazyImage(lambda: self._fetcher.fetch(url), name=url)
+        return _broken(f"{place}: session {sid!r} has neither a picture nor an image_url.", name)
 
 
 def _broken(problem: str, name: str) -> LazyImage:

@@ -13,7 +13,6 @@ from mmrag.errors import SpecError
 from mmrag.metrics.correction import Calibration
 from mmrag.records import Record
 from simulator.config import RunConfig
-from simulator.counting import counted
 from simulator.reports.confidence import confidence
 from simulator.reports.conversation import conversation, history_errors
 from simulator.reports.corrected import check_calibration, corrected
@@ -25,7 +24,7 @@ from simulator.reports.retrieval import retrieval
 from simulator.reports.robustness import robustness, stages
 from simulator.reports.slices import dimensions, slice_table, standouts
 from simulator.reports.units import Mask, Uncertainty
-from simulator.results import error_texts
+from simulator.results import error_texts, run_state
 from simulator.stopping import StopPolicy
 from simulator.store import RunReader
 
@@ -200,25 +199,8 @@ def _about(item: Loaded) -> dict[str, Any]:
 
 def _state(item: Loaded) -> dict[str, Any]:
     """Whether the run is whole, and what is missing where it is not."""
-    frame, run = item.frame, item.run
-    begun = len(frame.starts)
-    plan: dict[str, Any] = run.meta("plan") or {}
-    expected = None
-    if plan:
-        expected = int(plan["sessions"]) * len(plan["degradations"])
-    planned = int(frame["turns"][frame.starts].sum())
-    missing_turns = planned - len(frame)
-    whole = frame.unfinished_sessions == 0 and (expected is None or begun >= expected)
-    return {
-        "finished": bool(run.meta("finished")) and whole,
-        "conversations": begun,
-        "expected_conversations": expected,
-        "not_begun": None if expected is None else max(expected - begun, 0),
-        "broken_off": frame.unfinished_sessions,
-        "turns": len(frame),
-        "missing_turns": missing_turns,
-        "statuses": run.turn_counts(),
-    }
+    state = msgspec.structs.asdict(run_state(item.run))
+    return {**state, "statuses": item.run.turn_counts()}
 
 
 def _warnings(loaded: Sequence[Loaded]) -> list[str]:
@@ -230,9 +212,9 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
             "figures are not comparable. `mmrag rejudge` gives them the same one."
         )
     for item in loaded:
-        state = _state(item)
-        if not state["finished"]:
-            found.append(_unfinished(item.name, state))
+        warning = run_state(item.run).warning(item.name)
+        if warning is not None:
+            found.append(warning)
         errors = error_texts(item.run)
         if errors is not None:
             found.append(f"{item.name}: {errors}")
@@ -244,21 +226,6 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
         if len(item.frame.sessions) == 1:
             found.append(f"{item.name}: a single session; there are no intervals and no tests.")
     return found
-
-
-def _unfinished(name: str, state: dict[str, Any]) -> str:
-    parts: list[str] = []
-    if state["not_begun"]:
-        parts.append(f"{state['not_begun']} of {state['expected_conversations']} not begun")
-    if state["broken_off"]:
-        parts.append(f"{state['broken_off']} broken off")
-    if state["missing_turns"]:
-        parts.append(f"{counted(state['missing_turns'], 'turn')} missing")
-    what = f" ({', '.join(parts)})" if parts else ""
-    return (
-        f"{name} is not finished{what}: the figures are those of what is there. "
-        "`mmrag resume` completes it."
-    )
 
 
 def _config(run: RunReader) -> RunConfig | None:

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
-from mmrag.metrics.protocols import StopRule
-from mmrag.records import Outcome, Status, Usage
+from mmrag.metrics.protocols import StopRule, TurnScore, shares_of
+from mmrag.records import JudgeItem, Outcome, Status, Usage
+from simulator.official import OFFICIAL, Said, as_in_kit
 from simulator.reports.evidence import StepItem, Truth, look, truth_of
 from simulator.stopping import StopPolicy
 from simulator.store import RunReader
@@ -44,8 +45,6 @@ class Frame:
     categories: dict[str, list[str]]
     """Column → its names; the column itself holds their numbers, −1 where unknown."""
     starts: NDArray[np.int64]
-    unfinished_sessions: int = 0
-    """Sessions of which turns are missing."""
     questions: list[int] = field(default_factory=list[int])
     """Per session a hash of what is asked and what is right, to tell versions of data apart."""
 
@@ -54,6 +53,17 @@ class Frame:
 
     def __len__(self) -> int:
         return len(self.columns["session"])
+
+    def shares(self, prefix: str = "") -> tuple[Column, Column, Column]:
+        """How much of each turn is right, missed and wrong: whole, unless a panel was divided."""
+        if f"{prefix}right" in self.columns:
+            right, missed, wrong = (self.columns[f"{prefix}{name}"] for name in SHARES)
+            return right, missed, wrong
+        if prefix:
+            outcome = self.columns[f"{prefix}outcome"]
+            return (outcome <= 1) * 1.0, (outcome == 2) * 1.0, (outcome == 3) * 1.0
+        score = self.columns["score"]
+        return (score > 0) * 1.0, (score == 0) * 1.0, (score < 0) * 1.0
 
     def names(self, column: str) -> list[str]:
         """The names that a column of categories may hold."""
@@ -140,6 +150,7 @@ class _Session(msgspec.Struct):
 
 
 class _Reply(msgspec.Struct):
+    text: str = ""
     citations: tuple[str, ...] = ()
     abstained: bool = False
     confidence: float | None = None
@@ -153,10 +164,15 @@ class _Result(msgspec.Struct):
     seconds: float = 0.0
 
 
+class _Vote(msgspec.Struct):
+    outcome: Outcome
+
+
 class _Verdict(msgspec.Struct):
     outcome: Outcome
     exact: bool = False
     usage: Usage = Usage()
+    votes: tuple[_Vote, ...] = ()
 
 
 _NO_REPLY = _Reply()
@@ -173,7 +189,13 @@ _WHOLE = (
     "turn", "turns", "outcome", "input_tokens", "output_tokens", "calls",
     "judge_input_tokens", "judge_output_tokens", "judge_calls",
 )  # fmt: skip
-_REAL = ("confidence", "seconds", "cost", "judge_cost")
+SHARES = ("right", "missed", "wrong")
+"""How much of a turn is what: whole numbers, or shares of a panel's judges."""
+_REAL = ("confidence", "seconds", "cost", "judge_cost", *SHARES)
+_KITS = tuple(
+    f"{protocol}:{what}" for protocol in OFFICIAL for what in ("outcome", "exact", "both", *SHARES)
+)
+"""A turn as a public kit counts it; `both`: exact and missing at once."""
 
 
 class _Reading:
@@ -184,10 +206,10 @@ class _Reading:
         self.sessions: dict[str, int] = {}
         self.questions: list[int] = []
         self.rows = 0
-        self.unfinished = 0
+        self.has_panel = False
         self.names: dict[str, dict[str, int]] = {name: {} for name in _TEXT}
         self.cells: dict[str, list[Any]] = {
-            name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL)
+            name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *_KITS)
         }
         self.steps: dict[str, list[tuple[int, float, float]]] = {}
         self._session = msgspec.json.Decoder(_Session)
@@ -203,7 +225,7 @@ class _Reading:
             self.questions.append(zlib.crc32(asked.encode()))
         if self._truths[0] != session.id:
             self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
-        capture, count = session.capture, 0
+        capture = session.capture
         kind = kind_of(capture.degradation)[0]
         shared = {
             "session": number,
@@ -214,8 +236,6 @@ class _Reading:
         }
         for result, status, verdict in turns:
             self._turn(session, shared, self._result.decode(result), status, verdict)
-            count += 1
-        self.unfinished += count < len(session.turns)
 
     def _turn(
         self,
@@ -231,6 +251,8 @@ class _Reading:
         judged = self._verdict.decode(verdict) if verdict is not None else None
         judging = judged.usage if judged else Usage()
         outcome = self._outcome(judged, status)
+        votes = tuple(vote.outcome for vote in judged.votes) if judged else ()
+        self.has_panel |= len(votes) > 1
         asked = status != Status.SKIPPED_AFTER_STOP
         found = look(reply.trace, reply.citations, truth)
         abstained = reply.abstained or outcome is Outcome.MISSING
@@ -269,6 +291,8 @@ class _Reading:
             "judge_output_tokens": judging.output_tokens,
             "judge_calls": judging.calls,
             "judge_cost": _finite(judging.cost),
+            **_shares(outcome, votes),
+            **_in_kits(turn, result.reply, outcome, votes),
         }
         for name, value in cells.items():
             self.cells[name].append(value)
@@ -293,8 +317,12 @@ class _Reading:
         """Order the rows by condition and find what the stop rule cuts."""
         columns: dict[str, Column] = {}
         for name in list(self.cells):
-            kind = np.float64 if name in _REAL else np.int32
-            if name in _FLAGS or name == "outcome":
+            bare = name.rpartition(":")[2]
+            if bare in SHARES and not self.has_panel:  # they are whole, as the outcomes say
+                del self.cells[name]
+                continue
+            kind = np.float64 if bare in _REAL else np.int32
+            if bare in _FLAGS or bare in ("outcome", "both"):
                 kind = np.int8
             columns[name] = np.asarray(self.cells.pop(name), kind)
         for name, entries in self.steps.items():
@@ -320,14 +348,14 @@ class _Reading:
         columns["score"] = np.select([outcome <= 1, outcome == 2, outcome == 3], [1, 0, -1], 0)
         columns["score"] = columns["score"].astype(np.int8)
         columns["scored"] = (outcome != 4) & ~skipped
-        _apply_stop(columns, starts, sessions, rule)
+        for prefix in ("", *(f"{protocol}:" for protocol in OFFICIAL)):
+            _apply_stop(columns, starts, sessions, rule, prefix)
         return Frame(
             sessions=sessions,
             conditions=conditions[0],
             columns=columns,
             categories=categories,
             starts=starts,
-            unfinished_sessions=self.unfinished,
             questions=self.questions,
         )
 
@@ -352,11 +380,41 @@ def _place(name: str) -> tuple[int, str, int]:
     return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, severity or 0)
 
 
+def _shares(outcome: Outcome, votes: tuple[Outcome, ...], prefix: str = "") -> dict[str, float]:
+    shares = (0, 0, 0) if outcome is Outcome.UNSCORED else shares_of(outcome, votes)
+    return {f"{prefix}{name}": share for name, share in zip(SHARES, shares, strict=True)}
+
+
+def _in_kits(
+    turn: _Turn, reply: _Reply | None, outcome: Outcome, votes: tuple[Outcome, ...]
+) -> dict[str, float]:
+    item = None
+    if reply is not None:
+        item = JudgeItem(
+            question=turn.query, references=(turn.reference.text,), prediction=reply.text
+        )
+    said = Said(
+        turn=TurnScore(session_id="", turn_index=0, outcome=outcome, votes=votes), item=item
+    )
+    cells: dict[str, float] = {}
+    for protocol in OFFICIAL:
+        counted = as_in_kit(said, protocol)
+        cells[f"{protocol}:outcome"] = OUTCOMES.index(counted.outcome)
+        cells[f"{protocol}:exact"] = int(counted.exact)
+        cells[f"{protocol}:both"] = int(counted.missing)
+        cells |= _shares(counted.outcome, counted.votes, f"{protocol}:")
+    return cells
+
+
 def _apply_stop(
-    columns: dict[str, Column], starts: NDArray[np.int64], sessions: list[str], rule: StopRule
+    columns: dict[str, Column],
+    starts: NDArray[np.int64],
+    sessions: list[str],
+    rule: StopRule,
+    prefix: str,
 ) -> None:
-    """`kept`: the turn takes place under the stop rule. `end`: turns that take place."""
-    outcome, asked, session = columns["outcome"], columns["asked"], columns["session"]
+    """`kept`: the turn takes place under the stop rule."""
+    outcome, asked, session = columns[f"{prefix}outcome"], columns["asked"], columns["session"]
     kept = np.zeros(len(outcome), bool)
     known: dict[tuple[str, bytes], int | None] = {}
     values = [Outcome(name) for name in OUTCOMES]
@@ -369,7 +427,7 @@ def _apply_stop(
         cut = known[key]
         count = len(rows) if cut is None else min(cut, len(rows))
         kept[start : start + count] = True
-    columns["kept"] = kept
+    columns[f"{prefix}kept"] = kept
 
 
 def _is(

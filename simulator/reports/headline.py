@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.reports.frame import Frame
+from simulator.reports.frame import OUTCOMES, Frame
 from simulator.reports.units import (
     RATES,
     VIEWS,
@@ -38,8 +38,8 @@ def headline(frame: Frame, rows: Mask, how: Uncertainty) -> dict[str, Any]:
         "scored": scored,
         "coverage": scored / asked if asked else None,
         "strict": {**views, **talk},
-        "crag-mm": _official(frame, rows, "as_answered", talk),
-        "kddcup25": _official(frame, rows, "as_experienced", talk),
+        "crag-mm": _official(frame, rows, units, "crag-mm", stop_first=False),
+        "kddcup25": _official(frame, rows, units, "kddcup25", stop_first=True),
         "not_asked": int((rows & ~frame["asked"]).sum()),
     }
 
@@ -65,7 +65,7 @@ def _conversations(frame: Frame, units: Units, how: Uncertainty) -> dict[str, An
     success = units.sums((frame["score"] > 0) & frame["kept"] & frame["scored"])
     others = {
         "early_stop_rate": (kept < planned) * 1.0,
-        "two_strike_rate": _struck(frame)[units.present] * 1.0,
+        "two_strike_rate": _struck(frame, frame["score"], frame["scored"])[units.present] * 1.0,
         "successful_turns": success,
     }
     return {
@@ -77,32 +77,42 @@ def _conversations(frame: Frame, units: Units, how: Uncertainty) -> dict[str, An
     }
 
 
-def _struck(frame: Frame) -> Mask:
+def _struck(frame: Frame, score: Floats, scored: Mask) -> Mask:
     """Units in which two consecutive scored turns failed, cut or not."""
-    number = frame["unit"][frame["scored"]]
-    failed = frame["score"][frame["scored"]] <= 0
+    number, failed = frame["unit"][scored], score[scored] <= 0
     pairs = failed[1:] & failed[:-1] & (number[1:] == number[:-1])
     return np.bincount(number[1:][pairs], minlength=len(frame.starts)) > 0
 
 
-def _official(frame: Frame, rows: Mask, view: str, talk: dict[str, Any]) -> dict[str, Any]:
-    """A public kit's figures, its quirks included (docs/scoring.md)."""
-    counted, values = view_values(frame, view)
-    chosen = rows & counted
+def _official(
+    frame: Frame, rows: Mask, units: Units, protocol: str, *, stop_first: bool
+) -> dict[str, Any]:
+    """A public kit's figures, its rules for replies and its quirks included (docs/scoring.md)."""
+    right, missed, wrong = frame.shares(f"{protocol}:")
+    outcome, exact, both, kept = (
+        frame[f"{protocol}:{name}"] for name in ("outcome", "exact", "both", "kept")
+    )
+    scored = frame["asked"] & (outcome != OUTCOMES.index("unscored"))
+    after = np.where(kept, scored, True)
+    size = units.sums(where=after)
+    talks = size > 0
+    sums = units.sums(np.where(kept, right - wrong, 0.0), after)
+    is_correct = (outcome <= OUTCOMES.index("acceptable")) * 1.0
+    struck = _struck(frame, is_correct, scored)[units.present]
+    chosen = rows & (after if stop_first else scored)
     total = int(chosen.sum())
-    correct = int(values["accuracy"][chosen].sum())
-    missing = int(values["missing"][chosen].sum())
-    exact = frame["exact"] > 0
-    if view == "as_experienced":
-        exact &= frame["kept"]
+    missed = np.where(both > 0, 1.0, missed)
+    if stop_first:
+        right, missed, exact = right * kept, np.where(kept, missed, 1.0), exact * kept
+    correct, missing = float(right[chosen].sum()), float(missed[chosen].sum())
     share = 1 / total if total else 0.0
-    truthfulness = (2 * correct + missing) / total - 1 if total > 1 else 0.0
     return {
         "total": total,
-        "exact_match": int((exact & chosen).sum()) * share,
-        "accuracy": correct / total if total else 0.0,
-        "missing": missing / total if total else 0.0,
-        "hallucination_rate": (total - correct - missing) / total if total else 0.0,
-        "truthfulness_score": truthfulness,
-        "multi_turn_score": talk["multi_turn_score"]["estimate"] or 0.0,
+        "exact_match": int(exact[chosen].sum()) * share,
+        "accuracy": correct * share,
+        "missing": missing * share,
+        "hallucination_rate": (total - correct - missing) * share,
+        "truthfulness_score": (2 * correct + missing) / total - 1 if total > 1 else 0.0,
+        "multi_turn_score": float((sums[talks] / size[talks]).mean()) if talks.any() else 0.0,
+        "two_strike_rate": float(struck.mean()) if len(struck) else 0.0,
     }

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from simulator.official import OFFICIAL
 from simulator.reports.build import Loaded
-from simulator.reports.frame import OUTCOMES, Frame
+from simulator.reports.frame import OUTCOMES, SHARES, Frame
 from simulator.reports.slices import dimensions, slice_table
 from simulator.reports.units import Uncertainty
 
@@ -110,8 +111,14 @@ def _columns(item: Loaded, steps: Sequence[str]) -> dict[str, Any]:
     for name in _FLAGS:
         values = frame[name]
         columns[name] = pa.array(values > 0, mask=values < 0)
-    for name in ("confidence", "seconds", "cost", "judge_cost", *steps):
+    for name in ("confidence", "seconds", "cost", "judge_cost", *SHARES, *steps):
         columns[name] = _real(frame, name)
+    for protocol in OFFICIAL:
+        columns[f"{protocol}:outcome"] = _named(frame[f"{protocol}:outcome"], list(OUTCOMES))
+        for name in ("exact", "both", "kept"):
+            columns[f"{protocol}:{name}"] = pa.array(frame[f"{protocol}:{name}"] > 0)
+        for name in SHARES:
+            columns[f"{protocol}:{name}"] = _real(frame, f"{protocol}:{name}")
     return columns
 
 

@@ -47,17 +47,16 @@ def view_values(frame: Frame, view: str) -> tuple[Mask, dict[str, Floats]]:
     As answered: the turns that were asked and scored. As experienced: turns after the stop count as
     missing, whether they were asked or not.
     """
-    kept, score = frame["kept"], frame["score"].astype(float)
-    if view == "as_answered":
-        counted = frame["scored"]
-    else:
-        counted = np.where(kept, frame["scored"], True)
-        score = np.where(kept, score, 0.0)
+    kept, cut = frame["kept"], view == "as_experienced"
+    counted = np.where(kept, frame["scored"], True) if cut else frame["scored"]
+    right, missed, wrong = frame.shares()
+    if cut:
+        right, missed, wrong = right * kept, np.where(kept, missed, 1.0), wrong * kept
     return counted, {
-        "accuracy": (score > 0).astype(float),
-        "missing": (score == 0).astype(float),
-        "hallucination_rate": (score < 0).astype(float),
-        "truthfulness_score": score,
+        "accuracy": right,
+        "missing": missed,
+        "hallucination_rate": wrong,
+        "truthfulness_score": right - wrong,
     }
 
 

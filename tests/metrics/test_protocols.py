@@ -195,3 +195,40 @@ def test_patience_draws_by_the_session_whatever_its_degradation() -> None:
         plain = session("iiic", f"s{i}")
         degraded = session("iiic", f"s{i}@low-light@3", cluster=f"s{i}")
         assert kept_turns(plain, rule) == kept_turns(degraded, rule)
+
+
+def test_a_panel_averages_every_rate_over_its_judges() -> None:
+    """CRAG reports each figure's mean over the judges: perfect beside incorrect is worth 0."""
+    split = (Outcome.PERFECT, Outcome.INCORRECT)
+    rows = [
+        TurnScore(session_id="a", turn_index=0, outcome=Outcome.INCORRECT, votes=split),
+        TurnScore(session_id="a", turn_index=1, outcome=Outcome.PERFECT, votes=(split[0],) * 2),
+    ]
+    for protocol in ("strict", "crag-mm", "kddcup25"):
+        figures = score(rows, protocol, resamples=0)["all"]
+        assert figures["accuracy"] == 0.75
+        assert figures["hallucination_rate"] == 0.25
+        assert figures["truthfulness_score"] == 0.5
+        assert figures["mean_multi_turn_conversation_score"] == 0.5
+        assert score(rows[:1] * 1, protocol, resamples=0)["all"]["truthfulness_score"] == 0.0
+
+
+def test_a_judge_that_did_not_vote_counts_for_nothing() -> None:
+    votes = (Outcome.UNSCORED, Outcome.ACCEPTABLE)
+    row = TurnScore(session_id="a", turn_index=0, outcome=Outcome.ACCEPTABLE, votes=votes)
+    assert score([row], resamples=0)["all"]["truthfulness_score"] == 1.0
+
+
+def test_a_reply_can_be_exact_and_missing_at_once() -> None:
+    """Both kits, where the reference itself is "I don't know": correct 1, missing 1, wrong −1."""
+    both = TurnScore(
+        session_id="a", turn_index=0, outcome=Outcome.PERFECT, exact=True, missing=True
+    )
+    wrong = TurnScore(session_id="a", turn_index=1, outcome=Outcome.INCORRECT)
+    figures = score([both, wrong], "crag-mm")["all"]
+    assert [figures[k] for k in ("correct", "miss", "hallucination")] == [1, 1, 0]
+    assert figures["truthfulness_score"] == (2 + 1) / 2 - 1
+    assert figures["mean_multi_turn_conversation_score"] == 0.0
+    alone = score([both], "kddcup25")["all"]
+    assert alone["hallucination"] == -1
+    assert alone["mean_multi_turn_conversation_score"] == 1.0

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fake_runs import make_session as planted_session
 from fake_runs import plant
 
+from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict, Vote
 from simulator.reports.frame import load_frame
 from simulator.reports.headline import headline
 from simulator.reports.units import RATES, Uncertainty
 from simulator.results import ScoreOptions, score_run
 from simulator.stopping import StopPolicy
-from simulator.store import RunReader
+from simulator.store import RunReader, RunStore
 
 
 @pytest.mark.parametrize("condition", ["clean", "low-light@5"])
@@ -70,3 +72,40 @@ def test_one_turn_in_all_has_the_kits_quirk(tmp_path: Path) -> None:
     assert found["scored"] == 1
     assert found["crag-mm"]["truthfulness_score"] == 0.0
     assert found["strict"]["as_answered"]["truthfulness_score"]["estimate"] != 0.0
+
+
+def test_equals_scoring_where_a_panel_voted_and_a_kit_hears_otherwise(tmp_path: Path) -> None:
+    """Votes are averaged, and each kit's own rules hold, in reports as in `mmrag score`."""
+    session = planted_session(6)
+    exact = session.turns[1].reference.text.upper()
+    said = ["I don’t know, but it is", exact, "no idea", "I don't know", "other", "more"]
+    judges = (Outcome.PERFECT, Outcome.INCORRECT), (Outcome.MISSING, Outcome.PERFECT)
+    with RunStore(tmp_path / "run") as store:
+        store.set_meta("judge", "p")
+        store.begin(0, session)
+        for turn, text in zip(session.turns, said, strict=True):
+            votes = judges[turn.index % 2]
+            verdict = Verdict(
+                outcome=votes[1], judge="p", votes=tuple(Vote(judge="j", outcome=v) for v in votes)
+            )
+            store.commit(
+                TurnResult(
+                    session_id=session.id, turn_index=turn.index, status=Status.ANSWERED,
+                    reply=Reply(text=text), verdict=verdict,
+                )
+            )  # fmt: skip
+    with RunReader(tmp_path / "run") as run:
+        for stop in ("never", "strikes(2)", "strikes(1)"):
+            frame = load_frame(run, stop=StopPolicy.parse(stop))
+            ours = headline(frame, frame.condition("clean"), Uncertainty(resamples=0))
+            for protocol in ("crag-mm", "kddcup25"):
+                theirs = score_run(run, ScoreOptions(protocol=protocol, stop=stop))["all"]
+                for rate in (*RATES, "exact_match", "total"):
+                    assert ours[protocol][rate] == pytest.approx(theirs[rate], abs=1e-12), rate
+                score = theirs["mean_multi_turn_conversation_score"]
+                assert ours[protocol]["multi_turn_score"] == pytest.approx(score, abs=1e-12)
+            strict = score_run(run, ScoreOptions(stop=stop, resamples=0))["all"]
+            for view in ("as_answered", "as_experienced"):
+                for rate in RATES:
+                    estimate = ours["strict"][view][rate]["estimate"]
+                    assert estimate == pytest.approx(strict[view][rate], abs=1e-12)

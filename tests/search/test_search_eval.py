@@ -84,7 +84,7 @@ def test_pictures_are_ranked_under_each_condition(
                           ("whole, of the kind", [r for _, _, r in ranks])):  # fmt: skip
             for k in (1, 5, 30, 50):
                 hits = sum(bool(r) and r[0] <= k for r in held) / ASKED
-                assert ways[way][f"recall@{k}"] == pytest.approx(hits, abs=1e-4), (way, k)
+                assert ways[way][f"hit@{k}"] == pytest.approx(hits, abs=1e-4), (way, k)
             best = sum(1 / r[0] if r else 0 for r in held) / ASKED
             assert ways[way]["MRR"] == pytest.approx(best, abs=1e-4)
         assert ways["regions"]["queries"] == ASKED
@@ -114,7 +114,9 @@ def test_figures_counted_by_hand() -> None:
     cases = [Case("a", (1, 3), 3, {"view": "ego"}), Case("b", (7,), 1, {"view": "ego"}),
              Case("c", (), 2, {"view": "other"})]  # fmt: skip
     figures = summarise(cases)
-    assert [figures[f"recall@{k}"] for k in (1, 5, 30)] == [0.3333, 0.3333, 0.6667]
+    assert [figures[f"hit@{k}"] for k in (1, 5, 30)] == [0.3333, 0.3333, 0.6667]
+    # found over relevant: 1/3, 0, 0; then 2/3, 0, 0; then 2/3, 1, 0
+    assert [figures[f"recall@{k}"] for k in (1, 5, 30)] == [0.1111, 0.2222, 0.5556]
     assert figures["MRR"] == round((1 + 1 / 7) / 3, 4)
     # gained over best: (1 + 1/log2(4)) / (1 + 1/log2(3) + 1/log2(4)), then 1/log2(8)
     assert figures["nDCG@10"] == round((1.5 / 2.130930 + 1 / 3) / 3, 4)

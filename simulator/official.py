@@ -1,0 +1,70 @@
+"""Replies under the public kits' protocols: what their own rules decide, and what a judge decides.
+
+Each kit looks for its own words of not knowing and for an exact match, and asks a judge only about
+what is left. The kits know one true answer: the first reference. The quirks, each with its test,
+are in docs/scoring.md.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from mmrag.judges.normalise import official_exact, official_missing
+from mmrag.metrics.protocols import TurnScore
+from mmrag.records import JudgeItem, Outcome, Record
+
+OFFICIAL = ("crag-mm", "kddcup25")
+"""The protocols whose kits read the replies themselves."""
+
+
+class Said(Record, frozen=True, kw_only=True):
+    """A turn with what was said in it."""
+
+    turn: TurnScore
+    """With the outcome that is known so far."""
+    item: JudgeItem | None = None
+    """The reply as a judge is given it; None where there is no reply."""
+    is_judged: bool = True
+    """Whether the outcome is somebody's verdict on the reply."""
+
+
+def is_left(said: Said, protocol: str) -> bool:
+    """Whether a judge has to say what the reply is worth."""
+    if said.item is None:
+        return False
+    if protocol not in OFFICIAL:
+        return True
+    return not (_is_exact(said.item) or official_missing(said.item.prediction, protocol))
+
+
+def as_in_kit(said: Said, protocol: str) -> TurnScore:
+    """The turn as a kit counts it. Other protocols take it as it stands.
+
+    A kit's judge says right or wrong: what only our judge calls missing is wrong. A reply may be an
+    exact match and missing at once, where the reference itself is "I don't know"; it then counts as
+    both.
+    """
+    turn, item = said.turn, said.item
+    if item is None or protocol not in OFFICIAL:
+        return turn
+    exact, missing = _is_exact(item), official_missing(item.prediction, protocol)
+    if exact:
+        outcome = Outcome.PERFECT
+    elif missing:
+        outcome = Outcome.MISSING
+    elif turn.outcome is Outcome.MISSING:
+        outcome = Outcome.INCORRECT
+    else:
+        outcome = turn.outcome
+    votes = () if exact or missing else tuple(map(_right_or_wrong, turn.votes))
+    return msgspec.structs.replace(
+        turn, outcome=outcome, exact=exact, missing=exact and missing, votes=votes
+    )
+
+
+def _right_or_wrong(outcome: Outcome) -> Outcome:
+    return Outcome.INCORRECT if outcome is Outcome.MISSING else outcome
+
+
+def _is_exact(item: JudgeItem) -> bool:
+    return bool(item.references) and official_exact(item.prediction, item.references[0])
