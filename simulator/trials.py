@@ -68,6 +68,7 @@ def turn_scores(trials: Sequence[Trial]) -> list[TurnScore]:
             session_id=t.session.id,
             turn_index=r.turn_index,
             outcome=outcome_of(r),
+            votes=tuple(vote.outcome for vote in r.verdict.votes) if r.verdict else (),
             is_ego=t.session.capture.is_ego,
             skipped=r.status == "skipped_after_stop",
         )

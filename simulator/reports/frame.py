@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
-from mmrag.metrics.protocols import StopRule, TurnScore, shares_of
-from mmrag.records import JudgeItem, Outcome, Status, Usage
-from simulator.official import OFFICIAL, Said, as_in_kit
+from mmrag.metrics.protocols import StopRule
+from mmrag.records import Outcome, Status, Usage
+from simulator.official import OFFICIAL
+from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.evidence import StepItem, Truth, look, truth_of
 from simulator.stopping import StopPolicy
 from simulator.store import RunReader
 
-OUTCOMES = ("perfect", "acceptable", "missing", "incorrect", "unscored")
 MAX_STEPS = 24
 """Names of steps that are timed apart; an agent with more has the rest under `other steps`."""
 
@@ -189,13 +189,7 @@ _WHOLE = (
     "turn", "turns", "outcome", "input_tokens", "output_tokens", "calls",
     "judge_input_tokens", "judge_output_tokens", "judge_calls",
 )  # fmt: skip
-SHARES = ("right", "missed", "wrong")
-"""How much of a turn is what: whole numbers, or shares of a panel's judges."""
 _REAL = ("confidence", "seconds", "cost", "judge_cost", *SHARES)
-_KITS = tuple(
-    f"{protocol}:{what}" for protocol in OFFICIAL for what in ("outcome", "exact", "both", *SHARES)
-)
-"""A turn as a public kit counts it; `both`: exact and missing at once."""
 
 
 class _Reading:
@@ -209,7 +203,7 @@ class _Reading:
         self.has_panel = False
         self.names: dict[str, dict[str, int]] = {name: {} for name in _TEXT}
         self.cells: dict[str, list[Any]] = {
-            name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *_KITS)
+            name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *IN_KITS)
         }
         self.steps: dict[str, list[tuple[int, float, float]]] = {}
         self._session = msgspec.json.Decoder(_Session)
@@ -291,8 +285,8 @@ class _Reading:
             "judge_output_tokens": judging.output_tokens,
             "judge_calls": judging.calls,
             "judge_cost": _finite(judging.cost),
-            **_shares(outcome, votes),
-            **_in_kits(turn, result.reply, outcome, votes),
+            **shares_in(outcome, votes),
+            **in_kits(turn.reference.text, replied, reply.text, outcome, votes),
         }
         for name, value in cells.items():
             self.cells[name].append(value)
@@ -349,7 +343,7 @@ class _Reading:
         columns["score"] = columns["score"].astype(np.int8)
         columns["scored"] = (outcome != 4) & ~skipped
         for prefix in ("", *(f"{protocol}:" for protocol in OFFICIAL)):
-            _apply_stop(columns, starts, sessions, rule, prefix)
+            apply_stop(columns, starts, sessions, rule, prefix)
         return Frame(
             sessions=sessions,
             conditions=conditions[0],
@@ -378,56 +372,6 @@ def _place(name: str) -> tuple[int, str, int]:
 
     kind, severity = kind_of(name)
     return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, severity or 0)
-
-
-def _shares(outcome: Outcome, votes: tuple[Outcome, ...], prefix: str = "") -> dict[str, float]:
-    shares = (0, 0, 0) if outcome is Outcome.UNSCORED else shares_of(outcome, votes)
-    return {f"{prefix}{name}": share for name, share in zip(SHARES, shares, strict=True)}
-
-
-def _in_kits(
-    turn: _Turn, reply: _Reply | None, outcome: Outcome, votes: tuple[Outcome, ...]
-) -> dict[str, float]:
-    item = None
-    if reply is not None:
-        item = JudgeItem(
-            question=turn.query, references=(turn.reference.text,), prediction=reply.text
-        )
-    said = Said(
-        turn=TurnScore(session_id="", turn_index=0, outcome=outcome, votes=votes), item=item
-    )
-    cells: dict[str, float] = {}
-    for protocol in OFFICIAL:
-        counted = as_in_kit(said, protocol)
-        cells[f"{protocol}:outcome"] = OUTCOMES.index(counted.outcome)
-        cells[f"{protocol}:exact"] = int(counted.exact)
-        cells[f"{protocol}:both"] = int(counted.missing)
-        cells |= _shares(counted.outcome, counted.votes, f"{protocol}:")
-    return cells
-
-
-def _apply_stop(
-    columns: dict[str, Column],
-    starts: NDArray[np.int64],
-    sessions: list[str],
-    rule: StopRule,
-    prefix: str,
-) -> None:
-    """`kept`: the turn takes place under the stop rule."""
-    outcome, asked, session = columns[f"{prefix}outcome"], columns["asked"], columns["session"]
-    kept = np.zeros(len(outcome), bool)
-    known: dict[tuple[str, bytes], int | None] = {}
-    values = [Outcome(name) for name in OUTCOMES]
-    ends = np.r_[starts[1:], len(outcome)]
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        rows = outcome[start:end][asked[start:end]]
-        key = (sessions[session[start]], rows.tobytes())
-        if key not in known:
-            known[key] = rule(key[0], [values[code] for code in rows.tolist()])
-        cut = known[key]
-        count = len(rows) if cut is None else min(cut, len(rows))
-        kept[start : start + count] = True
-    columns[f"{prefix}kept"] = kept
 
 
 def _is(
