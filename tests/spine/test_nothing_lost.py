@@ -279,6 +279,13 @@ def test_creation_has_no_half_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert store.meta("judge") == "equality"
 
 
+def test_a_run_that_was_killed_between_its_first_commits_can_be_begun(tmp_path: Path) -> None:
+    with RunStore(tmp_path) as store:
+        store.set_meta("config", RunConfig())  # as it was before these were one commit
+        claim(store, RunConfig(), data="d1", index="i1", judge="equality")
+        assert store.meta("provenance")["data"] == "d1"
+
+
 # -- the folder
 
 
