@@ -156,7 +156,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             return db
         except sqlite3.OperationalError as error:
             db.close()
-            if error.sqlite_errorcode & 0xFF not in (
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (
                 sqlite3.SQLITE_CANTOPEN,
                 sqlite3.SQLITE_READONLY,
             ):

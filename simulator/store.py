@@ -498,8 +498,9 @@ class ImageFolder:
         path = self.path(digest)
         if path.exists() and path.read_bytes() == data:
             return
-        self.folder.mkdir(exist_ok=True)  # not its parents: a run that was moved is not made anew
-        path.parent.mkdir(exist_ok=True)
+        if not path.parent.is_dir():
+            self.folder.mkdir(exist_ok=True)  # not its parents: a moved run is not made anew
+            path.parent.mkdir(exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         try:
             with temporary.open("wb") as file:

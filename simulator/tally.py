@@ -144,15 +144,16 @@ class Ledger:
         self._count.close(remove=whole)
 
     def _stamp(self, *, is_open: bool) -> None:
+        self._total %= _WHOLE
         self.tally = Tally(self.tally.run, self.tally.commits + 1, f"{self._total:016x}", is_open)
         row = (KEY, msgspec.json.encode(self.tally))
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
 
     def _came(self, name: Any, held: Any) -> None:
-        self._total = (self._total + _mark(name, held)) % _WHOLE
+        self._total += _mark(name, held)
 
     def _went(self, name: Any, held: Any) -> None:
-        self._total = (self._total - _mark(name, held)) % _WHOLE
+        self._total -= _mark(name, held)
 
 
 def read(db: sqlite3.Connection) -> Tally | None:

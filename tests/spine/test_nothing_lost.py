@@ -236,6 +236,25 @@ def test_a_picture_that_changed_is_told_and_made_anew(tmp_path: Path) -> None:
         assert path.read_bytes() == session.capture.image.data
 
 
+def test_a_run_without_a_tally_gets_one_when_it_is_written_to(
+    tmp_path: Path, sessions: list[Session]
+) -> None:
+    run_all(tmp_path, sessions, ByNumber())
+    before = figures(tmp_path)
+    with sqlite3.connect(tmp_path / schema.FILE) as db:  # as schema version 2 wrote it
+        db.execute("DELETE FROM meta WHERE key = 'tally'")
+        db.execute("PRAGMA user_version = 2")
+    db.close()
+    assert figures(tmp_path) == before
+    RunStore(tmp_path).close()
+    assert figures(tmp_path) == before
+    with sqlite3.connect(tmp_path / schema.FILE) as db:
+        db.execute("DELETE FROM turns WHERE rowid = 3")
+    db.close()
+    with pytest.raises(StoreError, match="damaged"):
+        RunReader(tmp_path)
+
+
 # -- creation
 
 
@@ -258,6 +277,13 @@ def test_creation_has_no_half_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with RunStore(state) as store:
             claim(store, RunConfig(), **facts)
             assert store.meta("judge") == "equality"
+
+
+def test_a_run_that_was_killed_between_its_first_commits_can_be_begun(tmp_path: Path) -> None:
+    with RunStore(tmp_path) as store:
+        store.set_meta("config", RunConfig())  # as it was before these were one commit
+        claim(store, RunConfig(), data="d1", index="i1", judge="equality")
+        assert store.meta("provenance")["data"] == "d1"
 
 
 # -- the folder
