@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
+
+import typer
 
 from mmrag.agents.readiness import READY_SECONDS
 from mmrag.errors import UsageError
 from mmrag.records import Record
+
+Isolate = Annotated[
+    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
+]
+IsolateMemory = Annotated[
+    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
+]
+IsolateProcesses = Annotated[
+    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
+]
+ReadySeconds = Annotated[
+    float, typer.Option(min=0, help="Time limit of making the agent ready; 0: none.")
+]
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST = 256 << 20
@@ -23,19 +39,19 @@ class Hosting(Record, frozen=True, kw_only=True):
     """None: one per core, and no more than there are conversations at once."""
     ready_seconds: float = READY_SECONDS
 
-
-def make_hosting(
-    isolate: bool, memory: str | None, processes: int | None, ready_seconds: float
-) -> Hosting:
-    """What the flags of a command mean."""
-    if not isolate and (memory is not None or processes is not None):
-        raise UsageError("--isolate-memory and --isolate-processes need --isolate.")
-    return Hosting(
-        isolate=isolate,
-        memory=None if memory is None else _bytes(memory),
-        processes=processes,
-        ready_seconds=ready_seconds,
-    )
+    @staticmethod
+    def read(
+        isolate: bool, memory: str | None, processes: int | None, ready_seconds: float
+    ) -> Hosting:
+        """What the flags of a command mean."""
+        if not isolate and (memory is not None or processes is not None):
+            raise UsageError("--isolate-memory and --isolate-processes need --isolate.")
+        return Hosting(
+            isolate=isolate,
+            memory=None if memory is None else _bytes(memory),
+            processes=processes,
+            ready_seconds=ready_seconds,
+        )
 
 
 def _bytes(text: str) -> int:

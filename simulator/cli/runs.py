@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import SpecError, UsageError
-from simulator.cli.hosting import Hosting, make_hosting
+from simulator.cli.hosting import Hosting, Isolate, IsolateMemory, IsolateProcesses, ReadySeconds
 from simulator.counting import counted
 
 if TYPE_CHECKING:
@@ -23,18 +23,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program."
 Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
-]
-Isolate = Annotated[
-    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
-]
-IsolateMemory = Annotated[
-    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
-]
-IsolateProcesses = Annotated[
-    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
-]
-ReadySeconds = Annotated[
-    float, typer.Option(min=0, help="Time limit of making the agent ready; 0: none.")
 ]
 Protocol = Annotated[str, typer.Option(help="strict, crag-mm or kddcup25.")]
 
@@ -118,7 +106,7 @@ def run(
         return
     if rerun and folder.is_dir():
         forget_failures(folder)
-    hosting = make_hosting(isolate, isolate_memory, isolate_processes, ready_seconds)
+    hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     execute(
         settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
         hosting=hosting,
@@ -146,7 +134,7 @@ def resume(
         settings = read_config(reader)
     if errors:
         forget_failures(folder)
-    hosting = make_hosting(isolate, isolate_memory, isolate_processes, ready_seconds)
+    hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     execute(
         settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
         hosting=hosting,
@@ -302,30 +290,20 @@ def execute(
     hosting: Hosting = Hosting(),
 ) -> None:
     """Run or go on with a run and print its scores."""
-    from mmrag.agents.programs import stop_all
     from simulator.cli.ending import stdout_aside
 
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
-        try:
-            _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
-        finally:
-            stop_all()
+        _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
 
 
 def _execute(
-    settings: RunConfig,
-    out: Path,
-    concurrency: int,
-    max_cost: float | None,
-    hosting: Hosting,
-    printed: TextIO,
-    *,
-    as_json: bool,
-) -> None:
+    settings: RunConfig, out: Path, concurrency: int, max_cost: float | None, hosting: Hosting,
+    printed: TextIO, *, as_json: bool,
+) -> None:  # fmt: skip
     import asyncio
 
-    from mmrag.agents.outside import left_behind
     from mmrag.agents.readiness import capacity
+    from mmrag.agents.threads import left_behind
     from mmrag.cache import Cache, CacheStats, share
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring
