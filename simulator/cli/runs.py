@@ -72,7 +72,7 @@ def run(
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
-    ready_seconds: ReadySeconds = 600.0,
+    ready_seconds: ReadySeconds = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
     ] = False,
@@ -123,7 +123,7 @@ def resume(
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
-    ready_seconds: ReadySeconds = 600.0,
+    ready_seconds: ReadySeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
@@ -286,8 +286,8 @@ def execute(
     *,
     concurrency: int,
     as_json: bool,
-    max_cost: float | None = None,
-    hosting: Hosting = Hosting(),
+    max_cost: float | None,
+    hosting: Hosting,
 ) -> None:
     """Run or go on with a run and print its scores."""
     from simulator.cli.ending import stdout_aside
