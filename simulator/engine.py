@@ -11,7 +11,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from mmrag.agents.checking import checked
-from mmrag.agents.outside import CLOCK, TurnClock, contained, ended
+from mmrag.agents.clock import CLOCK, TurnClock
+from mmrag.agents.outside import contained, ended
 from mmrag.agents.readiness import turn_seconds
 from mmrag.errors import AgentError, DataError, Denied, words
 from mmrag.metrics.protocols import StopRule

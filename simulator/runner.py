@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from mmrag.agents.outside import DaemonThreads
 from mmrag.agents.readiness import READY_SECONDS, cores
+from mmrag.agents.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult

@@ -16,7 +16,7 @@ import msgspec
 
 from mmrag import errors
 from mmrag.agents.adapters import request_of
-from mmrag.agents.outside import CLOCK, TurnClock
+from mmrag.agents.clock import CLOCK, TurnClock
 from mmrag.agents.programs import Program, stop_all
 from mmrag.errors import AgentError, ServiceTimeout
 from mmrag.records import Query, Reply, decode_as

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import inspect
-import queue
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import Context, ContextVar, copy_context
+from concurrent.futures import Future
+from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
-from mmrag.errors import AgentError, MmragError, words
+from mmrag.agents.clock import CLOCK, TurnClock
+from mmrag.agents.threads import Call, DaemonThreads, came_back, left, stop_thread, typed
+from mmrag.errors import AgentError, words
 
 MOST = 500
 """Calls of one agent that may hang; it is asked nothing more once there are so many."""
@@ -30,48 +30,7 @@ MOST = 500
 GRACE = 1.0
 """Seconds in which what was cancelled may tidy up."""
 
-_IDLE_SECONDS = 30.0
 _TICK = 0.25
-
-
-class TurnClock:
-    """The time of one turn. It stands while a turn waits in a queue of the agent's own."""
-
-    def __init__(self) -> None:
-        self._since: Callable[[], float] | float = time.perf_counter()
-        self._until: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Time on the clock."""
-        since, until = self._since, self._until
-        now = time.perf_counter() if until is None else until
-        return max(0.0, now - (since() if callable(since) else since))
-
-    def start(self) -> None:
-        """The agent begins with this turn now; may be said from any thread."""
-        self._since = time.perf_counter()
-
-    def stand(self, alive: Callable[[], float] = time.perf_counter) -> None:
-        """The turn waits as long as the agent shows signs of life; `alive` is when it last did."""
-        self._since = alive
-
-    def stop(self) -> None:
-        """The turn is over; what happens later to the clock is not its time."""
-        if self._until is None:
-            self._until = time.perf_counter()
-
-
-CLOCK: ContextVar[TurnClock | None] = ContextVar("mmrag_turn_clock", default=None)
-"""The clock of the turn that is being asked, where there is one."""
-
-_LEFT: set[object] = set()
-_LEFT_LOCK = threading.Lock()
-
-
-def left_behind() -> int:
-    """How many calls of agents were given up and still go on."""
-    return len(_LEFT)
 
 
 async def contained(call: Callable[[], Any]) -> Any:
@@ -101,110 +60,11 @@ async def ended(task: asyncio.Task[Any]) -> None:
     await asyncio.wait({task}, timeout=GRACE)
     if task.done():
         return
-    _leave(task)
-    task.add_done_callback(_come_back)
+    left(task)
+    task.add_done_callback(came_back)
     # The end of the loop must neither wait for it nor complain of it.
     asyncio._unregister_task(task)  # pyright: ignore[reportAttributeAccessIssue]
     task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
-
-
-class DaemonThreads(ThreadPoolExecutor):
-    """As many threads as there are calls; the end of the process waits for none of them.
-
-    It is a `ThreadPoolExecutor` in name, because event loops take nothing else as their default.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self._inboxes: list[queue.SimpleQueue[_Call]] = []
-        self._mutex = threading.Lock()
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Begin a call at once."""
-        return self.begin(partial(fn, *args, **kwargs)).future
-
-    def begin(self, work: Callable[[], Any]) -> _Call:
-        """Begin a call that can be left behind."""
-        call = _Call(work)
-        with self._mutex:
-            inbox = self._inboxes.pop() if self._inboxes else None
-        if inbox is None:
-            inbox = queue.SimpleQueue()
-            threading.Thread(target=self._serve, args=(inbox,), name="agent", daemon=True).start()
-        inbox.put(call)
-        return call
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Nothing to wait for: idle threads end by themselves."""
-
-    def _serve(self, inbox: queue.SimpleQueue[_Call]) -> None:
-        while True:
-            try:
-                call = inbox.get(timeout=_IDLE_SECONDS)
-            except queue.Empty:
-                with self._mutex:
-                    if inbox not in self._inboxes:
-                        continue  # taken at this very moment
-                    self._inboxes.remove(inbox)
-                return
-            try:
-                call.run()
-            finally:
-                _come_back(call)
-            if call.left:
-                return
-            del call
-            with self._mutex:
-                self._inboxes.append(inbox)
-
-
-class _Stopped(SystemExit):
-    """Raised inside a thread that was left behind; threads end with it silently."""
-
-
-class _Call:
-    """One call in a thread."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self._work: Callable[[], Any] | None = work
-        self._lock = threading.Lock()
-        self._thread: int | None = None
-        self._done = False
-        self.left = False
-        self.future: Future[Any] = Future()
-        self.future.set_running_or_notify_cancel()
-
-    def run(self) -> None:
-        work, self._work = self._work, None
-        assert work is not None
-        self._thread = threading.get_ident()
-        value, failure = None, None
-        try:
-            value = work()
-        except Exception as error:
-            failure = _typed(error)
-        except BaseException as error:
-            failure = AgentError(words(error))
-        del work
-        with self._lock:
-            self._done = True
-        if failure is not None:
-            self.future.set_exception(failure)
-        else:
-            self.future.set_result(value)
-
-    def leave(self) -> None:
-        """Wait for it no longer, and have it end as soon as it runs Python again."""
-        with self._lock:
-            if self._done:
-                return
-            self.left = True
-            _leave(self)
-            _stop_thread(self._thread)
-
-    def is_left(self) -> bool:
-        """Whether it was left behind and still goes on."""
-        return self in _LEFT
 
 
 class Outside:
@@ -212,7 +72,7 @@ class Outside:
 
     def __init__(self) -> None:
         self._threads = DaemonThreads()
-        self._hung: set[_Call] = set()
+        self._hung: set[Call] = set()
         self._loops: list[_Loop] = []
         weakref.finalize(self, _close_all, self._loops)
 
@@ -269,8 +129,8 @@ class Outside:
         tidied.cancel()
         if turn.future.done():
             return
-        _leave(turn)
-        turn.future.add_done_callback(lambda _: _come_back(turn))
+        left(turn)
+        turn.future.add_done_callback(lambda _: came_back(turn))
         if loop.alive < asked and loop in self._loops:  # it is not this turn alone that hangs
             self._loops.remove(loop)
             loop.leave()
@@ -326,7 +186,7 @@ class _Loop:
             try:
                 value = await contained(make)
             except Exception as error:
-                turn.future.set_exception(_typed(error))
+                turn.future.set_exception(typed(error))
             except BaseException as error:
                 turn.future.set_exception(AgentError(words(error)))
             else:
@@ -349,7 +209,7 @@ class _Loop:
     def leave(self) -> None:
         """Use it no longer, and have its thread end as soon as it runs Python again."""
         self.stop()
-        _stop_thread(self._thread.ident)
+        stop_thread(self._thread.ident)
         for turn in list(self._turns):
             if not turn.begun and not turn.future.done():
                 turn.cancelled = True
@@ -384,30 +244,6 @@ def _close_all(loops: list[_Loop]) -> None:
         loops.pop().stop()
 
 
-def _typed(error: Exception) -> Exception:
-    """The error itself if it can be passed on and told, else what it says."""
-    if isinstance(error, MmragError | _LoopLeft):
-        return error
-    return AgentError(words(error))
-
-
 def _told(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()  # nobody is interested any more, and it need not be logged
-
-
-def _leave(call: object) -> None:
-    with _LEFT_LOCK:
-        _LEFT.add(call)
-
-
-def _come_back(call: object) -> None:
-    with _LEFT_LOCK:
-        _LEFT.discard(call)
-
-
-def _stop_thread(thread: int | None) -> None:
-    if thread is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread), ctypes.py_object(_Stopped)
-        )

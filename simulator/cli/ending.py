@@ -53,7 +53,7 @@ def command_is_done(code: object) -> None:
 
 
 def _watch() -> None:
-    from mmrag.agents.outside import left_behind
+    from mmrag.agents.threads import left_behind
 
     threading.main_thread().join()
     if not left_behind():
@@ -76,8 +76,11 @@ def end_now(code: int) -> None:
 def stdout_aside() -> Generator[TextIO]:
     """Standard output for the command alone; whatever else is written there goes to stderr.
 
-    That holds for `print`, for what C code writes, and for programs that an agent starts.
+    That holds for `print`, for what C code writes, and for programs that an agent starts. Those
+    that agents run in are stopped in the end.
     """
+    from mmrag.agents.programs import stop_all
+
     out, kept = sys.stdout, None
     with contextlib.suppress(OSError, io.UnsupportedOperation):
         if out.fileno() == 1:
@@ -89,6 +92,7 @@ def stdout_aside() -> Generator[TextIO]:
         with contextlib.redirect_stdout(sys.stderr):
             yield out
     finally:
+        stop_all()
         out.flush()
         if kept is not None:
             out.close()

@@ -3,39 +3,56 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated, NamedTuple
 
-from mmrag.agents.readiness import READY_SECONDS
+import typer
+
 from mmrag.errors import UsageError
-from mmrag.records import Record
+
+Isolate = Annotated[
+    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
+]
+IsolateMemory = Annotated[
+    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
+]
+IsolateProcesses = Annotated[
+    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
+]
+ReadySeconds = Annotated[
+    float | None,
+    typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
+]
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST = 256 << 20
 """Bytes; Python and the project's own modules take about as much address space."""
 
 
-class Hosting(Record, frozen=True, kw_only=True):
+class Hosting(NamedTuple):
     """How an agent is kept. No part of a run's settings: a run may be gone on with otherwise."""
 
-    isolate: bool = False
-    memory: int | None = None
+    isolate: bool
+    memory: int | None
     """Bytes of address space of each process."""
-    processes: int | None = None
+    processes: int | None
     """None: one per core, and no more than there are conversations at once."""
-    ready_seconds: float = READY_SECONDS
+    ready_seconds: float
 
+    @staticmethod
+    def read(
+        isolate: bool, memory: str | None, processes: int | None, ready_seconds: float | None
+    ) -> Hosting:
+        """What the flags of a command mean."""
+        from mmrag.agents.readiness import READY_SECONDS
 
-def make_hosting(
-    isolate: bool, memory: str | None, processes: int | None, ready_seconds: float
-) -> Hosting:
-    """What the flags of a command mean."""
-    if not isolate and (memory is not None or processes is not None):
-        raise UsageError("--isolate-memory and --isolate-processes need --isolate.")
-    return Hosting(
-        isolate=isolate,
-        memory=None if memory is None else _bytes(memory),
-        processes=processes,
-        ready_seconds=ready_seconds,
-    )
+        if not isolate and (memory is not None or processes is not None):
+            raise UsageError("--isolate-memory and --isolate-processes need --isolate.")
+        return Hosting(
+            isolate=isolate,
+            memory=None if memory is None else _bytes(memory),
+            processes=processes,
+            ready_seconds=READY_SECONDS if ready_seconds is None else ready_seconds,
+        )
 
 
 def _bytes(text: str) -> int:

@@ -19,8 +19,9 @@ import msgspec
 
 from mmrag.agents.checking import checked
 from mmrag.agents.isolated import Said
-from mmrag.agents.outside import DaemonThreads, contained
+from mmrag.agents.outside import contained
 from mmrag.agents.readiness import warm
+from mmrag.agents.threads import DaemonThreads
 from mmrag.cache import Cache, share
 from mmrag.errors import MmragError, words
 from mmrag.images import LazyImage

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import SpecError, UsageError
-from simulator.cli.hosting import Hosting, make_hosting
+from simulator.cli.hosting import Hosting, Isolate, IsolateMemory, IsolateProcesses, ReadySeconds
 from simulator.cli.scoring import score
 from simulator.counting import counted
 
@@ -23,18 +23,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program."
 Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
-]
-Isolate = Annotated[
-    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
-]
-IsolateMemory = Annotated[
-    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
-]
-IsolateProcesses = Annotated[
-    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
-]
-ReadySeconds = Annotated[
-    float, typer.Option(min=0, help="Time limit of making the agent ready; 0: none.")
 ]
 
 
@@ -87,7 +75,7 @@ def run(
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
-    ready_seconds: ReadySeconds = 600.0,
+    ready_seconds: ReadySeconds = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
     ] = False,
@@ -121,7 +109,7 @@ def run(
         return
     if rerun and folder.is_dir():
         forget_failures(folder)
-    hosting = make_hosting(isolate, isolate_memory, isolate_processes, ready_seconds)
+    hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     execute(
         settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
         hosting=hosting,
@@ -138,7 +126,7 @@ def resume(
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
-    ready_seconds: ReadySeconds = 600.0,
+    ready_seconds: ReadySeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
@@ -149,7 +137,7 @@ def resume(
         settings = read_config(reader)
     if errors:
         forget_failures(folder)
-    hosting = make_hosting(isolate, isolate_memory, isolate_processes, ready_seconds)
+    hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     execute(
         settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
         hosting=hosting,
@@ -245,34 +233,24 @@ def execute(
     *,
     concurrency: int,
     as_json: bool,
-    max_cost: float | None = None,
-    hosting: Hosting = Hosting(),
+    max_cost: float | None,
+    hosting: Hosting,
 ) -> None:
     """Run or go on with a run and print its scores."""
-    from mmrag.agents.programs import stop_all
     from simulator.cli.ending import stdout_aside
 
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
-        try:
-            _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
-        finally:
-            stop_all()
+        _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
 
 
 def _execute(
-    settings: RunConfig,
-    out: Path,
-    concurrency: int,
-    max_cost: float | None,
-    hosting: Hosting,
-    printed: TextIO,
-    *,
-    as_json: bool,
-) -> None:
+    settings: RunConfig, out: Path, concurrency: int, max_cost: float | None, hosting: Hosting,
+    printed: TextIO, *, as_json: bool,
+) -> None:  # fmt: skip
     import asyncio
 
-    from mmrag.agents.outside import left_behind
     from mmrag.agents.readiness import capacity
+    from mmrag.agents.threads import left_behind
     from mmrag.cache import Cache, CacheStats, share
     from simulator.captures import CaptureOptics
     from simulator.cli import wiring

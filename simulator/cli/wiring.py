@@ -54,7 +54,7 @@ def check_agent(config: RunConfig) -> None:
 def make_agent(config: RunConfig, resources: Resources, *, seconds: float = READY_SECONDS) -> Agent:
     """The agent that a config names; what it raises while it is made is its own fault."""
     from mmrag.agents import agents
-    from mmrag.agents.outside import DaemonThreads
+    from mmrag.agents.threads import DaemonThreads
     from mmrag.errors import AgentError, MmragError, words
 
     def make() -> Agent:

@@ -106,7 +106,7 @@ def thumbnail(image: LazyImage, *, side: int = SIDE) -> str | None:
     from PIL import Image
 
     try:
-        small = image.pil().copy()
+        small = image.pil()
     except MmragError:
         return None
     small.thumbnail((side, side), Image.Resampling.LANCZOS)

@@ -86,7 +86,7 @@ def _sheet(cells: list[tuple[LazyImage, str]]) -> Image:
     font = ImageFont.load_default(size=13)
     for n, (image, caption) in enumerate(cells):
         x, y = n % _COLUMNS * _CELL, n // _COLUMNS * (height + _CAPTION)
-        small = image.pil().copy()
+        small = image.pil()
         small.thumbnail((_CELL - 8, height - 8))
         sheet.paste(small, (x + (_CELL - small.width) // 2, y + (height - small.height) // 2))
         for i, line in enumerate(caption.split("\n")[:2]):

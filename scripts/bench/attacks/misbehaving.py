@@ -152,9 +152,9 @@ def WaitsForALock(query: Query) -> object:  # noqa: N802
     return "never"
 
 
-@agent(*LATE)
+@agent(*LATE, isolate=True)
 def WaitsForAProgram(query: Query) -> object:  # noqa: N802
-    return subprocess.run(["sleep", "5"], capture_output=True, text=True).stdout
+    return subprocess.run(["sleep", "3600"], capture_output=True, text=True).stdout
 
 
 @agent(*LATE)
