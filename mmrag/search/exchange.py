@@ -32,7 +32,7 @@ PUBLISHED = {
 def in_full_precision(registry: Registry[Any], spec: str) -> str:
     """The spec with `precision=full` where it leaves the precision open and its encoder has one.
 
-    Vectors that others made were made with 32 bits. A query encoded with fewer lies up to .01 off.
+    Vectors that others made were made with 32 bits. A query encoded with fewer has other cosines.
     """
     parsed = Spec.parse(spec)
     known = inspect.signature(registry.factory(parsed.name)).parameters

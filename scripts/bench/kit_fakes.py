@@ -153,6 +153,7 @@ def _tokenizers() -> None:
 
     ensure_torchvision()
     import transformers
+    import transformers.pipelines  # first: it puts the classes themselves back in place
 
     real = transformers.AutoTokenizer
 
@@ -179,7 +180,7 @@ class Pipeline:
         return step.postprocess(found)
 
 
-def install_package(folder: Path, published: Path) -> None:
+def install_package(folder: Path) -> None:
     """The public search package itself, over folders of ours instead of the hub's."""
     import huggingface_hub
     import torch
@@ -213,7 +214,7 @@ def install_package(folder: Path, published: Path) -> None:
     vars(transformers).update(Pipeline=Pipeline, CLIPModel=Clip, CLIPProcessor=Processor)
     registry = SimpleNamespace(register_pipeline=lambda *_, **__: None)
     vars(transformers.pipelines)["PIPELINE_REGISTRY"] = registry
-    huggingface_hub.snapshot_download = lambda **_: str(published)
+    huggingface_hub.snapshot_download = lambda repo_id, **_: repo_id  # folders stand for names
     sys.path.insert(0, str(folder))
 
 

@@ -66,44 +66,60 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=24)
     parser.add_argument("--agents", default="", help="only these classes, separated by commas")
     parser.add_argument("--work", type=Path, help="keep what was made here")
-    parser.add_argument("--child", nargs=2, metavar=("SIDE", "CASE"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=2, metavar=("SIDE", "KIT"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.child:
-        side, number = chosen.child
-        _child(side, CASES[int(number)], chosen)
+        _child(*chosen.child, chosen)
         return
     with tempfile.TemporaryDirectory() as made:
         work = (chosen.work or Path(made)).resolve()
         work.mkdir(parents=True, exist_ok=True)
         _prepare(work, chosen.sessions)
-        wanted = set(filter(None, chosen.agents.split(",")))
-        for number, case in enumerate(CASES):
-            if not wanted or case.name in wanted:
-                print(json.dumps(_compared(number, case, work, chosen)), flush=True)
+        for kit in ("2026", "2025"):
+            for side in ("home", "here"):
+                _run(side, kit, work, chosen)
+            for case in _wanted(kit, chosen):
+                print(json.dumps(_compared(case, work)), flush=True)
 
 
-def _compared(number: int, case: Case, work: Path, chosen: argparse.Namespace) -> dict[str, Any]:
-    """One agent on both sides, each in a process of its own."""
-    found: dict[str, Any] = {}
-    for side in ("home", "here"):
-        done = subprocess.run(
-            [sys.executable, str(Path(__file__).resolve()), "--work", str(work),
-             "--kit-2026", str(chosen.kit_2026.resolve()), "--kit-2025",
-             str(chosen.kit_2025.resolve()), "--package", str(chosen.package.resolve()),
-             "--child", side, str(number)],
-            capture_output=True, text=True, cwd=work,
-            env=os.environ | {"CRAG_WEBSEARCH_CACHE_DIR": str(work / "pages"),
-                              "CRAG_CACHE_DIR": str(work / "pictures")},
-        )  # fmt: skip
-        if done.returncode:
-            return {"agent": f"{case.kit} {case.name}", "failed": side, "why": done.stderr[-1500:]}
-        found[side] = json.loads((work / f"{side}-{number}.json").read_text())
-    home, here = found["home"], found["here"]
+def _wanted(kit: str, chosen: argparse.Namespace) -> list[Case]:
+    names = set(filter(None, chosen.agents.split(",")))
+    return [c for c in CASES if c.kit == kit and (not names or c.name in names)]
+
+
+def _run(side: str, kit: str, work: Path, chosen: argparse.Namespace) -> None:
+    """One kit's agents on one side, in a process of their own: modules are replaced there."""
+    given = [
+        "--kit-2026",
+        chosen.kit_2026.resolve(),
+        "--kit-2025",
+        chosen.kit_2025.resolve(),
+        "--package",
+        chosen.package.resolve(),
+        "--work",
+        work,
+        "--agents",
+        chosen.agents,
+    ]
+    subprocess.run(
+        [sys.executable, str(Path(__file__).resolve()), *map(str, given), "--child", side, kit],
+        cwd=work, check=True, stdout=subprocess.DEVNULL,
+        env=os.environ | {"CRAG_WEBSEARCH_CACHE_DIR": str(work / "pages"),
+                          "CRAG_CACHE_DIR": str(work / "cached")},
+    )  # fmt: skip
+
+
+def _compared(case: Case, work: Path) -> dict[str, Any]:
+    """What one agent's models were asked on both sides, and what came of it."""
+    home, here = (
+        json.loads((work / f"{side}-{case.kit}-{case.name}.json").read_text())
+        for side in ("home", "here")
+    )
     only_home = list((Counter(home["asked"]) - Counter(here["asked"])).elements())
     only_here = list((Counter(here["asked"]) - Counter(home["asked"])).elements())
     differing = sum(
         sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
-        for one, other in zip(sorted(only_home), sorted(only_here), strict=False)
+        for one, other in itertools.zip_longest(sorted(only_home), sorted(only_here), fillvalue="")
     )
     return {
         "agent": f"{case.kit} {case.name}",
@@ -124,7 +140,7 @@ def _compared(number: int, case: Case, work: Path, chosen: argparse.Namespace) -
 # -- what both sides share: conversations, and a folder in the form that was published
 
 
-def _sessions(number: int) -> list[Any]:
+def _sessions(work: Path) -> list[Any]:
     """Conversations of the mini world with pictures of the size that the 2026 kit makes them."""
     import msgspec
 
@@ -132,12 +148,17 @@ def _sessions(number: int) -> list[Any]:
     from simulator.datasets import open_data
 
     def sized(session: Any) -> Any:
-        picture = LazyImage.from_pil(session.capture.image.pil().resize((960, 1280)))
-        capture = msgspec.structs.replace(session.capture, image=picture)
+        place = work / "pictures" / f"{session.id}.jpg"
+        if not place.exists():
+            place.parent.mkdir(exist_ok=True)
+            session.capture.image.pil().resize((960, 1280)).save(place, quality=95)
+        capture = msgspec.structs.replace(session.capture, image=LazyImage.from_path(place))
         return msgspec.structs.replace(session, capture=capture)
 
     source = open_data("mini", split="multi-turn")
-    return [sized(session) for session in itertools.islice(source, number)]
+    return [
+        sized(session) for session in itertools.islice(source, int((work / "sessions").read_text()))
+    ]
 
 
 def _prepare(work: Path, number: int) -> None:
@@ -189,22 +210,21 @@ def _search_everything(folder: Path, names: tuple[str, ...]) -> None:
         client.get_collection(name).modify(configuration={"hnsw": {"ef_search": 2000}})
 
 
-def _child(side: str, case: Case, chosen: argparse.Namespace) -> None:
+def _child(side: str, kit: str, chosen: argparse.Namespace) -> None:
     from kit_fakes import Models, install, install_package
 
     sys.path.remove(str(Path(__file__).parent))  # it has an agents.py, as the 2025 kit has agents/
-
-    work = chosen.work
-    sessions = _sessions(int((work / "sessions").read_text()))
+    sessions = _sessions(chosen.work)
     models = Models({t.query: t.reference.text for s in sessions for t in s.turns})
     install(models)
     if side == "home":
-        install_package(chosen.package.resolve(), work / case.images / "published")
-    kit = chosen.kit_2026 if case.kit == "2026" else chosen.kit_2025
-    sys.path.insert(0, str(kit.resolve()))
-    said, score = (_home if side == "home" else _here)(case, sessions, work)
-    place = work / f"{side}-{CASES.index(case)}.json"
-    place.write_text(json.dumps({"asked": models.asked, "said": said, "score": score}))
+        install_package(chosen.package)
+    sys.path.insert(0, str(chosen.kit_2026 if kit == "2026" else chosen.kit_2025))
+    for case in _wanted(kit, chosen):
+        models.asked.clear()
+        said, score = (_home if side == "home" else _here)(case, sessions, chosen.work)
+        place = chosen.work / f"{side}-{kit}-{case.name}.json"
+        place.write_text(json.dumps({"asked": models.asked, "said": said, "score": score}))
 
 
 # -- at home
@@ -218,21 +238,12 @@ def _home(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
 
     from mmrag.encoders.text import _minilm_folder
 
+    published = str(work / case.images / "published")
     search = UnifiedSearchPipeline(
-        image_model_name="builtin", image_hf_dataset_id="published",
-        text_model_name=str(_minilm_folder()), web_hf_dataset_id="published",
+        image_model_name="builtin", image_hf_dataset_id=published,
+        text_model_name=str(_minilm_folder()), web_hf_dataset_id=published,
     )  # fmt: skip
-    fakes: dict[str, Any] = {"tokenizers": _Uncut}
-    if case.kit == "2025":  # names an agent that this fork does not have
-        fakes["agents.user_config"] = type("user_config", (), {"UserAgent": None})
-    held = {name: sys.modules.get(name) for name in fakes}
-    sys.modules |= fakes
-    name = "evaluation.evaluator" if case.kit == "2026" else "local_evaluation"
-    evaluation = importlib.import_module(name)
-    for name, module in held.items():
-        sys.modules.pop(name)
-        if module is not None:
-            sys.modules[name] = module
+    evaluation = _evaluation(case.kit)
     made = getattr(importlib.import_module(case.module), case.name)
     data = _Rows([_row(session, case.kit) for session in sessions])
     if case.kit == "2026":
@@ -248,6 +259,26 @@ def _home(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
     said = {f"{t['session_id']}/{t['turn_idx']}": t["agent_response"]
             for t in evaluator.all_turn_data}  # fmt: skip
     return said, scores["all"]
+
+
+def _evaluation(kit: str) -> Any:
+    """The kit's evaluator, with stand-ins for what it asks of the hub."""
+    import importlib
+
+    name = "evaluation.evaluator" if kit == "2026" else "local_evaluation"
+    if name in sys.modules:
+        return sys.modules[name]
+    fakes: dict[str, Any] = {"tokenizers": _Uncut}
+    if kit == "2025":  # its default is an agent that this fork does not have
+        fakes["agents.user_config"] = type("user_config", (), {"UserAgent": None})
+    held = {fake: sys.modules.pop(fake, None) for fake in fakes}
+    sys.modules |= fakes
+    found = importlib.import_module(name)
+    for fake, module in held.items():
+        del sys.modules[fake]
+        if module is not None:
+            sys.modules[fake] = module
+    return found
 
 
 def _options_2026(case: Case) -> dict[str, Any]:
