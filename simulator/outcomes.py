@@ -93,7 +93,7 @@ def _parse(line: bytes, where: str) -> _Line:
             f"{where}: {error}. "
             "A line is {session_id, turn_index, outcome, exact_match?, is_ego?}."
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{where}: not JSON ({error}); write one object per line.") from error
     if row.turn_index < 0:
         raise DataError(f"{where}: turn_index {row.turn_index} is below 0; turns count from 0.")

@@ -78,7 +78,7 @@ def _wholes(chance: random.Random) -> dict[str, bytes]:
             buffer = io.BytesIO()
             try:
                 picture.convert(mode).save(buffer, kind)
-            except Exception:  # noqa: S112 - not in this mode, or no picture format at all
+            except Exception:
                 continue
             found[kind] = buffer.getvalue()
             break
