@@ -152,25 +152,24 @@ def is_public(address: str) -> bool:
     IPv6 has many ways to write an IPv4 address; what counts is where a packet would end.
     """
     found = ipaddress.ip_address(address.split("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inside = _ipv4_in(found)
-        if inside is None:
-            return found in _GLOBAL_UNICAST and found.is_global
-        found = inside
-    return found.is_global and not found.is_multicast
+    if isinstance(found, ipaddress.IPv4Address):
+        return found.is_global and not found.is_multicast
+    inside = _ipv4_in(found)
+    if inside:
+        return all(is_public(str(one)) for one in inside)
+    return found in _GLOBAL_UNICAST and found.is_global
 
 
-def _ipv4_in(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for, if it stands for one."""
-    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+def _ipv4_in(address: ipaddress.IPv6Address) -> tuple[ipaddress.IPv4Address, ...]:
+    """The IPv4 addresses that an IPv6 address stands for."""
     if address.sixtofour is not None:
-        return address.sixtofour
+        return (address.sixtofour,)
     if address.teredo is not None:
-        return min(address.teredo, key=lambda one: one.is_global)
-    if any(address in network for network in _IPV4_AT_THE_END):
-        return last
+        return address.teredo
     isatap = (int(address) >> 32) & 0xFDFFFFFF == 0x5EFE
-    return last if isatap else None
+    if isatap or any(address in network for network in _IPV4_AT_THE_END):
+        return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
+    return ()
 
 
 def default_cache() -> Path:

@@ -128,7 +128,7 @@ def _readable(
 ) -> Session:
     """The session of a row, or one that says what is wrong with the row."""
     try:
-        if not isinstance(row["session_id"], str):
+        if not row["session_id"] or not isinstance(row["session_id"], str):
             raise DataError(f"{place}: no session_id; write the world again.")
         return _session(row, names, take, pictures)
     except Exception as error:  # a row may hold anything

@@ -19,6 +19,9 @@ from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 
+VISITORS = 100
+"""Whose conversations are kept at once, each with its picture; the one longest unused goes."""
+
 
 class LiveSetup(NamedTuple):
     """What the Live page needs beside the runs."""
@@ -38,6 +41,7 @@ def build(runs: dict[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     with gr.Blocks(
         title="mmrag", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as app:  # uploads and downloads are forgotten after an hour, and when the app ends
+        app.state_session_capacity = VISITORS
         gr.Markdown(
             "# mmrag\nWatch what an assistant for smart glasses saw, did and said.",
             elem_id="mm-title",
