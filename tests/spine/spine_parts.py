@@ -72,6 +72,13 @@ class ByNumber:
         return Reply(text=texts[kind], abstained=kind == "m")
 
 
+async def interrupted() -> None:
+    """Called by an agent: the run is cancelled as Ctrl-C does it, and the turn never ends."""
+    for task in asyncio.all_tasks():
+        task.cancel()
+    await asyncio.sleep(60)
+
+
 class Equality:
     """Right when equal. A judge in six lines."""
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import datasets
 import pytest
-from spine_parts import ByNumber, picture, run_all
+from spine_parts import ByNumber, interrupted, picture, run_all
 
 from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailable
 from mmrag.records import Query, Reply, Status
@@ -388,7 +388,7 @@ def test_a_resumed_conversation_keeps_its_picture_when_the_url_is_gone(
     class DiesInTheMiddle(ByNumber):
         async def answer(self, query: Query) -> Reply:
             if query.turn_index == 1:
-                raise asyncio.CancelledError
+                await interrupted()
             return await super().answer(query)
 
     folder = write([v2_row("s001", url=f"{server}/ok.jpg")], tmp_path / "set", "v2-parquet")

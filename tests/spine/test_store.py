@@ -12,7 +12,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from spine_parts import ByNumber, Equality, make_session, run_all
+from spine_parts import ByNumber, Equality, interrupted, make_session, run_all
 
 from mmrag.errors import ConflictError, DataError, StoreError
 from mmrag.images import LazyImage
@@ -79,7 +79,7 @@ def test_resume_asks_only_what_is_missing(tmp_path: Path, sessions: list[Session
     class DiesAfter(ByNumber):
         async def answer(self, query) -> Reply:
             if len(self.seen) == 17:
-                raise asyncio.CancelledError
+                await interrupted()
             return await super().answer(query)
 
     first = DiesAfter()
