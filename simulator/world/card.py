@@ -15,10 +15,11 @@ def dataset_card(about: dict[str, Any], rows: dict[str, int]) -> str:
     )
     lines = "\n".join(f"| {name} | {count:,} |" for name, count in sorted(rows.items()))
     return (
-        f"---\nconfigs:\n{configs}\n---\n\n"
+        f"---\nlicense: apache-2.0\nconfigs:\n{configs}\n---\n\n"
         f"# A fictional world (seed {about['seed']}, size {about['request']['size']})\n\n"
         "Every name and every fact in it is invented; nothing here is true of the real world. "
         "A small share of the pages carries instructions addressed to assistants, on purpose and "
-        "labelled as `hostile`.\n\n"
+        "labelled as `hostile`. Pictures, pages and facts are made by mmrag and under its licence, "
+        "Apache 2.0.\n\n"
         f"| table | rows |\n|---|---|\n{lines}\n"
     )

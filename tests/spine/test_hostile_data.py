@@ -19,6 +19,7 @@ from mmrag.records import Status
 from simulator.datasets.contents import Contents
 from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.world import World, mini_folder, read_world
+from simulator.outcomes import read_outcomes
 from simulator.store import RunReader
 
 
@@ -135,7 +136,7 @@ def world_with(tmp_path: Path, column: str, cells: list[Any]) -> Path:
 @pytest.mark.parametrize(
     ("column", "cell"),
     [("scene", "{"), ("scene", "[" * 5000), ("scene", "[1]"), ("degraded", "{"), ("turns", None),
-     ("extra", None), ("answers", None), ("session_id", None)],
+     ("extra", None), ("answers", None), ("session_id", None), ("session_id", "")],
 )  # fmt: skip
 def test_an_odd_row_of_a_world_is_that_sessions_data_error(
     tmp_path: Path, column: str, cell: Any
@@ -248,3 +249,9 @@ def test_cells_that_are_no_records_are_typed_errors(tmp_path: Path, where: str, 
 
     with pytest.raises(StoreError, match="run"):
         read()
+
+
+def test_an_outcome_nested_beyond_measure_is_no_outcome(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a":' * 20_000)
+    with pytest.raises(DataError, match="line 1: not JSON"):
+        read_outcomes(tmp_path / "a.jsonl")

@@ -18,6 +18,7 @@ from mmrag.protocols import Resources
 from mmrag.records import Status
 from simulator.store import RunReader
 from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
+from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
 
 
@@ -43,6 +44,11 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
     gc.collect()
     held = [o for o in gc.get_objects() if isinstance(o, Image.Image) and o.size == (311, 207)]
     assert held == []
+
+
+def test_the_visitors_whose_talks_are_kept_are_counted() -> None:
+    live = LiveSetup(AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
+    assert build({}, live).state_session_capacity == VISITORS
 
 
 def test_the_history_is_the_agents_own() -> None:

@@ -43,3 +43,9 @@ def test_it_shows_every_domain_type_and_quality() -> None:
 def test_its_pictures_decode() -> None:
     for session in list(World(mini_folder()))[::20]:
         assert session.capture.image.pil().size in ((720, 960), (512, 512))
+
+
+def test_it_says_its_licence() -> None:
+    card = (mini_folder() / "README.md").read_text()
+    assert "license: apache-2.0\n" in card.split("---")[1]
+    assert "Apache 2.0" in card.split("---")[2]
