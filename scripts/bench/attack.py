@@ -34,7 +34,8 @@ SHORT = 8.0
 
 def areas() -> list[str]:
     """Names of all areas."""
-    return sorted(module.name for module in pkgutil.iter_modules(attacks.__path__))
+    names = (module.name for module in pkgutil.iter_modules(attacks.__path__))
+    return sorted(name for name in names if not name.startswith("_"))
 
 
 def attack(area: str, *, seed: int, seconds: float | None) -> tuple[Counter[str], list[str]]:
