@@ -16,10 +16,10 @@ from PIL import Image, ImageDraw, ImageFont
 from mmrag.records import Box
 from simulator.optics import degrade
 from simulator.optics.geometry import bounds
-from simulator.optics.sheet import contact_sheet
-from simulator.world.look import Look
+from simulator.optics.severity_sheet import contact_sheet
+from simulator.world.facts.look import Look
 from simulator.world.pictures import render
-from simulator.world.scene import Scene
+from simulator.world.pictures.scene import Scene
 
 CHAINS = (
     "low-light@2+blurred:motion@2",

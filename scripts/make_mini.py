@@ -14,11 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from simulator.world.build import build
-from simulator.world.manifest import read_manifest
-from simulator.world.request import make_request
-from simulator.world.stats import world_stats
-from simulator.world.verify import verify_world
+from simulator.world.build.folder import build
+from simulator.world.build.request import make_request
+from simulator.world.build.world_manifest import read_manifest
+from simulator.world.checks.stats import world_stats
+from simulator.world.checks.verify import verify_world
 
 SEED = 2025
 MOST_BYTES = 25_000_000

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders.cache import EmbeddingCache
-from mmrag.search.build import build_index
-from mmrag.search.sources import open_source
+from mmrag.search.index.building import build_index
+from mmrag.search.index.sources import open_source
 
 T = TypeVar("T")
 

@@ -35,10 +35,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.optics import degrade
-from simulator.world.look import KINDS, LABELLED, Look
+from simulator.world.facts.look import KINDS, LABELLED, Look
 from simulator.world.pictures import PICTURES_VERSION, render
+from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
-from simulator.world.scene import Scene
 
 FAMILIES = range(1_000_000_000, 1_400_000_000)
 """Numbers of families for training; worlds stay below, props above."""

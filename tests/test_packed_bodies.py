@@ -22,7 +22,7 @@ from mmrag.images import LazyImage
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Message
 from mmrag.records import Query
-from mmrag.search.public import fetch
+from mmrag.search.serving.public_package import fetch
 from simulator.datasets.fetch import Fetcher
 
 UNPACKED = 90 << 20

@@ -54,7 +54,7 @@ def test_threads_that_load_at_once_wait_for_each_other() -> None:
 def test_every_loader_waits() -> None:
     from mmrag.encoders import image, text
     from mmrag.models import local
-    from mmrag.search.rerank import CrossEncoderReranker
+    from mmrag.search.web.rerank import CrossEncoderReranker
 
     for load in (image._load, text._load, local._load, CrossEncoderReranker.__init__):
         assert hasattr(load, "__wrapped__"), load

@@ -12,18 +12,18 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import UsageError
-from simulator.reports.build import Loaded, ReportOptions, load_runs
-from simulator.reports.headline import headline
-from simulator.reports.pairs import (
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.report import Loaded, ReportOptions, load_runs
+from simulator.reports.figures.robustness import robustness
+from simulator.reports.figures.slices import dimensions, slice_table, title_of
+from simulator.reports.read.pairs import (
     Pairs,
     conversation_difference,
     conversation_means,
     match,
     rate_differences,
 )
-from simulator.reports.robustness import robustness
-from simulator.reports.slices import dimensions, slice_table, title_of
-from simulator.reports.units import RATES, Uncertainty
+from simulator.reports.read.session_sums import RATES, Uncertainty
 from ui.catalogue import Catalogue
 
 HOW = Uncertainty(resamples=ReportOptions().resamples, seed=ReportOptions().seed)
@@ -168,7 +168,7 @@ class Analysis:
 
 
 def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:
-    from simulator.reports.units import view_values
+    from simulator.reports.read.session_sums import view_values
 
     counted, values = view_values(pairs.first, "as_answered")
     counted_too, values_too = view_values(pairs.second, "as_answered")

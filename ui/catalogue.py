@@ -18,9 +18,9 @@ import msgspec
 
 from mmrag.errors import MmragError
 from mmrag.records import Outcome, Status
-from simulator.config import RunConfig
-from simulator.stopping import StopPolicy
-from simulator.store import RunReader
+from simulator.run.config import RunConfig
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunReader
 from ui.kgshelf import KGShelf
 
 

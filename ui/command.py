@@ -37,9 +37,9 @@ def ui(
 
 def _check(data: str, search: str, named: list[str]) -> None:
     """Refuse at the start what would otherwise fail at the first question in Live."""
-    from mmrag.search.index import read_manifests
-    from simulator.cli.wiring import check_agent, open_source
-    from simulator.config import RunConfig
+    from mmrag.search.index.opening import read_manifests
+    from simulator.evaluation.wiring import check_agent, open_source
+    from simulator.run.config import RunConfig
 
     for spec in named:
         check_agent(RunConfig(agent=spec))
@@ -60,9 +60,9 @@ def _open(
 ) -> None:
     from mmrag.agents import agents
     from mmrag.listening import address, serve
-    from simulator.cli.wiring import make_resources
-    from simulator.config import RunConfig
     from simulator.counting import counted
+    from simulator.evaluation.wiring import make_resources
+    from simulator.run.config import RunConfig
     from ui.catalogue import find_runs, open_catalogues
     from ui.livework import AgentShelf
     from ui.pages.app import LiveSetup

@@ -180,8 +180,8 @@ def session_of(talk: LiveTalk) -> Session:
 
 def save(talk: LiveTalk, folder: Path) -> Path:
     """Write the talk as a run of one session and return its folder."""
-    from simulator.provenance import provenance
-    from simulator.store import RunStore
+    from simulator.store.provenance import provenance
+    from simulator.store.run_store import RunStore
 
     session = session_of(talk)
     stamp = talk.started.replace(":", "").replace("-", "")[:15]

@@ -25,9 +25,9 @@ from mmrag.records import (
     TurnResult,
     Verdict,
 )
-from simulator.engine import outcome_of
-from simulator.stopping import StopPolicy
-from simulator.store import RunReader
+from simulator.run.engine import outcome_of
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunReader
 from ui.catalogue import stop_policy
 
 

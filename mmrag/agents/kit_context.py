@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import SpecError
-from mmrag.search.public import UnifiedSearchPipeline
+from mmrag.search.serving.public_package import UnifiedSearchPipeline
 
 if TYPE_CHECKING:
     from PIL.Image import Image

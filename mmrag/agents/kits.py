@@ -25,7 +25,7 @@ from mmrag.agents.outside import Outside
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply
-from mmrag.search.public import UnifiedSearchPipeline
+from mmrag.search.serving.public_package import UnifiedSearchPipeline
 from mmrag.torchvision_fix import ensure_torchvision
 
 _GATHER = 0.02

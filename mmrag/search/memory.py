@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mmrag.images import LazyImage
 from mmrag.records import Evidence
-from mmrag.search.words import words
+from mmrag.search.web.words import words
 
 
 class MemoryImageSearch:

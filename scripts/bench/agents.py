@@ -51,11 +51,11 @@ def _specs(text: str) -> list[str]:
 
 def _one(world: Path, spec: str, degradation: str, chosen: argparse.Namespace) -> dict[str, object]:
     from mmrag.metrics.protocols import score, two_strikes
-    from simulator.cli.wiring import make_agent, make_judge, make_resources
-    from simulator.config import RunConfig
     from simulator.datasets.world import World
-    from simulator.engine import Rules
-    from simulator.trials import hold_all, seconds_per_part, turn_scores
+    from simulator.evaluation.wiring import make_agent, make_judge, make_resources
+    from simulator.run.config import RunConfig
+    from simulator.run.engine import Rules
+    from simulator.run.trials import hold_all, seconds_per_part, turn_scores
 
     config = RunConfig(data=str(world), agent=spec, search=chosen.search)
     resources, _ = make_resources(config)
@@ -97,7 +97,7 @@ async def _hold(hold_all, sessions, agent, judge, stop, rules, concurrency):
 
 
 def _degraded(session, spec):
-    from simulator.captures import CaptureOptics
+    from simulator.run.captures import CaptureOptics
 
     return CaptureOptics().apply(session, spec, 0)
 
@@ -114,7 +114,7 @@ def _premises(trials) -> str:
 
 def _stopped(trial) -> bool:
     from mmrag.metrics.protocols import has_two_strikes
-    from simulator.trials import turn_scores
+    from simulator.run.trials import turn_scores
 
     return has_two_strikes(turn_scores([trial]))
 

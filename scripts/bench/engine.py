@@ -33,9 +33,9 @@ from mmrag.records import (
     Turn,
     Verdict,
 )
-from simulator.results import turn_scores
-from simulator.runner import Plan, run_sessions
-from simulator.store import RunReader, RunStore
+from simulator.run.results import turn_scores
+from simulator.run.runner import Plan, run_sessions
+from simulator.store.run_store import RunReader, RunStore
 
 
 def jpeg(seed: int) -> bytes:

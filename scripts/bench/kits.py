@@ -166,9 +166,9 @@ def _prepare(work: Path, number: int) -> None:
     import numpy as np
 
     from mmrag.encoders import image_encoders, text_encoders
-    from mmrag.search.database import IMAGES, WEB, Batch, open_folder
-    from mmrag.search.exchange import import_index
-    from mmrag.search.sources import open_source
+    from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
+    from mmrag.search.index.exchange import import_index
+    from mmrag.search.index.sources import open_source
     from simulator.datasets.world import mini_folder
 
     (work / "sessions").write_text(str(number))
@@ -346,9 +346,9 @@ def _here(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
     from mmrag.agents import agents
     from mmrag.metrics.protocols import score, two_strikes
     from mmrag.protocols import Resources
-    from mmrag.search.index import open_index
-    from simulator.engine import Rules
-    from simulator.trials import hold_all
+    from mmrag.search.index.opening import open_index
+    from simulator.run.engine import Rules
+    from simulator.run.trials import hold_all
 
     index = open_index(work / case.images / "index")
     spec = f"kit:name={case.module}/{case.name}"
@@ -372,7 +372,7 @@ def _here(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
 
 def _scores(trials: list[Any]) -> list[Any]:
     from mmrag.metrics.protocols import TurnScore
-    from simulator.engine import outcome_of
+    from simulator.run.engine import outcome_of
 
     return [
         TurnScore(

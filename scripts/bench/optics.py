@@ -311,8 +311,8 @@ def workers(count: int) -> dict[str, float]:
 def folder(source: str, target: str, processes: int) -> None:
     """Degrade a folder; print the seconds that it took and the processor's."""
     sys.path.insert(0, str(ROOT))
-    from simulator.optics.files import Settings, degrade_files
-    from simulator.optics.gather import items_from_path
+    from simulator.optics.folders import Settings, degrade_files
+    from simulator.optics.resampling import items_from_path
 
     items, sidecar = items_from_path(source, Path(target), lambda _: lambda _: CHAIN, {}, None)
     before, start = sum(os.times()[:4]), time.perf_counter()

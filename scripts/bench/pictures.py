@@ -9,9 +9,9 @@ from multiprocessing import get_context
 import cv2
 import numpy as np
 
-from simulator.world.look import KINDS, Look
+from simulator.world.facts.look import KINDS, Look
 from simulator.world.pictures import encode_jpeg, render
-from simulator.world.scene import Scene
+from simulator.world.pictures.scene import Scene
 
 
 def scenes(count: int, start: int = 0) -> list[Scene]:

@@ -24,8 +24,8 @@ def main() -> None:
     chosen = parser.parse_args()
     from mmrag.encoders import image_encoders, text_encoders
     from mmrag.encoders.loading import choose_device, choose_dtype
-    from mmrag.search.regions import crops_of, regions_of
-    from mmrag.search.sources import open_source
+    from mmrag.search.image.regions import crops_of, regions_of
+    from mmrag.search.index.sources import open_source
     from simulator.datasets.world import read_world
 
     print("auto is", choose_dtype(choose_device(), "auto"))

@@ -37,7 +37,8 @@ def scale(sessions: int, repeats: int) -> None:
         size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
         print(f"run: {sessions:,} conversations × {len(SWEEP)} conditions, {size >> 20} MiB")
         code = (
-            "import sys; from pathlib import Path; from simulator.reports.write import make_report;"
+            "import sys; from pathlib import Path;"
+            "from simulator.reports.draw.write import make_report;"
             "r = make_report([Path(sys.argv[1])], Path(sys.argv[2]));"
             "import resource; m = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
             "print(r['runs'][0]['state']['turns'], m // 1024)"
@@ -69,8 +70,8 @@ def sweep(sessions: int) -> None:
     from mmrag.cache import Cache, share
     from mmrag.protocols import Completion, GenerateOptions, Message, Resources
     from mmrag.records import Evidence, Outcome, Query, Reply, Verdict
-    from simulator.runner import Plan, run_sessions
-    from simulator.store import RunStore
+    from simulator.run.runner import Plan, run_sessions
+    from simulator.store.run_store import RunStore
 
     class SlowModel:
         async def generate(self, messages, options=GenerateOptions()):
@@ -147,9 +148,9 @@ def sweep(sessions: int) -> None:
 def planted(runs: int) -> None:
     from frames import make_frame
 
-    from simulator.reports.pairs import match, moved_differently, slice_differences
-    from simulator.reports.slices import dimensions, standouts
-    from simulator.reports.units import Uncertainty
+    from simulator.reports.figures.slices import dimensions, standouts
+    from simulator.reports.read.pairs import match, moved_differently, slice_differences
+    from simulator.reports.read.session_sums import Uncertainty
 
     def named(entries: list[dict]) -> set[tuple[str, str]]:
         return {(entry["dimension"], entry["slice"]) for entry in entries}

@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.search.database import IMAGES, Batch, open_folder
-from mmrag.search.rows import Rows, write_rows
-from mmrag.search.vectors import ExactVectors, GraphVectors, build_graph
+from mmrag.search.index.chroma import IMAGES, Batch, open_folder
+from mmrag.search.index.row_table import Rows, write_rows
+from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, build_graph
 
 K = 30
 BATCH = 512

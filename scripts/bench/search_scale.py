@@ -192,7 +192,7 @@ def vocabulary() -> tuple[np.ndarray, np.ndarray]:
     """Words of the mini world's pages and how often each comes, summed up."""
     import pyarrow.parquet as pq
 
-    from mmrag.search.pages import page_text
+    from mmrag.search.index.html import page_text
 
     counted: Counter[str] = Counter()
     for cell in pq.read_table(MINI / "pages.parquet", columns=["html"]).column("html")[:400]:
@@ -278,9 +278,9 @@ def register() -> None:
 
 
 def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
-    from mmrag.search.build import build_index
-    from mmrag.search.chunks import Chunker
-    from mmrag.search.sources import open_source
+    from mmrag.search.index.building import build_index
+    from mmrag.search.index.chunks import Chunker
+    from mmrag.search.index.sources import open_source
 
     register()
     source = open_source(str(given.work / "source"))
@@ -312,9 +312,9 @@ def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
 
 def derived(given: argparse.Namespace, part: str) -> dict[str, Any]:
     """The files that search maps, of made-up rows, by the layer below `build_index`."""
-    from mmrag.search.build import derive, describe
-    from mmrag.search.features import KEPT, WIDTH
-    from mmrag.search.manifest import write_manifest
+    from mmrag.search.image.corners import KEPT, WIDTH
+    from mmrag.search.index.building import derive, describe
+    from mmrag.search.index.identity import write_manifest
 
     images, folder = part == "images", given.work / "index" / part
     folder.mkdir(parents=True, exist_ok=True)
@@ -367,7 +367,7 @@ def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
                 with path.open("rb") as file:
                     os.fsync(file.fileno())
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    from mmrag.search.index import open_index
+    from mmrag.search.index.opening import open_index
 
     register()
     given_seconds = time.time() - float(os.environ["BEGAN"])
@@ -390,7 +390,7 @@ def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
 
 def speed(given: argparse.Namespace) -> dict[str, Any]:
     """Searches a second by size of batch, and by callers at once with one query each."""
-    from mmrag.search.index import open_index
+    from mmrag.search.index.opening import open_index
 
     register()
     index = open_index(given.work / "index")
@@ -490,7 +490,7 @@ def vectors_made(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def graph_built(given: argparse.Namespace) -> dict[str, Any]:
-    from mmrag.search.vectors import build_graph
+    from mmrag.search.vectors.nearest import build_graph
 
     if (given.work / "graph.usearch").exists():
         return {"there already": True}
@@ -502,7 +502,7 @@ def graph_built(given: argparse.Namespace) -> dict[str, Any]:
 
 def exact_searched(given: argparse.Namespace) -> dict[str, Any]:
     """The truth, in batches of 512."""
-    from mmrag.search.vectors import ExactVectors
+    from mmrag.search.vectors.nearest import ExactVectors
 
     search = ExactVectors(np.load(given.work / "vectors.npy", mmap_mode="r"))
     queries = np.load(given.work / "queries.npy")
@@ -513,7 +513,7 @@ def exact_searched(given: argparse.Namespace) -> dict[str, Any]:
 
 def graph_searched(given: argparse.Namespace) -> dict[str, Any]:
     """Opened, asked once, then in batches and one by one; memory after each."""
-    from mmrag.search.vectors import GraphVectors
+    from mmrag.search.vectors.nearest import GraphVectors
 
     truth, queries = np.load(given.work / "truth.npy"), np.load(given.work / "queries.npy")
     figures: dict[str, Any] = {"MB before": resident()}

@@ -52,8 +52,8 @@ def main() -> None:
 def write(run: Path, count: int) -> None:
     import asyncio
 
-    from simulator.runner import Plan, run_sessions
-    from simulator.store import RunStore
+    from simulator.run.runner import Plan, run_sessions
+    from simulator.store.run_store import RunStore
 
     pictures = [jpeg(i) for i in range(8)]
     with RunStore(run) as store:

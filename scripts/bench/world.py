@@ -21,7 +21,7 @@ _CHILD = textwrap.dedent("""
     import json, resource, sys, time
     from pathlib import Path
     from simulator.world.build import build
-    from simulator.world.request import make_request
+    from simulator.world.build.request import make_request
 
     if __name__ == "__main__":
         n, workers, out = int(sys.argv[1]), int(sys.argv[3]), Path(sys.argv[4])

@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from simulator.world.conversations import make_sessions
+from simulator.world.checks.published import TYPES
+from simulator.world.checks.shortcuts import Shortcut, measure_shortcuts
 from simulator.world.facts.generate import generate_facts
-from simulator.world.published import TYPES
-from simulator.world.questions.schema import Conversation
-from simulator.world.shortcuts import Shortcut, measure_shortcuts
+from simulator.world.language.conversations import make_sessions
+from simulator.world.language.questions.question_records import Conversation
 
 
 def main() -> int:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from mmrag.search.images import entities_of
-from mmrag.search.index import open_index
+from mmrag.search.image.image_kg import entities_of
+from mmrag.search.index.opening import open_index
 from simulator.datasets.world import read_world
 
 Bonus = Callable[[int, int], float]

@@ -10,9 +10,9 @@ import multiprocessing
 import resource
 import time
 
-from simulator.world.conversations import check_session, make_sessions
+from simulator.world.checks.published import MULTI_TURN, SINGLE_TOTALS
 from simulator.world.facts.generate import generate_facts
-from simulator.world.published import MULTI_TURN, SINGLE_TOTALS
+from simulator.world.language.conversations import check_session, make_sessions
 
 ENTITIES = 27_840
 """Entities of CRAG-MM's image KG, for its 1,956 conversations."""

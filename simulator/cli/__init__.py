@@ -12,7 +12,7 @@ import sys
 import typer
 
 from mmrag.errors import MmragError, words
-from simulator.cli.ending import command_begins, command_is_done
+from simulator.evaluation.ending import command_begins, command_is_done
 
 _MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
 """Modules of this package with a `register(app)`; their order is the order of the help."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mmrag.records import Reply, Step
     from simulator.cli.showing import Advance
-    from simulator.trials import Trial
+    from simulator.run.trials import Trial
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
 
@@ -118,14 +118,14 @@ def calibrate(
     from mmrag.agents.grounded.abstain import Calibration
     from mmrag.errors import ConflictError, SpecError
     from mmrag.registry import Spec
-    from simulator.captures import CaptureOptics, degradations
     from simulator.cli.showing import stage_bars
-    from simulator.cli.wiring import make_agent, make_judge, make_resources, open_source
-    from simulator.config import RunConfig
-    from simulator.engine import Rules
-    from simulator.stopping import StopPolicy
-    from simulator.trials import calibrate as fitted
-    from simulator.trials import findings, hold_all, play, risk_coverage
+    from simulator.evaluation.wiring import make_agent, make_judge, make_resources, open_source
+    from simulator.run.captures import CaptureOptics, degradations
+    from simulator.run.config import RunConfig
+    from simulator.run.engine import Rules
+    from simulator.run.stopping import StopPolicy
+    from simulator.run.trials import calibrate as fitted
+    from simulator.run.trials import findings, hold_all, play, risk_coverage
 
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or delete it.")
@@ -200,9 +200,9 @@ def ask(
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.images import LazyImage
     from mmrag.records import Query, encode
-    from simulator.cli.ending import heeding_ctrl_c, stdout_aside
-    from simulator.cli.wiring import check_agent, make_agent, make_resources
-    from simulator.config import RunConfig
+    from simulator.evaluation.ending import heeding_ctrl_c, stdout_aside
+    from simulator.evaluation.wiring import check_agent, make_agent, make_resources
+    from simulator.run.config import RunConfig
 
     asked_at = _iso(query_time) if query_time is not None else None
     picture = LazyImage.from_path(image)

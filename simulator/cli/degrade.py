@@ -12,7 +12,7 @@ import typer
 from mmrag.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from simulator.optics.files import Item, Summary
+    from simulator.optics.folders import Item, Summary
 
 MIX = "mix"
 """CRAG-MM's shares of normal and degraded captures instead of one spec for all."""
@@ -67,7 +67,7 @@ def degrade_command(
     Pictures keep their names and formats; records go to degradations.jsonl beside them. What is
     done already is skipped by hash, so the same command resumes.
     """
-    from simulator.optics.files import Settings, degrade_files
+    from simulator.optics.folders import Settings, degrade_files
 
     if spec is None and not sheet:
         raise UsageError("Say what to do: --spec low-light@3, for example, or --sheet.")
@@ -96,7 +96,7 @@ def _choice(word: str) -> Literal["clamp", "reject"]:
 def _gather(
     source: str, target: Path, spec: str | None, focus: str | None, boxes: Path | None, seed: int
 ) -> tuple[list[Item], Path]:
-    from simulator.optics.gather import (
+    from simulator.optics.resampling import (
         items_from_path,
         items_from_sessions,
         parse_focus,
@@ -136,8 +136,8 @@ def _draw_sheet(item: Item, folder: Path, overwrite: bool, seed: int) -> Path:
 
     from mmrag.errors import ConflictError
     from mmrag.images import LazyImage
-    from simulator.optics.files import encode
-    from simulator.optics.sheet import contact_sheet
+    from simulator.optics.folders import encode
+    from simulator.optics.severity_sheet import contact_sheet
 
     path = folder / "sheet.png"
     if item.problem:

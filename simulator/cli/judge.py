@@ -141,7 +141,7 @@ def calibrate(
 
 def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
     """The rows of a JSONL or CSV file as they stand, each with what a judge is given of it."""
-    from simulator.lines import read_rows
+    from simulator.store.result_lines import read_rows
 
     if not path.is_file():
         raise UsageError(f"cannot read {path}: there is no such file. Give JSON lines or a CSV.")

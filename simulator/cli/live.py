@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mmrag.errors import MmragError
 
 if TYPE_CHECKING:
-    from simulator.runner import Progress
+    from simulator.run.runner import Progress
 
 ROWS = 26
 """Conditions that are shown; a run with more shows the last ones it worked on."""
@@ -31,7 +31,7 @@ class Tally:
 
     def add(self, progress: Progress) -> None:
         """Count one conversation."""
-        from simulator.engine import outcome_of
+        from simulator.run.engine import outcome_of
 
         row = self.conditions.pop(progress.degradation, None) or {}
         self.conditions[progress.degradation] = row  # last worked on stands last

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from simulator.reports.build import ReportOptions
+    from simulator.reports.figures.report import ReportOptions
 
 Stop = Annotated[
     str | None, typer.Option(help="Score all runs under this stop rule, e.g. strikes(3).")
@@ -52,7 +52,7 @@ def report(
     A run made with --reference-history is paired with the same run without it.
     """
     from mmrag.metrics.correction import load_calibration
-    from simulator.reports.write import make_report
+    from simulator.reports.draw.write import make_report
 
     options = _options(
         title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
@@ -94,10 +94,10 @@ def compare(
 
     The exit code is 1 when a --fail-if holds, so that CI can stop a change.
     """
-    from simulator.reports.compare import Side, compare_runs
-    from simulator.reports.gate import Gate, judge_gates
-    from simulator.reports.markdown import comparison_markdown
-    from simulator.reports.write import write_comparison
+    from simulator.reports.draw.markdown import comparison_markdown
+    from simulator.reports.draw.write import write_comparison
+    from simulator.reports.figures.gate import Gate, judge_gates
+    from simulator.reports.figures.paired_runs import Side, compare_runs
 
     gates = [Gate.parse(text) for text in fail_if or []]
     options = _options(
@@ -119,8 +119,8 @@ def compare(
 
 
 def _options(**values: Any) -> ReportOptions:
-    from simulator.reports.build import ReportOptions
-    from simulator.stopping import StopPolicy
+    from simulator.reports.figures.report import ReportOptions
+    from simulator.run.stopping import StopPolicy
 
     if values["stop"] is not None:
         StopPolicy.parse(values["stop"])
@@ -131,7 +131,7 @@ def _options(**values: Any) -> ReportOptions:
 
 def _check_errors(value: str) -> None:
     from mmrag.errors import SpecError
-    from simulator.results import AGENT_ERRORS
+    from simulator.run.results import AGENT_ERRORS
 
     if value not in AGENT_ERRORS:
         raise SpecError(f"--agent-errors is {', '.join(AGENT_ERRORS)}; not {value!r}.")

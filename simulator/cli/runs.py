@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import SpecError, UsageError
-from simulator.cli.hosting import Hosting, Isolate, IsolateMemory, IsolateProcesses, ReadySeconds
 from simulator.cli.scoring import score
 from simulator.counting import counted
+from simulator.evaluation.hosting import (
+    Hosting,
+    Isolate,
+    IsolateMemory,
+    IsolateProcesses,
+    ReadySeconds,
+)
 
 if TYPE_CHECKING:
-    from simulator.config import RunConfig
+    from simulator.run.config import RunConfig
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
@@ -85,8 +91,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Hold every conversation of a data set with an agent. Calling it again goes on with it."""
-    from simulator.cli.wiring import default_out
-    from simulator.config import load_config, make_config
+    from simulator.evaluation.wiring import default_out
+    from simulator.run.config import load_config, make_config
 
     flags: dict[str, Any] = {
         "data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
@@ -102,7 +108,7 @@ def run(
     if rerun not in (None, "errors"):
         raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
     if dry_run:
-        from simulator.cli.estimate import estimate, print_estimate
+        from simulator.evaluation.estimate import estimate, print_estimate
 
         found = estimate(settings, folder, like=like, concurrency=concurrency)
         print_estimate(found, as_json=as_json)
@@ -130,8 +136,8 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
-    from simulator.cli.wiring import read_config
-    from simulator.store import RunReader
+    from simulator.evaluation.wiring import read_config
+    from simulator.store.run_store import RunReader
 
     with RunReader(folder) as reader:
         settings = read_config(reader)
@@ -155,10 +161,10 @@ def rejudge(
 
     from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import by_condition, stage_bars, tell_scores
-    from simulator.cli.wiring import make_judge
-    from simulator.rejudge import rejudge_run
-    from simulator.results import options_for, score_run
-    from simulator.store import RunReader, RunStore
+    from simulator.evaluation.wiring import make_judge
+    from simulator.run.rejudge import rejudge_run
+    from simulator.run.results import options_for, score_run
+    from simulator.store.run_store import RunReader, RunStore
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
     chosen = make_judge(judge)
@@ -185,7 +191,7 @@ def show(
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""
     from simulator.cli.showing import show_run, show_session
-    from simulator.store import RunReader
+    from simulator.store.run_store import RunReader
 
     with RunReader(folder) as reader:
         if session is None:
@@ -204,8 +210,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a run as Parquet, JSON lines or a Hugging Face data set."""
-    from simulator.export import export_run
-    from simulator.store import RunReader
+    from simulator.store.export import export_run
+    from simulator.store.run_store import RunReader
 
     by_name = {".parquet": "parquet", ".jsonl": "jsonl", "": "hf"}
     chosen = kind or by_name.get(out.suffix, out.suffix.lstrip("."))
@@ -237,7 +243,7 @@ def execute(
     hosting: Hosting,
 ) -> None:
     """Run or go on with a run and print its scores."""
-    from simulator.cli.ending import stdout_aside
+    from simulator.evaluation.ending import stdout_aside
 
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
         _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
@@ -252,15 +258,15 @@ def _execute(
     from mmrag.agents.readiness import capacity
     from mmrag.agents.threads import left_behind
     from mmrag.cache import Cache, CacheStats, share
-    from simulator.captures import CaptureOptics
-    from simulator.cli import wiring
-    from simulator.cli.ending import heeding_ctrl_c
     from simulator.cli.interrupting import interruptible
     from simulator.cli.live import live_table
     from simulator.cli.showing import by_condition, failure_note, tell_scores
-    from simulator.results import options_for, score_run
-    from simulator.runner import run_sessions
-    from simulator.store import RunStore
+    from simulator.evaluation import wiring
+    from simulator.evaluation.ending import heeding_ctrl_c
+    from simulator.run.captures import CaptureOptics
+    from simulator.run.results import options_for, score_run
+    from simulator.run.runner import run_sessions
+    from simulator.store.run_store import RunStore
 
     wiring.check_agent(settings)
     source = wiring.open_source(settings)
@@ -303,7 +309,7 @@ def _execute(
 
 def forget_failures(folder: Path) -> int:
     """Drop failed turns and all after them, so that they are asked again. Returns how many."""
-    from simulator.store import RunStore
+    from simulator.store.run_store import RunStore
 
     dropped = 0
     with RunStore(folder) as store:

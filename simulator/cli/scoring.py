@@ -13,8 +13,8 @@ from mmrag.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
     from mmrag.records import Verdict
-    from simulator.official import Said
-    from simulator.results import ScoreOptions
+    from simulator.run.official import Said
+    from simulator.run.results import ScoreOptions
 
 _IN_FLIGHT = 8
 _BY_LINES = "as the lines say"
@@ -54,7 +54,7 @@ def score(
     """
     from mmrag.metrics.protocols import PROTOCOLS
     from simulator.cli.showing import tell_scores
-    from simulator.results import ScoreOptions
+    from simulator.run.results import ScoreOptions
 
     if protocol not in PROTOCOLS:
         raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
@@ -82,8 +82,8 @@ def _run(
     folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bool
 ) -> tuple[dict[str, Any], ScoreOptions, dict[str, dict[str, Any]]]:
     from simulator.cli import showing
-    from simulator.results import options_for, score_run, turns_of
-    from simulator.store import RunReader
+    from simulator.run.results import options_for, score_run, turns_of
+    from simulator.store.run_store import RunReader
 
     with RunReader(folder) as reader:
         options = options_for(reader, **given)
@@ -98,9 +98,9 @@ def _run(
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.protocols import score as score_turns
-    from simulator.official import as_in_kit
-    from simulator.outcomes import read_turns
-    from simulator.stopping import StopPolicy
+    from simulator.run.official import as_in_kit
+    from simulator.run.stopping import StopPolicy
+    from simulator.store.outcomes import read_turns
 
     said = read_turns(file)
     if asked.spec is not None and all(one.item is None for one in said):
@@ -120,7 +120,7 @@ class _Asked:
 
     def __init__(self, spec: str | None, protocol: str) -> None:
         from simulator.cli.showing import NO_JUDGE
-        from simulator.official import OFFICIAL
+        from simulator.run.official import OFFICIAL
 
         official = protocol in OFFICIAL
         if spec == NO_JUDGE and not official:
@@ -139,7 +139,7 @@ class _Asked:
 
         Verdicts that are there stand, unless a judge was named.
         """
-        from simulator.official import is_left
+        from simulator.run.official import is_left
 
         if self.spec is None and all(one.is_judged for one in said):
             return said
@@ -156,7 +156,7 @@ class _Asked:
     def _judged(self, said: list[Said]) -> Sequence[Verdict]:
         from mmrag.records import Outcome, Verdict
         from simulator.cli.judge import verdicts_of
-        from simulator.cli.wiring import make_judge
+        from simulator.evaluation.wiring import make_judge
 
         if self._usual == self._none:
             self.id = self._none

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typer._click.core import Context
 
     from mmrag.records import Evidence
-    from mmrag.search.index import Index
+    from mmrag.search.index.opening import Index
 
 IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index.")]
@@ -79,9 +79,9 @@ def build(
 
     with interruptible(f"what was built in {out}"), stage_bars() as advance:
         from mmrag.encoders.cache import EmbeddingCache
-        from mmrag.search.build import build_index
-        from mmrag.search.chunks import Chunker
-        from mmrag.search.sources import open_source
+        from mmrag.search.index.building import build_index
+        from mmrag.search.index.chunks import Chunker
+        from mmrag.search.index.sources import open_source
 
         build_index(
             open_source(source),
@@ -101,7 +101,7 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
     """Say what an index holds and how it was made."""
     import msgspec
 
-    from mmrag.search.index import read_manifests
+    from mmrag.search.index.opening import read_manifests
 
     found = [
         {"fingerprint": manifest.fingerprint, **msgspec.to_builtins(manifest)}
@@ -125,8 +125,8 @@ def verify(
     ] = False,
 ) -> None:
     """Compare every file with its hash, and rows and vectors with Chroma."""
-    from mmrag.search.index import rebuild_derived, verify_index
-    from mmrag.search.manifest import read_manifest
+    from mmrag.search.index.identity import read_manifest
+    from mmrag.search.index.opening import rebuild_derived, verify_index
 
     if repair:
         for part in rebuild_derived(folder):
@@ -154,7 +154,7 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Take over image_embeddings or web_search_embeddings. The source is only read."""
-    from mmrag.search.exchange import import_index
+    from mmrag.search.index.exchange import import_index
 
     import_index(source, out, image_encoder=image_encoder, text_encoder=text_encoder)
     info(out, as_json=as_json)
@@ -165,7 +165,7 @@ def export(
     out: Annotated[Path, typer.Argument(help="Folder to write.")],
 ) -> None:
     """Write an index as the public package reads it."""
-    from mmrag.search.exchange import export_index
+    from mmrag.search.index.exchange import export_index
 
     for name in export_index(folder, out):
         typer.echo(f"{name} written to {out}")
@@ -188,7 +188,7 @@ def search(
 ) -> None:
     """Search an index by a text or by a picture."""
     from mmrag.images import LazyImage
-    from mmrag.search.images import entities_of
+    from mmrag.search.image.image_kg import entities_of
 
     is_picture = _is_picture(query)
     opened = open_checked(
@@ -260,7 +260,7 @@ def search_eval(
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
     from simulator.cli.showing import stage_bars
-    from simulator.search_eval import evaluate, print_figures
+    from simulator.evaluation.search_eval import evaluate, print_figures
 
     opened = open_checked(index, rerank=rerank)
     with stage_bars() as advance:
@@ -285,7 +285,7 @@ def serve(
 ) -> None:
     """Offer the searches over HTTP, or as an MCP server."""
     from mmrag.listening import address, listen
-    from mmrag.search.serving import Limits, serve_http, serve_mcp
+    from mmrag.search.serving.http_and_mcp import Limits, serve_http, serve_mcp
 
     limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
     opened = open_checked(index)
@@ -306,8 +306,8 @@ def open_checked(
     rerank: str = "builtin",
 ) -> Index:
     """Open an index, with the mode checked first."""
-    from mmrag.search.index import open_index
-    from mmrag.search.regions import MAX_REGIONS
+    from mmrag.search.image.regions import MAX_REGIONS
+    from mmrag.search.index.opening import open_index
 
     if mode not in ("hybrid", "dense", "bm25"):
         raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")

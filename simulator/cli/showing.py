@@ -16,8 +16,8 @@ from simulator.counting import counted
 
 if TYPE_CHECKING:
     from mmrag.metrics.protocols import TurnScore
-    from simulator.results import ScoreOptions
-    from simulator.store import RunReader
+    from simulator.run.results import ScoreOptions
+    from simulator.store.run_store import RunReader
 
 _COLOURS = {
     "perfect": "green",
@@ -116,8 +116,8 @@ def by_condition(
     Without intervals: they would take as long as those of the whole, once for each condition.
     """
     from mmrag.metrics.protocols import score
-    from simulator.results import condition_of, turns_of
-    from simulator.stopping import StopPolicy
+    from simulator.run.results import condition_of, turns_of
+    from simulator.run.stopping import StopPolicy
 
     config: dict[str, Any] = run.meta("config") or {}
     if options.degradation is not None or config.get("degrade") == "mix":
@@ -162,7 +162,7 @@ def print_scores(
     from rich.console import Console
     from rich.table import Table
 
-    from simulator.results import ErrorTexts
+    from simulator.run.results import ErrorTexts
 
     console = Console(file=out)
     for view in ("all", "ego"):

@@ -45,8 +45,8 @@ def new(
     from simulator.cli.showing import stage_bars
 
     with interruptible("what was written of the world"), stage_bars() as tell:
-        from simulator.world.build import build
-        from simulator.world.request import make_request
+        from simulator.world.build.folder import build
+        from simulator.world.build.request import make_request
 
         request = make_request(seed, sessions, size, pictures=not text_only)
         manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
@@ -62,7 +62,7 @@ def new(
 
 def verify(folder: Folder, as_json: AsJson = False) -> None:
     """Check every file's hash, derive every answer again and prove it unique."""
-    from simulator.world.verify import verify_world
+    from simulator.world.checks.verify import verify_world
 
     report = verify_world(folder)
     if as_json:
@@ -75,7 +75,7 @@ def verify(folder: Folder, as_json: AsJson = False) -> None:
 
 def stats(folder: Folder, as_json: AsJson = False) -> None:
     """Print the published distributions beside those of this world."""
-    from simulator.world.stats import world_stats
+    from simulator.world.checks.stats import world_stats
 
     table = world_stats(folder)
     if as_json:
@@ -92,7 +92,7 @@ def look(
     count: Annotated[int, typer.Option(help="Pictures on each sheet.")] = 24,
 ) -> None:
     """Write contact sheets of the pictures: sessions by domain and quality, and the KG."""
-    from simulator.world.sheets import write_sheets
+    from simulator.world.checks.contact_sheets import write_sheets
 
     target = out or folder.with_name(f"{folder.name}-sheets")
     for path in write_sheets(folder, target, count=count):

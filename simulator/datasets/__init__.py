@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mmrag.errors import SpecError
 
 if TYPE_CHECKING:
-    from simulator.runner import SessionSource
+    from simulator.run.runner import SessionSource
 
 KNOWN = "mini, the folder of a world, or crag-mm:FOLDER-OR-HUB-ID"
 

@@ -14,7 +14,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from mmrag.errors import DataError
-from simulator.world.parts import file_sha256
+from simulator.world.build.table_parts import file_sha256
 
 SETTLED = 2.0
 """Seconds that a file must have lain still for its hash to be kept: it could change once more

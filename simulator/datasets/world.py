@@ -19,8 +19,8 @@ from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.contents import Contents
 from simulator.datasets.tables import class_names
-from simulator.world.manifest import read_manifest
-from simulator.world.tables import SPLITS, columns_without_pictures, plain_quality
+from simulator.world.build.table_columns import SPLITS, columns_without_pictures, plain_quality
+from simulator.world.build.world_manifest import read_manifest
 
 Pictures = Literal["captured", "clean"]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from mmrag.records import Box
 from simulator.optics import geometry
-from simulator.optics.pictures import as_rgb, digest
 from simulator.optics.pipeline import degrade
+from simulator.optics.pixels import as_rgb, digest
 from simulator.optics.spec import DegradationSpec
 
 _GEOMETRY = ("rotated", "truncated")

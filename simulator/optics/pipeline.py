@@ -16,13 +16,13 @@ import numpy as np
 
 from mmrag.records import Box, Json, Polygon
 from simulator.optics import calibrate, geometry, occlusion, photometric, streams, truncation
-from simulator.optics.pictures import as_rgb, digest
+from simulator.optics.pixels import as_rgb, digest
 from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
 from simulator.optics.tone import Image, Light, to_codes
 
 if TYPE_CHECKING:
-    from simulator.optics.pictures import Picture
+    from simulator.optics.pixels import Picture
 
 
 def degrade(

@@ -13,7 +13,7 @@ from mmrag.errors import AgentError, ImageError, SpecError, UsageError
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli import build
 from simulator.cli.agents import _explain
-from simulator.trials import risk_coverage, seconds_per_part
+from simulator.run.trials import risk_coverage, seconds_per_part
 
 
 def run(*arguments):
@@ -174,7 +174,7 @@ def test_calibrate_holds_every_session_under_each_condition(tmp_path, monkeypatc
     from simulator.datasets import open_data
 
     sessions = list(itertools.islice(iter(open_data("mini")), 6))
-    monkeypatch.setattr("simulator.cli.wiring.make_agent", lambda *_: Knowing(sessions))
+    monkeypatch.setattr("simulator.evaluation.wiring.make_agent", lambda *_: Knowing(sessions))
     out = tmp_path / "made.json"
     done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", "6",
                "--degrade", "clean,truncated@2", "--out", str(out))  # fmt: skip

@@ -23,7 +23,7 @@ from mmrag.metrics.protocols import two_strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Capture, Query, Reference, Reply, Session, Status, Turn, TurnResult
-from simulator.engine import hold_conversation
+from simulator.run.engine import hold_conversation
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (8, 8)))
 SAID = [

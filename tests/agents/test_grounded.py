@@ -339,7 +339,7 @@ def test_the_beginning_of_one_name_is_the_name(printed, names, main):
 def held(*turns):
     """A conversation held without abstention: (how sure, whether right) of each turn."""
     from mmrag.records import Capture, Outcome, Reply, Session, Status, Step, TurnResult, Verdict
-    from simulator.trials import Trial
+    from simulator.run.trials import Trial
 
     results = tuple(
         TurnResult(
@@ -357,7 +357,7 @@ def held(*turns):
 
 
 def test_a_calibration_played_by_hand():
-    from simulator.trials import play
+    from simulator.run.trials import play
 
     plain = Calibration(bias=0.0, weights={"match": 4.0}, bars=(0.6, 0.9))
     yes, no = (1.0, True), (1.0, False)  # p = .98
@@ -372,7 +372,7 @@ def test_a_calibration_played_by_hand():
 
 
 def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
-    from simulator.trials import calibrate, play
+    from simulator.run.trials import calibrate, play
 
     def one(n):
         sure = (n % 10) / 10

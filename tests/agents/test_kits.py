@@ -36,11 +36,11 @@ from mmrag.records import (
 )
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
-from simulator.engine import Rules, hold_conversation
-from simulator.places import Places
-from simulator.reports.build import ReportOptions, build_report, load_runs
-from simulator.results import error_texts, score_run
-from simulator.store import RunReader
+from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.run.engine import Rules, hold_conversation
+from simulator.run.results import error_texts, score_run
+from simulator.run.slots import Places
+from simulator.store.run_store import RunReader
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (32, 32)))
 KETTLE = {"entity_name": "Alder Kettle", "entity_attributes": {"weight": "900 g", "maker": "Brøn"}}

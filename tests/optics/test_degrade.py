@@ -22,7 +22,7 @@ from mmrag.images import LazyImage
 from simulator.optics import DegradationRecord, OutOfReach, degrade
 from simulator.optics.calibrate import LADDER, Reference
 from simulator.optics.samples import sample
-from simulator.optics.sheet import ROWS
+from simulator.optics.severity_sheet import ROWS
 
 ALL = [f"{row}@{level}" for row in ROWS for level in (1, 3, 5)]
 CHAIN = "low-light@2+blurred:motion@2+truncated@1+occluded:finger@2+rotated@1+jpeg@60"

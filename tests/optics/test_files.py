@@ -284,7 +284,7 @@ def test_sheet_shows_every_kind(source: Path, tmp_path: Path) -> None:
 def test_the_sessions_of_a_data_set() -> None:
     from mmrag.images import LazyImage
     from mmrag.records import Capture, Reference, Session, Turn
-    from simulator.optics.gather import items_from_sessions
+    from simulator.optics.resampling import items_from_sessions
 
     buffer = io.BytesIO()
     Image.fromarray(sample(1, (64, 48))[0]).save(buffer, "PNG")

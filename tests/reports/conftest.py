@@ -25,8 +25,8 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def sweep_report(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the sweep, as written."""
-    from simulator.reports.build import ReportOptions
-    from simulator.reports.write import make_report
+    from simulator.reports.draw.write import make_report
+    from simulator.reports.figures.report import ReportOptions
 
     out = tmp_path_factory.mktemp("report")
     make_report([sweep], out, ReportOptions(resamples=200, failures=6))

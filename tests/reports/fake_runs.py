@@ -28,10 +28,10 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.config import RunConfig
-from simulator.engine import outcome_of
-from simulator.stopping import StopPolicy
-from simulator.store import RunStore
+from simulator.run.config import RunConfig
+from simulator.run.engine import outcome_of
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunStore
 
 DOMAINS = ("food", "plants and gardening", "vehicle", "book", "local", "animal", "shopping")
 TYPES = ("simple-recognition", "simple-knowledge", "multi-hop", "comparison", "aggregation")

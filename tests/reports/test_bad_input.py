@@ -12,9 +12,9 @@ from fake_runs import make_session, plant
 from mmrag.errors import SpecError, StoreError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Outcome, Reply, Status, Step, TurnResult, Verdict
-from simulator.reports.build import ReportOptions
-from simulator.reports.write import make_report
-from simulator.store import RunStore
+from simulator.reports.draw.write import make_report
+from simulator.reports.figures.report import ReportOptions
+from simulator.store.run_store import RunStore
 
 FAST = ReportOptions(resamples=50, failures=3)
 

@@ -11,11 +11,11 @@ import pytest
 from fake_runs import plant
 
 from mmrag.errors import ConflictError, SpecError
-from simulator.reports.build import ReportOptions
-from simulator.reports.compare import Side, compare_runs
-from simulator.reports.gate import Gate, judge_gates
-from simulator.reports.markdown import comparison_markdown
-from simulator.store import RunStore
+from simulator.reports.draw.markdown import comparison_markdown
+from simulator.reports.figures.gate import Gate, judge_gates
+from simulator.reports.figures.paired_runs import Side, compare_runs
+from simulator.reports.figures.report import ReportOptions
+from simulator.store.run_store import RunStore
 
 FAST = ReportOptions(resamples=100)
 
@@ -207,7 +207,7 @@ def test_reference_history_tells_inherited_from_intrinsic(tmp_path: Path) -> Non
         tmp_path / "true", sessions=60, effect=true, after_stop="generate", failures=0,
         reference_history=True,
     )  # fmt: skip
-    from simulator.reports.write import make_report
+    from simulator.reports.draw.write import make_report
 
     report = make_report([one, two], tmp_path / "out", ReportOptions(resamples=20, failures=0))
     assert len(report["runs"]) == 1

@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.correction import Calibration, save_calibration
 from simulator.cli import build
-from simulator.reports.corrected import check_calibration, corrected
-from simulator.reports.frame import load_frame
-from simulator.reports.units import Uncertainty
-from simulator.stopping import StopPolicy
-from simulator.store import RunReader
+from simulator.reports.figures.corrected import check_calibration, corrected
+from simulator.reports.read.frame import load_frame
+from simulator.reports.read.session_sums import Uncertainty
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunReader
 
 HOW = Uncertainty(resamples=200)
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mmrag.records import Evidence, Reference, Step, encode
-from simulator.reports.evidence import StepItem, look, truth_of
+from simulator.reports.read.evidence import StepItem, look, truth_of
 
 
 class Notes(msgspec.Struct):

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from simulator.reports.page import in_words, look_up
+from simulator.reports.draw.page import in_words, look_up
 
 
 class Figures(HTMLParser):
@@ -156,8 +156,8 @@ def test_csv_equals_parquet(sweep_report: Path) -> None:
 def test_the_same_run_gives_the_same_report(
     sweep: Path, sweep_report: Path, tmp_path: Path
 ) -> None:
-    from simulator.reports.build import ReportOptions
-    from simulator.reports.write import FILES, make_report
+    from simulator.reports.draw.write import FILES, make_report
+    from simulator.reports.figures.report import ReportOptions
 
     make_report([sweep], tmp_path, ReportOptions(resamples=200, failures=6))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)

@@ -9,12 +9,12 @@ from fake_runs import make_session as planted_session
 from fake_runs import plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict, Vote
-from simulator.reports.frame import load_frame
-from simulator.reports.headline import headline
-from simulator.reports.units import RATES, Uncertainty
-from simulator.results import ScoreOptions, score_run
-from simulator.stopping import StopPolicy
-from simulator.store import RunReader, RunStore
+from simulator.reports.figures.headline import headline
+from simulator.reports.read.frame import load_frame
+from simulator.reports.read.session_sums import RATES, Uncertainty
+from simulator.run.results import ScoreOptions, score_run
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunReader, RunStore
 
 
 @pytest.mark.parametrize("condition", ["clean", "low-light@5"])

@@ -9,11 +9,11 @@ import pytest
 from fake_runs import plant
 from frames import make_frame
 
-from simulator.reports.build import ReportOptions, build_report, load_runs
-from simulator.reports.pairs import match, moved_differently, slice_differences
-from simulator.reports.slices import dimensions, standouts
-from simulator.reports.units import Uncertainty
-from simulator.store import RunReader
+from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.slices import dimensions, standouts
+from simulator.reports.read.pairs import match, moved_differently, slice_differences
+from simulator.reports.read.session_sums import Uncertainty
+from simulator.store.run_store import RunReader
 
 RUNS = 200
 FAST = Uncertainty(resamples=0)
@@ -52,7 +52,7 @@ def compare_slices(seed: int, effect: tuple[str, str, float] | None) -> set[tupl
 
 
 def test_two_runs_without_a_difference_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.reports.pairs.PERMUTATIONS", 2000)
+    monkeypatch.setattr("simulator.reports.read.pairs.PERMUTATIONS", 2000)
     assert np.mean([bool(compare_slices(seed, None)) for seed in range(RUNS)]) <= MOST
 
 

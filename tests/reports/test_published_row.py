@@ -9,10 +9,10 @@ import pytest
 from fake_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
-from simulator.config import RunConfig
-from simulator.reports.build import ReportOptions
-from simulator.reports.write import make_report
-from simulator.store import RunStore
+from simulator.reports.draw.write import make_report
+from simulator.reports.figures.report import ReportOptions
+from simulator.run.config import RunConfig
+from simulator.store.run_store import RunStore
 
 OF_LETTER = {"C": Outcome.PERFECT, "W": Outcome.INCORRECT, "M": Outcome.MISSING}
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from fake_runs import plant
 
-from simulator.reports.build import ReportOptions
-from simulator.reports.compare import Side, compare_runs
-from simulator.reports.write import make_report, write_comparison
+from simulator.reports.draw.write import make_report, write_comparison
+from simulator.reports.figures.paired_runs import Side, compare_runs
+from simulator.reports.figures.report import ReportOptions
 
 pytestmark = pytest.mark.browser
 

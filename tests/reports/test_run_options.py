@@ -12,7 +12,7 @@ from fake_runs import make_session, plant
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.cli.live import CostCap, Tally, live_table
 from simulator.cli.showing import PlainProgress, stage_bars
-from simulator.runner import Progress
+from simulator.run.runner import Progress
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +58,7 @@ def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) ->
     assert found["cost"] == pytest.approx(0.0004 * found["turns_asked"])
     assert 400 <= found["input_tokens"] / found["turns_asked"] <= 1600
     assert 0.5 < found["seconds"] / found["turns_asked"] * 2 < 2.5  # two conversations at once
-    from simulator.store import RunStore
+    from simulator.store.run_store import RunStore
 
     with RunStore(same) as store:
         store.set_meta("plan", {"sessions": 20, "degradations": ["clean"], "capacity": 1})
@@ -77,7 +77,7 @@ def test_a_run_with_report_and_its_plan(tmp_path: Path) -> None:
 
 
 def test_rerun_errors_asks_failed_turns_again(tmp_path: Path) -> None:
-    from simulator.store import RunReader, RunStore
+    from simulator.store.run_store import RunReader, RunStore
 
     out = tmp_path / "run"
     mmrag(*SMALL, "--out", str(out))

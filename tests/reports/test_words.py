@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from fake_runs import plant
 
-from simulator.reports.build import ReportOptions
-from simulator.reports.compare import Side, compare_runs
-from simulator.reports.markdown import comparison_markdown
-from simulator.reports.page import Figures, comparison_page
-from simulator.reports.slices import untested
-from simulator.reports.write import make_report
+from simulator.reports.draw.markdown import comparison_markdown
+from simulator.reports.draw.page import Figures, comparison_page
+from simulator.reports.draw.write import make_report
+from simulator.reports.figures.paired_runs import Side, compare_runs
+from simulator.reports.figures.report import ReportOptions
+from simulator.reports.figures.slices import untested
 
 FEW = ReportOptions(resamples=50, failures=0)
 

@@ -14,10 +14,10 @@ from PIL import Image, ImageDraw
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.images import LazyImage
-from mmrag.search.build import build_index
-from mmrag.search.chunks import Chunker
-from mmrag.search.index import Index, open_index
-from mmrag.search.sources import open_source
+from mmrag.search.index.building import build_index
+from mmrag.search.index.chunks import Chunker
+from mmrag.search.index.opening import Index, open_index
+from mmrag.search.index.sources import open_source
 from simulator import cli
 from simulator.datasets.world import mini_folder
 
@@ -53,7 +53,7 @@ class WordEncoder:
     def encode(self, items: Sequence[str]) -> np.ndarray:
         from zlib import crc32
 
-        from mmrag.search.words import words
+        from mmrag.search.web.words import words
 
         rows = np.full((len(items), self.dim), 1e-3, np.float32)
         for row, text in zip(rows, items, strict=True):

@@ -22,12 +22,12 @@ import numpy as np
 import pytest
 
 from mmrag.errors import ServiceError, ServiceTimeout, StoreError, Unavailable
-from mmrag.search import database as databases
-from mmrag.search.build import build_index
-from mmrag.search.chunks import Chunker
-from mmrag.search.database import IMAGES, Batch, Database, open_server
-from mmrag.search.index import open_index, verify_index
-from mmrag.search.sources import open_source
+from mmrag.search.index import chroma as databases
+from mmrag.search.index.building import build_index
+from mmrag.search.index.chroma import IMAGES, Batch, Database, open_server
+from mmrag.search.index.chunks import Chunker
+from mmrag.search.index.opening import open_index, verify_index
+from mmrag.search.index.sources import open_source
 
 ROWS = 7
 PATIENT = 60.0

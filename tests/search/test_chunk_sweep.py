@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from conftest_search import mini_part, run_eval
 
-from mmrag.search.build import build_index
-from mmrag.search.sources import open_source
+from mmrag.search.index.building import build_index
+from mmrag.search.index.sources import open_source
 from simulator import cli
 from simulator.datasets.world import mini_folder
 

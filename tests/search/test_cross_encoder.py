@@ -9,8 +9,8 @@ import pytest
 
 from mmrag.errors import SpecError, Unavailable
 from mmrag.protocols import Reranker
-from mmrag.search.index import open_index
-from mmrag.search.rerank import rerankers
+from mmrag.search.index.opening import open_index
+from mmrag.search.web.rerank import rerankers
 from mmrag.torchvision_fix import ensure_torchvision
 
 QUERY = "elm speaker warranty"

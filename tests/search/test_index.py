@@ -12,19 +12,25 @@ from conftest_search import COLOURS, ColourEncoder, build, coloured, png, scene
 from PIL import Image
 
 from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unavailable, UsageError
+from mmrag.files import owning
 from mmrag.images import LazyImage
-from mmrag.search import build as building
-from mmrag.search.build import build_index
-from mmrag.search.chunks import Chunker
-from mmrag.search.database import IMAGES, WEB, open_folder, open_server
-from mmrag.search.exchange import export_index, import_index
-from mmrag.search.files import owning
-from mmrag.search.images import entities_of
-from mmrag.search.index import Index, open_index, read_manifests, rebuild_derived, verify_index
-from mmrag.search.public import ImageUrl, UnifiedSearchPipeline
-from mmrag.search.regions import SMALL
-from mmrag.search.sources import open_source
-from mmrag.search.web import Web
+from mmrag.search.image.image_kg import entities_of
+from mmrag.search.image.regions import SMALL
+from mmrag.search.index import building
+from mmrag.search.index.building import build_index
+from mmrag.search.index.chroma import IMAGES, WEB, open_folder, open_server
+from mmrag.search.index.chunks import Chunker
+from mmrag.search.index.exchange import export_index, import_index
+from mmrag.search.index.opening import (
+    Index,
+    open_index,
+    read_manifests,
+    rebuild_derived,
+    verify_index,
+)
+from mmrag.search.index.sources import open_source
+from mmrag.search.serving.public_package import ImageUrl, UnifiedSearchPipeline
+from mmrag.search.web.passages import Web
 
 
 def test_every_colour_finds_its_entity(index: Index) -> None:
@@ -247,7 +253,7 @@ def test_export_and_import_keep_every_answer(
 
 
 def test_ids_out_of_order_keep_their_entities(tmp_path: Path) -> None:
-    from mmrag.search.database import Batch
+    from mmrag.search.index.chroma import Batch
 
     encoder = ColourEncoder()
     names = list(COLOURS)

@@ -19,11 +19,11 @@ import pytest
 from conftest_search import ColourEncoder, build
 
 from mmrag.errors import Unavailable
-from mmrag.search import build as building
-from mmrag.search import database as databases
-from mmrag.search.build import build_index
-from mmrag.search.index import open_index, read_manifests, verify_index
-from mmrag.search.sources import open_source
+from mmrag.search.index import building
+from mmrag.search.index import chroma as databases
+from mmrag.search.index.building import build_index
+from mmrag.search.index.opening import open_index, read_manifests, verify_index
+from mmrag.search.index.sources import open_source
 
 COMMAND = """
 import sys
@@ -50,9 +50,9 @@ KILLED = """
 import json, os, signal
 import chromadb, bm25s, cv2, pyarrow.ipc, usearch.index
 from pathlib import Path
-from mmrag.search.chunks import Chunker
-from mmrag.search.database import Database
-from mmrag.search.sources import open_source
+from mmrag.search.index.chunks import Chunker
+from mmrag.search.index.chroma import Database
+from mmrag.search.index.sources import open_source
 
 for page in open_source(sys.argv[5]).pages(0):  # whatever is imported late is imported once
     Chunker().cut(page.text)

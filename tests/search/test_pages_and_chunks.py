@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import UsageError
-from mmrag.search.chunks import Chunker
-from mmrag.search.fusion import fuse
-from mmrag.search.pages import MAX_HTML, MAX_TEXT, page_text, strip_tags
-from mmrag.search.rerank import LexicalReranker
-from mmrag.search.words import words
+from mmrag.search.index.chunks import Chunker
+from mmrag.search.index.html import MAX_HTML, MAX_TEXT, page_text, strip_tags
+from mmrag.search.web.fusion import fuse
+from mmrag.search.web.rerank import LexicalReranker
+from mmrag.search.web.words import words
 from mmrag.tokens import count_tokens
 
 ARTICLE = "<article><h1>Alder Kettle</h1><p>It boils one litre in ninety seconds, every time.</p>"

@@ -15,11 +15,11 @@ from mmrag.cache import Cache, share
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import UsageError
 from mmrag.protocols import Resources
-from mmrag.search.database import IMAGES, WEB, Batch, open_folder
-from mmrag.search.exchange import PUBLISHED, import_index, in_full_precision
-from mmrag.search.images import ImageKG
-from mmrag.search.index import Index, open_index
-from mmrag.search.public import UnifiedSearchPipeline
+from mmrag.search.image.image_kg import ImageKG
+from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
+from mmrag.search.index.exchange import PUBLISHED, import_index, in_full_precision
+from mmrag.search.index.opening import Index, open_index
+from mmrag.search.serving.public_package import UnifiedSearchPipeline
 
 PASSAGES = {
     "https://a.example/x_chunk_0": "kettle copper spout",

@@ -17,10 +17,10 @@ from PIL import Image
 
 from mmrag.errors import DataError, ImageError, UsageError
 from mmrag.images import LazyImage
-from mmrag.search.index import Index, open_index
-from mmrag.search.public import UnifiedSearchPipeline, fetch
-from mmrag.search.regions import regions_of
-from mmrag.search.web import Web
+from mmrag.search.image.regions import regions_of
+from mmrag.search.index.opening import Index, open_index
+from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
+from mmrag.search.web.passages import Web
 from simulator import cli
 
 

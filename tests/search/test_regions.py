@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from mmrag.search.regions import (
+from mmrag.search.image.regions import (
     BEST_PLACES,
     CLOSER,
     MAX_REGIONS,

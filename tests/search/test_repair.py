@@ -13,14 +13,14 @@ from conftest_search import COLOURS, ColourEncoder, WordEncoder, build, coloured
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import ConflictError, DataError, StoreError, UsageError
+from mmrag.files import file_sha256, owning
 from mmrag.images import LazyImage
-from mmrag.search import exchange
-from mmrag.search.database import IMAGES, WEB, Batch, open_folder
-from mmrag.search.exchange import export_index, import_index
-from mmrag.search.files import file_sha256, owning
-from mmrag.search.index import open_index, read_manifests, rebuild_derived, verify_index
-from mmrag.search.manifest import write_manifest
-from mmrag.search.rows import Rows, write_rows
+from mmrag.search.index import exchange
+from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
+from mmrag.search.index.exchange import export_index, import_index
+from mmrag.search.index.identity import write_manifest
+from mmrag.search.index.opening import open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.index.row_table import Rows, write_rows
 
 
 def damaged(index_folder: Path, tmp_path: Path) -> Path:

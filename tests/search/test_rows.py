@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from mmrag.search.rows import Rows, write_rows
+from mmrag.search.index.row_table import Rows, write_rows
 
 COUNT = 20_000
 

@@ -12,11 +12,11 @@ import pytest
 from conftest_search import ColourEncoder, mini_part, run_eval
 
 from mmrag.errors import UsageError
-from mmrag.search.build import build_index
-from mmrag.search.sources import open_source
-from simulator.captures import CaptureOptics, degradations
+from mmrag.search.index.building import build_index
+from mmrag.search.index.sources import open_source
 from simulator.datasets.world import mini_folder, read_world
-from simulator.search_eval import Case, summarise
+from simulator.evaluation.search_eval import Case, summarise
+from simulator.run.captures import CaptureOptics, degradations
 
 ENCODER = ColourEncoder()
 ASKED = 6

@@ -11,10 +11,10 @@ from conftest_search import coloured, png
 
 from mmrag.images import LazyImage
 from mmrag.records import Evidence
-from mmrag.search.batching import Batcher
-from mmrag.search.index import Index
+from mmrag.search.index.opening import Index
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
-from mmrag.search.serving import Limits, http_app, mcp_server
+from mmrag.search.serving.http_and_mcp import Limits, http_app, mcp_server
+from mmrag.search.vectors.batching import Batcher
 
 
 def ask(index: Index, path: str, body: object, limits: Limits = Limits()) -> httpx.Response:

@@ -26,8 +26,8 @@ from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, UsageError
 from mmrag.listening import address, listen
-from mmrag.search.index import Index
-from mmrag.search.serving import (
+from mmrag.search.index.opening import Index
+from mmrag.search.serving.http_and_mcp import (
     Limits,
     Lines,
     TooLarge,
@@ -301,7 +301,7 @@ def test_a_place_is_had_before_it_is_named() -> None:
 def test_serve_says_where_it_listens(index_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ports: list[int] = []
     monkeypatch.setattr(
-        "mmrag.search.serving.serve_http",
+        "mmrag.search.serving.http_and_mcp.serve_http",
         lambda index, limits, at: ports.append(at.getsockname()[1]),
     )
     command = ["serve", "--index", str(index_folder), "--port"]

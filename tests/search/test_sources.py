@@ -11,8 +11,8 @@ import pytest
 from conftest_search import build, coloured
 
 from mmrag.errors import ConflictError, DataError
-from mmrag.search.index import open_index, read_manifests
-from mmrag.search.sources import Source, open_source
+from mmrag.search.index.opening import open_index, read_manifests
+from mmrag.search.index.sources import Source, open_source
 
 RED = (200, 30, 30)
 

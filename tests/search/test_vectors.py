@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import DataError
-from mmrag.search.vectors import ExactVectors, GraphVectors, as_bytes, build_graph
+from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, as_bytes, build_graph
 
 
 def unit_rows(n: int, d: int, seed: int) -> np.ndarray:
@@ -95,7 +95,7 @@ def test_rows_of_a_big_matrix_are_read_and_not_mapped(
         return *found, int(mapped.split("Rss:")[1].split()[0])
 
     rows, scores, resident = searched()
-    monkeypatch.setattr("mmrag.search.vectors.EXACT_BYTES", 0)
+    monkeypatch.setattr("mmrag.search.vectors.nearest.EXACT_BYTES", 0)
     again, same, less = searched()
     assert (rows == again).all()
     assert (scores == same).all()

@@ -13,11 +13,11 @@ from PIL import Image, ImageDraw
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
-from mmrag.search.build import build_index
-from mmrag.search.index import open_index, read_manifests
-from mmrag.search.manifest import Manifest, write_manifest
-from mmrag.search.sources import open_source
-from mmrag.search.views import KIND, encode_views, views_of
+from mmrag.search.image.views import KIND, encode_views, views_of
+from mmrag.search.index.building import build_index
+from mmrag.search.index.identity import Manifest, write_manifest
+from mmrag.search.index.opening import open_index, read_manifests
+from mmrag.search.index.sources import open_source
 
 
 def target(size: tuple[int, int]) -> Image.Image:

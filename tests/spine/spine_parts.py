@@ -21,8 +21,8 @@ from mmrag.records import (
     Turn,
     Verdict,
 )
-from simulator.runner import Plan, run_sessions
-from simulator.store import RunStore
+from simulator.run.runner import Plan, run_sessions
+from simulator.store.run_store import RunStore
 
 
 def picture(seed: int = 0) -> bytes:

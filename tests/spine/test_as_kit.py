@@ -13,10 +13,10 @@ from test_crag_mm import v2_row, write
 from test_score_command import mmrag
 
 from mmrag.errors import SpecError
-from simulator.config import RunConfig, make_config
 from simulator.datasets import open_data
 from simulator.datasets.as_kit import LEFT_OUT, REPLACED, SIZE
 from simulator.datasets.crag_mm import CragMM
+from simulator.run.config import RunConfig, make_config
 
 
 def noise(mode: str = "RGB", size: tuple[int, int] = (60, 40)) -> bytes:

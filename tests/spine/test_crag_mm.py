@@ -18,7 +18,7 @@ from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailab
 from mmrag.records import Query, Reply, Status
 from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.fetch import Fetcher, is_public
-from simulator.store import RunReader
+from simulator.store.run_store import RunReader
 
 DOMAINS = ["animal", "other", "shopping", "book", "general object recognition"]
 TYPES = ["reasoning", "simple-knowledge", "comparison"]

@@ -19,10 +19,10 @@ from mmrag.records import (
     TurnResult,
     Verdict,
 )
-from simulator.engine import Rules, hold_conversation, outcome_of
-from simulator.rejudge import rejudge_run
-from simulator.stopping import StopPolicy
-from simulator.store import RunStore
+from simulator.run.engine import Rules, hold_conversation, outcome_of
+from simulator.run.rejudge import rejudge_run
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunStore
 
 
 def converse(agent, judge=None, *, turns=6, stop=None, rules=Rules(), done=()):
@@ -118,7 +118,7 @@ def test_a_judge_that_hangs_leaves_the_turn_unscored(monkeypatch: pytest.MonkeyP
             await asyncio.sleep(60)
             raise AssertionError
 
-    monkeypatch.setattr("simulator.engine.JUDGE_SECONDS", 0.02)
+    monkeypatch.setattr("simulator.run.engine.JUDGE_SECONDS", 0.02)
     results, _ = converse(letters("cc"), Hanging(), turns=2)
     assert [r.status for r in results] == [Status.JUDGE_ERROR] * 2
     assert results[0].error == "the judge gave no verdict within 0.02 s"

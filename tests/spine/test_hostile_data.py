@@ -19,8 +19,8 @@ from mmrag.records import Status
 from simulator.datasets.contents import Contents
 from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.world import World, mini_folder, read_world
-from simulator.outcomes import read_outcomes
-from simulator.store import RunReader
+from simulator.store.outcomes import read_outcomes
+from simulator.store.run_store import RunReader
 
 
 def row_of(sid: str, **changes: Any) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from simulator.results import score_run
-from simulator.store import RunReader
+from simulator.run.results import score_run
+from simulator.store.run_store import RunReader
 
 PROGRAM = """
 import sys

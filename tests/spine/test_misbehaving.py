@@ -19,10 +19,10 @@ from mmrag.agents.kits import KitAgent
 from mmrag.errors import AgentError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Query, Reply, Status, Step, TurnResult, Usage
-from simulator.captures import CaptureOptics
-from simulator.engine import Rules
-from simulator.runner import Plan, run_sessions
-from simulator.store import RunReader, RunStore
+from simulator.run.captures import CaptureOptics
+from simulator.run.engine import Rules
+from simulator.run.runner import Plan, run_sessions
+from simulator.store.run_store import RunReader, RunStore
 
 QUICK = Rules(seconds=0.2)
 ANSWERED, ERROR, TIMEOUT = Status.ANSWERED, Status.AGENT_ERROR, Status.TIMEOUT

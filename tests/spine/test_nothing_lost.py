@@ -19,16 +19,16 @@ from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult, Verdict
-from simulator import schema
 from simulator.cli import build
-from simulator.cli.wiring import claim
-from simulator.config import RunConfig
 from simulator.datasets import open_data
 from simulator.datasets.world import mini_folder
-from simulator.rejudge import rejudge_run
-from simulator.results import ScoreOptions, score_run
-from simulator.runner import Plan, run_sessions
-from simulator.store import RunReader, RunStore
+from simulator.evaluation.wiring import claim
+from simulator.run.config import RunConfig
+from simulator.run.rejudge import rejudge_run
+from simulator.run.results import ScoreOptions, score_run
+from simulator.run.runner import Plan, run_sessions
+from simulator.store import store_schema
+from simulator.store.run_store import RunReader, RunStore
 
 FAST = ScoreOptions(resamples=0)
 
@@ -196,7 +196,7 @@ def test_a_row_that_changed_is_an_error(
     tmp_path: Path, sessions: list[Session], statement: str
 ) -> None:
     run_all(tmp_path, sessions, ByNumber())
-    with sqlite3.connect(tmp_path / schema.FILE) as db:
+    with sqlite3.connect(tmp_path / store_schema.FILE) as db:
         assert db.execute(statement).rowcount
     db.close()
     with pytest.raises(StoreError, match="damaged"):
@@ -213,7 +213,7 @@ def test_two_rows_that_swapped_their_verdicts_are_an_error(tmp_path: Path) -> No
                 session_id="s", turn_index=index, status=Status.ANSWERED, verdict=verdict
             )
             store.commit(turn).result()
-    with sqlite3.connect(tmp_path / schema.FILE) as db:
+    with sqlite3.connect(tmp_path / store_schema.FILE) as db:
         db.execute("UPDATE verdicts SET turn_index = turn_index + 2")
         db.execute("UPDATE verdicts SET turn_index = 3 - turn_index")
         assert db.total_changes == 4
@@ -241,14 +241,14 @@ def test_a_run_without_a_tally_gets_one_when_it_is_written_to(
 ) -> None:
     run_all(tmp_path, sessions, ByNumber())
     before = figures(tmp_path)
-    with sqlite3.connect(tmp_path / schema.FILE) as db:  # as schema version 2 wrote it
+    with sqlite3.connect(tmp_path / store_schema.FILE) as db:  # as schema version 2 wrote it
         db.execute("DELETE FROM meta WHERE key = 'tally'")
         db.execute("PRAGMA user_version = 2")
     db.close()
     assert figures(tmp_path) == before
     RunStore(tmp_path).close()
     assert figures(tmp_path) == before
-    with sqlite3.connect(tmp_path / schema.FILE) as db:
+    with sqlite3.connect(tmp_path / store_schema.FILE) as db:
         db.execute("DELETE FROM turns WHERE rowid = 3")
     db.close()
     with pytest.raises(StoreError, match="damaged"):

@@ -18,11 +18,11 @@ from mmrag.errors import AgentError, Unavailable
 from mmrag.metrics.protocols import strikes
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply, Session, Status
-from simulator.engine import Rules
-from simulator.results import score_run
-from simulator.runner import Plan, run_sessions
-from simulator.store import RunReader, RunStore
-from simulator.trials import hold_all
+from simulator.run.engine import Rules
+from simulator.run.results import score_run
+from simulator.run.runner import Plan, run_sessions
+from simulator.run.trials import hold_all
+from simulator.store.run_store import RunReader, RunStore
 
 LIMIT = Rules(seconds=1.0)
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from test_score_command import mmrag
 
-from simulator.store import RunReader
+from simulator.store.run_store import RunReader
 
 AGENTS = """
 import asyncio, atexit, os, sys, threading, time
@@ -135,7 +135,7 @@ def test_what_an_agent_prints_or_leaves_behind_is_not_in_the_json(folder: Path, 
 
 STUBBORN = """
 import asyncio, signal
-from simulator.cli.ending import heeding_ctrl_c
+from simulator.evaluation.ending import heeding_ctrl_c
 
 async def stubborn():
     print("begun", flush=True)

@@ -23,9 +23,9 @@ from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from mmrag.records import Usage
 from simulator.cli.runs import forget_failures
-from simulator.cli.wiring import claim, shipped_vectors
-from simulator.config import RunConfig, load_config
-from simulator.store import RunReader, RunStore
+from simulator.evaluation.wiring import claim, shipped_vectors
+from simulator.run.config import RunConfig, load_config
+from simulator.store.run_store import RunReader, RunStore
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,9 @@ def mmrag(*arguments: str, code: int = 0) -> Done:
         contextlib.redirect_stderr(err),
     ):
         patch.setattr("sys.argv", ["mmrag", *arguments])
-        patch.setattr("simulator.cli.ending.agent_is_made", lambda: None)  # this process goes on
+        patch.setattr(
+            "simulator.evaluation.ending.agent_is_made", lambda: None
+        )  # this process goes on
         with pytest.raises(SystemExit) as ended:
             main()
     assert (ended.value.code or 0) == code, err.getvalue()

@@ -14,10 +14,10 @@ from test_score_command import mmrag
 from mmrag.judges.normalise import official_exact, official_missing
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
-from simulator.engine import Rules
-from simulator.official import Said, as_in_kit, is_left
-from simulator.results import ScoreOptions, score_run
-from simulator.store import RunReader
+from simulator.run.engine import Rules
+from simulator.run.official import Said, as_in_kit, is_left
+from simulator.run.results import ScoreOptions, score_run
+from simulator.store.run_store import RunReader
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_replies.json").read_text())
 KITS = ("crag-mm", "kddcup25")

@@ -27,12 +27,12 @@ from mmrag.records import (
     Verdict,
     encode,
 )
-from simulator import schema
-from simulator.rejudge import rejudge_run
-from simulator.results import ScoreOptions, score_run
-from simulator.runner import Plan, Progress, run_sessions
-from simulator.store import RunReader, RunStore
-from simulator.tally import Ledger
+from simulator.run.rejudge import rejudge_run
+from simulator.run.results import ScoreOptions, score_run
+from simulator.run.runner import Plan, Progress, run_sessions
+from simulator.store import store_schema
+from simulator.store.run_store import RunReader, RunStore
+from simulator.store.tally import Ledger
 
 
 def timeless(reader: RunReader) -> list[bytes]:
@@ -101,9 +101,9 @@ def test_a_kill_before_the_tables_exist_leaves_a_folder_that_can_be_run(
     for state in ("no byte", "WAL mode only"):
         folder = tmp_path / state
         folder.mkdir()
-        (folder / schema.FILE).touch()
+        (folder / store_schema.FILE).touch()
         if state == "WAL mode only":
-            db = sqlite3.connect(folder / schema.FILE)
+            db = sqlite3.connect(folder / store_schema.FILE)
             db.execute("PRAGMA journal_mode=WAL")
             db.close()
         with pytest.raises(StoreError, match=r"before anything was committed\. Run it again"):
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_locked_is_no_second_writer(
     with pytest.raises(StoreError, match="No locks available"):
         RunStore(tmp_path / "run")
     monkeypatch.undo()
-    (tmp_path / "run" / schema.FILE).mkdir()
+    (tmp_path / "run" / store_schema.FILE).mkdir()
     with pytest.raises(StoreError, match="cannot be opened"):
         RunStore(tmp_path / "run")
 
@@ -165,14 +165,14 @@ def test_readable_while_it_is_being_written(tmp_path: Path, sessions: list[Sessi
 def test_a_full_disk_ends_the_run_and_loses_nothing_committed(
     tmp_path: Path, sessions: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really_open = schema.open_for_writing
+    really_open = store_schema.open_for_writing
 
     def small(path: Path) -> Ledger:
         ledger = really_open(path)
         ledger.db.execute("PRAGMA max_page_count = 11")
         return ledger
 
-    monkeypatch.setattr(schema, "open_for_writing", small)
+    monkeypatch.setattr(store_schema, "open_for_writing", small)
     with pytest.raises(StoreError, match=r"full.*resume"):
         run_all(tmp_path / "run", sessions, ByNumber(), concurrency=2)
     with RunReader(tmp_path / "run") as reader:
@@ -195,14 +195,16 @@ def test_a_folder_that_cannot_be_written(place: str) -> None:
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is no run"):
         RunReader(tmp_path)
-    (tmp_path / schema.FILE).write_bytes(b"this is no data base, it is a text of some length" * 40)
+    (tmp_path / store_schema.FILE).write_bytes(
+        b"this is no data base, it is a text of some length" * 40
+    )
     with pytest.raises(StoreError):
         RunReader(tmp_path)
     with pytest.raises(StoreError):
         RunStore(tmp_path)
-    (tmp_path / schema.FILE).unlink()
-    db = sqlite3.connect(tmp_path / schema.FILE)
-    db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    (tmp_path / store_schema.FILE).unlink()
+    db = sqlite3.connect(tmp_path / store_schema.FILE)
+    db.execute(f"PRAGMA user_version = {store_schema.VERSION + 1}")
     db.close()
     with pytest.raises(StoreError, match="newer mmrag"):
         RunReader(tmp_path)
@@ -325,7 +327,7 @@ def test_a_judge_error_is_mended_by_rejudging(tmp_path: Path) -> None:
 def test_a_score_under_another_rule_is_one_reaggregation(
     tmp_path: Path, sessions: list[Session]
 ) -> None:
-    from simulator.engine import Rules
+    from simulator.run.engine import Rules
 
     run_all(tmp_path / "run", sessions, ByNumber(), rules=Rules(ask_after_stop=True))
     with RunReader(tmp_path / "run") as reader:
@@ -341,18 +343,18 @@ def test_an_old_schema_keeps_opening(tmp_path: Path) -> None:
     """The fixture was written by schema version 1, which kept the verdict inside the turn."""
     old = tmp_path / "old"
     shutil.copytree(Path(__file__).parent.parent / "data" / "run-v1", old)
-    before = (old / schema.FILE).read_bytes()
+    before = (old / store_schema.FILE).read_bytes()
     with RunReader(old) as reader:
         read = timeless(reader)
         figures = score_run(reader, ScoreOptions(resamples=0))["all"]
-    assert (old / schema.FILE).read_bytes() == before  # reading changes nothing
+    assert (old / store_schema.FILE).read_bytes() == before  # reading changes nothing
     assert figures["correct"] == 5
     assert figures["early_stop_rate"] == 0.5
     with RunStore(old) as store:
         assert timeless(store) == read
         assert store.meta("judge") == "equality"
-    db = sqlite3.connect(old / schema.FILE)
-    assert db.execute("PRAGMA user_version").fetchone()[0] == schema.VERSION
+    db = sqlite3.connect(old / store_schema.FILE)
+    assert db.execute("PRAGMA user_version").fetchone()[0] == store_schema.VERSION
     db.close()
 
 

@@ -11,9 +11,9 @@ from spine_parts import ByNumber, make_session, run_all
 from test_score_command import mmrag
 
 from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
-from simulator.reports.build import ReportOptions, build_report, load_runs
-from simulator.results import ScoreOptions, run_state, score_run
-from simulator.store import RunReader, RunStore
+from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.run.results import ScoreOptions, run_state, score_run
+from simulator.store.run_store import RunReader, RunStore
 
 
 def turn(session: Session, index: int, outcome: Outcome = Outcome.PERFECT) -> TurnResult:

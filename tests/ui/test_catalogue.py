@@ -10,7 +10,7 @@ from ui_parts import result, session, write_run
 
 from mmrag.errors import MmragError
 from mmrag.records import Session, Status, TurnResult
-from simulator.store import RunReader, RunStore
+from simulator.store.run_store import RunReader, RunStore
 from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
 from ui.viewmodel import conversation
 

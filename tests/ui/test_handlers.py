@@ -21,10 +21,10 @@ from mmrag.agents import agents
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Verdict
-from simulator.rejudge import rejudge_run
-from simulator.reports.build import ReportOptions, build_report, load_runs
-from simulator.reports.compare import Side, compare_runs
-from simulator.store import RunReader, RunStore
+from simulator.reports.figures.paired_runs import Side, compare_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.run.rejudge import rejudge_run
+from simulator.store.run_store import RunReader, RunStore
 from ui.analysis import Analysis, Comparison, Difference
 from ui.catalogue import Catalogue
 from ui.curve import severity_curve

@@ -16,7 +16,7 @@ from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Status
-from simulator.store import RunReader
+from simulator.store.run_store import RunReader
 from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from ui_parts import Server, result, session, write_run
 
-from simulator.store import RunStore
+from simulator.store.run_store import RunStore
 from ui.catalogue import open_catalogues
 
 pytestmark = pytest.mark.browser

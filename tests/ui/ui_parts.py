@@ -27,7 +27,7 @@ from mmrag.records import (
     Verdict,
     Vote,
 )
-from simulator.store import RunStore
+from simulator.store.run_store import RunStore
 
 
 def find_chromium() -> str | None:

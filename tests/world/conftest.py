@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from simulator.world.build import build
-from simulator.world.request import Request, make_request
+from simulator.world.build.folder import build
+from simulator.world.build.request import Request, make_request
 
 
 def small_request(seed: int = 5, *, pictures: bool = False, **changes: object) -> Request:

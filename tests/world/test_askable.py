@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from simulator.world.askable import ONE_IN, PER_FAMILY, askable, family_of
-from simulator.world.conversations import make_sessions
-from simulator.world.factbase import FactBase
+from simulator.world.build.request import Request, make_request
+from simulator.world.checks.published import KG_COVERAGE
+from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.kg import Shot, plan_shots
-from simulator.world.look import KINDS
-from simulator.world.published import KG_COVERAGE
-from simulator.world.request import Request, make_request
+from simulator.world.facts.look import KINDS
+from simulator.world.language.askable import ONE_IN, PER_FAMILY, askable, family_of
+from simulator.world.language.conversations import make_sessions
+from simulator.world.pictures.catalogue_pictures import Shot, plan_shots
 
 
 @pytest.fixture(scope="module")

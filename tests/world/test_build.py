@@ -18,10 +18,10 @@ from conftest import small_request
 from msgspec.structs import replace
 
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
-from simulator.world import build as builder
-from simulator.world.build import build, staging_folder
-from simulator.world.manifest import damaged_files, read_manifest
-from simulator.world.request import make_request, needed_bytes
+from simulator.world.build import folder as builder
+from simulator.world.build.folder import build, staging_folder
+from simulator.world.build.request import make_request, needed_bytes
+from simulator.world.build.world_manifest import damaged_files, read_manifest
 
 
 def hashes(folder: Path) -> dict[str, str]:

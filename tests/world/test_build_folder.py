@@ -16,12 +16,12 @@ from mmrag.errors import DataError, SpecError, UsageError
 from simulator.cli import build as build_cli
 from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.world import World, read_world
-from simulator.world import tables
-from simulator.world.manifest import fingerprint
-from simulator.world.parts import file_sha256
-from simulator.world.sheets import write_sheets
-from simulator.world.stats import world_stats
-from simulator.world.verify import verify_world
+from simulator.world.build import table_columns
+from simulator.world.build.table_parts import file_sha256
+from simulator.world.build.world_manifest import fingerprint
+from simulator.world.checks.contact_sheets import write_sheets
+from simulator.world.checks.stats import world_stats
+from simulator.world.checks.verify import verify_world
 
 
 def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
@@ -32,8 +32,10 @@ def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
         str(picture_world), "multi-turn", split="validation", cache_dir=str(tmp_path)
     )
     assert len(rows) == 8
-    assert rows.features["turns"]["domain"].feature.names == list(tables.DOMAINS)
-    assert rows.features["turns"]["image_quality"].feature.names == list(tables.IMAGE_QUALITY)
+    assert rows.features["turns"]["domain"].feature.names == list(table_columns.DOMAINS)
+    assert rows.features["turns"]["image_quality"].feature.names == list(
+        table_columns.IMAGE_QUALITY
+    )
     first = rows[0]
     assert set(first["turns"]) == {
         "interaction_id", "domain", "query_category", "dynamism", "query", "image_quality",
@@ -49,7 +51,7 @@ def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
     assert json.loads(plain[0]["entities"])[0]["entity_name"]
 
 
-@pytest.mark.parametrize("split", tables.SPLITS)
+@pytest.mark.parametrize("split", table_columns.SPLITS)
 def test_the_crag_mm_reader_reads_the_same(picture_world: Path, split: str) -> None:
     ours = list(read_world(picture_world, split))
     theirs = list(CragMM(str(picture_world), split=split))
@@ -65,7 +67,7 @@ def test_the_crag_mm_reader_reads_the_same(picture_world: Path, split: str) -> N
 
 
 def test_sessions_carry_everything(picture_world: Path) -> None:
-    sessions = [s for split in tables.SPLITS for s in read_world(picture_world, split)]
+    sessions = [s for split in table_columns.SPLITS for s in read_world(picture_world, split)]
     assert len({s.id for s in sessions}) == 28
     for session in sessions:
         assert session.query_time is not None
@@ -204,7 +206,7 @@ def test_a_mutated_fact_makes_it_fail(text_world: Path, tmp_path: Path) -> None:
 def test_a_flipped_label_makes_it_fail(text_world: Path, tmp_path: Path) -> None:
     world = tmp_path / "w"
     shutil.copytree(text_world, world)
-    wrong = tables.GROUNDING_LABELS.index("outdated")
+    wrong = table_columns.GROUNDING_LABELS.index("outdated")
 
     def change(rows: list[dict[str, object]]) -> None:
         rows[0]["label"] = wrong

@@ -10,12 +10,7 @@ import pytest
 
 from mmrag.errors import UsageError
 from mmrag.records import Turn
-from simulator.world.conversations import check_session, make_session, make_sessions
-from simulator.world.factbase import FactBase
-from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.schema import Fact
-from simulator.world.plan import make_plan, quota
-from simulator.world.published import (
+from simulator.world.checks.published import (
     DOMAIN_SHIFT,
     DYNAMISM,
     EXTERNAL,
@@ -27,8 +22,13 @@ from simulator.world.published import (
     TYPE_TOTALS,
     TYPES,
 )
-from simulator.world.questions.grammar import noun_of
-from simulator.world.questions.schema import Conversation, Question
+from simulator.world.facts.fact_records import Fact
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.generate import generate_facts
+from simulator.world.language.conversations import check_session, make_session, make_sessions
+from simulator.world.language.questions.phrases import noun_of
+from simulator.world.language.questions.question_records import Conversation, Question
+from simulator.world.language.session_plans import make_plan, quota
 
 
 @pytest.fixture(scope="module")

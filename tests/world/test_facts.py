@@ -9,14 +9,14 @@ import msgspec
 import pytest
 
 from mmrag.errors import DataError, UsageError
-from simulator.world.factbase import FactBase
 from simulator.world.facts.catalogue import DOMAINS, attributes_of
+from simulator.world.facts.fact_records import Fact, Number
+from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import FAMILY, generate_facts
-from simulator.world.facts.schema import Fact, Number
+from simulator.world.facts.look import KINDS, LABELLED
+from simulator.world.facts.names import MAX_SEED, Names, real_words
+from simulator.world.facts.tools import tools
 from simulator.world.facts.wording import say_fact
-from simulator.world.look import KINDS, LABELLED
-from simulator.world.names import MAX_SEED, Names, real_words
-from simulator.world.tools import tools
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulator.datasets.world import World, mini_folder
-from simulator.world.manifest import damaged_files, fingerprint, read_manifest
-from simulator.world.tables import SPLITS
+from simulator.world.build.table_columns import SPLITS
+from simulator.world.build.world_manifest import damaged_files, fingerprint, read_manifest
 
 pytestmark = pytest.mark.skipif(
     not (mini_folder() / "world.json").exists(), reason="assets/mini was left out of this checkout"

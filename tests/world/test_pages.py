@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from msgspec.structs import replace
 
-from simulator.world.askable import askable
-from simulator.world.factbase import FactBase
+from simulator.world.facts.fact_records import HUBS, Entity
+from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.schema import HUBS, Entity
-from simulator.world.look import KINDS
-from simulator.world.pages.compose import Order, compose, fact_at
+from simulator.world.facts.look import KINDS
+from simulator.world.language.askable import askable
+from simulator.world.language.questions.question_records import Need
 from simulator.world.pages.document import STYLES, Block, Document, Line, Section
 from simulator.world.pages.grounding import MOST_PAGES, Grounder, label, worth
 from simulator.world.pages.markup import to_html
-from simulator.world.pages.plan import is_withheld, plan_pages, styles_for
+from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
 from simulator.world.pages.sites import SITES
-from simulator.world.questions.schema import Need
+from simulator.world.pages.writing import Order, compose, fact_at
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from mmrag.errors import SpecError
-from simulator.world.look import KINDS, LABELLED, Look
+from simulator.world.facts.look import KINDS, LABELLED, Look
 from simulator.world.pictures import PICTURES_VERSION, Painted, encode_jpeg, render
-from simulator.world.pictures.compose import PAINTERS
+from simulator.world.pictures.photograph import PAINTERS
+from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.settings import PLACES
-from simulator.world.scene import Scene
 
 DOMAIN = {kind: domain for domain, kinds in KINDS.items() for kind in kinds}
 GOLDEN = Path(__file__).parent / "pictures_golden.json"
@@ -93,8 +93,9 @@ def test_same_scene_same_bytes_in_any_order() -> None:
 
 def test_same_bytes_in_another_process() -> None:
     code = (
-        "import hashlib; from simulator.world.look import Look; from simulator.world.scene import "
-        "Scene; from simulator.world.pictures import render; print(hashlib.sha256(render(Scene("
+        "import hashlib; from simulator.world.facts.look import Look;"
+        "from simulator.world.pictures.scene import Scene; "
+        "from simulator.world.pictures import render; print(hashlib.sha256(render(Scene("
         "main=Look(domain='food', kind='jar', family=7, variant=2, label='Corvane Oat'), "
         "key='golden', legible=True, width=240, height=320)).image).hexdigest())"
     )
@@ -146,7 +147,7 @@ def test_a_crowded_picture_holds_one_thing_of_the_kind(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asks about "this shoe" must not stand before three shoes."""
-    compose = importlib.import_module("simulator.world.pictures.compose")
+    compose = importlib.import_module("simulator.world.pictures.photograph")
     beside: set[str] = set()
     make = compose._prop
 
@@ -164,7 +165,7 @@ def test_others_of_its_kind_stay_small_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A shoal may swim behind the fish that is asked about, but not hide which one it is."""
-    compose = importlib.import_module("simulator.world.pictures.compose")
+    compose = importlib.import_module("simulator.world.pictures.photograph")
     sizes: list[float] = []
     mains: list[float] = []
     props, prop, resized = compose._props, compose._prop, compose._resized

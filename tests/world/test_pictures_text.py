@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.world.look import KINDS, Look
+from simulator.world.facts.look import KINDS, Look
 from simulator.world.pictures import render
-from simulator.world.scene import Scene
+from simulator.world.pictures.scene import Scene
 
 DOMAIN = {kind: domain for domain, kinds in KINDS.items() for kind in kinds}
 

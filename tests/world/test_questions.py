@@ -9,19 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmrag.errors import DataError
-from simulator.world.conversations import make_sessions
-from simulator.world.draw import Draw
-from simulator.world.factbase import FactBase
+from simulator.world.build.randomness import Draw
+from simulator.world.checks.published import TYPES
+from simulator.world.checks.shortcuts import is_right, measure_shortcuts
 from simulator.world.facts.catalogue import DOMAINS
+from simulator.world.facts.fact_records import DYNAMISM
+from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.schema import DYNAMISM
-from simulator.world.program import Answer, ProgramError, evaluate
-from simulator.world.published import TYPES
-from simulator.world.questions.answers import ordinal, say_answer
-from simulator.world.questions.asking import Moment, Statistics, Template
-from simulator.world.questions.grammar import an, inverted, plural_of, possessive
-from simulator.world.questions.templates import OPERATIONS, hub_templates, patterns, templates
-from simulator.world.shortcuts import is_right, measure_shortcuts
+from simulator.world.language.conversations import make_sessions
+from simulator.world.language.program import Answer, ProgramError, evaluate
+from simulator.world.language.questions.answers import ordinal, say_answer
+from simulator.world.language.questions.asking import Moment, Statistics, Template
+from simulator.world.language.questions.operations_by_attribute import (
+    OPERATIONS,
+    hub_templates,
+    patterns,
+    templates,
+)
+from simulator.world.language.questions.phrases import an, inverted, plural_of, possessive
 
 
 @pytest.fixture(scope="module")

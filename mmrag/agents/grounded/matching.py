@@ -15,7 +15,7 @@ import numpy as np
 
 from mmrag.agents.grounded.values import SPOKEN_UNITS, Value
 from mmrag.records import Record
-from mmrag.search.words import words
+from mmrag.search.web.words import words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

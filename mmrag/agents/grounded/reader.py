@@ -16,7 +16,7 @@ from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import Statement, fold
 from mmrag.agents.grounded.values import Value
 from mmrag.records import Record
-from mmrag.search.words import words
+from mmrag.search.web.words import words
 
 _WEAKEST = 0.3
 _WEAKEST_NOUN = 0.6

@@ -26,12 +26,12 @@ from mmrag.records import (
     Verdict,
     encode,
 )
-from simulator.cli.wiring import claim
-from simulator.config import RunConfig
-from simulator.rejudge import rejudge_run
-from simulator.results import ScoreOptions, score_run
-from simulator.runner import Plan, run_sessions
-from simulator.store import RunReader, RunStore
+from simulator.evaluation.wiring import claim
+from simulator.run.config import RunConfig
+from simulator.run.rejudge import rejudge_run
+from simulator.run.results import ScoreOptions, score_run
+from simulator.run.runner import Plan, run_sessions
+from simulator.store.run_store import RunReader, RunStore
 
 
 def sessions(seed: int = 0, count: int = 8) -> list[Session]:

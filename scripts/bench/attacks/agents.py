@@ -38,8 +38,9 @@ LIMIT = 30.0
 
 HOST = """
 import json, os, signal, sys
-import simulator.cli.isolated, simulator.runner, simulator.results, simulator.datasets.world
-import simulator.captures, mmrag.models.openai, mmrag.judges.simple, mmrag.tokens, rich.table
+import simulator.evaluation.isolated, simulator.run.runner, simulator.run.results
+import simulator.datasets.world, simulator.run.captures, mmrag.models.openai
+import mmrag.judges.simple, mmrag.tokens, rich.table
 from simulator.cli import main
 mmrag.tokens.count_tokens("all is loaded once, and then forked for every try")
 for line in sys.stdin:
@@ -201,7 +202,7 @@ def _wrong_output(out: Path) -> str | None:
 
 
 def _wrong_status(this: Try, run: Path) -> str | None:
-    from simulator.store import RunReader
+    from simulator.store.run_store import RunReader
 
     with RunReader(run) as reader:
         for session in reader.sessions():

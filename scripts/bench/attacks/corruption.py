@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from attacks import Case, _runs
 from mmrag.errors import MmragError
-from simulator.store import RunReader, RunStore
+from simulator.store.run_store import RunReader, RunStore
 
 TRIES_EACH = 20
 _PAGE = 4096

@@ -265,8 +265,8 @@ def _odd_world(chance: random.Random, place: Path) -> tuple[str, str | None]:
 
 def _odd_line(chance: random.Random, place: Path) -> tuple[str, str | None]:
     from mmrag.errors import MmragError
-    from simulator.optics.gather import read_boxes
-    from simulator.outcomes import read_outcomes
+    from simulator.optics.resampling import read_boxes
+    from simulator.store.outcomes import read_outcomes
 
     good = [b'{"session_id": "s", "turn_index": %d, "outcome": "perfect"}' % i for i in range(3)]
     boxes = [b'{"name": "p%d.png", "box": [1, 2, 30, 40]}' % i for i in range(3)]

@@ -105,7 +105,7 @@ def _written_address(chance: random.Random, work: Path) -> tuple[str, str | None
 
 def _link(chance: random.Random, work: Path) -> tuple[str, str | None]:
     from mmrag.errors import DataError
-    from mmrag.search.sources import open_source
+    from mmrag.search.index.sources import open_source
 
     place, home = work / "links", work / "home"
     shutil.rmtree(place, ignore_errors=True)

@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 from attacks import Case, _runs
 from mmrag.errors import StoreError
-from simulator.schema import NothingCommitted
+from simulator.store.store_schema import NothingCommitted
 
 TRIES = 1000
 KINDS = ("creation", "a commit", "the close", "a random moment", "twice", "rejudging",
@@ -155,10 +155,10 @@ class _Zygote:
 
 
 def _serve() -> None:
-    import simulator.provenance
+    import simulator.store.provenance
 
-    made_of = simulator.provenance.provenance()
-    simulator.provenance.provenance = lambda **more: {**made_of, **more}
+    made_of = simulator.store.provenance.provenance()
+    simulator.store.provenance.provenance = lambda **more: {**made_of, **more}
     for line in sys.stdin:
         print(json.dumps(_in_child(json.loads(line))), flush=True)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+from simulator.world.facts.fact_records import Attribute, Domain
 from simulator.world.facts.goods import FASHION, FOOD, GENERAL, SHOPPING
 from simulator.world.facts.hubs import HUB
 from simulator.world.facts.media import BOOK, MATH, SPORTS, TEXT
 from simulator.world.facts.nature import ANIMAL, PLANTS
-from simulator.world.facts.places import LOCAL, OTHER, VEHICLE
-from simulator.world.facts.schema import Attribute, Domain
+from simulator.world.facts.outdoors import LOCAL, OTHER, VEHICLE
 
 DOMAINS: dict[str, Domain] = {
     d.name: d

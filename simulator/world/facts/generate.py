@@ -9,10 +9,10 @@ import datetime as dt
 import math
 
 from mmrag.errors import UsageError
-from simulator.world.draw import Draw
-from simulator.world.factbase import FactBase, Span
+from simulator.world.build.randomness import Draw
+from simulator.world.checks.published import SESSIONS
 from simulator.world.facts.catalogue import DOMAINS, attribute_of, attributes_of, domain_of_kind
-from simulator.world.facts.schema import (
+from simulator.world.facts.fact_records import (
     HUBS,
     Attribute,
     Choice,
@@ -25,10 +25,10 @@ from simulator.world.facts.schema import (
     Several,
     Year,
 )
+from simulator.world.facts.factbase import FactBase, Span
+from simulator.world.facts.look import KINDS, LABELLED, Look
+from simulator.world.facts.names import Names
 from simulator.world.facts.wording import say_value
-from simulator.world.look import KINDS, LABELLED, Look
-from simulator.world.names import Names
-from simulator.world.published import SESSIONS
 
 FAMILY = 8
 """Look-alikes per family, so that a query picture has plenty of hard negatives."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.world.facts.schema import Domain
+from simulator.world.facts.fact_records import Domain
 from simulator.world.facts.terms import day, num, pick, rel, some, year
 
 _PRICE_CMP = "costs more today | costs less today | costs the most today | costs the least today"

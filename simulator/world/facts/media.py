@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.world.facts.schema import Domain
+from simulator.world.facts.fact_records import Domain
 from simulator.world.facts.terms import clock, day, num, pick, rel, some, year
 
 BOOK = Domain(

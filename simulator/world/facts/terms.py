@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.world.facts.schema import (
+from simulator.world.facts.fact_records import (
     Attribute,
     Choice,
     Clock,

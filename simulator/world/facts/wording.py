@@ -6,10 +6,10 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from simulator.world.facts.catalogue import attribute_of
-from simulator.world.facts.schema import Attribute, Day, Fact, FactValue, Number, Ref
+from simulator.world.facts.fact_records import Attribute, Day, Fact, FactValue, Number, Ref
 
 if TYPE_CHECKING:
-    from simulator.world.factbase import FactBase
+    from simulator.world.facts.factbase import FactBase
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",

@@ -13,12 +13,12 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 
 from mmrag.records import Record
-from simulator.world.draw import Draw
-from simulator.world.factbase import FactBase
-from simulator.world.pages.compose import Order, compose
+from simulator.world.build.randomness import Draw
+from simulator.world.facts.factbase import FactBase
+from simulator.world.language.questions.question_records import Need
 from simulator.world.pages.document import Block, Document, Statement
-from simulator.world.pages.plan import IRRELEVANT_PER_RELEVANT, PagePlan
-from simulator.world.questions.schema import Need
+from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT, PagePlan
+from simulator.world.pages.writing import Order, compose
 
 MOST_PAGES = 50
 """Pages per question."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from simulator.world.draw import Draw
+from simulator.world.build.randomness import Draw
 from simulator.world.pages.document import Document
 from simulator.world.pages.prose import say_time
 from simulator.world.pages.sites import SITES, Site

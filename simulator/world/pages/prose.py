@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from simulator.world.draw import Draw
-from simulator.world.facts.schema import Attribute, Number, Year
+from simulator.world.build.randomness import Draw
+from simulator.world.facts.fact_records import Attribute, Number, Year
 from simulator.world.facts.wording import say_day
 
 _STATIC: dict[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ Hosts end in `.example`, which no resolver will ever answer (RFC 2606).
 from __future__ import annotations
 
 from mmrag.records import Record
-from simulator.world.draw import Draw
+from simulator.world.build.randomness import Draw
 
 
 class Site(Record, frozen=True, kw_only=True):

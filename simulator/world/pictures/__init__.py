@@ -1,7 +1,7 @@
 """Pictures of the fictional world: egocentric scenes and catalogue pictures, drawn by program.
 
->>> from simulator.world.look import Look
->>> from simulator.world.scene import Scene
+>>> from simulator.world.facts.look import Look
+>>> from simulator.world.pictures.scene import Scene
 >>> look = Look(domain="food", kind="jar", family=3, variant=1, label="Marrow Honey")
 >>> render(Scene(main=look, key="q-17", width=96, height=128)).image.shape
 (128, 96, 3)
@@ -15,8 +15,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.pictures.compose import Rendered, compose
-from simulator.world.scene import Scene
+from simulator.world.pictures.photograph import Rendered, compose
+from simulator.world.pictures.scene import Scene
 
 __all__ = ["PICTURES_VERSION", "Painted", "Rendered", "Renderer", "encode_jpeg", "render"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from simulator.world.pictures.light import Material
 from simulator.world.pictures.noise import generator
+from simulator.world.pictures.printed_sheet import Sheet
 from simulator.world.pictures.shapes import Points, ellipse, leaf, move, ribbon, smooth
-from simulator.world.pictures.sheet import Sheet
 from simulator.world.pictures.stage import Painter, Stage
 from simulator.world.pictures.traits import WHITE, Colour, mix, oklch, scale
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from simulator.world.pictures.light import Material
+from simulator.world.pictures.printed_sheet import Sheet
 from simulator.world.pictures.shapes import arc, rounded, smooth
-from simulator.world.pictures.sheet import Sheet
 from simulator.world.pictures.stage import Box, Painter, Stage
 from simulator.world.pictures.traits import WHITE, mix, oklch, scale
 

@@ -9,8 +9,8 @@ import numpy as np
 from simulator.world.pictures.letters import FACES
 from simulator.world.pictures.light import Material
 from simulator.world.pictures.noise import generator
+from simulator.world.pictures.printed_sheet import Sheet, lettering
 from simulator.world.pictures.shapes import arc, ellipse, move, rounded, superellipse
-from simulator.world.pictures.sheet import Sheet, lettering
 from simulator.world.pictures.stage import Box, Painter, Stage
 from simulator.world.pictures.traits import WHITE, Palette, ink_on, mix, scale
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from simulator.world.look import Look
-from simulator.world.pictures.canvas import Canvas
+from simulator.world.facts.look import Look
 from simulator.world.pictures.letters import FACES
 from simulator.world.pictures.light import Light, Material
+from simulator.world.pictures.painting import Canvas
+from simulator.world.pictures.printed_sheet import WEARS, Print, Sheet, package
 from simulator.world.pictures.shapes import Array, Path, Points
-from simulator.world.pictures.sheet import WEARS, Print, Sheet, package
 from simulator.world.pictures.traits import Draws, Palette, Traits
 
 Extent = tuple[float, float, float, float]

@@ -1,0 +1,1 @@
+"""An index folder: built, opened, checked, exchanged with the public package."""

@@ -1,0 +1,1 @@
+"""Nearest vectors, and the batching of calls that ask for them."""

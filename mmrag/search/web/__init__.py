@@ -1,0 +1,1 @@
+"""Search of passages: words and meaning, fused and ranked again."""

@@ -1,0 +1,153 @@
+"""What a run would take: turns from the data, tokens, cost and time from turns measured before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from simulator.run.config import RunConfig
+
+LOOKED_AT = 2000
+"""Turns of an earlier run that are measured."""
+
+
+def estimate(
+    settings: RunConfig, out: Path, *, like: Path | None, concurrency: int
+) -> dict[str, Any]:
+    """Turns of a run, and what they would take if they are like those of an earlier run.
+
+    The earlier run is `like`, else `out` itself, else the run beside it with the same agent that
+    has most turns. Without one nothing is guessed: the figures are None. Tokens and cost are the
+    agent's and the judge's; if that run has another judge, the agent's alone (`judge_cost` None).
+    """
+    from simulator.evaluation import wiring
+
+    source = wiring.open_source(settings)
+    plan = wiring.make_plan(settings, concurrency)
+    sessions = turns = 0
+    for _, session in wiring.chosen_sessions(source, settings):
+        sessions += 1
+        turns += len(session.turns)
+    times = len(plan.degradations)
+    measured = _measured(settings, out, like)
+    asked = round(turns * times * (measured["asked_share"] if measured else 1.0))
+    found: dict[str, Any] = {
+        "sessions": sessions,
+        "conditions": times,
+        "conversations": sessions * times,
+        "turns": turns * times,
+        "turns_asked": asked,
+        "measured_on": measured["run"] if measured else None,
+        "input_tokens": None,
+        "output_tokens": None,
+        "cost": None,
+        "judge_cost": None,
+        "seconds": None,
+    }
+    if measured:
+        known = measured["judge"] == wiring.make_judge(settings.judge).id
+        for name in ("input_tokens", "output_tokens"):
+            judging = measured[f"judge_{name}"] if known else 0.0
+            found[name] = round(asked * (measured[name] + judging))
+        found["judge_cost"] = asked * measured["judge_cost"] if known else None
+        found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
+        at_once = max(1, min(concurrency, sessions * times, measured["capacity"] or concurrency))
+        found["seconds"] = asked * measured["seconds"] / at_once
+    return found
+
+
+def print_estimate(found: dict[str, Any], *, as_json: bool) -> None:
+    """The estimate as text or JSON."""
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    typer.echo(
+        f"{found['sessions']:,} sessions × {found['conditions']} conditions = "
+        f"{found['conversations']:,} conversations, {found['turns']:,} turns at most"
+    )
+    if found["measured_on"] is None:
+        typer.echo(
+            "Tokens, cost and time are unknown: no turn of this agent was measured yet. "
+            "Run a few sessions (--limit 5) and estimate again, or give such a run with --like."
+        )
+        return
+    typer.echo(
+        f"like {found['measured_on']}: about {found['turns_asked']:,} turns asked, "
+        f"{found['input_tokens']:,} input and {found['output_tokens']:,} output tokens, "
+        f"${found['cost']:.2f}, {_time(found['seconds'])}"
+    )
+    if found["judge_cost"] is None:
+        typer.echo("That run has another judge: what judging takes is unknown and not counted.")
+    elif found["judge_cost"]:
+        typer.echo(f"${found['judge_cost']:.2f} of it is the judge's.")
+
+
+def _measured(settings: RunConfig, out: Path, like: Path | None) -> dict[str, Any] | None:
+    if like is not None:
+        return _measure(like)
+    here = [out] if out.is_dir() else []
+    beside = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
+    return _best(settings, [*here, *(path for path in beside if path != out and path.is_dir())])
+
+
+def _best(settings: RunConfig, folders: Iterable[Path]) -> dict[str, Any] | None:
+    from mmrag.errors import MmragError
+    from simulator.evaluation.wiring import read_config
+    from simulator.store.run_store import RunReader
+
+    best: dict[str, Any] | None = None
+    for folder in folders:
+        try:
+            with RunReader(folder) as run:
+                if read_config(run).agent != settings.agent:
+                    continue
+            found = _measure(folder)
+        except MmragError:
+            continue  # not a run, or one that cannot be read: no measure of anything
+        if found is not None and (best is None or found["turns"] > best["turns"]):
+            best = found
+    return best
+
+
+def _measure(folder: Path) -> dict[str, Any] | None:
+    """Means over the first turns of a run."""
+    from itertools import islice
+
+    from mmrag.records import Status
+    from simulator.store.run_store import RunReader
+
+    with RunReader(folder) as run:
+        results = list(islice(run.results(), LOOKED_AT))
+        capacity = (run.meta("plan") or {}).get("capacity")
+        judge = run.meta("judge")
+    asked = [r for r in results if r.status is not Status.SKIPPED_AFTER_STOP]
+    replies = [r.reply for r in asked if r.reply is not None]
+    if not replies:
+        return None
+    count = len(replies)
+    verdicts = [r.verdict for r in asked if r.verdict is not None]
+    taken = {"": replies, "judge_": verdicts}
+    return {
+        "run": str(folder),
+        "turns": count,
+        "capacity": capacity,
+        "asked_share": len(asked) / len(results),
+        "seconds": sum(r.seconds for r in asked) / len(asked),
+        "judge": judge,
+        **{
+            f"{whose}{name}": sum(getattr(part.usage, name) for part in parts) / count
+            for whose, parts in taken.items()
+            for name in ("input_tokens", "output_tokens", "cost")
+        },
+    }
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,287 @@
+"""From the names in a config to the parts themselves. The only module that knows them all."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import itertools
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mmrag.agents.readiness import READY_SECONDS, cores
+from mmrag.errors import ConflictError, SpecError, StoreError
+from mmrag.protocols import Agent, Judge, Resources
+from mmrag.records import Session
+from simulator.evaluation import ending
+from simulator.run.config import RunConfig, changes
+
+if TYPE_CHECKING:
+    from mmrag.encoders.cache import EmbeddingCache
+    from simulator.evaluation.hosting import Hosting
+    from simulator.run.runner import Plan, SessionSource
+    from simulator.store.run_store import RunReader, RunStore
+
+
+def check_agent(config: RunConfig) -> None:
+    """Refuse an agent that nobody knows or that lacks an option, before an index is built for it.
+
+    What an option may be is the agent's own affair, and told when it is made.
+    """
+    import inspect
+
+    from mmrag.agents import agents
+    from mmrag.registry import Spec
+
+    spec = Spec.parse(config.agent)
+    lacking = [
+        name
+        for name, option in inspect.signature(agents.factory(spec.name)).parameters.items()
+        if option.kind is option.KEYWORD_ONLY and option.default is option.empty
+        if name not in ("resources", *spec.options)
+    ]
+    if lacking:
+        raise SpecError(
+            f"agent {config.agent!r} lacks the option {lacking[0]!r}: write "
+            f"{spec.name}:{','.join(f'{name}=…' for name in lacking)} "
+            f"(`mmrag agent describe {spec.name}` explains it)."
+        )
+
+
+def make_agent(config: RunConfig, resources: Resources, *, seconds: float = READY_SECONDS) -> Agent:
+    """The agent that a config names; what it raises while it is made is its own fault."""
+    from mmrag.agents import agents
+    from mmrag.agents.threads import DaemonThreads
+    from mmrag.errors import AgentError, MmragError, words
+
+    def make() -> Agent:
+        try:
+            return agents.create(config.agent, resources=resources)
+        except MmragError:
+            raise
+        except BaseException as error:  # it may be anybody's
+            raise AgentError(f"agent {config.agent} cannot be made: {words(error)}") from error
+
+    ending.agent_is_made()
+    made = DaemonThreads().submit(make)
+    try:
+        return made.result(seconds or None)
+    except TimeoutError as error:
+        raise AgentError(
+            f"agent {config.agent} was not made within {seconds:g} s; nothing was asked. "
+            "Give it longer with --ready-seconds."
+        ) from error
+
+
+def host_agent(
+    config: RunConfig, resources: Resources, hosting: Hosting, concurrency: int
+) -> Agent:
+    """The agent in this process, or in as many others as are asked for."""
+    if not hosting.isolate:
+        return make_agent(config, resources, seconds=hosting.ready_seconds)
+    import msgspec
+
+    from mmrag.agents.isolated import IsolatedAgent
+
+    ending.agent_is_made()
+    return IsolatedAgent(
+        [sys.executable, "-m", "simulator.evaluation.isolated"],
+        {"config": msgspec.to_builtins(config), "memory": hosting.memory},
+        processes=hosting.processes or min(concurrency, cores()),
+        ready_seconds=hosting.ready_seconds,
+    )
+
+
+def make_judge(spec: str) -> Judge:
+    """The judge that a spec names."""
+    from mmrag.judges import make_judge as make
+    from mmrag.models import models
+
+    return make(spec, models=models.create)
+
+
+def make_plan(config: RunConfig, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
+    """The plan behind a config."""
+    from simulator.run.captures import degradations
+    from simulator.run.runner import Plan
+    from simulator.run.stopping import StopPolicy
+
+    return Plan(
+        degradations=degradations(config.degrade, config.severities),
+        stop=StopPolicy.parse(config.stop, seed=config.seed),
+        rules=config.rules,
+        concurrency=concurrency,
+        seed=config.seed,
+        ready_seconds=ready_seconds,
+    )
+
+
+def open_source(config: RunConfig) -> SessionSource:
+    """The data set behind a config."""
+    from simulator.datasets import open_data
+
+    return open_data(
+        config.data,
+        split=config.split,
+        as_captured=config.degrade == "mix",
+        allow_private_urls=config.allow_private_urls,
+        as_kit=config.as_kit,
+    )
+
+
+def chosen_sessions(source: SessionSource, config: RunConfig) -> Iterator[tuple[int, Session]]:
+    """The sessions that --limit and --sample-id leave, each with its place in the data set."""
+    numbered = enumerate(source)
+    if not config.sample_ids:
+        return itertools.islice(numbered, config.limit)
+    wanted, seen, found = set(config.sample_ids), list[str](), list[tuple[int, Session]]()
+    for place, session in numbered:
+        seen.append(session.id)
+        if session.id in wanted:
+            found.append((place, session))
+            if len(found) == len(wanted):
+                return iter(found)
+    lacking = sorted(wanted - set(seen))[0]
+    like = difflib.get_close_matches(lacking, seen, n=3, cutoff=0.5) or seen[:3]
+    raise SpecError(
+        f"--sample-id {lacking}: {config.data} has no such session among its {len(seen):,}; "
+        f"there is {', '.join(like)}, ..."
+    )
+
+
+def count_sessions(source: SessionSource, config: RunConfig) -> int:
+    """How many sessions that will be, if those asked for by name are all there."""
+    if config.sample_ids:
+        return len(set(config.sample_ids))
+    return min(len(source), config.limit or len(source))
+
+
+def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str) -> None:
+    """Make a run this config's own, or check that it already is.
+
+    `data` and `index` are fingerprints, `judge` is a judge's id. What a run is gone on with must
+    be what it was begun with, or its records would not belong together.
+    """
+    from simulator.store.provenance import provenance
+
+    if store.meta("config") is None or store.meta("judge") is None:  # in one commit, once in three
+        made_of = provenance(data=data, index=index)
+        store.set_all_meta({"config": config, "provenance": made_of, "judge": judge})
+        return
+    differing = changes(read_config(store), config)
+    if differing:
+        words = "; ".join(
+            f"{k}: {old!r} before, {new!r} now" for k, (old, new) in differing.items()
+        )
+        raise ConflictError(
+            f"{store.folder} holds a run with other settings ({words}). "
+            "Choose another --out, or go on with `mmrag resume`."
+        )
+    known = store.meta("provenance") or {}
+    for what, before, now in (
+        ("from other data", known.get("data"), data),
+        ("with another search index", known.get("index"), index),
+    ):
+        if before != now:
+            raise ConflictError(
+                f"{store.folder} was made {what} (fingerprint {before}, now {now}). "
+                "Restore it, or start a new run."
+            )
+    judged_by = store.meta("judge")
+    if judged_by != judge:
+        raise ConflictError(
+            f"{store.folder} shows the verdicts of {judged_by}, and its turns are judged by "
+            f"{judge} as they are asked. Bring them together first: "
+            f"mmrag rejudge {shlex.quote(str(store.folder))} --judge {shlex.quote(config.judge)}"
+        )
+
+
+def read_config(run: RunReader) -> RunConfig:
+    """The config that a run was made with."""
+    import msgspec
+
+    found = run.meta("config")
+    if found is None:
+        raise StoreError(
+            f"{run.folder}: the run has no config; it was never started. Run it again."
+        )
+    return msgspec.convert(found, RunConfig)
+
+
+def default_out(config: RunConfig) -> Path:
+    """Where a run goes when no --out is given: a name that its settings decide."""
+    data = Path(config.data.removeprefix("crag-mm:")).name
+    agent = config.agent.partition(":")[0].replace("/", "_")
+    return Path("runs") / f"{data}-{agent}-{config.fingerprint}"
+
+
+def make_resources(config: RunConfig) -> tuple[Resources, str | None]:
+    """The searches and models that agents may use, and the index's fingerprint."""
+    from mmrag.models import models
+
+    folder = index_folder(config)
+    if folder is None:
+        return Resources(model=models.create, seed=config.seed), None
+    from mmrag.search.index.opening import open_index
+
+    index = open_index(folder.absolute())  # an agent may change the working directory
+    resources = Resources(
+        image_search=index.images, web_search=index.web, model=models.create, seed=config.seed
+    )
+    return resources, index.fingerprint
+
+
+def index_folder(config: RunConfig) -> Path | None:
+    """The index that a config means; `auto` builds a world's own index when it is first needed."""
+    if config.search == "none":
+        return None
+    if config.search != "auto":
+        return Path(config.search)
+    if config.data.startswith("crag-mm:"):
+        return None
+    from simulator.datasets.world import mini_folder
+
+    folder = mini_folder() if config.data == "mini" else Path(config.data)
+    own = folder / "index"
+    if own.is_dir():
+        return own
+    from mmrag.encoders import image_encoders, text_encoders
+    from mmrag.search.image.corners import KIND
+    from mmrag.search.image.views import KIND as VIEWS
+    from mmrag.search.index.building import build_index
+    from mmrag.search.index.sources import open_source
+    from simulator.cli.interrupting import interruptible
+    from simulator.cli.showing import stage_bars
+
+    source = open_source(str(folder))
+    made_of = (
+        source.fingerprint,
+        image_encoders.create("builtin").id,
+        text_encoders.create("minilm").id,
+        KIND,
+        VIEWS,
+    )
+    key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
+    place = cache_folder() / "indexes" / key
+    with interruptible("what was built of the search index"), stage_bars() as advance:
+        build_index(source, place, cache=shipped_vectors(), on_progress=advance)
+    return place
+
+
+def shipped_vectors() -> EmbeddingCache:
+    """Vectors made before, those of the mini world among them: encoding its pages takes minutes."""
+    from mmrag.encoders.cache import EmbeddingCache
+
+    cache = EmbeddingCache(cache_folder() / "vectors.sqlite")
+    shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
+    if shipped.is_file():  # newer than the cache, perhaps
+        cache.take_over(shipped)
+    return cache
+
+
+def cache_folder() -> Path:
+    """Where what can be made again is kept: `$XDG_CACHE_HOME/mmrag`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mmrag"

@@ -1,0 +1,158 @@
+"""The columns and slices of a report as Parquet and CSV, for pandas and spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulator.reports.figures.report import Loaded
+from simulator.reports.figures.slices import dimensions, slice_table
+from simulator.reports.read.frame import OUTCOMES, SHARES, Frame
+from simulator.reports.read.session_sums import Uncertainty
+from simulator.run.official import OFFICIAL
+
+_FLAGS = (
+    "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
+    "passage_found", "used", "searched_images", "searched_web", "abstained",
+)  # fmt: skip
+
+SLICE_COLUMNS = (
+    "run", "condition", "dimension", "slice", "turns", "asked", "coverage", "accuracy", "missing",
+    "hallucination_rate", "truthfulness", "truthfulness_low", "truthfulness_high", "n", "sessions",
+    "experienced", "experienced_low", "experienced_high", "experienced_n", "small",
+)  # fmt: skip
+
+
+def write_turns(loaded: Sequence[Loaded], path: Path) -> int:
+    """One row per turn with everything that the figures are computed from. Returns the rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = [name for item in loaded for name in item.frame.columns if name.startswith("step_")]
+    steps = list(dict.fromkeys(names))
+    rows = 0
+    writer: Any = None
+    try:
+        for item in loaded:
+            table = pa.table(_columns(item, steps))
+            writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
+            writer.write_table(table, row_group_size=100_000)
+            rows += len(item.frame)
+    finally:
+        if writer is not None:
+            writer.close()
+    return rows
+
+
+def slice_rows(loaded: Sequence[Loaded], how: Uncertainty, min_n: int) -> Iterator[dict[str, Any]]:
+    """Every slice under every condition of every run; `degraded` is all degradations together."""
+    for item in loaded:
+        frame = item.frame
+        kinds = dimensions(frame)
+        groups = {name: frame.condition(name) for name in frame.conditions}
+        if len(groups) > 1 and "clean" in groups:
+            groups["degraded"] = ~groups["clean"]
+        for condition, rows in groups.items():
+            for entry in slice_table(frame, rows, how, min_n=min_n, kinds=kinds):
+                yield _flat(item.name, condition, entry)
+
+
+def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
+    """`slices.parquet` and `slices.csv`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text = ("run", "condition", "dimension", "slice")
+    whole = ("turns", "asked", "n", "sessions", "experienced_n")
+    schema = pa.schema(
+        [
+            (
+                name,
+                pa.string()
+                if name in text
+                else pa.int64()
+                if name in whole
+                else pa.bool_()
+                if name == "small"
+                else pa.float64(),
+            )
+            for name in SLICE_COLUMNS
+        ]
+    )
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), folder / "slices.parquet")
+    with (folder / "slices.csv").open("w", newline="", encoding="utf-8") as file:
+        writer: csv.DictWriter[str] = csv.DictWriter(file, list(SLICE_COLUMNS))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _columns(item: Loaded, steps: Sequence[str]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    frame = item.frame
+    columns: dict[str, Any] = {
+        "run": _named(np.zeros(len(frame), np.int32), [item.name]),
+        "session_id": _named(frame["session"], frame.sessions),
+        "condition": _named(frame["condition"], frame.names("condition")),
+        "outcome": _named(frame["outcome"], list(OUTCOMES)),
+    }
+    for name in frame.categories:
+        if name != "condition":
+            columns[name] = _named(frame[name], frame.names(name))
+    whole = ("input_tokens", "output_tokens", "calls")
+    for name in ("turn", "turns", "score", *whole, *(f"judge_{name}" for name in whole)):
+        columns[name] = pa.array(frame[name].astype(np.int32))
+    for name in ("asked", "scored", "kept"):
+        columns[name] = pa.array(frame[name])
+    for name in _FLAGS:
+        values = frame[name]
+        columns[name] = pa.array(values > 0, mask=values < 0)
+    for name in ("confidence", "seconds", "cost", "judge_cost", *SHARES, *steps):
+        columns[name] = _real(frame, name)
+    for protocol in OFFICIAL:
+        columns[f"{protocol}:outcome"] = _named(frame[f"{protocol}:outcome"], list(OUTCOMES))
+        for name in ("exact", "both", "kept"):
+            columns[f"{protocol}:{name}"] = pa.array(frame[f"{protocol}:{name}"] > 0)
+        for name in SHARES:
+            columns[f"{protocol}:{name}"] = _real(frame, f"{protocol}:{name}")
+    return columns
+
+
+def _named(codes: Any, names: list[str]) -> Any:
+    import pyarrow as pa
+
+    indices = pa.array(codes.astype(np.int32), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(names or [""], pa.string()))
+
+
+def _real(frame: Frame, name: str) -> Any:
+    import pyarrow as pa
+
+    if name not in frame.columns:
+        return pa.nulls(len(frame), pa.float64())
+    values = frame[name]
+    return pa.array(values, mask=np.isnan(values))
+
+
+def _flat(run: str, condition: str, entry: dict[str, Any]) -> dict[str, Any]:
+    truth, lived = entry["truthfulness"], entry["experienced"]
+    shared = ("dimension", "slice", "turns", "asked", "coverage", "accuracy", "missing",
+              "hallucination_rate", "small")  # fmt: skip
+    return {
+        "run": run,
+        "condition": condition,
+        **{name: entry[name] for name in shared},
+        "truthfulness": truth["estimate"],
+        "truthfulness_low": truth["low"],
+        "truthfulness_high": truth["high"],
+        "n": truth["n"],
+        "sessions": truth["sessions"],
+        "experienced": lived["estimate"],
+        "experienced_low": lived["low"],
+        "experienced_high": lived["high"],
+        "experienced_n": lived["n"],
+    }

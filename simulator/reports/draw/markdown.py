@@ -1,0 +1,113 @@
+"""A comparison as Markdown, short enough for a pull request."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from simulator.counting import counted
+from simulator.reports.draw.page import in_words
+from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
+
+_RATES = (
+    ("as_experienced", "truthfulness_score", "truthfulness, as experienced"),
+    ("as_answered", "truthfulness_score", "truthfulness, as answered"),
+    ("as_answered", "accuracy", "correct"),
+    ("as_answered", "hallucination_rate", "incorrect"),
+    ("as_answered", "missing", "missing"),
+)
+
+
+def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]]) -> str:
+    """Differences, slices that moved, flips, settings and gates."""
+    parts = [f"### {_cell(comparison['title'])}", ""]
+    for gate in gates:
+        sign = "❌" if gate["failed"] else "✅"
+        value = "unknown" if gate["value"] is None else f"{gate['value']:.4g}"
+        parts.append(f"{sign} `{gate['gate']}` ({_cell(gate['other'])}: {value})")
+    if gates:
+        parts.append("")
+    sides = {side["name"]: side for side in comparison["sides"]}
+    for one in comparison["comparisons"]:
+        parts += [*_one(one, sides[one["baseline"]], sides[one["other"]]), ""]
+    options = comparison["options"]
+    parts.append(
+        "<sub>Differences are over turns that count on both sides, paired; intervals and "
+        "tests over conversations; stop rule "
+        f"{options['stop']}, judge {_cell(str(comparison['judge']))}.</sub>"
+    )
+    return "\n".join(parts) + "\n"
+
+
+def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    lines = [
+        f"**{_cell(one['other'])}** − {_cell(one['baseline'])}: "
+        f"{counted(one['turns'], 'turn')} of "
+        f"{counted(one['sessions'], 'conversation')}",
+        "",
+        "| | baseline | other | difference (paired) | 95 % interval | p | detectable |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for view, rate, name in _RATES:
+        lines.append(
+            _row(name, baseline["strict"][view][rate], other["strict"][view][rate], one[view][rate])
+        )
+    score = "multi_turn_score"
+    lines.append(
+        _row("conversation score", baseline["strict"][score], other["strict"][score], one[score])
+    )
+    flips = one["flips"]
+    lines += [
+        "",
+        f"Flipped turns: {flips['lost']} lost, {flips['won']} won "
+        f"(McNemar p {in_words(flips['mcnemar_p'], 'p')}).",
+    ]
+    if one["settings"]:
+        changed = "; ".join(
+            f"`{name}`: `{_code(a)}` → `{_code(b)}`" for name, (a, b) in one["settings"].items()
+        )
+        lines.append(f"Settings that differ: {changed}.")
+    lines += _slices(one)
+    return lines
+
+
+def _slices(one: dict[str, Any]) -> list[str]:
+    found = one["standouts"]["found"]
+    tested = [s["p_holm"] for s in one["slices"] if s["p_holm"] is not None]
+    if not tested:
+        return [untested(one["slices"])]
+    own = sum(p <= 0.05 for p in tested)
+    count = f"{own} of {len(tested)} tested slices changed beyond chance by themselves (Holm)."
+    if not one["standouts"]["tested"]:
+        return [f"{NONE_COMPARED} {count}"]
+    if not found:
+        return [f"No slice changed otherwise than the rest of its dimension; {count}"]
+    lines = ["", "| slice that stands out | changed | the rest | p (Holm) | n |"]
+    lines.append("|---|--:|--:|--:|--:|")
+    for entry in found:
+        name = f"{title_of(entry['dimension'])}: {entry['slice']}"
+        lines.append(
+            f"| {_cell(name)} | {in_words(entry['here'], 'signed')} "
+            f"| {in_words(entry['rest'], 'signed')} | {in_words(entry['p_holm'], 'p')} "
+            f"| {entry['n']:,} |"
+        )
+    return [*lines, "", count]
+
+
+def _row(name: str, baseline: Any, other: Any, difference: Any) -> str:
+    low, high = in_words(difference["low"], "signed"), in_words(difference["high"], "signed")
+    return (
+        f"| {name} | {in_words(baseline['estimate'], 'percent')} "
+        f"| {in_words(other['estimate'], 'percent')} "
+        f"| **{in_words(difference['estimate'], 'signed')}** | {low} … {high} "
+        f"| {in_words(difference['p'], 'p')} | {in_words(difference['detectable'], 'percent')} |"
+    )
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break out of a table or become markup."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text.replace("\n", " "))
+
+
+def _code(text: str) -> str:
+    return text.replace("`", "'").replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,234 @@
+"""From a report's data to one HTML file that needs nothing else. Every figure carries its path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from markupsafe import Markup, escape
+
+from simulator.reports.draw import charts
+from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
+from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
+from simulator.reports.read.evidence import STAGES
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+class Figures:
+    """Looks figures up in the report by path and writes them so that a test can find them again.
+
+    >>> Figures({"runs": [{"n": 3}]}).show("runs.0.n", "count")
+    Markup('<data data-path="runs.0.n" data-kind="count" value="3">3</data>')
+    """
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self._report = report
+
+    def at(self, path: str) -> Any:
+        """The value at a path such as `runs.0.slices.main.3.n`; keys may hold dots after `@`."""
+        return look_up(self._report, path)
+
+    def show(self, path: str, kind: str = "percent") -> Markup:
+        """One number."""
+        value = self.at(path)
+        words = in_words(value, kind)
+        if value is None:
+            return Markup('<span class="none">{}</span>').format(words)
+        return Markup('<data data-path="{}" data-kind="{}" value="{}">{}</data>').format(
+            path, kind, repr(value), words
+        )
+
+    def counted(self, path: str, noun: str, several: str = "") -> Markup:
+        """A count with its noun.
+
+        >>> Figures({"n": 1}).counted("n", "turn").striptags()
+        '1 turn'
+        """
+        one = self.at(path) == 1
+        return Markup("{} {}").format(
+            self.show(path, "count"), noun if one else several or f"{noun}s"
+        )
+
+    def interval(self, path: str, kind: str = "signed") -> Markup:
+        """A figure with its interval."""
+        figure = self.at(path)
+        if figure["low"] is None:
+            return self.show(f"{path}.estimate", kind)
+        bare = {"percent": "bare", "signed": "signed-bare"}.get(kind, kind)
+        return Markup('{} <span class="ci">[{}, {}]</span>').format(
+            self.show(f"{path}.estimate", kind),
+            self.show(f"{path}.low", bare),
+            self.show(f"{path}.high", bare),
+        )
+
+
+def look_up(report: Any, path: str) -> Any:
+    """Follow a dotted path through dicts and lists.
+
+    >>> look_up({"a": [{"b": 1}]}, "a.0.b")
+    1
+    """
+    value = report
+    for part in path.split("."):
+        value = value[int(part)] if isinstance(value, list) else value[part]
+    return value
+
+
+def in_words(value: float | None, kind: str) -> str:
+    """A number as the page writes it; a dash where it is unknown."""
+    if value is None:
+        return "–"
+    if kind == "percent":
+        text = f"{100 * value:.1f} %"
+    elif kind == "signed":
+        text = f"{100 * value:+.1f} %"
+    elif kind == "bare":
+        text = f"{100 * value:.1f}"
+    elif kind == "signed-bare":
+        text = f"{100 * value:+.1f}"
+    elif kind == "count":
+        text = f"{value:,.0f}"
+    elif kind == "number":
+        text = f"{value:.2f}"
+    elif kind == "seconds":
+        text = f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.1f} ms"
+    elif kind == "cost":
+        text = f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+    elif kind == "p":
+        text = "< 0.001" if value < 0.001 else f"{value:.3f}"
+    else:
+        text = str(value)
+    if not any(digit in text for digit in "123456789"):
+        text = text.lstrip("+-")  # nothing is left of it after rounding: no sign either
+    return text.replace("-", "−")
+
+
+def report_page(report: dict[str, Any], published: dict[str, Any]) -> str:
+    """The report as HTML."""
+    drawn = [_charts_of(run, f"runs.{index}") for index, run in enumerate(report["runs"])]
+    return _render("report.html.j2", report, published=published, drawn=drawn, STAGES=STAGES)
+
+
+def comparison_page(comparison: dict[str, Any]) -> str:
+    """A comparison as HTML."""
+    return _render("compare.html.j2", comparison)
+
+
+def charts_of(report: dict[str, Any]) -> list[Chart]:
+    """All charts of a report, for files; names are unique."""
+    found: list[Chart] = []
+    for index, run in enumerate(report["runs"]):
+        for group in _charts_of(run, f"runs.{index}").values():
+            for chart in group:
+                if len(report["runs"]) > 1:
+                    chart.name = f"{index + 1}-{chart.name}"
+                found.append(chart)
+    return found
+
+
+@cache
+def published_rows() -> dict[str, Any]:
+    """Rows of the paper's tables."""
+    return json.loads(
+        (Path(__file__).parents[1] / "figures" / "published.json").read_text(encoding="utf-8")
+    )
+
+
+def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
+    drawn: dict[str, list[Chart]] = {"waterfall": []}
+    drawn["stages"] = charts.stage_bars(run["stages"], f"{path}.stages")
+    if run["robustness"]:
+        drawn["severity"] = charts.severity_curves(run["robustness"], f"{path}.robustness")
+    talk = run["conversation"]
+    series = [
+        (name, f"{path}.conversation.{key}.survival", talk[key]["survival"])
+        for key, name in (("main", run["main"]), ("degraded", "all degraded"))
+        if talk[key]
+    ]
+    drawn["survival"] = [charts.survival(series)]
+    ended = "degraded" if talk["degraded"] else "main"
+    drawn["ends"] = [charts.ends(talk[ended]["ends"], f"{path}.conversation.{ended}.ends")]
+    sure = run["confidence"]["main"]
+    if sure:
+        drawn["confidence"] = [
+            charts.risk_coverage(sure, f"{path}.confidence.main"),
+            charts.calibration(sure, f"{path}.confidence.main"),
+        ]
+    found = run["retrieval"]["main"]
+    if found:
+        drawn["retrieval"] = [charts.hits(found["groups"], f"{path}.retrieval.main.groups")]
+    if run["costs"]["waterfall"]:
+        drawn["waterfall"] = [
+            charts.waterfall(run["costs"]["waterfall"], f"{path}.costs.waterfall")
+        ]
+    titles = {entry["dimension"]: title_of(entry["dimension"]) for entry in run["slices"]["main"]}
+    forest = charts.forest(run["slices"]["main"], titles, f"{path}.slices.main")
+    if forest is not None:
+        drawn["slices"] = [forest]
+    return drawn
+
+
+def _render(template: str, report: dict[str, Any], **more: Any) -> str:
+    import jinja2
+
+    figures = Figures(report)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    tools: dict[str, Any] = {
+        "fig": figures.show,
+        "interval": figures.interval,
+        "counted": figures.counted,
+        "untested": untested,
+        "none_compared": NONE_COMPARED,
+        "at": figures.at,
+        "svg": _drawn,
+        "mark": _mark,
+        "dimension_title": title_of,
+        "style": Markup(_style()),  # noqa: S704 - our own stylesheet
+        "in_words": in_words,
+        "heat": _heat,
+        "zip": zip,
+    }
+    cast("dict[str, Any]", environment.globals).update(tools)
+    environment.filters["pretty"] = lambda value: json.dumps(
+        value, indent=2, ensure_ascii=False, default=str
+    )
+    return environment.get_template(template).render(report=report, **more)
+
+
+def _drawn(chart: Chart) -> Markup:
+    return Markup(svg(chart))  # noqa: S704 - the canvas escapes all text itself
+
+
+def _mark(figure: dict[str, Any], figures: Sequence[dict[str, Any]], small: bool = False) -> Markup:
+    chart = charts.interval_mark(figure, charts.span_of(figures), "muted" if small else "series-1")
+    body = svg(chart).replace('role="img" aria-label=""', 'aria-hidden="true"')
+    return Markup(body.replace("<title></title>", ""))  # noqa: S704 - canvas escapes
+
+
+def _heat(change: float | None) -> Markup:
+    """Background of a cell that tells how bad a change is."""
+    if change is None:
+        return Markup("")
+    strength = min(abs(change) / 0.6, 1.0) * 48  # more would drown the text on dark ground
+    role = "bad" if change < 0 else "good"
+    return escape(f"background:color-mix(in srgb, var(--{role}) {strength:.0f}%, transparent)")
+
+
+def _style() -> str:
+    own = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    return (
+        f":root{{{colour_properties(dark=False)}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{colour_properties(dark=True)}}}}}"
+        + colour_rules()
+        + own
+    )

@@ -1,0 +1,106 @@
+"""Writes a report's folder: the page, its data, tables and figures."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import StoreError
+from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.read.session_sums import Uncertainty
+from simulator.store.run_store import RunReader
+
+FILES = (
+    "report.html", "report.json", "turns.parquet", "slices.parquet", "slices.csv", "figures",
+)  # fmt: skip
+"""What a report's folder holds."""
+
+
+def make_report(
+    folders: Sequence[Path],
+    out: Path,
+    options: ReportOptions = ReportOptions(),
+    *,
+    on_session: Callable[[], None] = lambda: None,
+    on_part: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Report one or several runs into a folder and return the report. Files there are replaced."""
+    from simulator.reports.draw.columns import slice_rows, write_slices, write_turns
+    from simulator.reports.draw.page import charts_of, published_rows, report_page
+
+    readers = [RunReader(folder) for folder in folders]
+    try:
+        loaded, stop, agent_errors = load_runs(readers, options, on_session=on_session)
+        report = build_report(loaded, stop, agent_errors, options, on_part=on_part)
+        how = Uncertainty(resamples=options.resamples, seed=options.seed)
+        on_part("files")
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / "figures").mkdir(exist_ok=True)
+            write_turns(loaded, out / "turns.parquet")
+            write_slices(list(slice_rows(loaded, how, options.min_n)), out)
+            write_json(report, out / "report.json")
+            write_text(report_page(report, published_rows()), out / "report.html")
+            _write_figures(charts_of(report), out / "figures")
+        except OSError as error:
+            raise StoreError(
+                f"{out}: cannot be written ({error.strerror or error}). Choose another --out."
+            ) from error
+    finally:
+        for reader in readers:
+            reader.close()
+    return report
+
+
+def write_comparison(comparison: dict[str, Any], out: Path) -> None:
+    """`compare.html`, `compare.md` and `compare.json`. Files there are replaced."""
+    from simulator.reports.draw.markdown import comparison_markdown
+    from simulator.reports.draw.page import comparison_page
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(comparison, out / "compare.json")
+        write_text(comparison_markdown(comparison, comparison["gates"]), out / "compare.md")
+        write_text(comparison_page(comparison), out / "compare.html")
+    except OSError as error:
+        raise StoreError(
+            f"{out}: cannot be written ({error.strerror or error}). Choose another --out."
+        ) from error
+
+
+def write_json(data: dict[str, Any], path: Path) -> None:
+    """Plain JSON; NaN cannot occur in it, because msgspec would write null for it unnoticed."""
+    assert_finite(data)
+    write_text(msgspec.json.format(msgspec.json.encode(data), indent=1).decode(), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """A file that appears under its name only when it is whole."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def assert_finite(data: Any, path: str = "") -> None:
+    """Raise where a figure is NaN or infinite: that is a bug, and must not reach a reader."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            assert_finite(value, f"{path}.{key}")
+    elif isinstance(data, list | tuple):
+        for index, value in enumerate(data):
+            assert_finite(value, f"{path}.{index}")
+    elif isinstance(data, float) and not math.isfinite(data):
+        raise ArithmeticError(f"report{path} is {data}")
+
+
+def _write_figures(charts: Sequence[Any], folder: Path) -> None:
+    from simulator.reports.draw.svg import svg, write_png
+
+    for chart in charts:
+        write_text(svg(chart, standalone=True), folder / f"{chart.name}.svg")
+    write_png(charts, folder)

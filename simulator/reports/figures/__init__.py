@@ -1,0 +1,1 @@
+"""The figures of a report, each part a module: slices, curves, comparisons, failures, costs."""

@@ -1,0 +1,210 @@
+"""The failures from which most can be learnt, with their pictures."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.errors import MmragError
+from mmrag.images import LazyImage
+from mmrag.records import Evidence, Session, Step, TurnResult
+from simulator.reports.read.frame import Frame, kind_of
+from simulator.store.run_store import RunReader
+
+SIDE = 420
+"""Longer side of a picture in the report, in pixels."""
+
+_CANDIDATES = 4000
+_REPEATED = {"stage": 1.0, "degradation": 0.6, "quality": 0.4, "domain": 0.4, "query_type": 0.3}
+"""What a failure loses for each one like it that was chosen already."""
+
+
+def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
+    """Rows of the most instructive failures with the reasons, no conversation twice.
+
+    An answer that is wrong counts more than a miss; being sure of it, having had the right
+    evidence, ending the conversation, and having been right on the clean picture each add. Then
+    variety: a failure loses weight for every chosen one of the same stage, image quality, domain
+    or type.
+    """
+    wrong = frame["score"] < 0
+    failed = frame["scored"] & frame["kept"] & (frame["score"] <= 0)
+    rows = np.flatnonzero(failed)
+    if not len(rows):
+        return []
+    sure = np.nan_to_num(frame["confidence"])
+    had = frame.is_a("stage", "not used") | frame.is_a("stage", "misread")
+    ended, lost = _ended(frame), _right_when_clean(frame)
+    severity = np.array([kind_of(n)[1] or 3 for n in frame.names("degradation")] or [0])
+    early = (6 - severity[frame["degradation"]]) / 5
+    weight = (3.0 * wrong + 2.0 * sure * wrong + 1.5 * had + 1.0 * ended + (1.5 + early) * lost)[
+        rows
+    ]
+    order = rows[np.lexsort((rows, -weight))][:_CANDIDATES]
+    weights = dict(zip(rows.tolist(), weight.tolist(), strict=True))
+    chosen = _varied(frame, order, weights, count)
+    told = (
+        (wrong & (sure >= 0.7), "sure and wrong"),
+        (lost, "right on the clean picture"),
+        (had, "had the right evidence"),
+        (ended, "ended the conversation"),
+        (~wrong & had, "kept silent although it had the evidence"),
+    )
+    return [(row, [words for mask, words in told if mask[row]]) for row in chosen]
+
+
+def describe(run: RunReader, frame: Frame, row: int, reasons: list[str]) -> dict[str, Any]:
+    """One failure as the report shows it: question, replies, evidence and picture."""
+    session_id = frame.sessions[int(frame["session"][row])]
+    degradation = frame.names("degradation")[int(frame["degradation"][row])]
+    session = run.session(session_id, degradation)
+    results = run.turns(session_id, degradation)
+    index = int(frame["turn"][row])
+    turn = session.turns[index]
+    result = next(r for r in results if r.turn_index == index)
+    clean = None
+    if degradation != "clean" and "clean" in frame.conditions:
+        clean = next((r for r in run.turns(session_id) if r.turn_index == index), None)
+    stage = int(frame["stage"][row])
+    return {
+        "session": session_id,
+        "turn": index + 1,
+        "degradation": degradation,
+        "outcome": frame_outcome(frame, row),
+        "stage": frame.names("stage")[stage] if stage >= 0 else "unknown",
+        "reasons": reasons,
+        "confidence": _known(frame["confidence"][row]),
+        "domain": turn.domain,
+        "query_type": turn.query_type,
+        "question": _cut(turn.query, 400),
+        "reference": _cut(turn.reference.text, 400),
+        "reply": _reply(result),
+        "clean_reply": _reply(clean) if clean is not None else None,
+        "verdict": _cut(result.verdict.reason, 300) if result.verdict else "",
+        "history": [
+            {"question": _cut(t.query, 160), "reply": _cut(_reply(r), 160)}
+            for t, r in zip(session.turns[:index], results, strict=False)
+        ],
+        "evidence": _evidence(result),
+        "pictures": _pictures(run, session, clean is not None),
+    }
+
+
+def frame_outcome(frame: Frame, row: int) -> str:
+    """The outcome of a row in words."""
+    from simulator.reports.read.frame import OUTCOMES
+
+    return OUTCOMES[int(frame["outcome"][row])]
+
+
+def thumbnail(image: LazyImage, *, side: int = SIDE) -> str | None:
+    """A picture as a small JPEG data URI; None when it cannot be read."""
+    from PIL import Image
+
+    try:
+        small = image.pil()
+    except MmragError:
+        return None
+    small.thumbnail((side, side), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    small.save(buffer, "JPEG", quality=72, optimize=True)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _varied(frame: Frame, order: NDArray[Any], weights: dict[int, float], count: int) -> list[int]:
+    chosen: list[int] = []
+    sessions: set[int] = set()
+    seen: dict[tuple[str, int], int] = {}
+    left = order.tolist()
+    while left and len(chosen) < count:
+        best, most = -1, -np.inf
+        for row in left:
+            if weights[row] <= most:
+                break  # in order of weight: nothing after it can win
+            if int(frame["session"][row]) in sessions:
+                continue
+            value = weights[row] - sum(
+                cost * seen.get((name, int(frame[name][row])), 0)
+                for name, cost in _REPEATED.items()
+            )
+            if value > most:
+                best, most = row, value
+        if best < 0:
+            break
+        chosen.append(best)
+        sessions.add(int(frame["session"][best]))
+        left.remove(best)
+        for name in _REPEATED:
+            key = (name, int(frame[name][best]))
+            seen[key] = seen.get(key, 0) + 1
+    return chosen
+
+
+def _ended(frame: Frame) -> NDArray[np.bool_]:
+    """The last turn that took place in a conversation that was cut."""
+    kept = frame["kept"]
+    following = np.r_[frame["unit"][1:] == frame["unit"][:-1], False]
+    return kept & following & ~np.r_[kept[1:], False]
+
+
+def _right_when_clean(frame: Frame) -> NDArray[np.bool_]:
+    if "clean" not in frame.conditions:
+        return np.zeros(len(frame), bool)
+    right = frame.condition("clean") & frame["scored"] & (frame["score"] > 0)
+    key = frame["session"].astype(np.int64) * 4096 + frame["turn"]
+    return np.isin(key, key[right]) & ~frame.condition("clean")
+
+
+def _evidence(result: TurnResult, limit: int = 4) -> list[dict[str, Any]]:
+    cited = set(result.reply.citations) if result.reply else set[str]()
+    found: dict[tuple[str, str], Evidence] = {}
+    for step in _steps(result.reply.trace if result.reply else ()):
+        for item in step.evidence:
+            found.setdefault((item.source, item.id), item)
+    ranked = sorted(
+        found.values(), key=lambda e: (e.id not in cited and e.url not in cited, -e.score)
+    )
+    return [
+        {
+            "source": item.source,
+            "title": _cut(item.title or item.url or item.id, 90),
+            "text": _cut(item.text, 220),
+            "score": item.score,
+            "cited": item.id in cited or item.url in cited,
+        }
+        for item in ranked[:limit]
+    ]
+
+
+def _steps(steps: tuple[Step, ...]) -> list[Step]:
+    return [inner for step in steps for inner in (step, *_steps(step.steps))]
+
+
+def _pictures(run: RunReader, session: Session, with_clean: bool) -> list[dict[str, Any]]:
+    capture = session.capture
+    label = capture.quality if capture.degradation == "clean" else capture.degradation
+    shown = [(label, capture.image)]
+    if with_clean:
+        shown.append(("clean", run.session(session.id).capture.image))
+    found: list[dict[str, Any]] = []
+    for name, image in shown:
+        data = thumbnail(image)
+        if data is not None:
+            found.append({"label": name, "data": data})
+    return found
+
+
+def _reply(result: TurnResult) -> str:
+    return _cut(result.reply.text, 500) if result.reply else f"({result.status})"
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"

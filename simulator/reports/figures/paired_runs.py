@@ -1,0 +1,271 @@
+"""Runs of the same sessions set against each other: paired differences, flips, tests.
+
+The first run is the baseline; every difference is another run minus the baseline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mmrag.errors import ConflictError, SpecError
+from mmrag.records import Record
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.report import Loaded, ReportOptions, load_runs
+from simulator.reports.figures.slices import dimensions
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.pairs import (
+    Pairs,
+    conversation_difference,
+    flipped,
+    match,
+    moved_differently,
+    rate_differences,
+    slice_differences,
+)
+from simulator.reports.read.session_sums import Mask, Uncertainty
+from simulator.run.config import RunConfig, changes
+from simulator.store.run_store import RunReader
+
+SCHEMA_VERSION = 1
+"""Version of compare.json."""
+
+LISTED = 40
+"""Flipped turns that are listed for each pair of runs."""
+
+
+class Side(Record, frozen=True, kw_only=True):
+    """A run, or one condition of it: `RUN` or `RUN@CONDITION`, e.g. `runs/a@low-light@3`."""
+
+    folder: str
+    condition: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Side:
+        """A folder that exists is a folder; else what follows the first fitting `@` is a condition.
+
+        >>> Side.parse("runs/a@low-light@3")
+        Side(folder='runs/a', condition='low-light@3')
+        """
+        if Path(text).is_dir() or "@" not in text:
+            return cls(folder=text)
+        places = [found.start() for found in re.finditer("@", text)]
+        for place in places:
+            if Path(text[:place]).is_dir():
+                return cls(folder=text[:place], condition=text[place + 1 :])
+        return cls(folder=text[: places[0]], condition=text[places[0] + 1 :])
+
+
+@dataclass(frozen=True)
+class _Side:
+    name: str
+    loaded: Loaded
+    rows: Mask
+    condition: str | None
+
+
+def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()) -> dict[str, Any]:
+    """Compare runs with the first of them. Raises `ConflictError` where their sessions differ."""
+    if len(sides) < 2:
+        raise SpecError("a comparison needs a baseline and at least one other run.")
+    folders = list(dict.fromkeys(side.folder for side in sides))
+    readers = [RunReader(folder) for folder in folders]
+    try:
+        loaded, stop, agent_errors = load_runs(readers, options)
+        by_folder = dict(zip(folders, loaded, strict=True))
+        chosen = [_choose(side, by_folder[side.folder]) for side in sides]
+        _same_judge(chosen)
+        how = Uncertainty(resamples=options.resamples, seed=options.seed)
+        baseline = chosen[0]
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "comparison",
+            "title": options.title
+            or " against ".join([", ".join(side.name for side in chosen[1:]), baseline.name]),
+            "options": {
+                **msgspec.structs.asdict(options),
+                "stop": str(stop),
+                "agent_errors": agent_errors,
+                "level": how.level,
+            },
+            "judge": baseline.loaded.run.meta("judge"),
+            "sides": [_summary(side, how) for side in chosen],
+            "comparisons": [_compare(baseline, other, how, options) for other in chosen[1:]],
+        }
+    finally:
+        for reader in readers:
+            reader.close()
+
+
+def _compare(
+    baseline: _Side, other: _Side, how: Uncertainty, options: ReportOptions
+) -> dict[str, Any]:
+    first, second = baseline.loaded.frame, other.loaded.frame
+    _same_sessions(baseline, other)
+    pairs = match(first, baseline.rows, second, other.rows)
+    kinds = dimensions(first)
+    rates = rate_differences(pairs, how)
+    return {
+        "baseline": baseline.name,
+        "other": other.name,
+        "settings": _settings(baseline.loaded.config, other.loaded.config),
+        "turns": len(pairs.rows),
+        "sessions": len(np.unique(pairs.cluster)),
+        **rates,
+        "multi_turn_score": conversation_difference(pairs, how),
+        "costs": _costs(pairs),
+        "flips": flipped(pairs),
+        "flipped": _flipped_turns(baseline, other, pairs),
+        "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
+        "standouts": moved_differently(pairs, kinds),
+    }
+
+
+def _choose(side: Side, loaded: Loaded) -> _Side:
+    frame = loaded.frame
+    if side.condition is None:
+        return _Side(loaded.name, loaded, np.ones(len(frame), bool), None)
+    if side.condition not in frame.conditions:
+        raise SpecError(
+            f"{side.folder} has no condition {side.condition!r}; "
+            f"there is {', '.join(frame.conditions)}."
+        )
+    name = f"{loaded.name}@{side.condition}"
+    return _Side(name, loaded, frame.condition(side.condition), side.condition)
+
+
+def _same_judge(sides: Sequence[_Side]) -> None:
+    judges = {side.name: str(side.loaded.run.meta("judge")) for side in sides}
+    if len(set(judges.values())) > 1:
+        each = "; ".join(f"{name}: {judge}" for name, judge in judges.items())
+        raise ConflictError(
+            f"the runs were judged by different judges ({each}). Give them the same one with "
+            "`mmrag rejudge RUN --judge SPEC`, then compare again."
+        )
+
+
+def _same_sessions(baseline: _Side, other: _Side) -> None:
+    """Refuse unless both sides hold the same sessions, conditions and questions."""
+    first, second = baseline.loaded.frame, other.loaded.frame
+    ours, theirs = _sessions(first, baseline.rows), _sessions(second, other.rows)
+    if ours.keys() != theirs.keys():
+        only, lacking = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
+        words = [
+            f"{len(names)} only in {where} (such as {', '.join(names[:3])})"
+            for names, where in ((only, baseline.name), (lacking, other.name))
+            if names
+        ]
+        raise ConflictError(
+            f"the runs do not hold the same sessions: {'; '.join(words)}. "
+            "Run both on the same data with the same --limit, or finish them with `mmrag resume`."
+        )
+    differing = [name for name in ours if ours[name] != theirs[name]]
+    if differing:
+        raise ConflictError(
+            f"session {differing[0]} has other questions or references in {other.name} than in "
+            f"{baseline.name} ({len(differing)} sessions differ): the runs are of different "
+            "versions of the data. Make both on the same one."
+        )
+    mine, yours = _conditions(first, baseline), _conditions(second, other)
+    if len(mine) > 1 and len(yours) > 1 and set(mine) != set(yours):
+        missing = sorted(set(mine) ^ set(yours))
+        raise ConflictError(
+            f"the runs were made under different conditions ({', '.join(missing[:5])} only in "
+            "one). Choose one of each with RUN@CONDITION."
+        )
+    if (len(mine) > 1) != (len(yours) > 1):
+        many = baseline if len(mine) > 1 else other
+        raise ConflictError(
+            f"{many.name} holds {max(len(mine), len(yours))} conditions and the other run one. "
+            f"Choose one with {many.name}@CONDITION, e.g. {many.name}@clean."
+        )
+
+
+def _sessions(frame: Frame, rows: Mask) -> dict[str, int]:
+    """Session → a hash of its questions and references."""
+    numbers = np.unique(frame["session"][rows]).tolist()
+    return {frame.sessions[number]: frame.questions[number] for number in numbers}
+
+
+def _conditions(frame: Frame, side: _Side) -> list[str]:
+    return [side.condition] if side.condition is not None else frame.conditions
+
+
+def _settings(first: RunConfig | None, second: RunConfig | None) -> dict[str, list[str]]:
+    """Settings that differ, as [baseline, other]."""
+    if first is None or second is None:
+        return {}
+    return {name: [str(a), str(b)] for name, (a, b) in changes(first, second).items()}
+
+
+def _summary(side: _Side, how: Uncertainty) -> dict[str, Any]:
+    return {
+        "name": side.name,
+        "judge": side.loaded.run.meta("judge"),
+        "finished": bool(side.loaded.run.meta("finished")),
+        **headline(side.loaded.frame, side.rows, how),
+    }
+
+
+def _costs(pairs: Pairs) -> dict[str, dict[str, float | None]]:
+    """Mean per asked turn on each side, and the difference."""
+    found: dict[str, dict[str, float | None]] = {}
+    asked = pairs.first["asked"][pairs.rows] & pairs.second["asked"][pairs.others]
+    for name in ("seconds", "input_tokens", "output_tokens", "cost"):
+        first = pairs.first[name][pairs.rows][asked].astype(float)
+        second = pairs.second[name][pairs.others][asked].astype(float)
+        known = np.isfinite(first) & np.isfinite(second)
+        if not known.any():
+            found[name] = {"baseline": None, "other": None, "difference": None}
+            continue
+        a, b = float(first[known].mean()), float(second[known].mean())
+        found[name] = {"baseline": a, "other": b, "difference": b - a}
+    return found
+
+
+def _flipped_turns(baseline: _Side, other: _Side, pairs: Pairs) -> list[dict[str, Any]]:
+    """Turns that became wrong, then turns that became right, in the data set's order."""
+    both, _ = pairs.difference("as_answered", "accuracy")
+    right = pairs.first["score"][pairs.rows] > 0
+    right_too = pairs.second["score"][pairs.others] > 0
+    found: list[dict[str, Any]] = []
+    for name, where in (("lost", both & right & ~right_too), ("won", both & ~right & right_too)):
+        for place in np.flatnonzero(where)[: LISTED // 2].tolist():
+            row, row_too = int(pairs.rows[place]), int(pairs.others[place])
+            found.append({"flip": name, **_turn(baseline, other, row, row_too)})
+    return found
+
+
+def _turn(baseline: _Side, other: _Side, row: int, row_too: int) -> dict[str, Any]:
+    frame = baseline.loaded.frame
+    session_id = frame.sessions[int(frame["session"][row])]
+    index = int(frame["turn"][row])
+    degradation = frame.names("degradation")[int(frame["degradation"][row])]
+    session = baseline.loaded.run.session(session_id, degradation)
+    replies = [
+        _reply(side, session_id, index, at) for side, at in ((baseline, row), (other, row_too))
+    ]
+    return {
+        "session": session_id,
+        "turn": index + 1,
+        "condition": degradation,
+        "question": session.turns[index].query[:300],
+        "reference": session.turns[index].reference.text[:300],
+        "baseline": replies[0],
+        "other": replies[1],
+    }
+
+
+def _reply(side: _Side, session_id: str, index: int, row: int) -> str:
+    frame = side.loaded.frame
+    degradation = frame.names("degradation")[int(frame["degradation"][row])]
+    for result in side.loaded.run.turns(session_id, degradation):
+        if result.turn_index == index and result.reply is not None:
+            return result.reply.text[:300]
+    return ""

@@ -1,0 +1,299 @@
+"""A report as data: everything that the page shows, and nothing that it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mmrag.errors import SpecError
+from mmrag.metrics.correction import Calibration
+from mmrag.records import Record
+from simulator.reports.figures.confidence import confidence
+from simulator.reports.figures.corrected import check_calibration, corrected
+from simulator.reports.figures.costs import costs, latency_by_condition
+from simulator.reports.figures.failures import choose_failures, describe
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.robustness import robustness, stages
+from simulator.reports.figures.searches import retrieval
+from simulator.reports.figures.slices import dimensions, slice_table, standouts
+from simulator.reports.figures.survival import conversation, history_errors
+from simulator.reports.read.frame import Frame, kind_of, load_frame
+from simulator.reports.read.session_sums import Mask, Uncertainty
+from simulator.run.config import RunConfig
+from simulator.run.results import error_texts, run_state
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunReader
+
+SCHEMA_VERSION = 1
+"""Version of report.json."""
+
+
+class ReportOptions(Record, frozen=True, kw_only=True):
+    """How runs are reported; printed in the report."""
+
+    stop: str | None = None
+    """Score under this stop rule; None takes the runs' own, which must then agree."""
+    agent_errors: str | None = None
+    """Count infrastructure failures as unscored, missing or incorrect; None: as the runs say."""
+    resamples: int = 1000
+    seed: int = 0
+    min_n: int = 20
+    """Slices of fewer scored turns are greyed."""
+    failures: int = 20
+    title: str | None = None
+    calibration: Calibration | None = None
+    """The judge's confusion with people, to correct the headline with."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A run that has been read for a report."""
+
+    name: str
+    run: RunReader
+    config: RunConfig | None
+    frame: Frame
+
+
+def load_runs(
+    readers: Sequence[RunReader],
+    options: ReportOptions,
+    *,
+    on_session: Callable[[], None] = lambda: None,
+) -> tuple[list[Loaded], StopPolicy, str]:
+    """Read runs under one stop rule and one treatment of failures; refuse runs that disagree."""
+    configs = [_config(run) for run in readers]
+    stop = options.stop or _common("stop", configs, readers, "strikes(2)", "--stop")
+    errors = options.agent_errors or _common(
+        "agent_errors", configs, readers, "unscored", "--agent-errors"
+    )
+    policy = StopPolicy.parse(stop, seed=configs[0].seed if configs[0] else options.seed)
+    frames = [
+        load_frame(run, stop=policy, agent_errors=errors, on_session=on_session) for run in readers
+    ]
+    names = _names(readers)
+    loaded = [
+        Loaded(name, run, config, frame)
+        for name, run, config, frame in zip(names, readers, configs, frames, strict=True)
+    ]
+    return loaded, policy, errors
+
+
+def build_report(
+    loaded: Sequence[Loaded],
+    stop: StopPolicy,
+    agent_errors: str,
+    options: ReportOptions,
+    *,
+    on_part: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """The whole report of one or several runs."""
+    how = Uncertainty(resamples=options.resamples, seed=options.seed)
+    shown = [item for item in loaded if not _is_counterpart(item, loaded)]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "kind": "report",
+        "title": options.title or "mmrag report: " + ", ".join(item.name for item in shown),
+        "options": {
+            **msgspec.structs.asdict(options),
+            "calibration": msgspec.to_builtins(options.calibration),
+            "stop": str(stop),
+            "agent_errors": agent_errors,
+            "level": how.level,
+        },
+        "warnings": _warnings(loaded),
+        "runs": [
+            _run(item, _counterpart(item, loaded), stop, how, options, on_part) for item in shown
+        ],
+    }
+
+
+def main_condition(frame: Frame) -> str:
+    """The condition that stands for a run: clean where there is one."""
+    return "clean" if "clean" in frame.conditions else frame.conditions[0]
+
+
+def _run(
+    item: Loaded,
+    counterpart: Loaded | None,
+    stop: StopPolicy,
+    how: Uncertainty,
+    options: ReportOptions,
+    on_part: Callable[[str], None],
+) -> dict[str, Any]:
+    frame, main = item.frame, main_condition(item.frame)
+    rows = frame.condition(main)
+    degraded = ~rows if len(frame.conditions) > 1 else None
+    kinds = dimensions(frame)
+    on_part("headline")
+    headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
+    known = options.calibration
+    if known is not None:
+        known = check_calibration(known, item.run.meta("judge"), item.name)
+    on_part("robustness")
+    broken = robustness(frame, headlines, kinds, how, min_n=options.min_n)
+    on_part("slices")
+    tables = {
+        "main": slice_table(frame, rows, how, min_n=options.min_n, kinds=kinds),
+        "degraded": None
+        if degraded is None
+        else slice_table(frame, degraded, how, min_n=options.min_n, kinds=kinds),
+        "standouts": standouts(frame, rows, kinds=kinds),
+    }
+    on_part("failures")
+    chosen = choose_failures(frame, options.failures)
+    return {
+        "name": item.name,
+        "about": _about(item),
+        "state": _state(item),
+        "main": main,
+        "conditions": [
+            {
+                "name": name,
+                "kind": kind_of(name)[0],
+                "severity": kind_of(name)[1],
+                **figures,
+                "corrected": known
+                and {
+                    **corrected(frame, frame.condition(name), known, how),
+                    "verdicts": options.calibration and options.calibration.n,
+                },
+            }
+            for name, figures in headlines.items()
+        ],
+        "robustness": broken,
+        "stages": stages(frame),
+        "slices": tables,
+        "conversation": {
+            "main": conversation(frame, rows, stop=stop),
+            "degraded": None
+            if degraded is None
+            else conversation(frame, degraded, stop=stop, other_rules=False),
+        },
+        "history": None if counterpart is None else history_errors(frame, counterpart.frame, main),
+        "confidence": _both(rows, degraded, lambda r: confidence(frame, r)),
+        "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
+        "costs": costs(frame, np.ones(len(frame), bool)),
+        "latency": latency_by_condition(frame),
+        "failures": [describe(item.run, frame, row, reasons) for row, reasons in chosen],
+    }
+
+
+def _both(rows: Mask, degraded: Mask | None, make: Callable[[Mask], Any]) -> dict[str, Any]:
+    return {"main": make(rows), "degraded": None if degraded is None else make(degraded)}
+
+
+def _about(item: Loaded) -> dict[str, Any]:
+    run = item.run
+    return {
+        "config": None if item.config is None else msgspec.structs.asdict(item.config),
+        "judge": run.meta("judge"),
+        "provenance": run.meta("provenance") or {},
+        "command": None if item.config is None else _command(item.config),
+    }
+
+
+def _state(item: Loaded) -> dict[str, Any]:
+    """Whether the run is whole, and what is missing where it is not."""
+    state = msgspec.structs.asdict(run_state(item.run))
+    return {**state, "statuses": item.run.turn_counts()}
+
+
+def _warnings(loaded: Sequence[Loaded]) -> list[str]:
+    found: list[str] = []
+    judges = {str(item.run.meta("judge")) for item in loaded}
+    if len(judges) > 1:
+        found.append(
+            f"The runs were judged by different judges ({', '.join(sorted(judges))}): their "
+            "figures are not comparable. `mmrag rejudge` gives them the same one."
+        )
+    for item in loaded:
+        warning = run_state(item.run).warning(item.name)
+        if warning is not None:
+            found.append(warning)
+        errors = error_texts(item.run)
+        if errors is not None:
+            found.append(f"{item.name}: {errors}")
+        scored = int(item.frame["scored"].sum())
+        if not scored:
+            found.append(
+                f"{item.name}: no turn could be scored; see the statuses. All rates are unknown."
+            )
+        if len(item.frame.sessions) == 1:
+            found.append(f"{item.name}: a single session; there are no intervals and no tests.")
+    return found
+
+
+def _config(run: RunReader) -> RunConfig | None:
+    found = run.meta("config")
+    return None if found is None else msgspec.convert(found, RunConfig)
+
+
+def _common(
+    name: str,
+    configs: Sequence[RunConfig | None],
+    readers: Sequence[RunReader],
+    default: str,
+    flag: str,
+) -> str:
+    values = [default if config is None else str(getattr(config, name)) for config in configs]
+    if len(set(values)) > 1:
+        each = ", ".join(
+            f"{run.folder.name}: {value}" for run, value in zip(readers, values, strict=True)
+        )
+        raise SpecError(
+            f"the runs were made under different rules ({name} is {each}). "
+            f"Choose one for all with {flag}."
+        )
+    return values[0]
+
+
+def _names(readers: Sequence[RunReader]) -> list[str]:
+    """Folder names, told apart where two are the same."""
+    names = [run.folder.resolve().name for run in readers]
+    return [
+        name if names.count(name) == 1 else f"{run.folder.resolve().parent.name}/{name}"
+        for name, run in zip(names, readers, strict=True)
+    ]
+
+
+def _counterpart(item: Loaded, loaded: Sequence[Loaded]) -> Loaded | None:
+    """The same run, but with the references as history."""
+    if item.config is None or item.config.reference_history:
+        return None
+    wanted = msgspec.structs.replace(item.config, reference_history=True, after_stop="skip")
+    for other in loaded:
+        if other.config is not None and wanted == msgspec.structs.replace(
+            other.config, after_stop="skip"
+        ):
+            return other
+    return None
+
+
+def _is_counterpart(item: Loaded, loaded: Sequence[Loaded]) -> bool:
+    return any(_counterpart(other, loaded) is item for other in loaded)
+
+
+def _command(config: RunConfig) -> str:
+    """The command that makes this run again."""
+    import shlex
+
+    default, words = RunConfig(), ["mmrag", "run"]
+    for name in RunConfig.__struct_fields__:
+        value = getattr(config, name)
+        if value == getattr(default, name):
+            continue
+        flag = "--" + name.replace("_", "-")
+        if name == "sample_ids":
+            words += [word for one in value for word in ("--sample-id", one)]
+        elif isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-"))
+        elif isinstance(value, tuple):
+            words += [flag, ",".join(map(str, value))]
+        else:
+            words += [flag, str(value)]
+    return shlex.join(words)

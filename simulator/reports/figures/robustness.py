@@ -1,0 +1,194 @@
+"""How an assistant breaks: curves over severity, paired drops, and the stage that failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mmrag.metrics.statistics import bootstrap_replicates, holm, percentile_interval
+from simulator.reports.figures.slices import Dimension
+from simulator.reports.read.evidence import STAGES
+from simulator.reports.read.frame import Frame, kind_of
+from simulator.reports.read.pairs import (
+    Pairs,
+    match,
+    moved_differently,
+    rate_differences,
+    slice_differences,
+)
+from simulator.reports.read.session_sums import Floats, Mask, Uncertainty, figure, view_values
+
+VIEW = "as_experienced"
+"""Curves count turns after the stop as missing: every condition then has the same turns."""
+
+
+def robustness(
+    frame: Frame,
+    headlines: dict[str, Any],
+    kinds: list[Dimension],
+    how: Uncertainty,
+    *,
+    min_n: int = 20,
+) -> dict[str, Any] | None:
+    """Everything about clean against degraded; None for a run without both."""
+    degraded = [name for name in frame.conditions if name != "clean"]
+    if "clean" not in frame.conditions or not degraded:
+        return None
+    clean = frame.condition("clean")
+    drops = {
+        name: rate_differences(match(frame, clean, frame, frame.condition(name)), how)
+        for name in degraded
+    }
+    found = {name: drops[name][VIEW]["truthfulness_score"]["p"] for name in degraded}
+    adjusted = holm({name: 1.0 if p is None else p for name, p in found.items()})
+    points = [_point(name, headlines, drops[name], adjusted[name]) for name in degraded]
+    return {
+        "view": VIEW,
+        "clean": headlines["clean"]["strict"][VIEW]["truthfulness_score"],
+        "points": points,
+        "curves": _curves(frame, how),
+        "slices": _slices(frame, clean, kinds, how, min_n),
+    }
+
+
+def stages(frame: Frame) -> list[dict[str, Any]]:
+    """Per condition: where scored turns ended, and how often each step of the work succeeded."""
+    return [
+        _stages_of(frame, name, frame.condition(name) & frame["scored"])
+        for name in frame.conditions
+    ]
+
+
+def _stages_of(frame: Frame, name: str, rows: Mask) -> dict[str, Any]:
+    whole = int(rows.sum())
+    counts = {stage: int((rows & frame.is_a("stage", stage)).sum()) for stage in STAGES}
+    kind, severity = kind_of(name)
+    found: dict[str, Any] = {
+        "condition": name,
+        "kind": kind,
+        "severity": severity,
+        "n": whole,
+        "counts": counts,
+        "shares": {stage: count / whole if whole else 0.0 for stage, count in counts.items()},
+    }
+    for step in ("entity_found", "passage_found", "used", "abstained"):
+        known = rows & (frame[step] >= 0)
+        many = int(known.sum())
+        found[step] = {"n": many, "share": float(frame[step][known].mean()) if many else None}
+    return found
+
+
+def _point(
+    name: str, headlines: dict[str, Any], drop: dict[str, Any], p_holm: float
+) -> dict[str, Any]:
+    kind, severity = kind_of(name)
+    clean = headlines["clean"]["strict"][VIEW]["truthfulness_score"]
+    change = drop[VIEW]["truthfulness_score"]
+    relative = None
+    if clean["estimate"] and (clean["low"] or 0) > 0 and change["estimate"] is not None:
+        relative = -change["estimate"] / clean["estimate"]
+    return {
+        "condition": name,
+        "kind": kind,
+        "severity": severity,
+        "truthfulness": headlines[name]["strict"][VIEW]["truthfulness_score"],
+        "change": {**change, "p_holm": p_holm},
+        "answered_change": drop["as_answered"]["truthfulness_score"],
+        "relative_drop": relative,
+    }
+
+
+def _curves(frame: Frame, how: Uncertainty) -> list[dict[str, Any]]:
+    """Per kind the truthfulness at each severity (0 is clean) and the area under it."""
+    tops, sizes = _by_condition(frame)
+    present = (sizes > 0).any(axis=1)
+    tops, sizes = tops[present], sizes[present]
+    replicates = None
+    if how.resamples and len(tops) > 1:
+        replicates = bootstrap_replicates(tops, sizes, resamples=how.resamples, seed=how.seed)
+    whole = sizes.sum(axis=0)
+    values = np.divide(tops.sum(axis=0), whole, out=np.zeros(len(whole)), where=whole > 0)
+    curves: list[dict[str, Any]] = []
+    for kind, members in _kinds(frame).items():
+        at = [0, *(severity for severity, _ in members)]
+        columns = [frame.conditions.index("clean"), *(column for _, column in members)]
+        if not (whole[columns] > 0).all():
+            continue
+        weights = _trapezoid(at)
+        low = high = None
+        if replicates is not None:
+            low, high = percentile_interval(
+                replicates[:, columns] @ weights, clusters=len(tops), level=how.level
+            )
+        curves.append(
+            {
+                "kind": kind,
+                "severities": at,
+                "truthfulness": [float(values[c]) for c in columns],
+                "area": figure(
+                    float(values[columns] @ weights),
+                    low,
+                    high,
+                    int(whole[columns].sum()),
+                    len(tops),
+                ),
+                "lost_area": float(values[columns[0]] - values[columns] @ weights),
+            }
+        )
+    return curves
+
+
+def _by_condition(frame: Frame) -> tuple[Floats, Floats]:
+    """Session × condition: sum of scores, and number of turns that count."""
+    counted, values = view_values(frame, VIEW)
+    many, width = len(frame.sessions), len(frame.conditions)
+    cell = frame["session"][counted].astype(np.int64) * width + frame["condition"][counted]
+    score = values["truthfulness_score"][counted]
+    tops = np.bincount(cell, score, many * width).reshape(many, width)
+    sizes = np.bincount(cell, minlength=many * width).reshape(many, width)
+    return tops.astype(float), sizes.astype(float)
+
+
+def _kinds(frame: Frame) -> dict[str, list[tuple[int, int]]]:
+    """Kind → its (severity, column) in order of severity."""
+    kinds: dict[str, list[tuple[int, int]]] = {}
+    for column, name in enumerate(frame.conditions):
+        kind, severity = kind_of(name)
+        if kind != "clean" and severity:
+            kinds.setdefault(kind, []).append((severity, column))
+    return {kind: sorted(members) for kind, members in kinds.items()}
+
+
+def _trapezoid(at: list[int]) -> Floats:
+    """Weights that make a mean over severities from values at some of them."""
+    weights = np.zeros(len(at))
+    for i in range(len(at) - 1):
+        width = (at[i + 1] - at[i]) / (at[-1] - at[0])
+        weights[i] += width / 2
+        weights[i + 1] += width / 2
+    return weights
+
+
+def _slices(
+    frame: Frame, clean: Mask, kinds: list[Dimension], how: Uncertainty, min_n: int
+) -> dict[str, Any]:
+    """Per slice the change from clean to all degradations together, conversations paired."""
+    pairs = [
+        match(frame, clean, frame, frame.condition(name))
+        for name in frame.conditions
+        if name != "clean"
+    ]
+    joined = Pairs(
+        frame,
+        frame,
+        np.concatenate([p.rows for p in pairs]),
+        np.concatenate([p.others for p in pairs]),
+        np.concatenate([p.cluster for p in pairs]),
+        pairs[0].clusters,
+    )
+    about = [d for d in kinds if d.name != "quality"]
+    table = slice_differences(joined, about, how, min_n=min_n)
+    tested = [entry for entry in table if entry["p_holm"] is not None and not entry["small"]]
+    worst = min(tested, key=lambda entry: entry["estimate"], default=None)
+    return {"table": table, "worst": worst, "standouts": moved_differently(joined, about)}

@@ -1,0 +1,325 @@
+"""Slices: every figure again for each value of each dimension, and which slices stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.session_sums import (
+    RATES,
+    Floats,
+    Mask,
+    Uncertainty,
+    Units,
+    by_session,
+    columns_of_ratios,
+    view_values,
+)
+
+UNLABELLED = "not labelled"
+"""Turns of which the data set does not say where they belong. Shown, never tested."""
+
+LEAST_SESSIONS = 10
+"""A slice or a rest of fewer conversations is not tested: its error cannot be estimated."""
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One way of slicing: for each row the number of its slice."""
+
+    name: str
+    title: str
+    slices: tuple[str, ...]
+    codes: Codes
+
+
+_TITLES = {
+    "quality": "Image quality",
+    "text_clue": "Text clue in the picture",
+    "popularity": "Popularity of the entity",
+    "query_type": "Query type",
+    "needs_history": "Needs the history",
+    "needs_image": "Needs the picture",
+    "turn": "Turn",
+    "domain": "Domain",
+    "dynamism": "Dynamism",
+    "is_ego": "Egocentric or normal picture",
+    "grounding": "Best retrieved passage",
+}
+_FLAG_NAMES = {
+    "text_clue": ("no text clue", "text clue"),
+    "needs_history": ("stands alone", "needs history"),
+    "needs_image": ("text suffices", "needs picture"),
+    "is_ego": ("normal", "egocentric"),
+}
+_ORDER = {
+    "quality": ("normal", "low-light", "blurred", "truncated", "occluded", "rotated"),
+    "popularity": ("head", "torso", "tail"),
+    "dynamism": ("static", "slow-changing", "fast-changing", "real-time"),
+    "grounding": ("answers", "outdated", "related", "irrelevant", "none", "unlabelled"),
+}
+_LAST_TURN = 8
+
+
+def dimensions(frame: Frame) -> list[Dimension]:
+    """All dimensions, each with every slice that occurs, in a fixed order."""
+    return [_dimension(frame, name) for name in _TITLES]
+
+
+def slice_table(
+    frame: Frame,
+    rows: Mask,
+    how: Uncertainty,
+    *,
+    min_n: int = 20,
+    kinds: list[Dimension] | None = None,
+) -> list[dict[str, Any]]:
+    """One entry per slice over some rows; slices under `min_n` scored turns are marked small."""
+    units = Units(frame, rows)
+    table: list[dict[str, Any]] = []
+    found = dimensions(frame) if kinds is None else kinds
+    answered, values = view_values(frame, "as_answered")
+    counted, lived = view_values(frame, "as_experienced")
+    tops = {name: _spread(units, found, answered, values[name]) for name in RATES}
+    sizes = _spread(units, found, answered)
+    lived_top = _spread(units, found, counted, lived["truthfulness_score"])
+    lived_size = _spread(units, found, counted)
+    asked = _spread(units, found, frame["asked"]).sum(axis=0)
+    whole = _spread(units, found, np.ones(len(frame), bool)).sum(axis=0)
+    in_session = (by_session(frame, sizes, units), by_session(frame, lived_size, units))
+    truth = columns_of_ratios(
+        by_session(frame, tops["truthfulness_score"], units), in_session[0], how
+    )
+    lived_truth = columns_of_ratios(by_session(frame, lived_top, units), in_session[1], how)
+    column = 0
+    for dimension in found:
+        for name in dimension.slices:
+            n = float(sizes[:, column].sum())
+            rates = {
+                rate: float(tops[rate][:, column].sum() / n) if n else None
+                for rate in ("accuracy", "missing", "hallucination_rate")
+            }
+            if whole[column]:
+                table.append(
+                    {
+                        "dimension": dimension.name,
+                        "slice": name,
+                        "turns": int(whole[column]),
+                        "asked": int(asked[column]),
+                        "coverage": n / float(asked[column]) if asked[column] else None,
+                        **rates,
+                        "truthfulness": truth[column],
+                        "experienced": lived_truth[column],
+                        "small": n < min_n,
+                    }
+                )
+            column += 1
+    return table
+
+
+def title_of(dimension: str) -> str:
+    """A dimension in words."""
+    return _TITLES[dimension]
+
+
+NONE_COMPARED = (
+    "No slice could be tested against the rest of its dimension: all changed alike, or one of the "
+    f"two has fewer than {LEAST_SESSIONS} conversations."
+)
+"""Instead of "none stands out" where nothing was tested."""
+
+
+def untested(table: Sequence[dict[str, Any]]) -> str:
+    """Why differences of slices have no p after Holm; empty where all have one."""
+    lacking = sum(entry["p_holm"] is None for entry in table)
+    if not lacking:
+        return ""
+    if lacking == len(table):
+        return f"p (Holm) is – as no slice has the {LEAST_SESSIONS} conversations of a test."
+    return f"p (Holm) is – where a slice has no label or fewer than {LEAST_SESSIONS} conversations."
+
+
+def standouts(
+    frame: Frame, rows: Mask, *, alpha: float = 0.05, kinds: list[Dimension] | None = None
+) -> dict[str, Any]:
+    """Slices whose truthfulness as answered differs from the rest of their dimension."""
+    counted, values = view_values(frame, "as_answered")
+    chosen = np.flatnonzero(rows & counted)
+    return standouts_of(
+        dimensions(frame) if kinds is None else kinds,
+        chosen,
+        frame["session"][chosen],
+        values["truthfulness_score"][chosen],
+        len(frame.sessions),
+        all_asked=bool(frame["asked"].all()),
+        alpha=alpha,
+    )
+
+
+def standouts_of(
+    kinds: list[Dimension],
+    rows: NDArray[Any],
+    session: NDArray[Any],
+    value: Floats,
+    many: int,
+    *,
+    all_asked: bool,
+    alpha: float = 0.05,
+) -> dict[str, Any]:
+    """Slices whose mean value differs from the rest of their dimension, one after the other.
+
+    Each round tests every slice against the rest (t test, errors robust to clusters), takes the
+    smallest p, and stops when Holm's bound does not allow it. A slice that was found leaves the
+    pool before the next round; without that, every slice would look good beside a bad one, and
+    whatever goes together with it would look bad. Turn numbers are tested only where every turn
+    was asked: otherwise the later turns are those of the conversations that went well. What was
+    retrieved is no property of a question but a step of the work, and is not tested.
+    """
+    found = [d for d in kinds if d.name != "grounding" and (d.name != "turn" or all_asked)]
+    codes = {d.name: d.codes[rows] for d in found}
+    pool = np.ones(len(rows), bool)
+    results: list[dict[str, Any]] = []
+    closed: set[tuple[str, str]] = set()
+    tested = 0
+    while True:
+        tests = _against_rest(found, codes, pool, session, value, many, closed)
+        tested = tested or _hypotheses(tests)
+        if not tests:
+            break
+        best = min(tests, key=lambda test: test["p"])
+        adjusted = min(1.0, best["p"] * _hypotheses(tests))
+        if adjusted > alpha:
+            break
+        results.append({**best, "p_holm": max([adjusted, *(r["p_holm"] for r in results)])})
+        closed.add((best["dimension"], best["slice"]))
+        dimension = next(d for d in found if d.name == best["dimension"])
+        pool = pool & (codes[dimension.name] != dimension.slices.index(best["slice"]))
+    return {"alpha": alpha, "tested": tested, "found": results}
+
+
+def _against_rest(
+    found: list[Dimension],
+    codes: dict[str, Codes],
+    pool: Mask,
+    session: NDArray[Any],
+    value: Floats,
+    many: int,
+    closed: set[tuple[str, str]],
+) -> list[dict[str, Any]]:
+    tests: list[dict[str, Any]] = []
+    at, worth = session[pool].astype(np.int64), value[pool]
+    for dimension in found:
+        width = len(dimension.slices)
+        cell = at * width + codes[dimension.name][pool]
+        size = np.bincount(cell, minlength=many * width).reshape(many, width).astype(float)
+        top = np.bincount(cell, worth, many * width).reshape(many, width).astype(float)
+        unknown = [name == UNLABELLED for name in dimension.slices]
+        size[:, unknown] = 0
+        top[:, unknown] = 0
+        rest_size, rest_top = size.sum(1, keepdims=True) - size, top.sum(1, keepdims=True) - top
+        for column, name in enumerate(dimension.slices):
+            if (dimension.name, name) in closed:
+                continue
+            test = _welch(
+                top[:, column], size[:, column], rest_top[:, column], rest_size[:, column]
+            )
+            if test is not None:
+                tests.append({"dimension": dimension.name, "slice": name, **test})
+    return tests
+
+
+def _welch(
+    top: Floats, size: Floats, rest_top: Floats, rest_size: Floats
+) -> dict[str, float] | None:
+    """Difference of two ratios over sessions that may share sessions; None where it cannot be."""
+    from scipy.special import stdtr
+
+    fewest = min(int((size > 0).sum()), int((rest_size > 0).sum()))
+    if fewest < LEAST_SESSIONS:
+        return None
+    n, m = size.sum(), rest_size.sum()
+    here, there = top.sum() / n, rest_top.sum() / m
+    influence = (top - here * size) / n - (rest_top - there * rest_size) / m
+    many = int(((size > 0) | (rest_size > 0)).sum())
+    error = float(np.sqrt(many / (many - 1) * np.square(influence).sum()))
+    if error <= 0:
+        return None
+    difference = float(here - there)
+    p = float(2 * stdtr(fewest - 1, -abs(difference) / error))
+    return {
+        "difference": difference,
+        "here": float(here),
+        "rest": float(there),
+        "p": p,
+        "n": int(n),
+        "sessions": int((size > 0).sum()),
+    }
+
+
+def _hypotheses(tests: list[dict[str, Any]]) -> int:
+    """Two slices of a dimension against each other are one hypothesis, not two."""
+    per: dict[str, int] = {}
+    for test in tests:
+        per[test["dimension"]] = per.get(test["dimension"], 0) + 1
+    return sum(1 if count == 2 else count for count in per.values())
+
+
+def _spread(
+    units: Units, kinds: list[Dimension], where: Mask, values: Floats | None = None
+) -> Floats:
+    """Sums per unit (row) and slice (column), all dimensions side by side."""
+    chosen = np.flatnonzero(units.rows & where)
+    place = np.full(units.many, -1, np.int64)
+    place[units.present] = np.arange(len(units.present))
+    at = place[units.number[chosen]]
+    weights = None if values is None else values[chosen]
+    parts: list[Floats] = []
+    for dimension in kinds:
+        width = len(dimension.slices)
+        flat = np.bincount(
+            at * width + dimension.codes[chosen], weights, len(units.present) * width
+        )
+        parts.append(flat.reshape(-1, width).astype(float))
+    return np.concatenate(parts, axis=1)
+
+
+def _dimension(frame: Frame, name: str) -> Dimension:
+    if name == "turn":
+        return _turns(frame)
+    if name in _FLAG_NAMES:
+        names = [*_FLAG_NAMES[name], UNLABELLED]
+        codes = np.where(frame[name] < 0, 2, frame[name]).astype(np.int64)
+        return _used(name, names, codes)
+    known = list(frame.names(name))
+    order = _ORDER.get(name, ())
+    key: Callable[[str], tuple[int, str]] = lambda n: (  # noqa: E731
+        order.index(n) if n in order else len(order), n
+    )  # fmt: skip
+    names = [*sorted(known, key=key), UNLABELLED]
+    place = np.array([*(names.index(n) for n in known), len(names) - 1], np.int64)
+    codes = place[frame[name]]  # −1 is the last
+    return _used(name, names, codes)
+
+
+def _turns(frame: Frame) -> Dimension:
+    codes = np.minimum(frame["turn"], _LAST_TURN - 1).astype(np.int64)
+    last = int(codes.max(initial=0))
+    names = [f"turn {i + 1}" for i in range(last + 1)]
+    if last == _LAST_TURN - 1:
+        names[-1] += " and later"
+    return Dimension("turn", _TITLES["turn"], tuple(names), codes)
+
+
+def _used(name: str, names: list[str], codes: Codes) -> Dimension:
+    """Leave out the slices that do not occur anywhere in the run."""
+    present = np.unique(codes)
+    place = np.zeros(len(names), np.int64)
+    place[present] = np.arange(len(present))
+    return Dimension(name, _TITLES[name], tuple(names[i] for i in present), place[codes])

@@ -1,0 +1,402 @@
+"""A run as columns: everything a report needs of a quarter of a million turns, in a few megabytes.
+
+Records are streamed from the store and only the needed fields are decoded. All figures of a report
+are computed from these columns, and these columns are exported (`turns.parquet`), so that anybody
+can compute a figure again.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.errors import StoreError
+from mmrag.metrics.protocols import StopRule
+from mmrag.records import Outcome, Status, Usage
+from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
+from simulator.reports.read.evidence import StepItem, Truth, look, truth_of
+from simulator.run.official import OFFICIAL
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunReader
+
+MAX_STEPS = 24
+"""Names of steps that are timed apart; an agent with more has the rest under `other steps`."""
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Turns as columns, ordered by condition, then session, then turn.
+
+    `unit` numbers the (condition, session) pairs; `starts` says at which row each begins.
+    """
+
+    sessions: list[str]
+    conditions: list[str]
+    columns: dict[str, Column]
+    categories: dict[str, list[str]]
+    """Column → its names; the column itself holds their numbers, −1 where unknown."""
+    starts: NDArray[np.int64]
+    questions: list[int] = field(default_factory=list[int])
+    """Per session a hash of what is asked and what is right, to tell versions of data apart."""
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(self.columns["session"])
+
+    def shares(self, prefix: str = "") -> tuple[Column, Column, Column]:
+        """How much of each turn is right, missed and wrong: whole, unless a panel was divided."""
+        if f"{prefix}right" in self.columns:
+            right, missed, wrong = (self.columns[f"{prefix}{name}"] for name in SHARES)
+            return right, missed, wrong
+        if prefix:
+            outcome = self.columns[f"{prefix}outcome"]
+            return (outcome <= 1) * 1.0, (outcome == 2) * 1.0, (outcome == 3) * 1.0
+        score = self.columns["score"]
+        return (score > 0) * 1.0, (score == 0) * 1.0, (score < 0) * 1.0
+
+    def names(self, column: str) -> list[str]:
+        """The names that a column of categories may hold."""
+        return self.categories[column]
+
+    def is_a(self, column: str, name: str) -> NDArray[np.bool_]:
+        """Rows in which a column of categories holds a name."""
+        names = self.categories[column]
+        if name not in names:
+            return np.zeros(len(self), bool)
+        return self.columns[column] == names.index(name)
+
+    def condition(self, name: str) -> NDArray[np.bool_]:
+        """Rows of one condition."""
+        return self.is_a("condition", name)
+
+
+def load_frame(
+    run: RunReader,
+    *,
+    stop: StopPolicy,
+    agent_errors: str = "unscored",
+    on_session: Callable[[], None] = lambda: None,
+) -> Frame:
+    """Read a run into columns. Raises `StoreError` when it holds no turn."""
+    reading = _Reading(agent_errors)
+    for record, turns in run.raw():
+        reading.add(record, turns)
+        on_session()
+    if not reading.rows:
+        raise StoreError(
+            f"{run.folder}: no turn has been committed yet; `mmrag resume {run.folder}` first."
+        )
+    return reading.frame(stop.rule)
+
+
+def kind_of(degradation: str) -> tuple[str, int | None]:
+    """Kind and severity of a plain spec such as `low-light@3`; (`clean`, 0) for clean.
+
+    >>> kind_of("low-light@3"), kind_of("clean")
+    (('low-light', 3), ('clean', 0))
+    """
+    if degradation == "clean":
+        return "clean", 0
+    match = re.fullmatch(r"([a-z-]+)@([0-5])", degradation)
+    return (match[1], int(match[2])) if match else (re.sub(r"@[0-9.]+", "", degradation), None)
+
+
+class _Reference(msgspec.Struct):
+    text: str = ""
+    evidence: tuple[str, ...] = ()
+    grounding: dict[str, str] = {}
+
+
+class _Extra(msgspec.Struct):
+    entity_id: Any = None
+    entity_name: Any = None
+
+
+class _Turn(msgspec.Struct):
+    index: int
+    reference: _Reference
+    query: str = ""
+    domain: str = "other"
+    query_type: str = "simple-knowledge"
+    dynamism: str = "static"
+    popularity: str | None = None
+    text_clue: bool | None = None
+    needs_image: bool | None = None
+    needs_history: bool | None = None
+    extra: _Extra = msgspec.field(default_factory=_Extra)
+
+
+class _Capture(msgspec.Struct):
+    quality: str = "normal"
+    is_ego: bool = True
+    degradation: str = "clean"
+
+
+class _Session(msgspec.Struct):
+    id: str
+    capture: _Capture
+    turns: tuple[_Turn, ...]
+
+
+class _Reply(msgspec.Struct):
+    text: str = ""
+    citations: tuple[str, ...] = ()
+    abstained: bool = False
+    confidence: float | None = None
+    trace: tuple[StepItem, ...] = ()
+    usage: Usage = Usage()
+
+
+class _Result(msgspec.Struct):
+    turn_index: int
+    reply: _Reply | None = None
+    seconds: float = 0.0
+
+
+class _Vote(msgspec.Struct):
+    outcome: Outcome
+
+
+class _Verdict(msgspec.Struct):
+    outcome: Outcome
+    exact: bool = False
+    usage: Usage = Usage()
+    votes: tuple[_Vote, ...] = ()
+
+
+_NO_REPLY = _Reply()
+
+_TEXT = (
+    "degradation", "quality", "status", "domain", "query_type", "dynamism", "popularity",
+    "grounding", "stage",
+)  # fmt: skip
+_FLAGS = (
+    "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
+    "passage_found", "used", "searched_images", "searched_web", "abstained",
+)  # fmt: skip
+_WHOLE = (
+    "turn", "turns", "outcome", "input_tokens", "output_tokens", "calls",
+    "judge_input_tokens", "judge_output_tokens", "judge_calls",
+)  # fmt: skip
+_REAL = ("confidence", "seconds", "cost", "judge_cost", *SHARES)
+
+
+class _Reading:
+    """Grows lists of cells, then turns them into arrays."""
+
+    def __init__(self, agent_errors: str) -> None:
+        self.agent_errors = agent_errors
+        self.sessions: dict[str, int] = {}
+        self.questions: list[int] = []
+        self.rows = 0
+        self.has_panel = False
+        self.names: dict[str, dict[str, int]] = {name: {} for name in _TEXT}
+        self.cells: dict[str, list[Any]] = {
+            name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *IN_KITS)
+        }
+        self.steps: dict[str, list[tuple[int, float, float]]] = {}
+        self._session = msgspec.json.Decoder(_Session)
+        self._result = msgspec.json.Decoder(_Result)
+        self._verdict = msgspec.json.Decoder(_Verdict)
+        self._truths: tuple[str, list[Truth]] = ("", [])
+
+    def add(self, record: bytes, turns: Iterable[tuple[bytes, str, bytes | None]]) -> None:
+        session = self._session.decode(record)
+        number = self.sessions.setdefault(session.id, len(self.sessions))
+        if number == len(self.questions):
+            asked = "\x00".join(f"{t.query}\x00{t.reference.text}" for t in session.turns)
+            self.questions.append(zlib.crc32(asked.encode()))
+        if self._truths[0] != session.id:
+            self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
+        capture = session.capture
+        kind = kind_of(capture.degradation)[0]
+        shared = {
+            "session": number,
+            "degradation": self._code("degradation", capture.degradation),
+            "quality": self._code("quality", capture.quality if kind == "clean" else kind),
+            "is_ego": int(capture.is_ego),
+            "turns": len(session.turns),
+        }
+        for result, status, verdict in turns:
+            self._turn(session, shared, self._result.decode(result), status, verdict)
+
+    def _turn(
+        self,
+        session: _Session,
+        shared: dict[str, int],
+        result: _Result,
+        status: str,
+        verdict: bytes | None,
+    ) -> None:
+        turn = session.turns[result.turn_index]
+        truth = self._truths[1][result.turn_index]
+        reply = result.reply or _NO_REPLY
+        judged = self._verdict.decode(verdict) if verdict is not None else None
+        judging = judged.usage if judged else Usage()
+        outcome = self._outcome(judged, status)
+        votes = tuple(vote.outcome for vote in judged.votes) if judged else ()
+        self.has_panel |= len(votes) > 1
+        asked = status != Status.SKIPPED_AFTER_STOP
+        found = look(reply.trace, reply.citations, truth)
+        abstained = reply.abstained or outcome is Outcome.MISSING
+        stage = found.stage(correct=outcome.is_correct, abstained=abstained)
+        replied = result.reply is not None
+        cells = {
+            **shared,
+            "turn": turn.index,
+            "status": self._code("status", status),
+            "outcome": OUTCOMES.index(outcome),
+            "exact": int(judged is not None and judged.exact),
+            "domain": self._code("domain", turn.domain),
+            "query_type": self._code("query_type", turn.query_type),
+            "dynamism": self._code("dynamism", turn.dynamism),
+            "popularity": self._code("popularity", turn.popularity),
+            "text_clue": _flag(turn.text_clue),
+            "needs_image": _flag(turn.needs_image),
+            "needs_history": _flag(turn.needs_history),
+            "entity_found": _flag(found.entity),
+            "passage_found": _flag(found.passage),
+            "used": _flag(found.used),
+            "searched_images": int(found.searched_images) if replied else -1,
+            "searched_web": int(found.searched_web) if replied else -1,
+            "abstained": int(abstained) if replied else -1,
+            "grounding": self._code("grounding", found.grounding if replied else None),
+            "stage": self._code(
+                "stage", stage if asked and outcome is not Outcome.UNSCORED else None
+            ),
+            "confidence": _finite(reply.confidence),
+            "seconds": result.seconds if asked else np.nan,
+            "input_tokens": reply.usage.input_tokens,
+            "output_tokens": reply.usage.output_tokens,
+            "calls": reply.usage.calls,
+            "cost": _finite(reply.usage.cost),
+            "judge_input_tokens": judging.input_tokens,
+            "judge_output_tokens": judging.output_tokens,
+            "judge_calls": judging.calls,
+            "judge_cost": _finite(judging.cost),
+            **shares_in(outcome, votes),
+            **in_kits(turn.reference.text, replied, reply.text, outcome, votes),
+        }
+        for name, value in cells.items():
+            self.cells[name].append(value)
+        for step in reply.trace:
+            name = step.name
+            if name not in self.steps and len(self.steps) >= MAX_STEPS:
+                name = "other steps"
+            self.steps.setdefault(name, []).append((self.rows, step.start, step.seconds))
+        self.rows += 1
+
+    def _outcome(self, verdict: _Verdict | None, status: str) -> Outcome:
+        if self.agent_errors != "unscored" and status in (Status.AGENT_ERROR, Status.TIMEOUT):
+            return Outcome(self.agent_errors)
+        return Outcome.UNSCORED if verdict is None else verdict.outcome
+
+    def _code(self, column: str, name: str | None) -> int:
+        if name is None:
+            return -1
+        return self.names[column].setdefault(name, len(self.names[column]))
+
+    def frame(self, rule: StopRule) -> Frame:
+        """Order the rows by condition and find what the stop rule cuts."""
+        columns: dict[str, Column] = {}
+        for name in list(self.cells):
+            bare = name.rpartition(":")[2]
+            if bare in SHARES and not self.has_panel:  # they are whole, as the outcomes say
+                del self.cells[name]
+                continue
+            kind = np.float64 if bare in _REAL else np.int32
+            if bare in _FLAGS or bare in ("outcome", "both"):
+                kind = np.int8
+            columns[name] = np.asarray(self.cells.pop(name), kind)
+        for name, entries in self.steps.items():
+            rows, starts, seconds = (np.asarray(part) for part in zip(*entries, strict=True))
+            columns[f"step_start:{name}"] = _sparse(rows, starts, self.rows, least=True)
+            columns[f"step_seconds:{name}"] = _sparse(rows, seconds, self.rows)
+        self.steps.clear()
+        conditions = _conditions(columns, self.names["degradation"])
+        columns["condition"] = conditions[1]
+        order = np.lexsort((columns["turn"], columns["session"], columns["condition"]))
+        columns = {name: column[order] for name, column in columns.items()}
+        unit = columns["condition"].astype(np.int64) * len(self.sessions) + columns["session"]
+        starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]])
+        columns["unit"] = np.repeat(
+            np.arange(len(starts)), np.diff(np.r_[starts, len(unit)])
+        ).astype(np.int32)
+        categories = {name: list(known) for name, known in self.names.items()}
+        categories["condition"] = conditions[0]
+        sessions = list(self.sessions)
+        skipped = _is(columns, categories, "status", str(Status.SKIPPED_AFTER_STOP))
+        columns["asked"] = ~skipped
+        outcome = columns["outcome"]
+        columns["score"] = np.select([outcome <= 1, outcome == 2, outcome == 3], [1, 0, -1], 0)
+        columns["score"] = columns["score"].astype(np.int8)
+        columns["scored"] = (outcome != 4) & ~skipped
+        for prefix in ("", *(f"{protocol}:" for protocol in OFFICIAL)):
+            apply_stop(columns, starts, sessions, rule, prefix)
+        return Frame(
+            sessions=sessions,
+            conditions=conditions[0],
+            columns=columns,
+            categories=categories,
+            starts=starts,
+            questions=self.questions,
+        )
+
+
+def _conditions(
+    columns: dict[str, Column], degradations: dict[str, int]
+) -> tuple[list[str], NDArray[np.int32]]:
+    """A run that gives every session one degradation of its own (`mix`) is one condition."""
+    pairs = np.unique(np.stack([columns["session"], columns["degradation"]]), axis=1)
+    once = len(np.unique(pairs[0])) == pairs.shape[1]
+    if once and len(degradations) > 1:
+        return ["mix"], np.zeros(len(columns["session"]), np.int32)
+    names = sorted(degradations, key=lambda name: (name != "clean", *_place(name)))
+    place = np.array([names.index(name) for name in degradations], np.int32)
+    return names, place[columns["degradation"]]
+
+
+def _place(name: str) -> tuple[int, str, int]:
+    from simulator.run.captures import KINDS
+
+    kind, severity = kind_of(name)
+    return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, severity or 0)
+
+
+def _is(
+    columns: dict[str, Column], categories: dict[str, list[str]], column: str, name: str
+) -> NDArray[np.bool_]:
+    names = categories[column]
+    if name not in names:
+        return np.zeros(len(columns[column]), bool)
+    return columns[column] == names.index(name)
+
+
+def _sparse(rows: Column, values: Column, size: int, *, least: bool = False) -> Column:
+    """Per row the sum (or the least) of its values; NaN where there is none."""
+    out = np.full(size, np.nan)
+    if least:
+        np.fmin.at(out, rows, values)
+        return out
+    total = np.bincount(rows, values, size)
+    out[rows] = total[rows]
+    return out
+
+
+def _flag(value: bool | None) -> int:
+    return -1 if value is None else int(value)
+
+
+def _finite(value: float | None) -> float:
+    return np.nan if value is None or not np.isfinite(value) else float(value)

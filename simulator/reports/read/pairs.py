@@ -1,0 +1,224 @@
+"""The same turns twice: under two conditions of a run, or in two runs. Differences and tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.metrics.statistics import cluster_permutations, holm, mcnemar
+from simulator.reports.figures.headline import conversation_scores
+from simulator.reports.figures.slices import LEAST_SESSIONS, UNLABELLED, Dimension, standouts_of
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.session_sums import (
+    RATES,
+    VIEWS,
+    Floats,
+    Mask,
+    Uncertainty,
+    Units,
+    columns_of_ratios,
+    view_values,
+)
+
+PERMUTATIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Matched rows of two frames. `cluster` numbers the sessions, the same on both sides."""
+
+    first: Frame
+    second: Frame
+    rows: NDArray[np.int64]
+    """Rows of the first frame."""
+    others: NDArray[np.int64]
+    """Rows of the second frame, in the same order."""
+    cluster: NDArray[np.int64]
+    clusters: int
+
+    def difference(self, view: str, rate: str) -> tuple[Mask, Floats]:
+        """Which pairs count in a view, and second − first for each pair."""
+        counted, values = view_values(self.first, view)
+        counted_too, values_too = view_values(self.second, view)
+        both = counted[self.rows] & counted_too[self.others]
+        return both, values_too[rate][self.others] - values[rate][self.rows]
+
+    def per_session(self, where: Mask, values: Floats | None = None) -> Floats:
+        """Sums per session of the pairs that count."""
+        weights = None if values is None else values[where]
+        return np.bincount(self.cluster[where], weights, self.clusters).astype(float)
+
+
+def match(first: Frame, rows: Mask, second: Frame, others: Mask) -> Pairs:
+    """Match rows on (session id, degradation where both have several, turn)."""
+    a, b = np.flatnonzero(rows), np.flatnonzero(others)
+    place = {name: number for number, name in enumerate(first.sessions)}
+    renamed = np.array([place.get(name, -1) for name in second.sessions], np.int64)
+    cluster_a, cluster_b = first["session"][a].astype(np.int64), renamed[second["session"][b]]
+    key_a = _key(cluster_a, first["turn"][a], _condition(first, first, a, b, second))
+    key_b = _key(cluster_b, second["turn"][b], _condition(first, second, b, a, first))
+    key_b = np.where(cluster_b < 0, -1 - np.arange(len(b)), key_b)
+    _, at, at_other = np.intersect1d(key_a, key_b, assume_unique=True, return_indices=True)
+    return Pairs(first, second, a[at], b[at_other], cluster_a[at], len(first.sessions))
+
+
+def rate_differences(pairs: Pairs, how: Uncertainty) -> dict[str, dict[str, Any]]:
+    """View → rate → paired difference with interval, p and minimum detectable effect."""
+    names = [(view, rate) for view in VIEWS for rate in RATES]
+    parts = [pairs.difference(view, rate) for view, rate in names]
+    found = _with_tests(
+        [pairs.per_session(where, values) for where, values in parts],
+        [pairs.per_session(where) for where, _ in parts],
+        how,
+    )
+    table: dict[str, dict[str, Any]] = {view: {} for view in VIEWS}
+    for (view, rate), figure in zip(names, found, strict=True):
+        table[view][rate] = figure
+    return table
+
+
+def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
+    """Which sessions have a multi-turn score on both sides, and each one's on either side."""
+    sides: list[tuple[Floats, Floats]] = []
+    for frame, rows, clusters in (
+        (pairs.first, pairs.rows, pairs.cluster),
+        (pairs.second, pairs.others, pairs.cluster),
+    ):
+        chosen = np.zeros(len(frame), bool)
+        chosen[rows] = True
+        units = Units(frame, chosen)
+        score, has = conversation_scores(frame, units)
+        where = np.zeros(units.many, np.int64)
+        where[frame["unit"][rows]] = clusters
+        cluster = where[units.present]
+        sides.append(
+            (
+                np.bincount(cluster, score * has, pairs.clusters).astype(float),
+                np.bincount(cluster, has, pairs.clusters).astype(float),
+            )
+        )
+    has, has_too = sides[0][1], sides[1][1]
+    first, second = (np.divide(t, h, out=np.zeros(len(t)), where=h > 0) for t, h in sides)
+    return (has > 0) & (has_too > 0), first, second
+
+
+def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
+    """Paired difference of the multi-turn score."""
+    both, first, second = conversation_means(pairs)
+    ones = both * 1.0
+    return _with_tests([(second - first) * ones], [ones], how)[0]
+
+
+def slice_differences(
+    pairs: Pairs,
+    kinds: list[Dimension],
+    how: Uncertainty,
+    *,
+    view: str = "as_answered",
+    min_n: int = 20,
+) -> list[dict[str, Any]]:
+    """Per slice the paired difference in truthfulness; Holm over all slices that are tested.
+
+    `kinds` are dimensions of the first frame: a pair belongs where its first turn does. What was
+    retrieved is left out: it is an outcome of the first run, and pairs chosen by an outcome differ
+    by regression to the mean alone.
+    """
+    both, difference = pairs.difference(view, "truthfulness_score")
+    tops: list[Floats] = []
+    sizes: list[Floats] = []
+    names: list[tuple[str, str]] = []
+    for dimension in kinds:
+        if dimension.name == "grounding":
+            continue
+        codes = dimension.codes[pairs.rows]
+        for number, name in enumerate(dimension.slices):
+            where = both & (codes == number)
+            if where.any():
+                tops.append(pairs.per_session(where, difference))
+                sizes.append(pairs.per_session(where))
+                names.append((dimension.name, name))
+    if not names:
+        return []
+    found = _with_tests(tops, sizes, how)
+    table: list[dict[str, Any]] = [
+        {"dimension": d, "slice": s, **test, "small": test["n"] < min_n}
+        for (d, s), test in zip(names, found, strict=True)
+    ]
+    testable: dict[str, float] = {
+        str(place): entry["p"]
+        for place, entry in enumerate(table)
+        if entry["sessions"] >= LEAST_SESSIONS and entry["slice"] != UNLABELLED
+    }
+    adjusted = holm(testable)
+    for place, entry in enumerate(table):
+        entry["p_holm"] = adjusted.get(str(place))
+    return table
+
+
+def moved_differently(pairs: Pairs, kinds: list[Dimension]) -> dict[str, Any]:
+    """Slices that changed more, or less, than the rest of their dimension, one after the other."""
+    both, difference = pairs.difference("as_answered", "truthfulness_score")
+    return standouts_of(
+        kinds,
+        pairs.rows[both],
+        pairs.cluster[both],
+        difference[both],
+        pairs.clusters,
+        all_asked=bool(pairs.first["asked"].all() and pairs.second["asked"].all()),
+    )
+
+
+def flipped(pairs: Pairs) -> dict[str, Any]:
+    """How many turns became right or wrong, with McNemar's test on them."""
+    both, _ = pairs.difference("as_answered", "accuracy")
+    right = pairs.first["score"][pairs.rows][both] > 0
+    right_too = pairs.second["score"][pairs.others][both] > 0
+    lost, won = int((right & ~right_too).sum()), int((~right & right_too).sum())
+    return {
+        "pairs": int(both.sum()),
+        "both_right": int((right & right_too).sum()),
+        "lost": lost,
+        "won": won,
+        "neither": int((~right & ~right_too).sum()),
+        "mcnemar_p": mcnemar(lost, won),
+    }
+
+
+def _with_tests(tops: list[Floats], sizes: list[Floats], how: Uncertainty) -> list[dict[str, Any]]:
+    """Mean differences over sessions: interval by bootstrap, p by permutation.
+
+    Where there is no estimate there is nothing to test, and so no p.
+    """
+    top, size = np.stack(tops, axis=1), np.stack(sizes, axis=1)
+    kept = (size > 0).any(axis=1)
+    figures = columns_of_ratios(top[kept], size[kept], how)
+    tests = cluster_permutations(top[kept], size[kept], resamples=PERMUTATIONS, seed=how.seed)
+    return [
+        {**figure, "p": None, "detectable": None}
+        if figure["estimate"] is None
+        else {**figure, "p": test.p, "detectable": test.detectable}
+        for figure, test in zip(figures, tests, strict=True)
+    ]
+
+
+def _key(
+    cluster: NDArray[np.int64], turn: NDArray[Any], condition: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    return (cluster * 4096 + condition) * 4096 + turn
+
+
+def _condition(
+    first: Frame, frame: Frame, rows: NDArray[np.int64], others: NDArray[np.int64], other: Frame
+) -> NDArray[np.int64]:
+    """Number of each row's condition, the same in both frames; 0 where a side has only one."""
+    names = first.names("condition")
+    mine = np.unique(frame["condition"][rows])
+    theirs = np.unique(other["condition"][others])
+    if len(mine) < 2 or len(theirs) < 2:
+        return np.zeros(len(rows), np.int64)
+    known = frame.names("condition")
+    place = np.array([names.index(n) if n in names else 4095 for n in known], np.int64)
+    return place[frame["condition"][rows]]

@@ -1,0 +1,124 @@
+"""What a run is made of, as one record: from flags or a YAML file, saved with the run."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from mmrag.errors import DataError, SpecError, UsageError
+from mmrag.records import Record
+from simulator.datasets.as_kit import check_reader
+from simulator.run.engine import Rules
+from simulator.run.stopping import StopPolicy
+
+SWEEP = "sweep"
+"""The only `degrade` that takes severities."""
+
+
+class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that decides what a run's records will be; two equal configs give equal runs."""
+
+    data: str = "mini"
+    split: str = "multi-turn"
+    """Of a world: multi-turn or single-turn. Of CRAG-MM: a split that its files name; neither is
+    needed where there is only one."""
+    agent: str = "grounded"
+    judge: str = "builtin"
+    search: str = "auto"
+    """An index folder, `none`, or `auto`: the index that belongs to the data."""
+    degrade: str = "none"
+    """none, mix, sweep, or specs separated by commas."""
+    severities: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """Of a sweep."""
+    stop: str = "strikes(2)"
+    after_stop: str = "skip"
+    """skip or generate."""
+    agent_errors: str = "unscored"
+    seconds: float = 10.0
+    max_tokens: int = 75
+    retries: int = 0
+    reference_history: bool = False
+    seed: int = 0
+    limit: int | None = None
+    sample_ids: tuple[str, ...] = ()
+    allow_private_urls: bool = False
+    as_kit: str = "none"
+    """Read CRAG-MM as a public kit does: none, crag-mm or kddcup25."""
+
+    def __post_init__(self) -> None:
+        StopPolicy.parse(self.stop)
+        if self.after_stop not in ("skip", "generate"):
+            raise SpecError(f"after_stop is skip or generate, not {self.after_stop!r}.")
+        if self.agent_errors not in ("unscored", "missing", "incorrect"):
+            raise SpecError(
+                f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
+            )
+        check_reader(self.as_kit)
+        if self.limit is not None and self.limit < 1:
+            raise SpecError("limit is the number of sessions to run; give at least 1.")
+        if not all(1 <= severity <= 5 for severity in self.severities) or not self.severities:
+            raise SpecError("severities lie between 1 and 5.")
+        if not math.isfinite(self.seconds):
+            raise SpecError("seconds is a number; 0 means no limit.")
+        if self.seconds < 0 or self.max_tokens < 0 or self.retries < 0:
+            raise SpecError("seconds, max_tokens and retries cannot be negative.")
+
+    @property
+    def rules(self) -> Rules:
+        """The part that the engine takes."""
+        return Rules(
+            seconds=self.seconds,
+            max_tokens=self.max_tokens,
+            ask_after_stop=self.after_stop == "generate",
+            retries=self.retries,
+            reference_history=self.reference_history,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the whole config."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()[:12]
+
+
+def load_config(path: Path, **overrides: Any) -> RunConfig:
+    """Read a YAML file; flags given on the command line (`overrides`) win over it."""
+    import yaml
+
+    try:
+        loaded: object = yaml.safe_load(path.read_text()) or {}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not YAML ({' '.join(str(error).split())}).") from error
+    if not isinstance(loaded, dict):
+        raise DataError(f"{path}: a run's YAML is a mapping such as `agent: grounded`.")
+    values = cast("dict[str, Any]", loaded)
+    if values.get("degrade") == SWEEP and overrides.get("degrade", SWEEP) != SWEEP:
+        values.pop("severities", None)  # they went with the sweep that a flag has replaced
+    return make_config({**values, **overrides}, where=f"{path}: ")
+
+
+def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
+    """Check plain values into a config."""
+    if "severities" in values and values.get("degrade") != SWEEP:
+        raise UsageError(
+            f"{where}severities (--severities) are for --degrade sweep; other conditions name "
+            "theirs, as in --degrade clean,low-light@3."
+        )
+    try:
+        return msgspec.convert(values, RunConfig)
+    except SpecError as error:
+        raise SpecError(f"{where}{error}") from error
+    except msgspec.ValidationError as error:
+        known = ", ".join(RunConfig.__struct_fields__)
+        raise SpecError(f"{where}{error}. Known settings: {known}.") from error
+
+
+def changes(before: RunConfig, after: RunConfig) -> dict[str, tuple[Any, Any]]:
+    """The settings that differ, for messages."""
+    old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(after)
+    return {key: (old[key], new[key]) for key in old if old[key] != new[key]}

@@ -1,0 +1,286 @@
+"""One conversation: ask, answer, judge, commit, go on or stop.
+
+The engine knows no concrete agent, judge or store: it is given all three. What an agent is shown
+is the query, the picture and its own earlier replies, and nothing else of the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from mmrag.agents.checking import checked
+from mmrag.agents.clock import CLOCK, TurnClock
+from mmrag.agents.outside import contained, ended
+from mmrag.agents.readiness import turn_seconds
+from mmrag.errors import AgentError, DataError, Denied, words
+from mmrag.metrics.protocols import StopRule
+from mmrag.protocols import Agent, Judge
+from mmrag.records import (
+    Exchange,
+    History,
+    JudgeItem,
+    Outcome,
+    Query,
+    Record,
+    Reply,
+    Session,
+    Status,
+    Turn,
+    TurnResult,
+    Verdict,
+)
+from mmrag.tokens import TokenLimit
+from simulator.run.slots import Place
+
+Commit = Callable[..., Awaitable[None]]
+"""Makes turns durable; the next turn waits for it."""
+
+JUDGE_SECONDS = 600.0
+"""Time limit of a verdict; the turn is unscored after it. It only ends what hangs: a model judge
+has a shorter limit of its own for each attempt."""
+
+
+NO_REFERENCE = "the data set has no answer to compare with; give the turn one, or leave it out"
+"""Why a turn is a `data_error` although it was asked and has a reply."""
+
+
+class Rules(Record, frozen=True, kw_only=True):
+    """What holds for every conversation of a run."""
+
+    seconds: float = 10.0
+    """Time limit per turn (the public challenge's); of a call that answers several, for each."""
+    max_tokens: int = 75
+    """Replies are cut to this many tokens before anybody sees them; 0 means no limit."""
+    ask_after_stop: bool = False
+    """Ask the remaining turns all the same, as the public kits do."""
+    retries: int = 0
+    """How often a turn is asked again after an agent error or a time-out."""
+    reference_history: bool = False
+    """Show the agent the references instead of its own replies: separates errors it inherits
+    from errors it makes."""
+
+
+async def hold_conversation(
+    session: Session,
+    agent: Agent,
+    judge: Judge,
+    commit: Commit,
+    *,
+    stop: StopRule,
+    rules: Rules = Rules(),
+    done: tuple[TurnResult, ...] = (),
+    place: Place = contextlib.nullcontext,
+) -> list[TurnResult]:
+    """Hold one conversation to its end and return all its turns.
+
+    `done` are the turns that an interrupted run has committed already; the conversation goes on
+    after them as if it had never been interrupted. `place` is held while a turn is asked; waiting
+    for it is not the agent's time.
+    """
+    results = list(done)
+    limit = TokenLimit(rules.max_tokens)
+    for turn in session.turns[len(results) :]:
+        if not rules.ask_after_stop and _stopped(session, results, stop):
+            skipped = [_skipped(session, later) for later in session.turns[len(results) :]]
+            await commit(*skipped)
+            return [*results, *skipped]
+        query = _query(session, turn, _history(session, results, rules))
+        result = await _one_turn(session, turn, query, agent, judge, rules, limit, place)
+        await commit(result)
+        results.append(result)
+    return results
+
+
+def broken_turns(session: Session, error: DataError) -> list[TurnResult]:
+    """All turns of a session whose data cannot be used."""
+    return [_result(session, turn, Status.DATA_ERROR, error=str(error)) for turn in session.turns]
+
+
+def outcome_of(result: TurnResult) -> Outcome:
+    """What a turn counts as: a failure of the infrastructure is unscored."""
+    if result.verdict is None:
+        return Outcome.UNSCORED
+    return result.verdict.outcome
+
+
+def reply_status(reply: Reply, verdict: Verdict | None) -> Status:
+    """Status of a turn that has a reply, given what the judge made of it."""
+    if verdict is None or verdict.outcome is Outcome.UNSCORED:
+        return Status.JUDGE_ERROR
+    if reply.abstained or verdict.outcome is Outcome.MISSING:
+        return Status.ABSTAINED
+    return Status.ANSWERED
+
+
+async def _one_turn(
+    session: Session,
+    turn: Turn,
+    query: Query,
+    agent: Agent,
+    judge: Judge,
+    rules: Rules,
+    limit: TokenLimit,
+    place: Place,
+) -> TurnResult:
+    async with place():
+        reply, status, error, seconds = await _ask(agent, query, rules)
+    if reply is None:
+        return _result(session, turn, status, error=error, seconds=seconds)
+    reply = limit.cut(reply)
+    if not any(text.strip() for text in turn.reference.all_texts):
+        return _result(
+            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds
+        )
+    item = JudgeItem(
+        question=turn.query,
+        references=turn.reference.all_texts,
+        prediction=reply.text,
+        id=f"{session.id}/{turn.index}",
+    )
+    verdict, judge_error = await judge_reply(judge, item)
+    status = reply_status(reply, verdict)
+    return _result(
+        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds
+    )
+
+
+async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
+    """A verdict, or the reason why there is none. Raises `Denied` alone, which ends a run."""
+    limit = asyncio.timeout(JUDGE_SECONDS)
+    try:
+        async with limit:
+            verdict = await judge.judge(item)
+    except TimeoutError as error:
+        own = f"the judge gave no verdict within {JUDGE_SECONDS:g} s"
+        return None, own if limit.expired() else words(error)
+    except Denied:
+        raise
+    except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
+        return None, words(error)
+    if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return None, f"the judge returned a {type(verdict).__name__}, not a Verdict"
+    if verdict.outcome is Outcome.UNSCORED:
+        return verdict, verdict.reason or "the judge gave no verdict"
+    return verdict, None
+
+
+async def _ask(
+    agent: Agent, query: Query, rules: Rules
+) -> tuple[Reply | None, Status, str | None, float]:
+    status, error, seconds = Status.AGENT_ERROR, None, 0.0
+    limit = turn_seconds(agent, rules.seconds)
+    for attempt in range(rules.retries + 1):
+        if attempt:
+            await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
+        clock = TurnClock()
+        try:
+            reply = await _in_time(agent, query, clock, limit)
+        except _TooLate:
+            status, error = Status.TIMEOUT, f"no reply within {limit:g} s"
+        except Denied:  # the next turn would be refused like this one: it ends the run
+            raise
+        except DataError as problem:
+            return None, Status.DATA_ERROR, words(problem), seconds + clock.seconds
+        except Exception as problem:  # the agent under test is somebody else's code
+            status, error = Status.AGENT_ERROR, words(problem)
+        else:
+            return reply, Status.ANSWERED, None, seconds + clock.seconds
+        seconds += clock.seconds
+    return None, status, error, seconds
+
+
+class _TooLate(Exception):
+    """The time limit of the run has passed."""
+
+
+async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float) -> Reply:
+    """The agent's reply as it can be kept; the clock says whether it came in time.
+
+    An agent that does not end when it is cancelled is left behind; the conversation goes on.
+    """
+    before = CLOCK.set(clock)
+    task = asyncio.create_task(contained(lambda: _answer(agent, query, clock)))
+    CLOCK.reset(before)
+    try:
+        left = seconds
+        while not task.done() and (left > 0 or not seconds):
+            await asyncio.wait((task,), timeout=left if seconds else None)
+            left = seconds - clock.seconds
+        late = seconds and clock.seconds > seconds
+    finally:
+        clock.stop()
+        if not task.done():
+            await ended(task)
+    if not task.done():
+        raise _TooLate
+    problem = None if task.cancelled() else task.exception()
+    if late or task.cancelled():
+        raise _TooLate
+    if problem is not None:
+        raise problem if isinstance(problem, Exception) else AgentError(words(problem))
+    return checked(task.result())
+
+
+async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
+    try:
+        return await agent.answer(query)
+    finally:
+        clock.stop()
+
+
+def _query(session: Session, turn: Turn, history: History) -> Query:
+    return Query(
+        text=turn.query,
+        image=session.capture.image,
+        history=history,
+        session_id=session.id,
+        turn_index=turn.index,
+        query_time=session.query_time,
+    )
+
+
+def _history(session: Session, results: list[TurnResult], rules: Rules) -> History:
+    if rules.reference_history:
+        return tuple(
+            Exchange(query=turn.query, reply=turn.reference.text)
+            for turn in session.turns[: len(results)]
+        )
+    return tuple(
+        Exchange(query=turn.query, reply=result.reply.text)
+        for turn, result in zip(session.turns, results, strict=False)
+        if result.reply is not None
+    )
+
+
+def _stopped(session: Session, results: list[TurnResult], stop: StopRule) -> bool:
+    end = stop(session.id, [outcome_of(result) for result in results])
+    return end is not None and end <= len(results)
+
+
+def _skipped(session: Session, turn: Turn) -> TurnResult:
+    return _result(session, turn, Status.SKIPPED_AFTER_STOP)
+
+
+def _result(
+    session: Session,
+    turn: Turn,
+    status: Status,
+    *,
+    reply: Reply | None = None,
+    verdict: Verdict | None = None,
+    error: str | None = None,
+    seconds: float = 0.0,
+) -> TurnResult:
+    return TurnResult(
+        session_id=session.id,
+        turn_index=turn.index,
+        status=status,
+        degradation=session.capture.degradation,
+        query=turn.query,
+        reply=reply,
+        verdict=verdict,
+        error=error,
+        seconds=seconds,
+    )

@@ -1,0 +1,195 @@
+"""Many conversations at once, from a data set into a run store. Interrupt it whenever you like.
+
+The conversation is the unit of scheduling, the turn the unit of commit: `concurrency` workers each
+hold one conversation at a time, and nothing but the sessions in hand is in memory. An agent that
+bears fewer turns at once than that has `Places`; pictures are degraded by as many threads as there
+are cores, so that they leave some time to the turns that are being asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from mmrag.agents.readiness import READY_SECONDS, cores
+from mmrag.agents.threads import DaemonThreads
+from mmrag.errors import DataError
+from mmrag.protocols import Agent, Judge
+from mmrag.records import Record, Session, TurnResult
+from simulator.run.engine import Rules, broken_turns, hold_conversation
+from simulator.run.slots import Place, Places
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunStore
+
+
+class Optics(Protocol):
+    """What degrades captures."""
+
+    def choose(self, session: Session, degradation: str, seed: int) -> str:
+        """The spec for one session: itself, unless it is a mixture such as `mix`."""
+        ...
+
+    def apply(self, session: Session, spec: str, seed: int) -> Session:
+        """The session with its capture degraded; the same arguments give the same bytes."""
+        ...
+
+
+class SessionSource(Protocol):
+    """A data set. Iterating it again yields the same sessions in the same order."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the content; kept with the run and compared on resume."""
+        ...
+
+    def __iter__(self) -> Iterator[Session]:
+        """Stream the sessions."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of sessions, for progress and estimates."""
+        ...
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """What to run over every session."""
+
+    degradations: tuple[str, ...] = ("clean",)
+    stop: StopPolicy = StopPolicy()
+    rules: Rules = Rules()
+    concurrency: int = 16
+    seed: int = 0
+    ready_seconds: float = READY_SECONDS
+    """Time limit of the agent's `warm()`."""
+
+
+class Progress(Record, frozen=True, kw_only=True):
+    """Told after every finished conversation."""
+
+    session_id: str
+    degradation: str
+    results: tuple[TurnResult, ...]
+    resumed: bool
+    """The conversation was complete before this call; nothing was asked."""
+
+
+async def run_sessions(
+    sessions: Iterator[tuple[int, Session]],
+    agent: Agent,
+    judge: Judge,
+    store: RunStore,
+    plan: Plan,
+    *,
+    optics: Optics | None = None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> None:
+    """Hold every conversation under every degradation, skipping what the store has already.
+
+    `sessions` yields (position in the data set, session). Raises the store's error when nothing
+    more can be written; what was committed stays.
+    """
+    work = _items(sessions, plan, optics)
+    at_once = max(1, plan.concurrency)
+    asyncio.get_running_loop().set_default_executor(DaemonThreads())
+    with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as darkroom:
+        place = Places(agent, seconds=plan.ready_seconds).place
+        hall = _Hall(agent, judge, store, plan, optics, darkroom, place, on_progress)
+        workers = [asyncio.create_task(hall.work_through(work)) for _ in range(at_once)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+
+def _items(
+    sessions: Iterator[tuple[int, Session]], plan: Plan, optics: Optics | None
+) -> Iterator[tuple[int, Session, str]]:
+    for position, session in sessions:
+        for degradation in plan.degradations:
+            chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
+            yield position, session, chosen
+
+
+class _Hall(NamedTuple):
+    """Where the conversations are held: what all of them share."""
+
+    agent: Agent
+    judge: Judge
+    store: RunStore
+    plan: Plan
+    optics: Optics | None
+    darkroom: Executor
+    place: Place
+    on_progress: Callable[[Progress], None]
+
+    async def work_through(self, work: Iterator[tuple[int, Session, str]]) -> None:
+        """Hold one conversation after the other; one iterator is shared by all who do."""
+        for position, session, degradation in work:
+            done = self.store.turns(session.id, degradation)
+            complete = len(done) == len(session.turns)
+            if not complete:
+                done = await self._converse(position, session, degradation, done)
+            self.on_progress(
+                Progress(
+                    session_id=session.id,
+                    degradation=degradation,
+                    results=tuple(done),
+                    resumed=complete,
+                )
+            )
+
+    async def _converse(
+        self, position: int, session: Session, degradation: str, done: list[TurnResult]
+    ) -> list[TurnResult]:
+        try:
+            # a conversation goes on with the picture that its earlier turns were asked about
+            seen = self.store.begun(session.id, degradation)
+            if seen is None:
+                seen = await self._begin(position, session, degradation)
+        except DataError as error:
+            broken = _labelled(session, degradation)
+            await asyncio.wrap_future(self.store.begin_broken(position, broken))
+            rest = broken_turns(broken, error)[len(done) :]  # what was committed stays as it is
+            await self._commit(*rest)
+            return [*done, *rest]
+        return await hold_conversation(
+            seen,
+            self.agent,
+            self.judge,
+            self._commit,
+            stop=self.plan.stop.rule,
+            rules=self.plan.rules,
+            done=tuple(done),
+            place=self.place,
+        )
+
+    async def _begin(self, position: int, session: Session, degradation: str) -> Session:
+        """Load, degrade and record a session's picture: slow work, away from the event loop."""
+        await asyncio.to_thread(_load, session)
+        if degradation != "clean":
+            if self.optics is None:
+                raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
+            session = await asyncio.get_running_loop().run_in_executor(
+                self.darkroom, self.optics.apply, session, degradation, self.plan.seed
+            )
+        began = await asyncio.to_thread(self.store.begin, position, session)
+        await asyncio.wrap_future(began)
+        return session
+
+    async def _commit(self, *results: TurnResult) -> None:
+        await asyncio.wrap_future(self.store.commit(*results))
+
+
+def _load(session: Session) -> None:
+    _ = session.capture.image.data
+
+
+def _labelled(session: Session, degradation: str) -> Session:
+    capture = msgspec.structs.replace(session.capture, degradation=degradation)
+    return msgspec.structs.replace(session, capture=capture)

@@ -1,0 +1,206 @@
+"""Trials: an agent on some sessions, in memory. What calibration and benches of agents need."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from mmrag.agents.grounded.abstain import Calibration, fit
+from mmrag.errors import DataError
+from mmrag.metrics.protocols import StopRule, TurnScore
+from mmrag.protocols import Agent, Judge
+from mmrag.records import Record, Session, Step, TurnResult
+from simulator.run.engine import Rules, hold_conversation, outcome_of
+from simulator.run.slots import Places
+
+Told = Callable[[int], None]
+
+
+class Trial(Record, frozen=True, kw_only=True):
+    """One conversation that was held."""
+
+    session: Session
+    results: tuple[TurnResult, ...]
+
+
+class RiskPoint(Record, frozen=True, kw_only=True):
+    """What happens to those turns whose probability is at least a threshold."""
+
+    threshold: float
+    coverage: float
+    risk: float
+
+
+async def hold_all(
+    sessions: Iterable[Session],
+    agent: Agent,
+    judge: Judge,
+    *,
+    stop: StopRule,
+    rules: Rules = Rules(),
+    concurrency: int = 4,
+    tell: Told = lambda _n: None,
+) -> list[Trial]:
+    """Hold every conversation, `concurrency` at once; the order of the sessions is kept."""
+    room, places = asyncio.Semaphore(concurrency), Places(agent)
+    done = 0
+
+    async def one(session: Session) -> Trial:
+        nonlocal done
+        async with room:
+            results = await hold_conversation(
+                session, agent, judge, _forget, stop=stop, rules=rules, place=places.place
+            )
+        done += 1
+        tell(done)
+        return Trial(session=session, results=tuple(results))
+
+    return list(await asyncio.gather(*(one(s) for s in sessions)))
+
+
+def turn_scores(trials: Sequence[Trial]) -> list[TurnScore]:
+    """The trials as scoring takes them."""
+    return [
+        TurnScore(
+            session_id=t.session.id,
+            turn_index=r.turn_index,
+            outcome=outcome_of(r),
+            votes=tuple(vote.outcome for vote in r.verdict.votes) if r.verdict else (),
+            is_ego=t.session.capture.is_ego,
+            skipped=r.status == "skipped_after_stop",
+        )
+        for t in trials
+        for r in t.results
+    ]
+
+
+def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool]]:
+    """Features of every answer of an agent that never abstains, and whether it was right."""
+    rows: list[dict[str, float]] = []
+    right: list[bool] = []
+    for trial in trials:
+        for result in trial.results:
+            step = _step(result.reply.trace if result.reply else (), "verifier")
+            if step is not None and result.verdict is not None and "features" in step.info:
+                rows.append(dict(step.info["features"]))
+                right.append(result.verdict.outcome.is_correct)
+    return rows, right
+
+
+MOST_WRONG = 0.09
+"""Share of the turns that may be answered wrongly, where nothing else is said."""
+
+_BARS = tuple(percent / 100 for percent in range(35, 100, 5))
+_SILENT = 2
+"""Silent turns in a row that have a bar of their own; more are as so many: the wearer has left."""
+
+
+class Play(Record, frozen=True, kw_only=True):
+    """What a calibration would make of trials that were held without abstention."""
+
+    score: float
+    """Mean over the conversations of right minus wrong turns until the second failure in a row."""
+    right: float
+    wrong: float
+    """Shares of all turns, those after a stop too."""
+
+
+def calibrate(
+    trials: Sequence[Trial], *, made_on: str, most_wrong: float = MOST_WRONG
+) -> Calibration:
+    """Fit the probability of being right on trials held with abstain=off and no stop.
+
+    The bars are those with the best conversations among those with which at most `most_wrong` of
+    all turns are answered wrongly.
+    """
+    rows, right = findings(trials)
+    if not rows:
+        raise DataError("no turn was answered; is there an index with pages and pictures?")
+    found = fit(rows, right, made_on=made_on)
+    held = [_answers(found, trial) for trial in trials]
+    best, bars = Play(score=-1.0, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
+    for tried in itertools.product(_BARS, repeat=_SILENT + 1):
+        one = _played(held, msgspec.structs.replace(found, bars=tried))
+        if one.wrong <= most_wrong and (one.score, one.right) > (best.score, best.right):
+            best, bars = one, tried
+    return msgspec.structs.replace(found, bars=bars)
+
+
+def play(calibration: Calibration, trials: Sequence[Trial]) -> Play:
+    """What an agent with this calibration would have made of trials held without abstention."""
+    return _played([_answers(calibration, trial) for trial in trials], calibration)
+
+
+def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration) -> Play:
+    total, turns, right, wrong = 0.0, 0, 0, 0
+    for answers in held:
+        score = silent = failures = 0
+        for chance, is_right in answers:
+            speaks = chance > calibration.bar(silent)
+            gain = (1 if is_right else -1) if speaks else 0
+            score += gain if failures < 2 else 0
+            right, wrong = right + (gain > 0), wrong + (gain < 0)
+            silent = 0 if speaks else silent + 1
+            failures = failures if failures == 2 else 0 if gain > 0 else failures + 1
+        turns += len(answers)
+        total += score / max(len(answers), 1)
+    return Play(
+        score=total / max(len(held), 1), right=right / max(turns, 1), wrong=wrong / max(turns, 1)
+    )
+
+
+def _answers(calibration: Calibration, trial: Trial) -> list[tuple[float, bool]]:
+    """The chance that each turn's answer is right (0 without one), and whether it is."""
+    found: list[tuple[float, bool]] = []
+    for result in trial.results:
+        step = _step(result.reply.trace if result.reply else (), "verifier")
+        features = step.info.get("features") if step else None
+        right = result.verdict is not None and result.verdict.outcome.is_correct
+        found.append((calibration.probability(features) if features is not None else 0.0, right))
+    return found
+
+
+def risk_coverage(
+    calibration: Calibration, rows: Sequence[dict[str, float]], right: Sequence[bool], turns: int
+) -> list[RiskPoint]:
+    """Share of turns answered and share of wrong answers among them, by threshold."""
+    chances = [calibration.probability(row) for row in rows]
+    points: list[RiskPoint] = []
+    for percent in range(0, 100, 5):
+        bar = percent / 100
+        kept = [ok for p, ok in zip(chances, right, strict=True) if p >= bar]
+        points.append(
+            RiskPoint(
+                threshold=bar,
+                coverage=round(len(kept) / turns, 4) if turns else 0.0,
+                risk=round(1 - sum(kept) / len(kept), 4) if kept else 0.0,
+            )
+        )
+    return points
+
+
+def seconds_per_part(trials: Sequence[Trial]) -> dict[str, float]:
+    """Seconds spent in each part over all turns; nested steps are counted in their parents too."""
+    spent: dict[str, float] = {}
+
+    def add(step: Step) -> None:
+        spent[step.name] = spent.get(step.name, 0.0) + step.seconds
+        for inner in step.steps:
+            add(inner)
+
+    for trial in trials:
+        for result in trial.results:
+            for step in result.reply.trace if result.reply else ():
+                add(step)
+    return spent
+
+
+def _step(steps: Sequence[Step], name: str) -> Step | None:
+    return next((s for s in steps if s.name == name), None)
+
+
+async def _forget(*_results: TurnResult) -> None:
+    """Trials live in memory only."""

@@ -1,0 +1,1 @@
+"""What is kept of a run: the store, its schema, exports, and outcomes that others bring."""

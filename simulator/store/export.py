@@ -1,0 +1,194 @@
+"""A run as a table: one row per turn, for pandas, a spreadsheet or a Hugging Face data set."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import tempfile
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from mmrag.errors import ConflictError, SpecError, StoreError
+from mmrag.records import Session, Turn, TurnResult, encode
+from simulator.run.engine import outcome_of
+from simulator.store.run_store import RunReader
+
+FORMATS = ("parquet", "jsonl", "hf")
+
+COLUMNS = (
+    "session_id", "degradation", "turn_index", "interaction_id", "status", "outcome", "exact",
+    "query", "reference", "reply", "citations", "confidence", "judge", "judge_reason", "error",
+    "seconds", "input_tokens", "output_tokens", "cost", "judge_cost", "domain", "query_type",
+    "dynamism", "popularity", "text_clue", "needs_image", "needs_history", "quality", "is_ego",
+    "image_sha256", "trace",
+)  # fmt: skip
+"""Columns of the flat table, in order."""
+
+
+def export_run(run: RunReader, out: Path, kind: str) -> int:
+    """Write every turn of a run. Returns the number of rows. Never overwrites."""
+    if kind not in FORMATS:
+        raise SpecError(f"{kind!r} is no export format; choose one of {', '.join(FORMATS)}.")
+    try:
+        if out.exists():
+            raise ConflictError(f"{out} exists already; choose another name or remove it.")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "hf":
+            return _hugging_face(run, out)
+        with _whole(out) as temporary:
+            return (_jsonl if kind == "jsonl" else _parquet)(turn_rows(run), temporary)
+    except OSError as error:
+        raise StoreError(
+            f"{out}: cannot be written ({_reason(error)}). "
+            "Choose a place you may write to, or make room."
+        ) from error
+
+
+def turn_rows(run: RunReader) -> Iterator[dict[str, Any]]:
+    """One flat row per turn in the data set's order."""
+    for session in run.sessions():
+        yield from _session_rows(run, session)
+
+
+def _session_rows(run: RunReader, session: Session) -> Iterator[dict[str, Any]]:
+    results = run.turns(session.id, session.capture.degradation)
+    for turn, result in zip(session.turns, results, strict=False):
+        yield _row(session, turn, result)
+
+
+def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
+    reply, verdict = result.reply, result.verdict
+    return {
+        "session_id": session.id,
+        "degradation": session.capture.degradation,
+        "turn_index": turn.index,
+        "interaction_id": turn.id,
+        "status": str(result.status),
+        "outcome": str(outcome_of(result)),
+        "exact": verdict is not None and verdict.exact,
+        "query": turn.query,
+        "reference": turn.reference.text,
+        "reply": reply.text if reply else None,
+        "citations": list(reply.citations) if reply else [],
+        "confidence": reply.confidence if reply else None,
+        "judge": verdict.judge if verdict else None,
+        "judge_reason": verdict.reason if verdict else None,
+        "error": result.error,
+        "seconds": result.seconds,
+        "input_tokens": reply.usage.input_tokens if reply else 0,
+        "output_tokens": reply.usage.output_tokens if reply else 0,
+        "cost": reply.usage.cost if reply else 0.0,
+        "judge_cost": verdict.usage.cost if verdict else 0.0,
+        "domain": turn.domain,
+        "query_type": turn.query_type,
+        "dynamism": turn.dynamism,
+        "popularity": turn.popularity,
+        "text_clue": turn.text_clue,
+        "needs_image": turn.needs_image,
+        "needs_history": turn.needs_history,
+        "quality": session.capture.quality,
+        "is_ego": session.capture.is_ego,
+        "image_sha256": session.capture.image.sha256,
+        "trace": encode(reply.trace).decode() if reply else "[]",
+    }
+
+
+def _jsonl(rows: Iterable[dict[str, Any]], out: Path) -> int:
+    count = 0
+    with out.open("wb") as file:
+        for row in rows:
+            file.write(msgspec.json.encode(row) + b"\n")
+            count += 1
+    return count
+
+
+def _parquet(rows: Iterable[dict[str, Any]], out: Path) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    count = 0
+    schema = _schema()
+    with pq.ParquetWriter(out, schema) as writer:
+        for chunk in _chunks(rows, 2000):
+            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
+            count += len(chunk)
+    return count
+
+
+def _hugging_face(run: RunReader, out: Path) -> int:
+    """One row per session with its picture, as CRAG-MM has it."""
+    import datasets
+    from datasets.arrow_writer import ArrowWriter
+
+    count = 0
+
+    def sessions() -> Iterator[dict[str, Any]]:
+        nonlocal count
+        for session in run.sessions():
+            turns = list(_session_rows(run, session))
+            count += len(turns)
+            digest = session.capture.image.sha256
+            picture = run.images.get(digest).data if digest else None
+            yield {
+                "session_id": session.id,
+                "degradation": session.capture.degradation,
+                "image": {"bytes": picture, "path": None},
+                "turns": turns,
+            }
+
+    features = datasets.Features(
+        {
+            "session_id": datasets.Value("string"),
+            "degradation": datasets.Value("string"),
+            "image": datasets.Image(),
+            "turns": [datasets.Features.from_arrow_schema(_schema())],
+        }
+    )
+    with tempfile.TemporaryDirectory(dir=out.parent) as beside:
+        path = str(Path(beside) / "sessions.arrow")
+        with ArrowWriter(path=path, features=features) as writer:
+            for row in sessions():
+                writer.write(cast("dict[str, Any]", features.encode_example(row)))
+            writer.finalize()
+        datasets.Dataset.from_file(path).save_to_disk(str(out))
+    return count
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    text, flag, number = pa.string(), pa.bool_(), pa.float64()
+    kinds = {
+        "turn_index": pa.int32(), "exact": flag, "citations": pa.list_(text),
+        "confidence": number, "seconds": number, "cost": number, "judge_cost": number,
+        "input_tokens": pa.int64(), "output_tokens": pa.int64(),
+        "text_clue": flag, "needs_image": flag, "needs_history": flag, "is_ego": flag,
+    }  # fmt: skip
+    return pa.schema([(name, kinds.get(name, text)) for name in COLUMNS])
+
+
+def _chunks(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    iterator = iter(rows)
+    while chunk := list(itertools.islice(iterator, size)):
+        yield chunk
+
+
+def _reason(error: OSError) -> str:
+    """Arrow puts its own words, temporary name included, where the system's reason belongs."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+@contextlib.contextmanager
+def _whole(out: Path) -> Generator[Path, None, None]:
+    """A file that appears under its name only when it is complete."""
+    temporary = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        yield temporary
+        temporary.replace(out)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()

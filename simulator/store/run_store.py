@@ -1,0 +1,590 @@
+"""The run store: everything that happened, in one folder, one durable commit per turn.
+
+A run is a folder: `run.sqlite` (WAL) and `images/` (each picture once, named by its hash). There
+is one writer, held by a lock; any number of readers may look on while it writes. Turns of
+different conversations that finish together share one commit (group commit), and a turn counts as
+done only after that commit is on disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mmrag.errors import ImageError, MmragError, StoreError
+from mmrag.images import LazyImage
+from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode
+from simulator.run.engine import reply_status
+from simulator.store import store_schema
+from simulator.store.run_lock import Moved, RunLock
+
+_BATCH = 256  # turns in one transaction at most, so that a reader never waits long
+
+
+class Changes(NamedTuple):
+    """What `RunReader.changes_since` found."""
+
+    sessions: list[tuple[int, str, str, bytes]]
+    """Position, session id, degradation, JSON of the session."""
+    marks: dict[tuple[str, str], list[str]]
+    """All turns' outcomes (or statuses) of every conversation that gained or changed one."""
+    session_row: int
+    turn_row: int
+
+
+class RunReader:
+    """Read a run, finished or not. Opens without a lock and never writes.
+
+    Old schema versions open too: they are read through an in-memory copy brought up to date.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._open(folder, checked=False)
+
+    def _open(self, folder: str | Path, *, checked: bool) -> None:
+        self.folder = Path(folder).absolute()  # an agent may change the working directory
+        path = self.folder / store_schema.FILE
+        if not path.is_file():
+            raise StoreError(
+                f"{self.folder} is no run (there is no {store_schema.FILE} in it). "
+                "Give the folder that `mmrag run --out` wrote."
+            )
+        self._db = store_schema.open_for_reading(path, checked=checked)
+        self._db_lock = threading.Lock()
+        self.images = ImageFolder(self.folder / "images")
+
+    def meta(self, key: str) -> Any:
+        """A value of the run's own record (`config`, `provenance`, `judge`, ...), or None."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
+        return _record(Any, rows[0][0]) if rows else None
+
+    def turn_counts(self) -> dict[str, int]:
+        """Status → number of turns."""
+        return dict(
+            self._rows("SELECT status, COUNT(*) FROM turns GROUP BY status ORDER BY status")
+        )
+
+    def reply_count(self) -> int:
+        """Number of turns that have a reply to judge."""
+        return self._rows(
+            "SELECT COUNT(*) FROM turns "
+            "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL "
+            f"AND status != '{Status.DATA_ERROR}'"
+        )[0][0]
+
+    def first_failure(self) -> TurnResult | None:
+        """The failed turn that was written first, to tell what went wrong."""
+        failures = ", ".join(f"'{status}'" for status in Status if status.is_failure)
+        rows = self._rows(f"{_TURNS} WHERE t.status IN ({failures}) ORDER BY t.rowid LIMIT 1")
+        return _join(*rows[0]) if rows else None
+
+    def session_keys(self) -> list[tuple[str, str]]:
+        """(session id, degradation) of every session that has begun, in the data set's order."""
+        return self._rows(
+            "SELECT session_id, degradation FROM sessions ORDER BY position, degradation"
+        )
+
+    def conversation_sizes(self) -> list[tuple[int, int]]:
+        """(turns planned, turns there) of every conversation that has begun."""
+        return self._rows(
+            "SELECT json_array_length(CAST(s.record AS TEXT), '$.turns'), "
+            "(SELECT COUNT(*) FROM turns t WHERE t.session_id = s.session_id "
+            "AND t.degradation = s.degradation) "
+            "FROM sessions s"
+        )
+
+    def conditions(self) -> list[str]:
+        """Every degradation that something was run under."""
+        return [r[0] for r in self._rows("SELECT DISTINCT degradation FROM sessions ORDER BY 1")]
+
+    def degradations_of(self, session_id: str) -> list[str]:
+        """Under which degradations a session was run."""
+        rows = self._rows(
+            "SELECT degradation FROM sessions WHERE session_id = ? ORDER BY degradation", session_id
+        )
+        return [row[0] for row in rows]
+
+    def session(self, session_id: str, degradation: str = "clean") -> Session:
+        """One session as the agent saw it."""
+        rows = self._rows(
+            "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
+            session_id,
+            degradation,
+        )
+        if not rows:
+            others = ", ".join(self.degradations_of(session_id))
+            cure = f"it was run under {others}" if others else "`mmrag show RUN` lists those it has"
+            raise StoreError(
+                f"{self.folder}: no session {session_id!r} under {degradation!r}; {cure}."
+            )
+        return _record(Session, rows[0][0], images=self.images.get)
+
+    def begun(self, session_id: str, degradation: str) -> Session | None:
+        """A session whose picture was recorded when it began, so that it can be gone on with."""
+        rows = self._rows(
+            "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
+            session_id,
+            degradation,
+        )
+        if not rows:
+            return None
+        session = _record(Session, rows[0][0], images=self.images.get)
+        try:
+            return session if session.capture.image.data else None
+        except MmragError:  # gone or changed since
+            return None
+
+    def sessions(self) -> Iterator[Session]:
+        """All sessions, streamed in the data set's order."""
+        for record in self._stream(
+            "SELECT record FROM sessions WHERE (position, degradation) > (?, ?) "
+            "ORDER BY position, degradation LIMIT 200",
+            "position, degradation",
+            (-1, ""),
+        ):
+            yield _record(Session, record, images=self.images.get)
+
+    def turns(self, session_id: str, degradation: str = "clean") -> list[TurnResult]:
+        """The turns of one session with the verdicts of the current judge."""
+        rows = self._rows(
+            _TURNS + "WHERE t.session_id = ? AND t.degradation = ? ORDER BY t.turn_index",
+            session_id,
+            degradation,
+        )
+        return [_join(*row) for row in rows]
+
+    def results(self) -> Iterator[TurnResult]:
+        """All turns, streamed in the data set's order, with the current judge's verdicts."""
+        for session_id, degradation in self.session_keys():
+            yield from self.turns(session_id, degradation)
+
+    def raw(self) -> Iterator[tuple[bytes, list[tuple[bytes, str, bytes | None]]]]:
+        """Every session's record with its turns' (result, status, verdict), as they lie on disk.
+
+        Streamed in the data set's order, for those who read a quarter of a million turns and need
+        a few fields of each: they decode only these.
+        """
+        start = (-1, "")
+        while sessions := self._rows(
+            "SELECT position, degradation, session_id, record FROM sessions "
+            "WHERE (position, degradation) > (?, ?) ORDER BY position, degradation LIMIT 200",
+            *start,
+        ):
+            for _, degradation, session_id, record in sessions:
+                where = "WHERE t.session_id = ? AND t.degradation = ? ORDER BY t.turn_index"
+                yield record, self._rows(_TURNS + where, session_id, degradation)
+            start = sessions[-1][:2]
+
+    def verdicts(self, session_id: str, degradation: str, turn_index: int) -> dict[str, Verdict]:
+        """Every judge's verdict on one turn, by judge."""
+        rows = self._rows(
+            "SELECT judge, verdict FROM verdicts "
+            "WHERE session_id = ? AND degradation = ? AND turn_index = ? ORDER BY judge",
+            session_id,
+            degradation,
+            turn_index,
+        )
+        return {judge: _record(Verdict, data) for judge, data in rows}
+
+    def changes_since(self, session_row: int = 0, turn_row: int = 0) -> Changes:
+        """What was written after two row numbers; start at 0 and pass on what it returns.
+
+        For lists over many conversations: the sessions' JSON is left undecoded, and a turn is
+        reduced to its outcome, or its status where it has none. All of it is read at one moment,
+        so that no turn is told of before its session.
+        """
+        marks: dict[tuple[str, str], list[str]] = {}
+        with self._one_moment() as rows:
+            sessions = rows(
+                "SELECT rowid, position, session_id, degradation, record FROM sessions "
+                "WHERE rowid > ? ORDER BY rowid",
+                session_row,
+            )
+            last = rows("SELECT COALESCE(MAX(rowid), 0) FROM turns")[0][0]
+            for session_id, degradation, mark in rows(_MARKS, turn_row) if last > turn_row else ():
+                marks.setdefault((session_id, degradation), []).append(mark)
+        return Changes(
+            sessions=[(row[1], row[2], row[3], row[4]) for row in sessions],
+            marks=marks,
+            session_row=sessions[-1][0] if sessions else session_row,
+            turn_row=last,
+        )
+
+    @property
+    def edition(self) -> int:
+        """Another number as soon as anybody has committed anything to the run."""
+        return self._rows("PRAGMA data_version")[0][0]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def __enter__(self) -> RunReader:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _rows(self, sql: str, *values: object) -> list[Any]:
+        with self._reading() as db:
+            return db.execute(sql, values).fetchall()
+
+    @contextlib.contextmanager
+    def _one_moment(self) -> Generator[Callable[..., list[Any]]]:
+        """Several questions to the run as it is now, whatever is written between them."""
+        with self._reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield lambda sql, *values: db.execute(sql, values).fetchall()
+            finally:
+                db.execute("ROLLBACK")  # nothing was written
+
+    @contextlib.contextmanager
+    def _reading(self) -> Generator[sqlite3.Connection]:
+        try:
+            with self._db_lock:
+                yield self._db
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{self.folder / store_schema.FILE}: cannot be read ({error})."
+            ) from error
+
+    def _stream(self, sql: str, key: str, start: tuple[Any, ...]) -> Iterator[bytes]:
+        paged = sql.replace("SELECT record", f"SELECT {key}, record", 1)
+        while rows := self._rows(paged, *start):
+            for row in rows:
+                yield row[-1]
+            start = rows[-1][:-1]
+
+
+class RunStore(RunReader):
+    """The one writer of a run. Use as a context manager; a second writer is refused."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).absolute()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = RunLock(self.folder)
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder}: cannot be written ({error.strerror}). Choose a folder you may "
+                "write to, on a disk that knows file locks, with --out."
+            ) from error
+        try:
+            self._ledger = store_schema.open_for_writing(self.folder / store_schema.FILE)
+            self._open(folder, checked=True)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._queue: queue.Queue[_Job | None] = queue.Queue()
+        self._failure: StoreError | None = None
+        self._thread = threading.Thread(target=self._write_loop, name="run-store", daemon=True)
+        self._lock.on_fork = self._forget
+        self._thread.start()
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Record a fact about the run itself. Waits for the commit."""
+        self.set_all_meta({key: value})
+
+    def set_all_meta(self, facts: Mapping[str, Any]) -> None:
+        """Record facts that belong together, all in one commit. Waits for it."""
+        rows = [(key, msgspec.json.encode(value)) for key, value in facts.items()]
+        self._submit(
+            lambda db: db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+        ).result()
+
+    def begin(self, position: int, session: Session) -> Future[None]:
+        """Record a session as the agent is going to see it, its picture included.
+
+        The picture is on disk before this returns, written by the calling thread, so that many
+        sessions can begin without holding up the writer.
+        """
+        image = session.capture.image
+        try:
+            self._lock.check_place()
+            self.images.put(image.sha256, image.data)
+        except (OSError, Moved) as error:
+            self._failure = self._failed(error)
+            raise self._failure from error
+        row = (position, session.id, session.capture.degradation, encode(session))
+        return self._submit(
+            lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
+        )
+
+    def begin_broken(self, position: int, session: Session) -> Future[None]:
+        """Record a session whose picture could not be had, so that it shows in the run."""
+        stripped = msgspec.structs.replace(
+            session,
+            capture=msgspec.structs.replace(session.capture, image=LazyImage(bytes, sha256="")),
+        )
+        row = (position, session.id, session.capture.degradation, encode(stripped))
+        return self._submit(
+            lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
+        )
+
+    def commit(self, *results: TurnResult) -> Future[None]:
+        """Commit turns together. The future is done when they are on disk."""
+        rows = [_split(result) for result in results]
+
+        def job(db: sqlite3.Connection) -> None:
+            for turn, verdict in rows:
+                db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?)", turn)
+                if verdict is not None:
+                    db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", verdict)
+
+        return self._submit(job)
+
+    def add_verdict(self, result: TurnResult, verdict: Verdict) -> Future[None]:
+        """Record a judge's verdict on a reply that is there already.
+
+        A turn's status speaks of the current judge, so another judge's verdict leaves it as it is.
+        """
+        assert result.reply is not None
+        key = (result.session_id, result.degradation, result.turn_index)
+        row = (*key, verdict.judge, encode(verdict))
+        status = str(reply_status(result.reply, verdict))
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", row)
+            db.execute(
+                "UPDATE turns SET status = ? WHERE session_id = ? AND degradation = ? "
+                f"AND turn_index = ? AND ? = {_CURRENT}",
+                (status, *key, verdict.judge),
+            )
+
+        return self._submit(job)
+
+    def make_current(self, judge_id: str) -> None:
+        """From now on the run's verdicts are this judge's; every status follows, in one commit."""
+        data = msgspec.json.encode(judge_id)
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('judge', ?)", (data,))
+            changed: list[tuple[str, int]] = []
+            for row, result, status, verdict in db.execute(f"SELECT t.rowid, {_JUDGED}"):
+                bare = _join(result, status, verdict)
+                if bare.reply is not None and bare.status is not Status.DATA_ERROR:
+                    now = str(reply_status(bare.reply, bare.verdict))
+                    if now != status:
+                        changed.append((now, row))
+            db.executemany("UPDATE turns SET status = ? WHERE rowid = ?", changed)
+
+        self._submit(job).result()
+
+    def forget_turns(self, session_id: str, degradation: str, from_index: int) -> None:
+        """Drop the turns of a session from an index on, so that they are asked again."""
+        where = "WHERE session_id = ? AND degradation = ? AND turn_index >= ?"
+        values = (session_id, degradation, from_index)
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute(f"DELETE FROM turns {where}", values)
+            db.execute(f"DELETE FROM verdicts {where}", values)
+
+        self._submit(job).result()
+
+    def close(self) -> None:
+        """Write what is waiting, then let go of the run: one file and the pictures."""
+        if not self._lock.held:  # closed before, or this is a forked child
+            return
+        self._queue.put(None)
+        self._thread.join()
+        try:
+            self._lock.check_place()
+        except Moved as error:
+            self._failure = error
+        if isinstance(self._failure, Moved):
+            # closing deletes the -wal by its path, where another run may be by now
+            _never_close(self._ledger.db)
+        else:
+            super().close()  # first: only the last connection can remove the -wal
+            store_schema.close_after_writing(self._ledger, well=self._failure is None)
+        self._lock.release()
+
+    def _forget(self) -> None:
+        """In a forked child: the run is the parent's, and SQLite bears no two of it."""
+        _never_close(self._ledger.db)
+        _never_close(self._db)
+        self._failure = StoreError(
+            f"{self.folder}: the run belongs to the process that began it, not to this child of it."
+        )
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def _submit(self, work: Callable[[sqlite3.Connection], Any]) -> Future[None]:
+        if self._failure is not None:
+            raise self._failure
+        job = _Job(work)
+        self._queue.put(job)
+        return job.done
+
+    def _write_loop(self) -> None:
+        while True:
+            batch = [self._queue.get()]
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < _BATCH and batch[-1] is not None:
+                    batch.append(self._queue.get_nowait())
+            jobs = [job for job in batch if job is not None]
+            if jobs:
+                self._write(jobs)
+            if batch[-1] is None:
+                return
+
+    def _write(self, jobs: list[_Job]) -> None:
+        try:
+            if self._failure is not None:
+                raise self._failure
+            self._lock.check_place()
+            with self._ledger.commit():  # one transaction, one fsync
+                for job in jobs:
+                    job.work(self._ledger.db)
+        except (sqlite3.Error, OSError, StoreError) as error:
+            self._failure = self._failed(error)
+            for job in jobs:
+                job.done.set_exception(self._failure)
+        except BaseException as error:
+            for job in jobs:
+                job.done.set_exception(error)
+        else:
+            for job in jobs:
+                job.done.set_result(None)
+
+    def _failed(self, error: Exception) -> StoreError:
+        if isinstance(error, StoreError):
+            return error
+        return StoreError(
+            f"{self.folder}: writing failed ({error}). What was committed is kept; "
+            f"make room or mend the disk, then `mmrag resume {self.folder}`."
+        )
+
+
+class ImageFolder:
+    """Pictures by content hash, each kept once, written whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, digest: str) -> Path:
+        """Where a picture lies. Only a hash is accepted, so no name can lead outside."""
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise StoreError(f"{digest!r} is no picture of this run.")
+        return self.folder / digest[:2] / digest
+
+    def get(self, digest: str) -> LazyImage:
+        """A picture of this run, loaded when needed."""
+        if not digest:
+            return LazyImage(_no_picture, name="picture that was never read", sha256="")
+        return LazyImage(lambda: self._read(digest), name=str(self.path(digest)), sha256=digest)
+
+    def _read(self, digest: str) -> bytes:
+        path = self.path(digest)
+        data = LazyImage.from_path(path).data
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ImageError(
+                f"{path}: not the picture that the run was made with; restore it from a copy."
+            )
+        return data
+
+    def put(self, digest: str, data: bytes) -> None:
+        """Keep a picture, unless it is here already."""
+        path = self.path(digest)
+        if path.exists() and path.read_bytes() == data:
+            return
+        if not path.parent.is_dir():
+            self.folder.mkdir(exist_ok=True)  # not its parents: a moved run is not made anew
+            path.parent.mkdir(exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+class _Job:
+    __slots__ = ("done", "work")
+
+    def __init__(self, work: Callable[[sqlite3.Connection], Any]) -> None:
+        self.work = work
+        self.done: Future[None] = Future()
+        # A conversation may be cancelled while its turn waits here; it is written all the same.
+        self.done.set_running_or_notify_cancel()
+
+
+_CURRENT = "(SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge')"
+
+_JUDGED = (
+    "t.result, t.status, v.verdict FROM turns t LEFT JOIN verdicts v "
+    "ON v.session_id = t.session_id AND v.degradation = t.degradation "
+    f"AND v.turn_index = t.turn_index AND v.judge = {_CURRENT} "
+)
+
+_TURNS = f"SELECT {_JUDGED}"
+
+_MARKS = (
+    "SELECT t.session_id, t.degradation, "
+    "COALESCE(json_extract(CAST(v.verdict AS TEXT), '$.outcome'), t.status) "
+    "FROM turns t LEFT JOIN verdicts v ON v.session_id = t.session_id "
+    "AND v.degradation = t.degradation AND v.turn_index = t.turn_index "
+    f"AND v.judge = {_CURRENT} "
+    "WHERE (t.session_id, t.degradation) IN "
+    "(SELECT DISTINCT session_id, degradation FROM turns WHERE rowid > ?) "
+    "ORDER BY t.session_id, t.degradation, t.turn_index"
+)
+
+
+def _split(result: TurnResult) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    key = (result.session_id, result.degradation, result.turn_index)
+    bare = msgspec.structs.replace(result, verdict=None)
+    turn = (*key, str(result.status), encode(bare))
+    if result.verdict is None:
+        return turn, None
+    return turn, (*key, result.verdict.judge, encode(result.verdict))
+
+
+def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
+    """The row of a turn with the current judge's verdict, which may have changed its status."""
+    bare = _record(TurnResult, result)
+    now = _record(Status, msgspec.json.encode(status))
+    found = None if verdict is None else _record(Verdict, verdict)
+    error = bare.error if found is None else found.reason
+    return msgspec.structs.replace(
+        bare, status=now, verdict=found, error=error if now.is_failure else None
+    )
+
+
+def _never_close(db: sqlite3.Connection) -> None:
+    """Keep a connection until the process ends, and past the end of the interpreter."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
+
+def _record(kind: Any, data: bytes, **more: Any) -> Any:
+    """A cell as the record that it should be."""
+    try:
+        return decode_as(kind, data, **more)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        name = getattr(kind, "__name__", "value")
+        raise StoreError(
+            f"a {name} that the run keeps cannot be read ({str(error)[:300]}): run.sqlite is "
+            "damaged. Restore it from a copy, or run again."
+        ) from error
+
+
+def _no_picture() -> bytes:
+    raise StoreError("This session's picture could not be read when the run was made.")

@@ -1,0 +1,376 @@
+"""Build a world folder: streamed in parts, by any number of workers, resumable, all or nothing.
+
+The folder appears under its name only when it is whole: until then the parts stand in a hidden
+folder beside it, and the same command continues an interrupted build. Every row depends on the
+request alone, so neither the number of workers nor an interruption changes a byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mmrag.errors import ConflictError, StoreError, UsageError
+from simulator.world.build import table_parts, table_rows
+from simulator.world.build.card import dataset_card
+from simulator.world.build.world_manifest import generator_revision, read_manifest, write_manifest
+from simulator.world.build.request import Request, needed_bytes
+from simulator.world.build.table_columns import MANIFEST, SPLITS, TABLES
+
+Progress = Callable[[str, int, int], None]
+"""Stage, parts done, parts in all."""
+
+PART = {
+    "entities": 2000, "facts": 1000, "pages": 512, "kg": 256, "multi-turn": 16, "single-turn": 32,
+}  # fmt: skip
+"""Items per part. Part of the format: parts decide where row groups end."""
+
+_REQUEST = "request.json"
+
+
+class Task(NamedTuple):
+    """One part to be written."""
+
+    table: str
+    number: int
+
+
+def build(
+    request: Request,
+    out: Path,
+    *,
+    workers: int = 1,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Build the world that is asked for and return its manifest.
+
+    `fresh` discards what an interrupted build left behind instead of continuing it.
+    """
+    if workers < 1:
+        raise UsageError(f"{workers} workers build nothing; give --workers 1 or more.")
+    tell = progress or _silent
+    staging = staging_folder(out)
+    _check_target(request, out)
+    _check_staging(request, staging, fresh)
+    _check_disk(request, out)
+    with _locked(staging):
+        _check_target(request, out)  # again: another process may just have finished it
+        if fresh:
+            _empty(staging)
+        table_parts.write_bytes(staging / _REQUEST, _identity(request))
+        tell("plan", 0, 1)
+        plan = make_plan(request)
+        tell("plan", 1, 1)
+        _write_parts(plan, staging, workers, tell)
+        return _finish(plan, staging, out, tell)
+
+
+def make_plan(request: Request) -> table_rows.Plan:
+    """Facts, conversations, and which pages and pictures there will be."""
+    from simulator.world.language.conversations import make_sessions
+    from simulator.world.facts.generate import generate_facts
+    from simulator.world.pictures.catalogue_pictures import plan_shots
+    from simulator.world.pages.page_orders import plan_pages
+    from simulator.world.pictures.shoot import assign_qualities
+
+    facts = generate_facts(request.seed, request.entities)
+    sessions = list(
+        make_sessions(
+            facts,
+            conversations=request.conversations,
+            singles=request.singles,
+        )
+    )
+    needs = [need for s in sessions for q in s.questions for need in q.needs]
+    return table_rows.Plan(
+        request=request,
+        facts=facts,
+        multi=sessions[: request.conversations],
+        single=sessions[request.conversations :],
+        pages=plan_pages(facts, needs),
+        shots=plan_shots(facts, [s.entity_id for s in sessions], request),
+        specs=assign_qualities(sessions, request.seed),
+    )
+
+
+def staging_folder(out: Path) -> Path:
+    """Where the parts of an unfinished build stand."""
+    return out.parent / f".{out.name}.building"
+
+
+def items_of(plan: table_rows.Plan, table: str) -> Sequence[Any]:
+    """What a table has a row (or rows) for."""
+    if table in ("entities", "facts"):
+        return list(plan.facts.entities.values())
+    return {
+        "pages": plan.pages.orders,
+        "kg": plan.shots,
+        "multi-turn": plan.multi,
+        "single-turn": plan.single,
+    }[table]
+
+
+def write_part(plan: table_rows.Plan, grounder: Any, folder: Path, task: Task) -> None:
+    """Write one part. A session part writes the grounding of its turns first."""
+    size = PART[task.table]
+    first = task.number * size
+    items = items_of(plan, task.table)[first : first + size]
+    if task.table in SPLITS:
+        sessions, grounding = table_rows.session_rows(plan, grounder, items)
+        beside = table_parts.part_path(folder, f"grounding-{task.table}", task.number)
+        table_parts.write_rows(beside, "grounding", grounding)
+        found = sessions
+    elif task.table == "facts":
+        found = table_rows.fact_rows(plan, items)
+    elif task.table == "entities":
+        found = table_rows.entity_rows(items)
+    elif task.table == "pages":
+        found = table_rows.page_rows(plan, items)
+    else:
+        found = table_rows.kg_rows(plan, first, items)
+    table_parts.write_rows(table_parts.part_path(folder, task.table, task.number), task.table, found)
+
+
+def _write_parts(plan: table_rows.Plan, staging: Path, workers: int, tell: Progress) -> None:
+    tasks = [
+        Task(table, number)
+        for table, size in PART.items()
+        for number in range(-(-len(items_of(plan, table)) // size))
+    ]
+    totals = {table: sum(t.table == table for t in tasks) for table in PART}
+    left = [t for t in tasks if not _is_done(staging, t)]
+    done = {table: n - sum(t.table == table for t in left) for table, n in totals.items()}
+    for table, n in totals.items():
+        tell(table, done[table], n)
+    for task in _run(plan, staging, left, workers):
+        done[task.table] += 1
+        tell(task.table, done[task.table], totals[task.table])
+
+
+def _run(
+    plan: table_rows.Plan, staging: Path, tasks: list[Task], workers: int
+) -> Generator[Task, None, None]:
+    """Write the parts, in this process or in several, and name each when it is written."""
+    if workers == 1 or len(tasks) < 2:
+        _prepare(plan, staging)
+        for task in tasks:
+            _work(task)
+            yield task
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_prepare,
+        initargs=(plan, staging),
+    )
+    try:
+        for future in as_completed([pool.submit(_work, task) for task in tasks]):
+            yield future.result()
+    except BrokenProcessPool as error:
+        raise StoreError(
+            "a worker died, most likely for want of memory. Run the same command again, with "
+            "fewer --workers: it continues where it stopped."
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_state: tuple[table_rows.Plan, Any, Path] | None = None
+"""What a worker process works on; set once when it starts."""
+
+
+def _prepare(plan: table_rows.Plan, staging: Path) -> None:
+    global _state
+    from simulator.world.pages.grounding import Grounder
+
+    _end_with_parent()
+    if plan.request.pictures:
+        import cv2
+
+        cv2.setNumThreads(1)  # the workers are the parallelism
+    _state = (plan, Grounder(plan.facts, plan.pages), staging)
+
+
+def _end_with_parent() -> None:
+    """Workers wait for tasks for ever; without this they would outlive a parent that was killed."""
+    import multiprocessing
+    import threading
+
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _work(task: Task) -> Task:
+    assert _state is not None
+    plan, grounder, staging = _state
+    write_part(plan, grounder, staging, task)
+    return task
+
+
+def _is_done(staging: Path, task: Task) -> bool:
+    return (staging / "whole" / f"{task.table}.parquet").exists() or table_parts.part_path(
+        staging, task.table, task.number
+    ).exists()
+
+
+def _finish(plan: table_rows.Plan, staging: Path, out: Path, tell: Progress) -> dict[str, Any]:
+    """Join the parts, describe the whole, and put it in its place."""
+    whole = staging / "whole"
+    whole.mkdir(exist_ok=True)
+    counts: dict[str, int] = {}
+    for done, table in enumerate(TABLES):
+        tell("join", done, len(TABLES))
+        target = whole / f"{table}.parquet"
+        names = [f"grounding-{split}" for split in SPLITS] if table == "grounding" else [table]
+        pieces = [p for name in names for p in sorted(staging.glob(f"{name}-[0-9]*.parquet"))]
+        if not target.exists():
+            table_parts.join_parts(pieces, target, table)
+        for piece in pieces:
+            piece.unlink()
+        counts[target.name] = _rows_in(target)
+    begun_by = msgspec.json.decode((staging / _REQUEST).read_bytes(), type=dict[str, Any])
+    about = _about(plan, begun_by["generator"])
+    table_parts.write_bytes(whole / "README.md", dataset_card(about, counts).encode())
+    manifest = write_manifest(whole, about, counts)
+    if out.exists():
+        out.rmdir()  # checked to be empty
+    whole.rename(out)
+    table_parts.sync_folder(out.parent)
+    shutil.rmtree(staging)
+    tell("join", len(TABLES), len(TABLES))
+    return manifest
+
+
+def _about(plan: table_rows.Plan, generator: str) -> dict[str, Any]:
+    from simulator.world.pictures import Painted
+
+    return {
+        "kind": "mmrag-world",
+        "seed": plan.request.seed,
+        "request": _spelled_out(plan.request),
+        "window": plan.facts.window,
+        "counts": {
+            "conversations": len(plan.multi),
+            "turns": sum(len(s.questions) for s in plan.multi),
+            "single_turn_questions": len(plan.single),
+            "entities": len(plan.facts),
+            "kg_pictures": len(plan.shots),
+            "pages": len(plan.pages.orders),
+        },
+        "generator": generator,
+        "renderer": Painted().id,
+    }
+
+
+def _rows_in(path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    return pq.read_metadata(path).num_rows
+
+
+def _check_target(request: Request, out: Path) -> None:
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise ConflictError(f"{out} is a file; choose another name with --out.")
+    if not any(out.iterdir()):
+        return
+    if not (out / MANIFEST).exists():
+        raise ConflictError(f"{out} is not empty and no world; choose another name with --out.")
+    there = read_manifest(out)
+    same = there.get("request") == _spelled_out(request)
+    raise ConflictError(
+        f"{out} is already "
+        + ("this very world" if same else f"a world of seed {there.get('seed')}")
+        + "; choose another name with --out, or remove the folder first."
+    )
+
+
+def _check_staging(request: Request, staging: Path, fresh: bool) -> None:
+    if fresh or not staging.exists():
+        return
+    try:
+        identity = (staging / _REQUEST).read_bytes()
+    except FileNotFoundError:
+        return  # interrupted before anything was written
+    if identity != _identity(request):
+        there = msgspec.json.decode(identity, type=dict[str, Any])
+        raise ConflictError(
+            f"{staging} holds an interrupted build of seed {there['request']['seed']} with other "
+            "options or another version of the generator. Finish it with its own options, or add "
+            "--fresh to discard it."
+        )
+
+
+def _check_disk(request: Request, out: Path) -> None:
+    place = out.absolute().parent
+    while not place.exists():
+        place = place.parent
+    free, needed = shutil.disk_usage(place).free, needed_bytes(request)
+    if free < needed:
+        raise UsageError(
+            f"{place} has {free / 1e9:.1f} GB free and this world takes up to "
+            f"{needed / 1e9:.1f} GB while it is built. Free space, choose another disk with "
+            "--out, or ask for fewer --sessions."
+        )
+
+
+def _identity(request: Request) -> bytes:
+    return msgspec.json.encode(
+        {"request": _spelled_out(request), "generator": generator_revision()},
+        order="deterministic",
+    )
+
+
+def _spelled_out(request: Request) -> dict[str, Any]:
+    """Every option, defaults too: a default may change one day."""
+    return msgspec.json.decode(msgspec.json.encode(msgspec.structs.asdict(request)))
+
+
+@contextlib.contextmanager
+def _locked(staging: Path) -> Generator[None]:
+    """Only one process builds a folder at a time. The lock ends with the process."""
+    try:
+        staging.mkdir(parents=True, exist_ok=True)
+        handle = os.open(staging, os.O_RDONLY)
+    except OSError as error:
+        raise UsageError(f"{staging}: cannot be written ({error.strerror}).") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        raise ConflictError(f"{staging} is in use by another build; wait for it.") from error
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _silent(stage: str, done: int, total: int) -> None: ...

@@ -1,0 +1,343 @@
+"""The published distributions beside those of a world, counted from its folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.records import Record, Session
+from simulator.datasets.world import read_world
+from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
+from simulator.world.build.world_manifest import read_manifest
+from simulator.world.checks import published
+from simulator.world.checks.verify import stream
+from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
+from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
+
+SHARE_TOLERANCE = 2.0
+"""Points by which a share may differ from the published one."""
+
+QUALITY_EGO = {
+    "normal": 5143, "low-light": 267, "blurred": 191, "truncated": 370, "occluded": 116,
+    "rotated": 161,
+}  # fmt: skip
+QUALITY_NORMAL = {
+    "normal": 1593, "low-light": 33, "blurred": 24, "truncated": 31, "occluded": 8, "rotated": 6,
+}  # fmt: skip
+"""CRAG-MM: pictures per quality, egocentric and catalogue-like."""
+
+
+class Figure(Record, frozen=True, kw_only=True):
+    """One number beside its published counterpart."""
+
+    group: str
+    name: str
+    generated: float
+    published: float | None = None
+    tolerance: float | None = None
+    unit: str = "%"
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether it lies within the tolerance; None where nothing is published."""
+        if self.published is None or self.tolerance is None:
+            return None
+        return abs(self.generated - self.published) <= self.tolerance + 1e-9
+
+
+class Stats(Record, frozen=True, kw_only=True):
+    """All figures of a world."""
+
+    folder: str
+    figures: tuple[Figure, ...]
+
+    @property
+    def missed(self) -> tuple[Figure, ...]:
+        """Figures outside their tolerance."""
+        return tuple(f for f in self.figures if f.is_met is False)
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        rows = [{**msgspec.to_builtins(f), "met": f.is_met} for f in self.figures]
+        return {"folder": self.folder, "figures": rows, "missed": len(self.missed)}
+
+    def as_text(self) -> str:
+        """For people: one line per figure."""
+        lines = [f"{'':44}{'published':>12}{'generated':>12}"]
+        group = ""
+        for f in self.figures:
+            if f.group != group:
+                group = f.group
+                lines.append(f"\n{group}")
+            before = "–" if f.published is None else _number(f.published, f.unit)
+            mark = {True: "", False: "  outside", None: ""}[f.is_met]
+            lines.append(f"  {f.name:42}{before:>12}{_number(f.generated, f.unit):>12}{mark}")
+        compared = sum(f.is_met is not None for f in self.figures)
+        lines.append(
+            f"\n{compared} figures have a published counterpart; {len(self.missed)} of them lie "
+            f"outside the tolerance (shares: ±{SHARE_TOLERANCE:g} points)."
+        )
+        return "\n".join(lines)
+
+
+def world_stats(folder: Path) -> Stats:
+    """Count a world."""
+    manifest = read_manifest(folder)
+    multi = list(_text_only(read_world(folder, "multi-turn")))
+    single = list(_text_only(read_world(folder, "single-turn")))
+    return Stats(
+        folder=str(folder),
+        figures=(
+            *_sizes(manifest, multi, single),
+            *_conversations(multi, single),
+            *_questions(multi, single),
+            *_pictures([*multi, *single]),
+            *_kg(folder, [*multi, *single]),
+            *_pages(folder, [*multi, *single]),
+        ),
+    )
+
+
+def _text_only(sessions: Iterable[Session]) -> Iterable[Session]:
+    """Sessions whose pictures are let go of."""
+    from mmrag.images import LazyImage
+
+    nothing = LazyImage.from_bytes(b"")
+    for session in sessions:
+        capture = msgspec.structs.replace(session.capture, image=nothing, degraded=None)
+        yield msgspec.structs.replace(session, capture=capture)
+
+
+def _sizes(
+    manifest: dict[str, Any], multi: list[Session], single: list[Session]
+) -> Iterable[Figure]:
+    turns = sum(len(s.turns) for s in multi)
+    total = sum(f["bytes"] for f in manifest["files"].values())
+    for name, value in {
+        "conversations": len(multi),
+        "turns": turns,
+        "single-turn questions": len(single),
+        "KG pictures": manifest["counts"]["kg_pictures"],
+        "pages": manifest["counts"]["pages"],
+    }.items():
+        yield Figure(group="Size", name=name, generated=value, unit="")
+    yield Figure(group="Size", name="on disk", generated=total / 1e6, unit="MB")
+
+
+def _conversations(multi: list[Session], single: list[Session]) -> Iterable[Figure]:
+    group = "Conversations"
+    lengths = [len(s.turns) for s in multi]
+    yield Figure(
+        group=group,
+        name="turns per conversation",
+        generated=sum(lengths) / len(lengths),
+        published=published.MEAN_TURNS,
+        tolerance=0.1,
+        unit="",
+    )
+    shifting = sum(len({t.domain for t in s.turns}) > 1 for s in multi)
+    yield Figure(
+        group=group,
+        name="with a domain shift",
+        generated=100 * shifting / len(multi),
+        published=100 * published.DOMAIN_SHIFT,
+        tolerance=2.0,
+    )
+    later = [t for s in multi for t in s.turns[1:]]
+    for name, n in {
+        "later turns that need the picture": sum(bool(t.needs_image) for t in later),
+        "later turns that need the history": sum(bool(t.needs_history) for t in later),
+    }.items():
+        yield Figure(group=group, name=name, generated=100 * n / max(1, len(later)))
+    first = Counter(s.turns[0].domain for s in multi)
+    yield from _shares("Domains, multi-turn (first turn)", first, published.MULTI_TURN)
+    domains = Counter(s.turns[0].domain for s in single)
+    yield from _shares("Domains, single-turn", domains, published.SINGLE_TOTALS)
+
+
+def _questions(multi: list[Session], single: list[Session]) -> Iterable[Figure]:
+    turns = [t for s in [*multi, *single] for t in s.turns]
+    alone = [t for s in single for t in s.turns]
+    yield from _shares(
+        "Question types, single-turn", Counter(t.query_type for t in alone), published.TYPE_TOTALS
+    )
+    several = Counter(t.query_type for s in multi for t in s.turns)
+    yield from _shares("Question types, multi-turn", several, published.TYPE_TOTALS)
+    speeds = Counter(t.dynamism for t in turns)
+    yield from _shares("Dynamism", speeds, published.DYNAMISM)
+    yield _share(
+        "Popularity",
+        "torso and tail",
+        sum(t.popularity in ("torso", "tail") for t in turns) / len(turns),
+        published.TORSO_TAIL,
+    )
+    # A conversation moves on to people and towns, which are in no KG: they do not count here.
+    kg = Counter(
+        t.popularity
+        for s in [*multi, *single]
+        for t in s.turns
+        if t.extra["source"] == "kg" and t.extra["entity_id"] == s.extra["subject"]
+    )
+    yield from _shares(
+        "Popularity of KG questions", kg, dict.fromkeys(("head", "torso", "tail"), 1)
+    )
+    yield _share(
+        "Evidence",
+        "needs facts from outside the picture",
+        sum(bool(t.extra["external"]) for t in turns) / len(turns),
+        published.EXTERNAL,
+    )
+    forms = Counter(t.extra["form"] for t in turns)
+    for name, n in sorted(forms.items()):
+        yield Figure(group="Forms", name=name, generated=100 * n / len(turns))
+    offered = Counter(t.reference.text for t in turns if t.reference.text in ("Yes", "No"))
+    if total := sum(offered.values()):
+        yield Figure(group="Forms", name="yes, of yes/no", generated=100 * offered["Yes"] / total)
+
+
+def _pictures(sessions: list[Session]) -> Iterable[Figure]:
+    ego = [s.capture.quality for s in sessions if s.capture.is_ego]
+    plain = [s.capture.quality for s in sessions if not s.capture.is_ego]
+    pictures = sum(QUALITY_EGO.values()) + sum(QUALITY_NORMAL.values())
+    yield _share(
+        "Pictures", "egocentric", len(ego) / len(sessions), sum(QUALITY_EGO.values()) / pictures
+    )
+    yield from _shares("Image quality, egocentric", Counter(ego), QUALITY_EGO)
+    yield from _shares("Image quality, catalogue-like", Counter(plain), QUALITY_NORMAL)
+
+
+def _kg(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
+    group = "Image KG"
+    pictures = Counter(
+        str(row["entity_id"]) for row in stream(folder / "kg.parquet", ["entity_id"])
+    )
+    families: dict[str, tuple[str, int]] = {
+        row["entity_id"]: (row["kind"], row["family"])
+        for row in stream(folder / "entities.parquet", ["entity_id", "kind", "family"])
+    }
+    shown: dict[str, str] = {s.id: s.extra["subject"] for s in sessions}
+    subjects = set(shown.values())
+    per_family: Counter[tuple[str, int]] = Counter()
+    for entity_id, n in pictures.items():
+        per_family[families[entity_id]] += n
+    negatives = [min(HARD_NEGATIVES, per_family[families[e]] - pictures[e]) for e in shown.values()]
+    relevant = sum(pictures[e] for e in subjects)
+    total = pictures.total()
+    yield Figure(group=group, name="entities", generated=len(pictures), unit="")
+    yield Figure(
+        group=group,
+        name="pictures per entity",
+        generated=total / max(1, len(pictures)),
+        published=68 / 26,
+        tolerance=0.5,
+        unit="",
+    )
+    yield Figure(
+        group=group,
+        name="entities asked about that it holds",
+        generated=100 * sum(pictures[e] > 0 for e in subjects) / len(subjects),
+        published=100 * published.KG_COVERAGE,
+        tolerance=1.0,
+    )
+    yield Figure(
+        group=group,
+        name="irrelevant pictures per relevant one",
+        generated=(total - relevant) / max(1, relevant),
+        published=OTHERS_PER_RELEVANT,
+        tolerance=1.0,
+        unit="",
+    )
+    yield Figure(
+        group=group,
+        name=f"look-alike pictures per query (most: {HARD_NEGATIVES})",
+        generated=sum(negatives) / len(negatives),
+        unit="",
+    )
+
+
+def _pages(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
+    group = "Web pages"
+    labels: Counter[str] = Counter()
+    styles: Counter[str] = Counter()
+    for row in stream(folder / "pages.parquet", ["label", "style"]):
+        labels[PAGE_LABELS[row["label"]]] += 1
+        styles[row["style"]] += 1
+    worth: Counter[str] = Counter()
+    per_turn: Counter[str] = Counter()
+    for row in stream(folder / "grounding.parquet", ["turn_id", "label"]):
+        worth[GROUNDING_LABELS[row["label"]]] += 1
+        per_turn[row["turn_id"]] += 1
+    told: dict[str, set[str]] = {}
+    for row in stream(folder / "grounding.parquet", ["turn_id", "supports"]):
+        told.setdefault(row["turn_id"], set()).update(row["supports"])
+    external = [t for s in sessions for t in s.turns if t.extra["needs"]]
+    needed = {
+        t.id: {f"{n['entity_id']}#{n['attribute']}" for n in t.extra["needs"]} for t in external
+    }
+    partly = sum(bool(told.get(i, set()) & of) for i, of in needed.items())
+    wholly = sum(of <= told.get(i, set()) for i, of in needed.items())
+    yield Figure(
+        group=group,
+        name="irrelevant pages per relevant one",
+        generated=worth["irrelevant"] / max(1, worth.total() - worth["irrelevant"]),
+        published=IRRELEVANT_PER_RELEVANT,
+        tolerance=0.1,
+        unit="",
+    )
+    yield Figure(
+        group=group,
+        name="most pages per question (published: up to 50)",
+        generated=max(per_turn.values(), default=0),
+        unit="",
+    )
+    yield Figure(
+        group=group,
+        name="pages per question",
+        generated=per_turn.total() / max(1, len(per_turn)),
+        unit="",
+    )
+    for name, n in {
+        "questions with a needed fact on some page": partly,
+        "questions with all needed facts on pages": wholly,
+    }.items():
+        yield Figure(group=group, name=name, generated=100 * n / max(1, len(external)))
+    for name in GROUNDING_LABELS:
+        yield Figure(
+            group="Grounding labels", name=name, generated=100 * worth[name] / max(1, worth.total())
+        )
+    for name in PAGE_LABELS:
+        yield Figure(
+            group="Page labels", name=name, generated=100 * labels[name] / max(1, labels.total())
+        )
+    for name, n in sorted(styles.items()):
+        yield Figure(group="Page styles", name=name, generated=100 * n / max(1, styles.total()))
+
+
+def _shares(group: str, counts: Counter[Any], wanted: Mapping[str, float]) -> Iterable[Figure]:
+    total, whole = max(1, counts.total()), sum(wanted.values())
+    for name, share in wanted.items():
+        yield _share(group, name, counts[name] / total, share / whole)
+
+
+def _share(group: str, name: str, generated: float, wanted: float) -> Figure:
+    return Figure(
+        group=group,
+        name=name,
+        generated=100 * generated,
+        published=100 * wanted,
+        tolerance=SHARE_TOLERANCE,
+    )
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "%":
+        return f"{value:.1f} %"
+    text = f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    return f"{text} {unit}".strip()
+
+
+__all__ = ["SPLITS", "Figure", "Stats", "world_stats"]

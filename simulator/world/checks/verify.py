@@ -1,0 +1,285 @@
+"""Prove a world folder: nothing damaged, every answer derived again, every label true.
+
+The proof reads the folder alone, never the generator: facts from the facts table, programs from
+the session tables, statements from the page table. A fact that was changed afterwards makes it
+fail even where somebody also corrected the hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import DataError
+from mmrag.records import Record, Session, Turn
+from simulator.datasets.world import read_world
+from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
+from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
+from simulator.world.facts.fact_records import Entity, Fact
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import Look
+from simulator.world.language.conversations import check_session
+from simulator.world.language.program import evaluate
+from simulator.world.language.questions.question_records import Conversation, Need, Question
+from simulator.world.pages.document import Statement
+from simulator.world.pages.grounding import worth
+
+MOST_SHOWN = 20
+"""Problems that are told one by one; the rest are counted."""
+
+
+class Report(Record, frozen=True, kw_only=True):
+    """What was checked and what was found."""
+
+    folder: str
+    files: int
+    answers: int
+    statements: int
+    groundings: int
+    problems: tuple[str, ...]
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return msgspec.to_builtins(self)
+
+    def as_text(self) -> str:
+        """For people."""
+        head = (
+            f"{self.folder}: {self.files} files, {self.answers:,} answers derived again, "
+            f"{self.statements:,} statements of pages and {self.groundings:,} grounding labels "
+            "compared with the facts. "
+        )
+        if not self.problems:
+            return head + "No problem found."
+        shown = "\n".join(f"  {p}" for p in self.problems[:MOST_SHOWN])
+        more = len(self.problems) - MOST_SHOWN
+        rest = f"\n  … and {more:,} more" if more > 0 else ""
+        note = f"\n{self.note}" if self.note else ""
+        return head + f"{len(self.problems):,} problems:\n{shown}{rest}{note}"
+
+
+def verify_world(folder: Path) -> Report:
+    """Check a folder from its files alone."""
+    manifest = read_manifest(folder)
+    problems = damaged_files(folder, manifest)
+    lost = [name for name in manifest["files"] if not (folder / name).is_file()]
+    if lost:
+        return _report(folder, manifest, problems)
+    facts = read_facts(folder, manifest)
+    answers = 0
+    turns: dict[str, Turn] = {}
+    for split in SPLITS:
+        for session in read_world(folder, split):
+            conversation = conversation_of(session)
+            answers += len(session.turns)
+            turns |= {turn.id: turn for turn in session.turns}
+            problems += check_session(conversation, facts)
+            problems += _check_needs(conversation, facts)
+    said, statements = _check_pages(folder, facts, problems)
+    groundings = _check_grounding(folder, facts, turns, said, problems)
+    problems += _check_kg(folder)
+    return _report(folder, manifest, problems, answers, statements, groundings)
+
+
+def read_facts(folder: Path, manifest: dict[str, Any]) -> FactBase:
+    """The fact base as the folder's tables have it."""
+    return FactBase.from_facts(
+        seed=manifest["seed"],
+        window=(manifest["window"][0], manifest["window"][1]),
+        entities=(
+            Entity(
+                id=row["entity_id"],
+                name=row["name"],
+                aliases=tuple(row["aliases"]),
+                domain=row["domain"],
+                kind=row["kind"],
+                popularity=row["popularity"],
+                family=row["family"],
+                look=msgspec.json.decode(row["look"], type=Look) if row["look"] else None,
+            )
+            for row in stream(folder / "entities.parquet")
+        ),
+        facts=(
+            Fact(
+                entity_id=row["entity_id"],
+                attribute=row["attribute"],
+                value=_value(row["value"]),
+                unit=row["unit"],
+                valid_from=row["valid_from"],
+                valid_to=row["valid_to"],
+            )
+            for row in stream(folder / "facts.parquet")
+        ),
+    )
+
+
+def stream(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Rows of a table, a batch at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=2048, columns=columns):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); write the world again.") from error
+
+
+def _report(
+    folder: Path,
+    manifest: dict[str, Any],
+    problems: list[str],
+    answers: int = 0,
+    statements: int = 0,
+    groundings: int = 0,
+) -> Report:
+    return Report(
+        folder=str(folder),
+        files=len(manifest["files"]),
+        answers=answers,
+        statements=statements,
+        groundings=groundings,
+        problems=tuple(problems),
+        note=""
+        if manifest["generator"] == generator_revision()
+        else "The world was written by another version of the generator, which may have had other "
+        "attributes or wordings: write it again from its seed, or verify it with that version.",
+    )
+
+
+def conversation_of(session: Session) -> Conversation:
+    """The session as the generator knew it, rebuilt from what the folder holds."""
+    return Conversation(
+        id=session.id,
+        entity_id=session.extra["subject"],
+        visible=tuple(session.extra["visible"]),
+        text_clue=session.extra["legible"],
+        query_time=session.query_time or "",
+        domain=session.extra["domain"],
+        questions=tuple(_question_of(turn) for turn in session.turns),
+    )
+
+
+def _question_of(turn: Turn) -> Question:
+    noted = {k: v for k, v in turn.extra.items() if k in Question.__struct_fields__}
+    known = {
+        "id": turn.id,
+        "index": turn.index,
+        "text": turn.query,
+        "answer": turn.reference.text,
+        "accept": turn.reference.accept,
+        "domain": turn.domain,
+        "query_type": turn.query_type,
+        "dynamism": turn.dynamism,
+        "popularity": turn.popularity,
+        "needs_image": turn.needs_image,
+        "needs_history": turn.needs_history,
+        "text_clue": turn.text_clue,
+    }
+    return msgspec.convert({**noted, **known}, Question)
+
+
+def _check_needs(conversation: Conversation, facts: FactBase) -> list[str]:
+    """The facts that a question names as its evidence are those that its program reads."""
+    problems: list[str] = []
+    for question in conversation.questions:
+        try:
+            _, accesses = evaluate(question.program, facts, question.at)
+        except DataError:
+            continue  # told by `check_session`
+        read = {(a.entity_id, a.attribute, a.at) for a in accesses}
+        if {(n.entity_id, n.attribute, n.at) for n in question.needs} != read:
+            problems.append(f"{question.id}: its evidence is not what its program reads.")
+    return problems
+
+
+Said = dict[str, list[Statement]]
+
+
+def _check_pages(folder: Path, facts: FactBase, problems: list[str]) -> tuple[Said, int]:
+    """Every statement of every page: true where it says so, never true where planted as wrong."""
+    said: Said = {}
+    count = 0
+    for row in stream(folder / "pages.parquet", ["page_url", "label", "about"]):
+        url = row["page_url"]
+        about = msgspec.json.decode(row["about"], type=dict[str, Any])
+        states = [msgspec.convert(_tupled(s), Statement) for s in about["states"]]
+        if url in said:
+            problems.append(f"{url}: two pages have this address")
+        said[url] = states
+        count += len(states)
+        problems += [f"{url}: {p}" for s in states if (p := _false(s, facts))]
+        if (PAGE_LABELS[row["label"]] == "hostile") != (about["attack"] is not None):
+            problems.append(f"{url}: labelled hostile without an attack, or the reverse")
+    return said, count
+
+
+def _false(statement: Statement, facts: FactBase) -> str:
+    """What is wrong with a statement; empty where nothing is."""
+    history = facts.history(statement.entity_id, statement.attribute)
+    if not statement.is_true:
+        held = any(f.value == statement.value for f in history)
+        return f"the planted {statement.attribute} did hold once" if held else ""
+    holding = [
+        f
+        for f in history
+        if (f.valid_from is None or f.valid_from <= statement.as_of)
+        and (f.valid_to is None or statement.as_of < f.valid_to)
+    ]
+    if [f.value for f in holding] == [statement.value]:
+        return ""
+    return f"it states a {statement.attribute} of {statement.entity_id} that did not hold then"
+
+
+def _check_grounding(
+    folder: Path, facts: FactBase, turns: dict[str, Turn], said: Said, problems: list[str]
+) -> int:
+    """Every label again from the page's statements and the turn's needs."""
+    count = 0
+    for row in stream(folder / "grounding.parquet", ["turn_id", "page_url", "label"]):
+        count += 1
+        turn, states = turns.get(row["turn_id"]), said.get(row["page_url"])
+        where = f"{row['turn_id']} × {row['page_url']}"
+        if turn is None or states is None:
+            problems.append(f"{where}: grounding of an unknown turn or page")
+            continue
+        needs = [msgspec.convert(n, Need) for n in turn.extra["needs"]]
+        label = worth(states, needs, facts)
+        if label != GROUNDING_LABELS[row["label"]]:
+            problems.append(
+                f"{where}: labelled {GROUNDING_LABELS[row['label']]}, but it is {label}"
+            )
+        if turn.reference.grounding.get(row["page_url"]) != GROUNDING_LABELS[row["label"]]:
+            problems.append(f"{where}: the session's own label differs")
+    return count
+
+
+def _check_kg(folder: Path) -> list[str]:
+    """No query picture stands in the KG."""
+    known = {
+        row["image_sha256"]
+        for row in stream(folder / "kg.parquet", ["image_sha256"])
+        if row["image_sha256"]
+    }
+    columns = ["session_id", "image_sha256", "clean_sha256"]
+    return [
+        f"{row['session_id']}: its picture stands in the KG"
+        for split in SPLITS
+        for row in stream(folder / f"{split}.parquet", columns)
+        if row["image_sha256"] in known or row["clean_sha256"] in known
+    ]
+
+
+def _value(text: str) -> Any:
+    value = msgspec.json.decode(text)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _tupled(statement: dict[str, Any]) -> dict[str, Any]:
+    value = statement["value"]
+    return {**statement, "value": tuple(value)} if isinstance(value, list) else statement

@@ -1,0 +1,1 @@
+"""What is asked: programs that compute answers, questions in words, whole conversations."""

@@ -1,0 +1,379 @@
+"""The little language in which answers are computed. A program is JSON: `[op, argument, …]`.
+
+`["get", ["it", "book-00007"], "author"]` is the author of a book. A program reads facts and
+nothing else; it has no loops, no names and no side effects, its size is bounded, and a result that
+is not unique (a tie, an empty set, two values at one time) is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from typing import Any, cast
+
+from mmrag.errors import DataError
+from mmrag.records import Record
+from simulator.world.facts.catalogue import attribute_of
+from simulator.world.facts.fact_records import Clock, Day, Number, Ref, Several, Year
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.wording import say_value
+
+MAX_NODES = 200
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+UNITS: dict[tuple[str, str], tuple[float, float, int]] = {
+    ("g", "oz"): (0.0352739619, 0.0, 1),
+    ("kg", "lb"): (2.2046226218, 0.0, 1),
+    ("cm", "in"): (0.3937007874, 0.0, 1),
+    ("mm", "in"): (0.0393700787, 0.0, 1),
+    ("m", "ft"): (3.280839895, 0.0, 1),
+    ("km", "mi"): (0.6213711922, 0.0, 1),
+    ("km/h", "mph"): (0.6213711922, 0.0, 1),
+    ("kW", "hp"): (1.3410220896, 0.0, 0),
+    ("litres", "gal"): (0.2641720524, 0.0, 1),
+    ("ml", "fl oz"): (0.0338140227, 0.0, 1),
+    ("°C", "°F"): (1.8, 32.0, 1),
+    ("kcal", "kJ"): (4.184, 0.0, 0),
+}
+"""(from, to) → factor, offset, decimals of the result."""
+
+
+class ProgramError(DataError):
+    """A program that is malformed or whose answer is not unique."""
+
+
+class Answer(Record, frozen=True, kw_only=True):
+    """The result of a program."""
+
+    kind: str
+    """number, year, day, clock, word(s), entity, entities, bool, text, letters or correction."""
+    value: Any
+    unit: str = ""
+    digits: int = 0
+
+
+class Access(Record, frozen=True, kw_only=True):
+    """A fact that a program read."""
+
+    entity_id: str
+    attribute: str
+    at: str
+
+
+def evaluate(program: list[Any], facts: FactBase, at: str) -> tuple[Answer, tuple[Access, ...]]:
+    """The answer as of `at`, and the facts it rests on in the order of reading."""
+    run = _Run(facts, at)
+    answer = run.eval(program)
+    if answer.kind == "entities" and not answer.value:
+        raise ProgramError(f"the answer of {program!r} is an empty set.")
+    return answer, tuple(dict.fromkeys(run.accesses))
+
+
+class _Run:
+    def __init__(self, facts: FactBase, at: str) -> None:
+        self.facts = facts
+        self.at = at
+        self.accesses: list[Access] = []
+        self._nodes = 0
+
+    def eval(self, node: object) -> Answer:
+        if not isinstance(node, list) or not node or not isinstance(node[0], str):
+            raise ProgramError(f"{str(node)[:80]!r} is no expression; write [op, argument, …].")
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise ProgramError(f"the program has more than {MAX_NODES} nodes.")
+        items = cast("list[Any]", node)
+        operation = _OPERATIONS.get(items[0])
+        if operation is None:
+            raise ProgramError(f"no operation is called {items[0]!r}.")
+        try:
+            return operation(self, *items[1:])
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise ProgramError(f"{items[0]!r} cannot be applied: {error}.") from error
+
+    def entity(self, node: object) -> str:
+        return cast("str", self._of(node, "entity").value)
+
+    def entities(self, node: object) -> list[str]:
+        return list(cast("tuple[str, ...]", self._of(node, "entities").value))
+
+    def number(self, node: object) -> Answer:
+        if isinstance(node, int | float):
+            return Answer(kind="number", value=node)
+        answer = self.eval(node)
+        if answer.kind not in ("number", "year"):
+            raise ProgramError(f"{answer.kind} where a number is needed.")
+        return answer
+
+    def _of(self, node: object, kind: str) -> Answer:
+        answer = self.eval(node)
+        if answer.kind != kind:
+            raise ProgramError(f"{answer.kind} where {kind} is needed.")
+        return answer
+
+    def read(self, entity_id: str, key: str, at: str | None = None) -> Answer:
+        """One attribute at a time, noted as read."""
+        when = at or self.at
+        attribute = attribute_of(self.facts.entity(entity_id).kind, key)
+        value = self.facts.value(entity_id, key, when)
+        self.accesses.append(Access(entity_id=entity_id, attribute=key, at=when))
+        spec = attribute.value
+        if isinstance(spec, Ref):
+            return Answer(kind="entity", value=value)
+        if isinstance(spec, Number):
+            return Answer(kind="number", value=value, unit=spec.unit, digits=spec.digits)
+        if isinstance(spec, Year):
+            return Answer(kind="year", value=value)
+        if isinstance(spec, Day):
+            return Answer(kind="day", value=value)
+        if isinstance(spec, Clock):
+            return Answer(kind="clock", value=value)
+        return Answer(kind="words" if isinstance(spec, Several) else "word", value=value)
+
+
+def _it(run: _Run, entity_id: str) -> Answer:
+    return Answer(kind="entity", value=run.facts.entity(entity_id).id)
+
+
+def _these(run: _Run, *ids: str) -> Answer:
+    return Answer(kind="entities", value=tuple(run.facts.entity(i).id for i in ids))
+
+
+def _get(run: _Run, thing: Any, key: str, at: str | None = None) -> Answer:
+    return run.read(run.entity(thing), key, at)
+
+
+def _printed(run: _Run, thing: Any, part: str) -> Answer:
+    look = run.facts.entity(run.entity(thing)).look
+    text = None if look is None else {"label": look.label, "sublabel": look.sublabel}[part]
+    if not text:
+        raise ProgramError(f"nothing is printed as {part} on this.")
+    return Answer(kind="text", value=text)
+
+
+def _first_by_name(run: _Run, things: Any) -> Answer:
+    """The thing whose printed name comes first in the alphabet."""
+    looks = [(run.facts.entity(i).look, i) for i in run.entities(things)]
+    if any(look is None or not look.label for look, _ in looks):
+        raise ProgramError("not all of these have their name on them.")
+    return Answer(
+        kind="entity", value=min(((look.label or "").casefold(), i) for look, i in looks if look)[1]
+    )
+
+
+def _initials(run: _Run, thing: Any) -> Answer:
+    text = str(_printed(run, thing, "label").value)
+    letters = [word[0].upper() for word in text.replace("-", " ").split() if word[0].isalpha()]
+    return Answer(kind="letters", value=tuple(letters))
+
+
+def _sources(run: _Run, thing: Any, relation: str, kind: str) -> Answer:
+    owner = run.entity(thing)
+    found = run.facts.sources(owner, relation, run.at, kind)
+    for source in found:
+        run.read(source.id, relation)
+    return Answer(kind="entities", value=tuple(e.id for e in found))
+
+
+def _without(run: _Run, things: Any, thing: Any) -> Answer:
+    left_out = run.entity(thing)
+    return Answer(kind="entities", value=tuple(i for i in run.entities(things) if i != left_out))
+
+
+def _where(run: _Run, things: Any, key: str, relation: str, bound: float) -> Answer:
+    chosen: list[str] = []
+    for i in run.entities(things):
+        value = run.read(i, key).value
+        if value == bound:
+            raise ProgramError(f"{i} lies on the bound {bound}.")
+        if (value > bound) == (relation == ">"):
+            chosen.append(i)
+    return Answer(kind="entities", value=tuple(chosen))
+
+
+def _extreme(sign: int) -> Callable[..., Answer]:
+    def extreme(run: _Run, things: Any, key: str) -> Answer:
+        ids = run.entities(things)
+        ranked = sorted(((sign * run.read(i, key).value, i) for i in ids), reverse=True)
+        if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+            raise ProgramError(f"no single one of {len(ranked)} has the extreme {key}.")
+        return Answer(kind="entity", value=ranked[0][1])
+
+    return extreme
+
+
+def _count(run: _Run, things: Any) -> Answer:
+    return Answer(kind="number", value=len(run.entities(things)))
+
+
+def _total(run: _Run, things: Any, key: str) -> Answer:
+    parts = [run.read(i, key) for i in run.entities(things)]
+    first = parts[0]
+    total = round(sum(p.value for p in parts), first.digits)
+    return Answer(kind="number", value=total, unit=first.unit, digits=first.digits)
+
+
+def _average(run: _Run, things: Any, key: str) -> Answer:
+    parts = [run.read(i, key) for i in run.entities(things)]
+    mean = sum(p.value for p in parts) / len(parts)
+    digits = max(1, parts[0].digits)
+    return Answer(kind="number", value=round(mean, digits), unit=parts[0].unit, digits=digits)
+
+
+def _minus(run: _Run, a: Any, b: Any) -> Answer:
+    """How far two numbers lie apart."""
+    x, y = run.number(a), run.number(b)
+    digits = max(x.digits, y.digits)
+    apart = round(abs(x.value - y.value), digits)
+    unit = "years" if x.kind == "year" and y.kind == "year" else x.unit
+    if not apart:
+        raise ProgramError("the two are equal.")
+    return Answer(kind="number", value=apart, unit=unit, digits=digits)
+
+
+def _times(run: _Run, a: Any, factor: float) -> Answer:
+    x = run.number(a)
+    value = round(x.value * factor, x.digits)
+    return Answer(kind="number", value=value, unit=x.unit, digits=x.digits)
+
+
+def _fits(run: _Run, amount: float, a: Any) -> Answer:
+    """How many whole times something goes into an amount."""
+    each = run.number(a).value
+    if each <= 0:
+        raise ProgramError("nothing can be bought at that price.")
+    return Answer(kind="number", value=math.floor(round(amount / each, 9)))
+
+
+def _above(run: _Run, a: Any, b: Any) -> Answer:
+    x, y = run.number(a).value, run.number(b).value
+    if x == y:
+        raise ProgramError("the two are equal.")
+    return Answer(kind="bool", value=x > y)
+
+
+def _same(run: _Run, a: Any, b: Any) -> Answer:
+    return Answer(kind="bool", value=run.eval(a).value == run.eval(b).value)
+
+
+def _either(run: _Run, condition: Any, a: Any, b: Any) -> Answer:
+    return run.eval(a) if run.eval(condition).value is True else run.eval(b)
+
+
+def _before(run: _Run, a: Any, b: Any) -> Answer:
+    """Whether one clock time is before another (or before HH:MM)."""
+    x = run.eval(a).value
+    y = b if isinstance(b, str) else run.eval(b).value
+    if x == y:
+        raise ProgramError("the two times are equal.")
+    return Answer(kind="bool", value=x < y)
+
+
+def _clock(_run: _Run, text: str) -> Answer:
+    return Answer(kind="clock", value=dt.time.fromisoformat(text).strftime("%H:%M"))
+
+
+def _minutes_until(run: _Run, a: Any) -> Answer:
+    clock = dt.time.fromisoformat(run.eval(a).value)
+    now = dt.time.fromisoformat(run.at[11:16])
+    minutes = (clock.hour - now.hour) * 60 + clock.minute - now.minute
+    if minutes <= 0:
+        raise ProgramError("that time has passed.")
+    return Answer(kind="number", value=minutes, unit="minutes")
+
+
+def _in_unit(run: _Run, a: Any, unit: str) -> Answer:
+    x = run.number(a)
+    factor, offset, digits = UNITS[(x.unit, unit)]
+    value = round(x.value * factor + offset, digits)
+    return Answer(kind="number", value=value if digits else int(value), unit=unit, digits=digits)
+
+
+def _year_of(run: _Run, a: Any) -> Answer:
+    return Answer(kind="year", value=int(run.eval(a).value[:4]))
+
+
+def _this_year(run: _Run) -> Answer:
+    return Answer(kind="year", value=int(run.at[:4]))
+
+
+def _weekday(run: _Run, a: Any) -> Answer:
+    day = dt.date.fromisoformat(run.eval(a).value)
+    return Answer(kind="word", value=WEEKDAYS[day.weekday()])
+
+
+def _days_apart(run: _Run, a: Any, b: Any) -> Answer:
+    x, y = (dt.date.fromisoformat(run.eval(d).value) for d in (a, b))
+    if x == y:
+        raise ProgramError("both are on the same day.")
+    return Answer(kind="number", value=abs((x - y).days), unit="days")
+
+
+def _percent(run: _Run, new: Any, old: Any) -> Answer:
+    x, y = run.number(new).value, run.number(old).value
+    change = round(100 * (x - y) / abs(y), 1)
+    if not change:
+        raise ProgramError("it has not changed.")
+    return Answer(kind="number", value=change, unit="%", digits=1)
+
+
+def _over_days(pick: Callable[[list[float]], float]) -> Callable[..., Answer]:
+    def over_days(run: _Run, thing: Any, key: str, days: int) -> Answer:
+        owner = run.entity(thing)
+        today = dt.date.fromisoformat(run.at[:10])
+        instants = [f"{today - dt.timedelta(days=i)}T12:00" for i in range(1, days + 1)]
+        parts = [run.read(owner, key, at) for at in [*instants, run.at]]
+        value = round(pick([p.value for p in parts]), parts[0].digits)
+        return Answer(kind="number", value=value, unit=parts[0].unit, digits=parts[0].digits)
+
+    return over_days
+
+
+def _premise(run: _Run, thing: Any, key: str, claim: Any, then: Any) -> Answer:
+    """The answer if the claim about an attribute holds, else a correction that says what does."""
+    owner = run.entity(thing)
+    actual = run.read(owner, key)
+    if actual.value == claim:
+        return run.eval(then)
+    attribute = attribute_of(run.facts.entity(owner).kind, key)
+    wrong = say_value(attribute, claim, run.facts)
+    right = say_value(attribute, actual.value, run.facts)
+    return Answer(kind="correction", value=(attribute.noun, wrong, right))
+
+
+_OPERATIONS: dict[str, Callable[..., Answer]] = {
+    "it": _it,
+    "these": _these,
+    "get": _get,
+    "printed": _printed,
+    "first_by_name": _first_by_name,
+    "initials": _initials,
+    "sources": _sources,
+    "without": _without,
+    "where": _where,
+    "most": _extreme(1),
+    "least": _extreme(-1),
+    "count": _count,
+    "total": _total,
+    "average": _average,
+    "minus": _minus,
+    "times": _times,
+    "fits": _fits,
+    "above": _above,
+    "same": _same,
+    "either": _either,
+    "before": _before,
+    "clock": _clock,
+    "minutes_until": _minutes_until,
+    "in_unit": _in_unit,
+    "year_of": _year_of,
+    "this_year": _this_year,
+    "weekday": _weekday,
+    "days_apart": _days_apart,
+    "percent": _percent,
+    "peak": _over_days(max),
+    "trough": _over_days(min),
+    "swing": _over_days(lambda values: max(values) - min(values)),
+    "premise": _premise,
+}

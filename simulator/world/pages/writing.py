@@ -1,0 +1,330 @@
+"""From an order to a document: what a page says about its entity at its date.
+
+Every choice comes from a generator keyed by the order's id, so a page is the same whoever
+composes it: the renderer that writes its HTML, or the labeller that needs only its statements.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from mmrag.errors import DataError
+from mmrag.records import Record
+from simulator.world.build.randomness import Draw
+from simulator.world.facts.catalogue import domain_of_kind
+from simulator.world.facts.fact_records import Attribute, Entity, Fact, FactValue
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.wording import say_value
+from simulator.world.pages import prose
+from simulator.world.pages.document import Block, Document, Line, Section, StatedFact, Statement
+from simulator.world.pages.hostile import make_attack
+from simulator.world.pages.sites import site_for
+
+_SHARE_TOLD = 0.62
+"""Chance that a page tells a fact that nobody asks it for."""
+
+
+class Order(Record, frozen=True, kw_only=True):
+    """One page to be written."""
+
+    id: str
+    entity_id: str
+    style: str
+    label: str
+    """One of `tables.PAGE_LABELS`: what the page is made to be."""
+    as_of: str
+    """The time of which it speaks, ISO with minutes; no fact that is younger stands in it."""
+    must: tuple[str, ...] = ()
+    """Attributes that it states in any case."""
+    avoid: tuple[str, ...] = ()
+    """Attributes that no page of this world states."""
+    copy_of: str | None = None
+    """The order whose text this one repeats on another site."""
+    wrong: str | None = None
+    """Attribute whose value it gets wrong."""
+
+
+def compose(order: Order, facts: FactBase) -> Document:
+    """Compose the page. Cheap: no markup is made."""
+    entity = facts.entity(order.entity_id)
+    draw = Draw(facts.seed, "page", order.copy_of or order.id)
+    site = site_for(order.style, Draw(facts.seed, "site", order.id))
+    stated = [] if order.label == "noise" else _stated_facts(order, entity, facts, draw)
+    lead, sections = _LAYOUTS[order.style](_Voice(order, entity, facts, draw), stated)
+    slug = re.sub(r"[^a-z0-9]+", "-", entity.name.lower()).strip("-")
+    mark = f"{Draw(facts.seed, 'url', order.id).bits():016x}"[:8]
+    title = _title(order.style, entity, Draw(facts.seed, "title", order.id), order.label)
+    return Document(
+        url=f"https://{site.host}/{_FOLDER[order.style]}/{slug}-{mark}",
+        title=title,
+        style=order.style,
+        date=order.as_of,
+        as_of=order.as_of,
+        entity_id=entity.id,
+        label=order.label,
+        lead=lead,
+        sections=tuple(sections),
+        links=_links(entity, facts, draw),
+        attack=make_attack(entity, stated, facts, Draw(facts.seed, "attack", order.id))
+        if order.label == "hostile"
+        else None,
+    )
+
+
+def fact_at(facts: FactBase, entity_id: str, attribute: str, at: str) -> Fact | None:
+    """The fact that held at a time; None before the records begin."""
+    try:
+        return facts.fact(entity_id, attribute, at)
+    except DataError:
+        return None
+
+
+class _Voice:
+    """Says things about one entity in the style and at the date of one order."""
+
+    def __init__(self, order: Order, entity: Entity, facts: FactBase, draw: Draw) -> None:
+        self.order, self.entity, self.facts, self.draw = order, entity, facts, draw
+        self.noun = domain_of_kind(entity.kind).nouns[entity.kind]
+        self.is_noise = order.label == "noise"
+
+    def sentence(self, stated: StatedFact) -> Line:
+        text = prose.sentence(
+            self.order.style,
+            stated.attribute,
+            self.entity.name,
+            self.words(stated),
+            self.order.as_of,
+            self.draw,
+        )
+        return Line(text=text, states=(stated.statement,))
+
+    def row(self, stated: StatedFact) -> Line:
+        label, value = prose.row(stated.attribute, self.words(stated), self.order.as_of)
+        return Line(text=f"{label}: {value}", cells=(label, value), states=(stated.statement,))
+
+    def words(self, stated: StatedFact) -> str:
+        return say_value(stated.attribute, stated.statement.value, self.facts)
+
+    def chatter(self, n: int) -> list[Line]:
+        return [Line(text=t) for t in prose.chatter(self.order.style, self.draw, n)]
+
+    def paragraphs(self, stated: list[StatedFact], per: int = 3) -> list[Block]:
+        """Facts in prose, a few to a paragraph, with chatter between them."""
+        blocks: list[Block] = []
+        for start in range(0, len(stated), per):
+            lines = [self.sentence(t) for t in stated[start : start + per]]
+            lines.insert(self.draw.below(len(lines) + 1), self.chatter(1)[0])
+            blocks.append(Block(kind="text", lines=tuple(lines)))
+        return blocks
+
+    def table(self, stated: list[StatedFact]) -> list[Block]:
+        return [Block(kind="table", lines=tuple(self.row(t) for t in stated))] if stated else []
+
+    def text(self, *lines: str | Line) -> Block:
+        return Block(
+            kind="text",
+            lines=tuple(Line(text=t) if isinstance(t, str) else t for t in lines),
+        )
+
+    def person(self) -> str:
+        return self.draw.pick(_HANDLES) + str(self.draw.between(2, 99))
+
+
+def _stated_facts(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> list[StatedFact]:
+    stated: list[StatedFact] = []
+    for attribute in facts.attributes(entity.id):
+        wanted = draw.chance(_SHARE_TOLD)
+        if attribute.key in order.avoid or not (wanted or attribute.key in order.must):
+            continue
+        fact = fact_at(facts, entity.id, attribute.key, order.as_of)
+        if fact is None:
+            continue
+        value, is_true = fact.value, True
+        if order.wrong == attribute.key:
+            value, is_true = wrong_value(attribute, entity, fact.value, facts, draw), False
+        stated.append(
+            StatedFact(
+                attribute=attribute,
+                statement=Statement(
+                    entity_id=entity.id,
+                    attribute=attribute.key,
+                    value=value,
+                    as_of=order.as_of,
+                    is_true=is_true,
+                ),
+            )
+        )
+    return draw.shuffled(stated)
+
+
+def wrong_value(
+    attribute: Attribute, entity: Entity, value: FactValue, facts: FactBase, draw: Draw
+) -> FactValue:
+    """A value that never held: shifted where it is a number, else that of a similar entity."""
+    ever = {f.value for f in facts.history(entity.id, attribute.key)}
+    for _ in range(8):
+        shifted = cast("FactValue | None", prose.another_value(attribute, value, draw))
+        if shifted is not None and shifted not in ever:
+            return shifted
+    others = [e for e in facts.of_kind(entity.kind) if e.id != entity.id]
+    for other in draw.sample(others, 40):
+        for fact in facts.history(other.id, attribute.key):
+            if fact.value not in ever:
+                return fact.value
+    raise DataError(f"every {entity.kind} has the same {attribute.key!r}; nothing to get wrong.")
+
+
+def _encyclopaedia(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    x = v.entity.name
+    box, rest = stated[: len(stated) // 2], stated[len(stated) // 2 :]
+    also = f", also known as {v.entity.aliases[0]}," if v.entity.aliases else ""
+    article = "an" if v.noun[0] in "aeiou" else "a"
+    lead = f"{x}{also} is {article} {v.noun}."
+    sections = [
+        Section(heading=x, blocks=(v.text(lead, v.chatter(1)[0]), *v.table(box))),
+        Section(
+            heading=v.draw.pick(("Description", "Overview", "Characteristics")),
+            blocks=tuple(v.paragraphs(rest) or [v.text(*v.chatter(3))]),
+        ),
+        Section(
+            heading=v.draw.pick(("Reception", "Background", "In print")),
+            blocks=(v.text(*v.chatter(3)),),
+        ),
+    ]
+    return lead, sections
+
+
+def _shop(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    x = v.entity.name
+    rows, rest = stated[: 2 * len(stated) // 3], stated[2 * len(stated) // 3 :]
+    lead = f"{x}: the {v.noun} that everybody asks us about."
+    asked = [
+        Block(kind="post", author=v.person(), lines=(v.sentence(t),), stars=v.draw.between(3, 5))
+        for t in rest
+    ]
+    return lead, [
+        Section(heading=x, blocks=(v.text(lead, *v.chatter(2)),)),
+        Section(
+            heading="Specifications", blocks=tuple(v.table(rows)) or (v.text("Out of stock."),)
+        ),
+        Section(heading="Customer questions", blocks=(*asked, v.text(*v.chatter(1)))),
+    ]
+
+
+def _review(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    x = v.entity.name
+    rows, rest = stated[: len(stated) // 4], stated[len(stated) // 4 :]
+    lead = f"We spent {v.draw.between(2, 9)} weeks with {x}. Here is what we found."
+    comments = [
+        Block(
+            kind="post",
+            author=v.person(),
+            lines=tuple(v.chatter(1)),
+            stars=v.draw.between(1, 5),
+        )
+        for _ in range(v.draw.between(1, 3))
+    ]
+    return lead, [
+        Section(heading="First impressions", blocks=(v.text(lead, *v.chatter(2)),)),
+        Section(
+            heading="In detail", blocks=tuple(v.paragraphs(rest, 2)) or (v.text("To follow."),)
+        ),
+        Section(heading="At a glance", blocks=tuple(v.table(rows)) or (v.text(*v.chatter(1)),)),
+        Section(heading="Comments", blocks=tuple(comments)),
+    ]
+
+
+def _forum(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    x = v.entity.name
+    lead = v.draw.pick(
+        (
+            f"Hi all, can anybody tell me more about {x}? The {v.noun}, I mean.",
+            f"Does anyone here know {x} well? Collecting facts.",
+            f"Found {x} mentioned somewhere and got curious.",
+        )
+    )
+    posts = [
+        Block(kind="post", author=v.person(), date=v.order.as_of[:10], lines=(Line(text=lead),))
+    ]
+    at = 0
+    while at < len(stated):
+        some = stated[at : at + v.draw.between(1, 3)]
+        at += len(some)
+        lines = [v.sentence(t) for t in some]
+        lines[v.draw.below(len(lines) + 1) : 0] = v.chatter(v.draw.below(2))
+        posts.append(
+            Block(kind="post", author=v.person(), date=v.order.as_of[:10], lines=tuple(lines))
+        )
+        if v.draw.chance(0.35):
+            posts.append(
+                Block(
+                    kind="post",
+                    author=v.person(),
+                    date=v.order.as_of[:10],
+                    lines=tuple(v.chatter(1)),
+                )
+            )
+    return lead, [Section(heading=f"Thread: {x}", blocks=tuple(posts))]
+
+
+def _news(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    x = v.entity.name
+    when = prose.say_time(v.order.as_of)
+    lead = (
+        f"{when} – {x} is back in the conversation, and this desk has put together what is known."
+    )
+    half = (len(stated) + 1) // 2
+    return lead, [
+        Section(
+            heading="What we know",
+            blocks=(v.text(lead, *v.chatter(1)), *v.paragraphs(stated[:half])),
+        ),
+        Section(
+            heading=v.draw.pick(("The background", "The figures", "In other words")),
+            blocks=(*v.paragraphs(stated[half:], 2), v.text(*v.chatter(2))),
+        ),
+    ]
+
+
+def _title(style: str, entity: Entity, draw: Draw, label: str) -> str:
+    x = entity.name
+    if label == "noise":
+        return draw.pick(
+            (f"{x}: everything you need to know", f"Tag: {x}", f"{x} near me, {x} best")
+        )
+    titles = {
+        "encyclopaedia": (x,),
+        "shop": (f"{x}, buy online", f"{x} in stock", f"{x} (original)"),
+        "review": (f"{x} reviewed", f"{x}: worth it?", f"Two months with {x}"),
+        "forum": (f"Question about {x}", f"{x} thread", f"Anyone know {x}?"),
+        "news": (f"What to know about {x}", f"{x} in the spotlight", f"{x}: the facts"),
+    }
+    return draw.pick(titles[style])
+
+
+def _links(entity: Entity, facts: FactBase, draw: Draw) -> tuple[str, ...]:
+    """Names in the margin: similar things, which a careless reader takes for the subject."""
+    return tuple(e.name for e in draw.sample(facts.of_kind(entity.kind), 5) if e.id != entity.id)
+
+
+_FOLDER = {
+    "encyclopaedia": "wiki",
+    "shop": "p",
+    "review": "reviews",
+    "forum": "threads",
+    "news": "articles",
+}
+
+_HANDLES = (
+    "mossy_", "quietfox", "tinwhistle", "b_rowan", "oldbucket", "paperboat", "nine_lives", "kettle",
+    "northerly", "plumjam", "saltmarsh", "wren_", "halfmoon", "gravelroad", "lampblack", "driftwd",
+)  # fmt: skip
+
+_LAYOUTS = {
+    "encyclopaedia": _encyclopaedia,
+    "shop": _shop,
+    "review": _review,
+    "forum": _forum,
+    "news": _news,
+}

@@ -1,0 +1,42 @@
+"""What a picture is to show: the entity, what stands beside it, and how hard it is to see."""
+
+from __future__ import annotations
+
+from mmrag.records import Record
+from simulator.world.facts.look import Look
+
+
+class Scene(Record, frozen=True, kw_only=True):
+    """Everything a renderer is told. Equal scenes give equal bytes, on any worker, in any order.
+
+    >>> look = Look(domain="food", kind="jar", family=3, variant=1, label="Marrow Honey")
+    >>> Scene(main=look, key="q-17").width
+    960
+    """
+
+    main: Look
+    """The entity that the picture is about."""
+    others: tuple[Look, ...] = ()
+    """Other entities of the world that stand beside it, fully visible ("which of these")."""
+    is_ego: bool = True
+    """First-person picture in a lived-in place (True), or catalogue picture (False)."""
+    legible: bool = False
+    """Whether the main entity's label can be read: the text clue."""
+    key: str = ""
+    """Randomness key: viewpoint, light, place and clutter follow from it, the entity does not."""
+    width: int = 960
+    """Pixels; 384 × 384 is the usual size of a catalogue picture."""
+    height: int = 1280
+    """Pixels."""
+    entity_scale: float = 1.0
+    """Size of the entity relative to what is usual for its kind; about 0.4 is hard, 1.5 easy."""
+    clutter: float = 0.6
+    """0: nothing else in the picture; 1: crowded. Catalogue pictures take none unless above 0.9."""
+    turn: float = 1.0
+    """How far the viewpoint may differ from straight on; 0 shows every entity from the front."""
+    off_centre: float = 1.0
+    """How far from the middle the entity may stand; 0 keeps it in the middle."""
+    light_swing: float = 1.0
+    """How much colour and strength of the light vary; 0 is neutral daylight."""
+    noise: float = 1.0
+    """Camera noise; 0 is a noiseless sensor, 1 that of a good phone indoors."""

@@ -1,0 +1,158 @@
+"""The pictures of sessions: rendered clean, then degraded as CRAG-MM's shares have it.
+
+Both are kept where they differ. The picture in CRAG-MM's own column is what the camera caught, so
+that its quality label is true of its bytes; the clean rendering stands beside it, so that a
+paired experiment can start from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from mmrag.images import LazyImage
+from mmrag.records import Box, Polygon, Record
+from simulator.world.build.randomness import Draw
+from simulator.world.build.request import Request
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import Look
+from simulator.world.language.questions.question_records import Conversation
+from simulator.world.pictures.scene import Scene
+
+EGO_SHARE = 6248 / (6248 + 1695)
+"""Egocentric among all published pictures."""
+
+NEARNESS = (0.36, 0.52)
+"""How large things are in egocentric pictures, as `Scene.entity_scale`.
+
+Who wears glasses seldom walks up to a thing. So chosen, with the clutter, that the built-in
+encoder, shown the whole picture, has the thing among its first 30 about as often as CLIP has on
+CRAG-MM (52 %); measured in docs/benchmarks/search.md. Print that a question needs is held closer:
+the renderer keeps it large enough to read.
+"""
+
+CLUTTER = 0.9
+"""How much else there is in egocentric pictures, as `Scene.clutter`."""
+
+
+class Shot(Record, frozen=True, kw_only=True):
+    """A session's picture, clean and as captured."""
+
+    scene: Scene
+    clean: bytes
+    polygon: Polygon
+    other_polygons: tuple[Polygon, ...]
+    texts: tuple[tuple[str, Box], ...]
+    degradation: str = "clean"
+    captured: bytes | None = None
+    captured_focus: Box | None = None
+    """The box of what remains visible of the entity."""
+    captured_polygon: Polygon | None = None
+    record: Any = None
+
+
+def session_scene(conversation: Conversation, facts: FactBase, request: Request) -> Scene:
+    """What the wearer looks at: the thing asked about, and the others that questions refer to."""
+    looks = [_look(facts, i) for i in conversation.visible]
+    ego = is_ego(conversation, facts.seed)
+    width, height = request.ego if ego else (request.catalogue, request.catalogue)
+    plain = Scene(
+        main=looks[0],
+        others=tuple(looks[1:]),
+        is_ego=ego,
+        legible=conversation.text_clue,
+        key=f"{facts.seed}/{conversation.id}",
+        width=width,
+        height=height,
+    )
+    if not ego:
+        return plain
+    near = Draw(facts.seed, "nearness", conversation.id).uniform(*NEARNESS)
+    return msgspec.structs.replace(plain, entity_scale=round(near, 3), clutter=CLUTTER)
+
+
+def is_ego(conversation: Conversation, seed: int) -> bool:
+    """Whether the session's picture is egocentric."""
+    return Draw(seed, "ego", conversation.id).chance(EGO_SHARE)
+
+
+def assign_qualities(sessions: Sequence[Conversation], seed: int) -> dict[str, str]:
+    """Session → degradation as a spec, often `clean`: CRAG-MM's shares, met to within one."""
+    from simulator.optics import QualityMix
+
+    mix = QualityMix.crag_mm()
+    specs: dict[str, str] = {}
+    for ego in (True, False):
+        ids = [s.id for s in sessions if is_ego(s, seed) is ego]
+        specs |= {i: str(spec) for i, spec in mix.assign(ids, seed=seed, is_ego=ego).items()}
+    return specs
+
+
+def quality_of(spec: str) -> str:
+    """The quality label that a degradation earns: `blurred:motion@2` is `blurred`."""
+    return "normal" if spec == "clean" else re.split("[:@+]", spec, maxsplit=1)[0]
+
+
+def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
+    """Render a session's picture and degrade it as the spec says."""
+    from simulator.world.pictures import encode_jpeg, render
+
+    scene = session_scene(conversation, facts, request)
+    rendered = render(scene)
+    clean = encode_jpeg(rendered.image, request.jpeg)
+    shot = Shot(
+        scene=scene,
+        clean=clean,
+        polygon=_rounded(rendered.polygon),
+        other_polygons=tuple(_rounded(p) for p in rendered.other_polygons),
+        texts=rendered.text_boxes,
+    )
+    if spec == "clean":
+        return shot
+    return _degraded(shot, spec, f"{facts.seed}/{conversation.id}", request.jpeg)
+
+
+def box_of(polygon: Polygon) -> Box:
+    """The smallest upright box around a polygon."""
+    xs, ys = [x for x, _ in polygon], [y for _, y in polygon]
+    return (min(xs), min(ys), max(xs), max(ys))
+
+
+def sha256(data: bytes) -> str:
+    """Content hash."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _degraded(shot: Shot, spec: str, key: str, jpeg: int) -> Shot:
+    from simulator.optics import degrade
+    from simulator.world.pictures import encode_jpeg
+
+    done = degrade(
+        LazyImage.from_bytes(shot.clean, name=key),
+        spec,
+        focus=box_of(shot.polygon),
+        polygon=shot.polygon,
+        key=key,
+    )
+    return msgspec.structs.replace(
+        shot,
+        degradation=spec,
+        captured=encode_jpeg(done.image, jpeg),
+        captured_focus=done.record.box,
+        captured_polygon=_rounded(done.record.polygon) if done.record.polygon else None,
+        record=msgspec.to_builtins(done.record),
+    )
+
+
+def _look(facts: FactBase, entity_id: str) -> Look:
+    look = facts.entity(entity_id).look
+    assert look is not None, f"{entity_id} cannot stand in a picture"
+    return look
+
+
+def _rounded(polygon: Polygon) -> Polygon:
+    return tuple((round(float(x), 2), round(float(y), 2)) for x, y in polygon)
