@@ -1,8 +1,9 @@
 """An agent in processes of its own, which can be stopped: for agents that cannot be trusted.
 
 Each process is a program that makes the agent (`simulator/evaluation/isolated.py` is one)
-and speaks lines of JSON. A turn that times out, or whose process died, costs that process: another is started for
-the next turn, off its clock. All turns of a conversation go to the same place, one at a time.
+and speaks lines of JSON. A turn that times out, or whose process died, costs that process: another
+is started for the next turn, off its clock. All turns of a conversation go to the same place, one
+at a time.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from mmrag.records import Status
 from simulator.datasets.contents import Contents
 from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.world import World, mini_folder, read_world
-from simulator.store.outcomes import read_outcomes
+from simulator.store.outcomes import read_turns
 from simulator.store.run_store import RunReader
 
 
@@ -254,4 +254,4 @@ def test_cells_that_are_no_records_are_typed_errors(tmp_path: Path, where: str, 
 def test_an_outcome_nested_beyond_measure_is_no_outcome(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"a":' * 20_000)
     with pytest.raises(DataError, match="line 1: not JSON"):
-        read_outcomes(tmp_path / "a.jsonl")
+        read_turns(tmp_path / "a.jsonl")

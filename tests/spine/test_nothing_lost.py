@@ -184,7 +184,8 @@ def test_a_wal_of_another_run_is_an_error(tmp_path: Path, sessions: list[Session
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE turns SET status = 'abstained' WHERE rowid = 3",
+        "UPDATE turns SET status = 'abstained' WHERE rowid = "
+        "(SELECT MIN(rowid) FROM turns WHERE status = 'answered')",
         "DELETE FROM verdicts WHERE rowid = 5",
         "UPDATE verdicts SET verdict = CAST(replace(CAST(verdict AS TEXT), 'incorrect', "
         "'perfect') AS BLOB)",

@@ -42,7 +42,9 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
     page._fresh(seat)
     del query
     gc.collect()
-    held = [o for o in gc.get_objects() if isinstance(o, Image.Image) and o.size == (311, 207)]
+    held = [
+        o for o in gc.get_objects() if issubclass(type(o), Image.Image) and o.size == (311, 207)
+    ]
     assert held == []
 
 

@@ -94,7 +94,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from pathlib import Path
         from conftest import small_request
-        from simulator.world.build import build
+        from simulator.world.build.folder import build
 
         def tell(stage, done, total):
             if stage == "pages" and done == 1:
@@ -130,7 +130,7 @@ def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from pathlib import Path
         from conftest import small_request
-        from simulator.world.build import build
+        from simulator.world.build.folder import build
 
         def tell(stage, done, total):
             if stage == "pages" and done == 1:

@@ -266,11 +266,11 @@ def _odd_world(chance: random.Random, place: Path) -> tuple[str, str | None]:
 def _odd_line(chance: random.Random, place: Path) -> tuple[str, str | None]:
     from mmrag.errors import MmragError
     from simulator.optics.resampling import read_boxes
-    from simulator.store.outcomes import read_outcomes
+    from simulator.store.outcomes import read_turns
 
     good = [b'{"session_id": "s", "turn_index": %d, "outcome": "perfect"}' % i for i in range(3)]
     boxes = [b'{"name": "p%d.png", "box": [1, 2, 30, 40]}' % i for i in range(3)]
-    reader, lines = chance.choice(((read_outcomes, good), (read_boxes, boxes)))
+    reader, lines = chance.choice(((read_turns, good), (read_boxes, boxes)))
     at = chance.randrange(4)
     text = [*lines[:at], chance.choice(LINES), *lines[at:]]
     file = place / chance.choice(("a.jsonl", "a.jsonl", "a.json", "a.csv"))
