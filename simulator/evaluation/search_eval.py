@@ -260,10 +260,12 @@ def print_figures(figures: dict[str, Any]) -> None:
             continue
         table = Table(
             title=f"{part}: {figures['world']}, {figures['split']}",
-            caption=f"hit@k: a relevant result is among the first k. MRR: mean of 1 / rank of the "
+            box=None,
+            pad_edge=False,
+            caption=f"@k is hit@k: a relevant result is among the first k. MRR: mean of 1 / rank of the "
             f"first relevant one, 0 beyond {max(KS)}. recall@k: `--json`.",
         )
-        for name in ("way", "queries", *(f"hit@{k}" for k in KS), "MRR", "nDCG@10"):
+        for name in ("way", "queries", *(f"@{k}" for k in KS), "MRR", "nDCG@10"):
             table.add_column(name, justify="left" if name == "way" else "right")
         for name, summary in rows:
             shown = [f"{summary[f'hit@{k}']:.3f}" for k in KS]
