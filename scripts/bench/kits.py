@@ -176,7 +176,10 @@ def _prepare(work: Path, number: int) -> None:
         return
     source = open_source(str(mini_folder()))
     pictures = list(itertools.islice(source.pictures(), PICTURES))
-    vectors = image_encoders.create("builtin:precision=full").encode([p.image for p in pictures])
+    encoder = image_encoders.create("builtin:precision=full")
+    vectors = encoder.encode([p.image for p in pictures])
+    own = [session.capture.image for session in _sessions(work)[: len(pictures) // 2]]
+    vectors[: len(own)] = encoder.encode(own)  # so that contexts hold pictures' entities too
     unlike = np.random.default_rng(1).normal(size=vectors.shape).astype(np.float32)
     unlike /= np.linalg.norm(unlike, axis=1, keepdims=True)
     about = [

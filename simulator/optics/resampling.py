@@ -159,7 +159,7 @@ def _box(values: list[float]) -> Box:
 def _json(text: str, path: Path, line: int) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: line {line}: not JSON ({error}).") from error
 
 

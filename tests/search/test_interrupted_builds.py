@@ -29,10 +29,10 @@ COMMAND = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 import conftest_search
-from mmrag.search import build
+from mmrag.search.index import building
 from simulator import cli
 
-build.PICTURES_PER_PART = build.PAGES_PER_PART = 2
+building.PICTURES_PER_PART = building.PAGES_PER_PART = 2
 """
 
 SLOW = """

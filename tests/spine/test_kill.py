@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -41,6 +43,16 @@ def count(folder: Path) -> int:
         return sum(run.turn_counts().values())
 
 
+def committed(folder: Path) -> int:
+    """Turns that are on the disk while the run goes on."""
+    place = f"file:{folder}/run.sqlite?mode=ro"
+    try:
+        with contextlib.closing(sqlite3.connect(place, uri=True)) as db:
+            return db.execute("SELECT COUNT(*) FROM turns").fetchone()[0]
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
 def test_killed_ten_times_it_ends_with_the_same_aggregate(tmp_path: Path) -> None:
     rng = random.Random(20261121)
     killed, progress = tmp_path / "killed", [0]
@@ -48,7 +60,9 @@ def test_killed_ten_times_it_ends_with_the_same_aggregate(tmp_path: Path) -> Non
         process = subprocess.Popen(program(killed), stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(rng.uniform(0.01, 0.18))
+        wanted, deadline = progress[-1] + rng.randrange(1, 13), time.monotonic() + 60
+        while committed(killed) < wanted and time.monotonic() < deadline:
+            time.sleep(rng.uniform(0.0, 0.004))
         assert process.poll() is None, "the run ended before it could be killed"
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

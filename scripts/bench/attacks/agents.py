@@ -23,15 +23,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
-sys.path[:0] = [path for path in (str(ROOT), str(HERE.parent), str(HERE)) if path not in sys.path]
+HERE = Path(__file__).parent / "fakes"
+ROOT = HERE.parents[3]
+sys.path[:0] = [path for path in (str(ROOT), str(HERE)) if path not in sys.path]
 
 import misbehaving  # noqa: E402
 import misbehaving_program as program  # noqa: E402
 import misbehaving_server as server  # noqa: E402
 
-from attacks import Case  # noqa: E402
+from scripts.bench.attacks import Case  # noqa: E402
 
 LIMIT = 30.0
 """Seconds that a run may take, its start and end included."""
@@ -56,7 +56,7 @@ for line in sys.stdin:
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     sys.argv = ["mmrag", *job["arguments"]]
     os.environ["MMRAG_ATTACK"] = job["mark"]
-    from simulator.cli import ending
+    from simulator.evaluation import ending
     ending.GRACE = 1.0
     break
 main()

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from attacks import Case, _runs
 from mmrag.errors import MmragError
+from scripts.bench.attacks import Case, _runs
 from simulator.store.run_store import RunReader, RunStore
 
 TRIES_EACH = 20

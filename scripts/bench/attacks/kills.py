@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from attacks import Case, _runs
 from mmrag.errors import StoreError
+from scripts.bench.attacks import Case, _runs
 from simulator.store.store_schema import NothingCommitted
 
 TRIES = 1000

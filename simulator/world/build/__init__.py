@@ -1,0 +1,1 @@
+"""Building a world folder: requests, tables, manifest; streamed, resumable, the same bytes each time."""
