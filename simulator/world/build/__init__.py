@@ -1,0 +1,1 @@
+"""From a request to a folder on disk: rows, tables, the manifest, nothing half done."""
