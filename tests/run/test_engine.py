@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from small_runs import ByNumber, Equality, make_session, run_all
 
-from mmrag.errors import JudgeError
+from mmrag.errors import DataError, JudgeError
 from mmrag.metrics.protocols import strikes
 from mmrag.records import (
     JudgeItem,
@@ -55,6 +55,22 @@ def test_history_is_the_agents_own_replies() -> None:
     last = agent.seen[-1]
     assert [e.reply for e in last.history] == ["answer 1-0", "something else"]
     assert [e.query for e in last.history] == ["question 0 of 1?", "question 1 of 1?"]
+
+
+def test_data_that_an_agent_cannot_use_are_no_fault_of_the_agent() -> None:
+    """A retry would read the same broken data: the turn ends at once, under its own name."""
+
+    class Unreadable(ByNumber):
+        async def answer(self, query: Query) -> Reply:
+            self.seen.append(query)
+            raise DataError("the picture's file ends in the middle")
+
+    agent = Unreadable()
+    results, _ = converse(agent, turns=1, rules=Rules(retries=2))
+    assert [r.status for r in results] == [Status.DATA_ERROR]
+    assert results[0].error is not None
+    assert "ends in the middle" in results[0].error
+    assert len(agent.seen) == 1
 
 
 def test_two_strikes_end_it_and_the_rest_is_not_asked() -> None:
