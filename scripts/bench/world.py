@@ -20,7 +20,7 @@ from pathlib import Path
 _CHILD = textwrap.dedent("""
     import json, resource, sys, time
     from pathlib import Path
-    from simulator.world.build import build
+    from simulator.world.build.folder import build
     from simulator.world.build.request import make_request
 
     if __name__ == "__main__":
