@@ -1,11 +1,21 @@
-"""Hypothesis draws the same examples in every CI run, so that a failure there can be repeated."""
+"""What every room's tests share: the same examples of Hypothesis in CI, and a dozen sessions."""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
+from small_runs import make_session
 
-settings.register_profile("ci", derandomize=True)
+from mmrag.records import Session
+
+settings.register_profile("ci", derandomize=True)  # so that a failure there can be repeated
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.fixture
+def sessions() -> list[Session]:
+    """Twelve sessions of two to six turns."""
+    return [make_session(i, turns=2 + i % 5) for i in range(12)]

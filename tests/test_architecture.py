@@ -85,3 +85,24 @@ def test_help_loads_nothing_heavy() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not HEAVY & set(shown.stdout.split()), HEAVY & set(shown.stdout.split())
+
+
+def test_tests_mirror_the_rooms() -> None:
+    """Who knows where the code is knows where its tests are."""
+    rooms = {"ui": ROOT / "ui", "scripts": ROOT / "scripts"}
+    for package in ("mmrag", "simulator"):
+        for path in (ROOT / package).rglob("__init__.py"):
+            rooms[str(path.parent.relative_to(ROOT / package))] = path.parent
+    folders = {str(p.parent.relative_to(ROOT / "tests")) for p in ROOT.glob("tests/**/test_*.py")}
+    assert folders - {"."} <= set(rooms), folders - set(rooms)
+
+
+def test_no_room_is_ignored() -> None:
+    """A room called `build` was once unseen by git and ruff, because `.gitignore` named build/."""
+    places = sorted({str(path.relative_to(ROOT)) for path in modules().values()})
+    seen = subprocess.run(
+        ["git", "check-ignore", "--no-index", *places], cwd=ROOT, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert seen.stdout == ""
+    assert all((path.parent / "__init__.py").is_file() for path in modules().values())

@@ -22,11 +22,11 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 # The planted runs of the tests are what is measured here too.
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "reports")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 
 def scale(sessions: int, repeats: int) -> None:
-    from fake_runs import SWEEP, by_severity, plant
+    from planted_runs import SWEEP, by_severity, plant
 
     with tempfile.TemporaryDirectory() as folder:
         run, out = Path(folder) / "run", Path(folder) / "report"
@@ -65,7 +65,7 @@ def scale(sessions: int, repeats: int) -> None:
 
 def sweep(sessions: int) -> None:
     """The same 26 conditions as one run, and as 26 runs that share nothing."""
-    from fake_runs import SWEEP, make_session
+    from planted_runs import SWEEP, make_session
 
     from mmrag.cache import Cache, share
     from mmrag.protocols import Completion, GenerateOptions, Message, Resources

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_runs import by_severity, plant
+from planted_runs import by_severity, plant
 
 CONDITIONS = ("clean", "low-light@1", "low-light@3", "low-light@5", "rotated@3")
 

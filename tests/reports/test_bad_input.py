@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from fake_runs import make_session, plant
+from planted_runs import make_session, plant
 
 from mmrag.errors import SpecError, StoreError
 from mmrag.images import LazyImage

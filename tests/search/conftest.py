@@ -1,3 +1,3 @@
-from conftest_search import index, index_folder, source_folder
+from small_index import index, index_folder, source_folder
 
 __all__ = ["index", "index_folder", "source_folder"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest_search import COLOURS, build, coloured
 from PIL import Image
+from small_index import COLOURS, build, coloured
 
 from mmrag.errors import DataError, ImageError, UsageError
 from mmrag.images import LazyImage

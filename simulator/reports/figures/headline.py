@@ -1,7 +1,7 @@
 """The figures at the top: one condition in all three protocols, with intervals and coverage.
 
 They are computed from sums per conversation and equal those of `mmrag score` number for number
-(tests/reports/test_headline.py), several hundred times faster.
+(tests/reports/figures/test_headline.py), several hundred times faster.
 """
 
 from __future__ import annotations

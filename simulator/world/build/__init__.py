@@ -1,1 +1,1 @@
-"""Building a world folder: requests, tables, manifest; streamed, resumable, the same bytes each time."""
+"""From a request to a folder on disk: rows, tables, the manifest, nothing half done."""

@@ -20,9 +20,9 @@ import msgspec
 from mmrag.errors import ConflictError, StoreError, UsageError
 from simulator.world.build import table_parts, table_rows
 from simulator.world.build.card import dataset_card
-from simulator.world.build.world_manifest import generator_revision, read_manifest, write_manifest
 from simulator.world.build.request import Request, needed_bytes
 from simulator.world.build.table_columns import MANIFEST, SPLITS, TABLES
+from simulator.world.build.world_manifest import generator_revision, read_manifest, write_manifest
 
 Progress = Callable[[str, int, int], None]
 """Stage, parts done, parts in all."""
@@ -75,10 +75,10 @@ def build(
 
 def make_plan(request: Request) -> table_rows.Plan:
     """Facts, conversations, and which pages and pictures there will be."""
-    from simulator.world.language.conversations import make_sessions
     from simulator.world.facts.generate import generate_facts
-    from simulator.world.pictures.catalogue_pictures import plan_shots
+    from simulator.world.language.conversations import make_sessions
     from simulator.world.pages.page_orders import plan_pages
+    from simulator.world.pictures.catalogue_pictures import plan_shots
     from simulator.world.pictures.shoot import assign_qualities
 
     facts = generate_facts(request.seed, request.entities)
@@ -136,7 +136,9 @@ def write_part(plan: table_rows.Plan, grounder: Any, folder: Path, task: Task) -
         found = table_rows.page_rows(plan, items)
     else:
         found = table_rows.kg_rows(plan, first, items)
-    table_parts.write_rows(table_parts.part_path(folder, task.table, task.number), task.table, found)
+    table_parts.write_rows(
+        table_parts.part_path(folder, task.table, task.number), task.table, found
+    )
 
 
 def _write_parts(plan: table_rows.Plan, staging: Path, workers: int, tell: Progress) -> None:

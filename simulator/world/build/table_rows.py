@@ -8,16 +8,24 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.records import Box, Polygon
-from simulator.world.pictures import catalogue_pictures, shoot
-from simulator.world.facts.factbase import FactBase
+from simulator.world.build.request import Request
+from simulator.world.build.table_columns import (
+    DOMAINS,
+    DYNAMISM,
+    GROUNDING_LABELS,
+    IMAGE_QUALITY,
+    PAGE_LABELS,
+    QUERY_CATEGORIES,
+    plain_quality,
+)
 from simulator.world.facts.fact_records import Entity
-from simulator.world.pages.writing import Order, compose
+from simulator.world.facts.factbase import FactBase
+from simulator.world.language.questions.question_records import Conversation, Question
 from simulator.world.pages.grounding import Grounder, Grounding
 from simulator.world.pages.markup import to_html
 from simulator.world.pages.page_orders import PagePlan
-from simulator.world.language.questions.question_records import Conversation, Question
-from simulator.world.build.request import Request
-from simulator.world.build.table_columns import DOMAINS, DYNAMISM, GROUNDING_LABELS, IMAGE_QUALITY, PAGE_LABELS, QUERY_CATEGORIES, plain_quality
+from simulator.world.pages.writing import Order, compose
+from simulator.world.pictures import catalogue_pictures, shoot
 
 Row = dict[str, Any]
 

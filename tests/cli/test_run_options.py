@@ -1,0 +1,187 @@
+"""Estimates, the cost cap, rerun errors and the shared cache, through the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from planted_runs import make_session, plant
+
+from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
+from simulator.cli.live import CostCap, Tally, live_table
+from simulator.cli.showing import PlainProgress, stage_bars
+from simulator.run.runner import Progress
+
+ROOT = Path(__file__).parents[2]
+
+
+def mmrag(*arguments: str, code: int = 0) -> str:
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "eval_multi_turn.py"), *arguments],
+        capture_output=True, text=True, check=False, cwd=ROOT, env=_environment(),
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+
+
+SMALL = ("--data", "mini", "--search", "none", "--agent", "random", "--limit", "2")
+
+
+def test_an_estimate_without_a_measure_guesses_nothing(tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "run"), "--dry-run", "--json")
+    found = json.loads(mmrag(*SMALL, "--degrade", "sweep", *out))
+    assert found["conversations"] == 2 * 26
+    assert found["turns"] == found["turns_asked"] > 0
+    assert found["cost"] is None
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) -> None:
+    plant(tmp_path / "other", sessions=10, agent="closed-book")
+    same = plant(tmp_path / "same", sessions=20, agent="random")
+    out = ("--out", str(tmp_path / "run"), "--dry-run", "--json", "--concurrency", "4")
+    found = json.loads(mmrag(*SMALL, *out))
+    assert found["measured_on"] == str(same)
+    assert found["turns_asked"] <= found["turns"]
+    assert found["cost"] == pytest.approx(0.0004 * found["turns_asked"])
+    assert 400 <= found["input_tokens"] / found["turns_asked"] <= 1600
+    assert 0.5 < found["seconds"] / found["turns_asked"] * 2 < 2.5  # two conversations at once
+    from simulator.store.run_store import RunStore
+
+    with RunStore(same) as store:
+        store.set_meta("plan", {"sessions": 20, "degradations": ["clean"], "capacity": 1})
+    alone = json.loads(mmrag(*SMALL, *out))
+    assert alone["seconds"] == pytest.approx(2 * found["seconds"])  # the agent bears one at a time
+
+
+def test_a_run_with_report_and_its_plan(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    mmrag(*SMALL, "--degrade", "sweep", "--severities", "3", "--out", str(out), "--report")
+    report = json.loads((out / "report" / "report.json").read_text())
+    state = report["runs"][0]["state"]
+    assert (state["finished"], state["expected_conversations"]) == (True, 12)
+    assert "--severities 3" in report["runs"][0]["about"]["command"]
+    assert "the only thing that can be rerun" in mmrag(*SMALL, "--rerun", "all", code=2)
+
+
+def test_rerun_errors_asks_failed_turns_again(tmp_path: Path) -> None:
+    from simulator.store.run_store import RunReader, RunStore
+
+    out = tmp_path / "run"
+    mmrag(*SMALL, "--out", str(out))
+    with RunStore(out) as store:
+        session_id, condition = store.session_keys()[0]
+        first = store.turns(session_id, condition)[0]
+        store.commit(
+            TurnResult(session_id=session_id, turn_index=0, status=Status.TIMEOUT, error="late")
+        ).result()
+        assert first.reply is not None
+    mmrag(*SMALL, "--out", str(out), "--rerun", "errors")
+    with RunReader(out) as run:
+        assert run.turns(session_id, condition)[0].reply == first.reply
+        assert run.turn_counts().get("timeout") is None
+
+
+def finished(condition: str, cost: float, outcome: Outcome = Outcome.PERFECT) -> Progress:
+    session = make_session(1, condition)
+    result = TurnResult(
+        session_id=session.id, turn_index=0, status=Status.ANSWERED, seconds=2.0,
+        reply=Reply(text="x", usage=Usage(cost=cost)),
+        verdict=Verdict(outcome=outcome, judge="j"), degradation=condition,
+    )  # fmt: skip
+    return Progress(session_id=session.id, degradation=condition, results=(result,), resumed=False)
+
+
+def test_the_cost_cap_ends_a_run() -> None:
+    with live_table(10, max_cost=0.25) as advance:
+        advance(finished("clean", 0.1))
+        advance(finished("clean", 0.1))
+        with pytest.raises(CostCap, match=r"has cost \$0.30 and --max-cost is \$0.25"):
+            advance(finished("clean", 0.1))
+
+
+def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
+    ended: dict[int, bool] = {}
+    for conversations in (2, 3):
+        with live_table(conversations, max_cost=0.15) as advance:
+            advance(finished("clean", 0.1))
+            try:
+                advance(finished("clean", 0.1))
+            except CostCap:
+                ended[conversations] = True
+            else:
+                ended[conversations] = False
+    assert ended == {2: False, 3: True}  # the same cost ends a run that has more to do
+
+
+def test_the_live_table_counts_by_condition() -> None:
+    from rich.console import Console
+
+    tally = Tally()
+    tally.add(finished("clean", 0.5))
+    tally.add(finished("low-light@3", 0.25, Outcome.INCORRECT))
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(tally.table())
+    shown = console.export_text()
+    assert "clean" in shown
+    assert "+100.0%" in shown
+    assert "-100.0%" in shown
+    assert tally.cost == 0.75
+
+
+def test_without_a_terminal_long_work_says_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 0.0
+    told = PlainProgress(clock=lambda: now)
+    for done in range(0, 1001, 100):  # ten seconds a hundred; two hundred were there already
+        if done >= 200:
+            told("pages", done, 1000)
+            now += 10
+    assert capsys.readouterr().err.splitlines() == [
+        "pages: 500 of 1,000, about 50 s left",
+        "pages: 800 of 1,000, about 20 s left",
+    ]
+    now += 20
+    told("database", 0, 1000)  # a new stage has no pace yet
+    now += 60
+    told("database", 10, 1000)
+    now += 31
+    told("database", 1000, 1000)
+    assert capsys.readouterr().err.splitlines() == [
+        "database: 0 of 1,000",
+        "database: 10 of 1,000, about 99 min left",
+        "database: 1,000 of 1,000",
+    ]
+
+
+def test_a_run_without_a_terminal_says_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulator.cli.showing.EVERY", 0.0)
+    with live_table(3) as advance:
+        advance(finished("clean", 0.1))
+        advance(finished("clean", 0.1))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"conversations: {done} of 3" for done in range(3)
+    ]
+
+
+def test_short_work_without_a_terminal_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with stage_bars() as advance:
+        for done in range(5):
+            advance("judging", done, 4)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,80 @@
+"""Our row beside CRAG-MM's published ones: the same quantities, or a word in the row itself."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from planted_runs import make_session, plant
+
+from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
+from simulator.reports.draw.write import make_report
+from simulator.reports.figures.report import ReportOptions
+from simulator.run.config import RunConfig
+from simulator.store.run_store import RunStore
+
+OF_LETTER = {"C": Outcome.PERFECT, "W": Outcome.INCORRECT, "M": Outcome.MISSING}
+
+
+def our_row(run: Path, out: Path) -> str:
+    make_report([run], out, ReportOptions(resamples=0, failures=0))
+    page = (out / "report.html").read_text().partition("In the layout of CRAG-MM")[2]
+    (row,) = re.findall(r'<tr class="ours">.*?</tr>', page.partition("</table>")[0], re.S)
+    return row
+
+
+def values(row: str) -> list[str]:
+    """The words of the figures: Acc., Miss., Hallu., Truth., Early stop."""
+    return re.findall(r"<data[^>]*>([^<]*)</data>", row)
+
+
+def held(folder: Path, *letters: str) -> Path:
+    """A run in which every turn was asked, with these outcomes."""
+    with RunStore(folder) as store:
+        store.set_meta("config", RunConfig(after_stop="generate"))
+        store.set_meta("judge", "j")
+        for place, said in enumerate(letters):
+            session = make_session(place + 3)
+            session = _short(session, len(said))
+            store.begin(place, session)
+            for turn, letter in zip(session.turns, said, strict=True):
+                verdict = Verdict(outcome=OF_LETTER[letter], judge="j")
+                result = TurnResult(
+                    session_id=session.id, turn_index=turn.index, status=Status.ANSWERED,
+                    reply=Reply(text="x" if letter != "M" else "I don't know"), verdict=verdict,
+                )  # fmt: skip
+                store.commit(result)
+    return folder
+
+
+def _short(session: Session, turns: int) -> Session:
+    import msgspec
+
+    base = session.turns[0]
+    made = tuple(
+        msgspec.structs.replace(base, index=i, id=f"{session.id}-{i}") for i in range(turns)
+    )
+    return msgspec.structs.replace(session, turns=made)
+
+
+@pytest.mark.parametrize(
+    ("letters", "share"),
+    [
+        (("CWCWW",), "100.0 %"),  # nothing is left to cut, and yet it is two failures in a row
+        (("CWCWC",), "0.0 %"),
+        (("CWMCC", "CWCWM", "CCCCC", "WCWCW"), "50.0 %"),
+    ],
+)
+def test_early_stop_is_two_consecutive_failures(
+    tmp_path: Path, letters: tuple[str, ...], share: str
+) -> None:
+    assert values(our_row(held(tmp_path / "run", *letters), tmp_path / "out"))[-1] == share
+
+
+def test_a_run_that_did_not_ask_after_the_stop_is_marked_in_its_row(tmp_path: Path) -> None:
+    skipping = plant(tmp_path / "skip", sessions=20, after_stop="skip")
+    row = our_row(skipping, tmp_path / "out-skip")
+    assert "not comparable" in row
+    asking = plant(tmp_path / "ask", sessions=20, after_stop="generate")
+    assert "not comparable" not in our_row(asking, tmp_path / "out-ask")

@@ -1,0 +1,217 @@
+"""mmrag compare: differences, refusals, flips, gates, the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from planted_runs import plant
+
+from mmrag.errors import ConflictError, SpecError
+from simulator.reports.draw.markdown import comparison_markdown
+from simulator.reports.figures.gate import Gate, judge_gates
+from simulator.reports.figures.paired_runs import Side, compare_runs
+from simulator.reports.figures.report import ReportOptions
+from simulator.store.run_store import RunStore
+
+FAST = ReportOptions(resamples=100)
+
+
+def worse(turn, session, condition: str) -> float:
+    return 0.35
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pairs")
+    plant(folder / "good", sessions=60, run_seed=1)
+    plant(folder / "again", sessions=60, run_seed=1)
+    plant(folder / "bad", sessions=60, run_seed=2, effect=worse, agent="closed-book")
+    return folder
+
+
+def compared(*folders: Path | str, options: ReportOptions = FAST) -> dict:
+    return compare_runs([Side.parse(str(folder)) for folder in folders], options)
+
+
+def test_a_loss_is_found(runs: Path) -> None:
+    found = compared(runs / "good", runs / "bad")["comparisons"][0]
+    change = found["as_experienced"]["truthfulness_score"]
+    assert change["estimate"] < -0.2
+    assert change["high"] < 0
+    assert change["p"] < 0.01
+    assert 0 < change["detectable"] < 0.4
+    assert found["settings"]["agent"] == ["grounded", "closed-book"]
+    flips = found["flips"]
+    assert flips["lost"] > flips["won"]
+    assert flips["lost"] + flips["won"] + flips["both_right"] + flips["neither"] == flips["pairs"]
+    listed = {(f["session"], f["turn"]) for f in found["flipped"]}
+    assert len(listed) == len(found["flipped"]) > 10
+    lost = next(f for f in found["flipped"] if f["flip"] == "lost")
+    assert lost["baseline"] == lost["reference"] != lost["other"]
+
+
+def test_equal_runs_do_not_differ(runs: Path) -> None:
+    found = compared(runs / "good", runs / "again")["comparisons"][0]
+    for view in ("as_answered", "as_experienced"):
+        assert all(f["estimate"] == 0 and f["p"] == 1 for f in found[view].values())
+    assert found["flips"]["lost"] == found["flips"]["won"] == 0
+    assert found["standouts"]["found"] == []
+    assert all(entry["p_holm"] in (None, 1.0) for entry in found["slices"])
+
+
+def test_several_runs_share_the_baseline(runs: Path) -> None:
+    found = compared(runs / "good", runs / "again", runs / "bad")
+    assert [c["baseline"] for c in found["comparisons"]] == ["good", "good"]
+
+
+def test_conditions_of_one_run(sweep: Path) -> None:
+    found = compared(f"{sweep}@clean", f"{sweep}@low-light@5")["comparisons"][0]
+    assert found["other"] == "sweep@low-light@5"
+    assert found["as_experienced"]["truthfulness_score"]["estimate"] < -0.2
+    whole = compared(sweep, sweep)["comparisons"][0]
+    assert whole["turns"] > found["turns"] * 4
+    with pytest.raises(SpecError, match=r"no condition 'fog@1'; there is clean, low-light@1"):
+        compared(f"{sweep}@clean", f"{sweep}@fog@1")
+    with pytest.raises(ConflictError, match=r"RUN|sweep@clean"):
+        compared(sweep, f"{sweep}@clean")
+
+
+def test_other_sessions_are_refused_by_name(runs: Path, tmp_path: Path) -> None:
+    few = plant(tmp_path / "few", sessions=58)
+    with pytest.raises(ConflictError, match=r"2 only in good \(such as s00058, s00059\)"):
+        compared(runs / "good", few)
+    other = plant(tmp_path / "other", sessions=60, seed=9)
+    with pytest.raises(ConflictError, match="other questions or references in other than in good"):
+        compared(runs / "good", other)
+
+
+def test_other_judges_are_refused(runs: Path, tmp_path: Path) -> None:
+    other = plant(tmp_path / "other", sessions=60)
+    with RunStore(other) as store:
+        store.set_meta("judge", "another-judge")
+    with pytest.raises(ConflictError, match=r"different judges.*mmrag rejudge"):
+        compared(runs / "good", other)
+
+
+def test_other_conditions_are_refused(sweep: Path, tmp_path: Path) -> None:
+    other = plant(tmp_path / "other", sessions=40, conditions=("clean", "blurred@1"))
+    with pytest.raises(ConflictError, match=r"different conditions.*RUN@CONDITION"):
+        compared(sweep, other)
+
+
+def test_one_run_is_no_comparison(runs: Path) -> None:
+    with pytest.raises(SpecError, match="at least one other run"):
+        compared(runs / "good")
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("truthfulness < -0.02", True),
+        ("truthfulness.high < 0", True),
+        ("truthfulness > 0", False),
+        ("hallucination > 0.05", True),
+        ("multi_turn_score.p >= 0.05", False),
+        ("cost > 0.01", False),
+    ],
+)
+def test_gates(runs: Path, text: str, fails: bool) -> None:
+    found = compared(runs / "good", runs / "bad")
+    (gate,) = judge_gates(found, [Gate.parse(text)])
+    assert gate["failed"] is fails
+
+
+@pytest.mark.parametrize(
+    "text", ["truthfulness", "truth < 1", "truthfulness.mean < 0", "cost.p < 1", "accuracy < x", ""]
+)
+def test_gates_that_make_no_sense(text: str) -> None:
+    with pytest.raises(SpecError, match="--fail-if"):
+        Gate.parse(text)
+
+
+def test_a_gate_parses_back() -> None:
+    for text in ("truthfulness < -0.02", "accuracy.low >= 0", "seconds > 1.5"):
+        assert str(Gate.parse(text)) == text
+
+
+def test_an_unknown_figure_fails_its_gate() -> None:
+    comparison = {"other": "x", "costs": {"seconds": {"difference": None}}}
+    assert Gate.parse("seconds > 100").fails(comparison)
+
+
+def test_markdown_holds_hostile_names(runs: Path) -> None:
+    found = compared(
+        runs / "good", runs / "bad", options=ReportOptions(resamples=50, title="<b>|`x`\n# y")
+    )
+    text = comparison_markdown(found, [])
+    assert text.startswith("### \\<b\\>\\|\\`x\\` \\# y\n")
+    rows = [line for line in text.splitlines() if line.startswith("| truthfulness")]
+    assert all(line.count("|") == 8 for line in rows)
+
+
+def mmrag(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from simulator.cli import main; main()", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_line(runs: Path, tmp_path: Path) -> None:
+    good, bad, out = str(runs / "good"), str(runs / "bad"), tmp_path / "out"
+    done = mmrag(
+        "compare", good, bad, "--out", str(out), "--resamples", "50", "--fail-if",
+        "truthfulness < -0.02",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "❌ `truthfulness < -0.02`" in done.stdout
+    assert (out / "compare.md").read_text() in done.stdout
+    assert json.loads((out / "compare.json").read_text())["gates"][0]["failed"]
+    assert "<h2>bad − good</h2>" in (out / "compare.html").read_text()
+    fine = mmrag("compare", good, bad, "--resamples", "50", "--fail-if", "accuracy > 0.5", "--json")
+    assert fine.returncode == 0
+    assert json.loads(fine.stdout)["kind"] == "comparison"
+    wrong = mmrag("compare", good, bad, "--fail-if", "nonsense")
+    assert wrong.returncode == 2
+    assert "write METRIC[.PART] OP NUMBER" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+def test_report_on_the_command_line(runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = mmrag("report", str(runs / "good"), str(runs / "bad"), "--out", str(out), "--json")
+    assert done.returncode == 0, done.stderr
+    assert [run["name"] for run in json.loads(done.stdout)["runs"]] == ["good", "bad"]
+    assert (out / "figures" / "1-survival.png").exists()
+    nowhere = mmrag("report", str(tmp_path / "nowhere"))
+    assert nowhere.returncode != 0
+    assert "is no run" in nowhere.stderr
+
+
+def test_reference_history_tells_inherited_from_intrinsic(tmp_path: Path) -> None:
+    """Turns that need the history fail with one's own and are right with the true one."""
+
+    def own(turn, session, condition: str) -> float:
+        return 0.9 if turn.needs_history else -0.35
+
+    def true(turn, session, condition: str) -> float:
+        return -0.35
+
+    one = plant(
+        tmp_path / "own", sessions=60, effect=own, after_stop="generate", failures=0, spread=0
+    )
+    two = plant(
+        tmp_path / "true", sessions=60, effect=true, after_stop="generate", failures=0,
+        reference_history=True,
+    )  # fmt: skip
+    from simulator.reports.draw.write import make_report
+
+    report = make_report([one, two], tmp_path / "out", ReportOptions(resamples=20, failures=0))
+    assert len(report["runs"]) == 1
+    found = report["runs"][0]["history"]
+    assert found["inherited"] + found["intrinsic"] == found["failed"]
+    assert found["inherited_share"]["estimate"] > 0.8
+    assert found["inherited_where_history_needed"] > 0.9 * found["inherited"]

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+from small_runs import ByNumber, Equality, make_session, run_all
+
+from mmrag.errors import DataError, JudgeError
+from mmrag.metrics.protocols import strikes
+from mmrag.records import (
+    JudgeItem,
+    Outcome,
+    Query,
+    Reference,
+    Reply,
+    Status,
+    TurnResult,
+    Verdict,
+)
+from simulator.run.engine import Rules, hold_conversation, outcome_of
+from simulator.run.rejudge import rejudge_run
+from simulator.run.stopping import StopPolicy
+from simulator.store.run_store import RunStore
+
+
+def converse(agent, judge=None, *, turns=6, stop=None, rules=Rules(), done=()):
+    committed: list[TurnResult] = []
+
+    async def commit(*results: TurnResult) -> None:
+        committed.extend(results)
+
+    results = asyncio.run(
+        hold_conversation(
+            make_session(1, turns=turns),
+            agent,
+            judge or Equality(),
+            commit,
+            stop=stop or strikes(2),
+            rules=rules,
+            done=done,
+        )
+    )
+    return results, committed
+
+
+def letters(text: str) -> ByNumber:
+    return ByNumber(lambda sid, turn: text[turn])
+
+
+def test_history_is_the_agents_own_replies() -> None:
+    agent = letters("cic")
+    converse(agent, turns=3)
+    last = agent.seen[-1]
+    assert [e.reply for e in last.history] == ["answer 1-0", "something else"]
+    assert [e.query for e in last.history] == ["question 0 of 1?", "question 1 of 1?"]
+
+
+def test_data_that_an_agent_cannot_use_are_no_fault_of_the_agent() -> None:
+    """A retry would read the same broken data: the turn ends at once, under its own name."""
+
+    class Unreadable(ByNumber):
+        async def answer(self, query: Query) -> Reply:
+            self.seen.append(query)
+            raise DataError("the picture's file ends in the middle")
+
+    agent = Unreadable()
+    results, _ = converse(agent, turns=1, rules=Rules(retries=2))
+    assert [r.status for r in results] == [Status.DATA_ERROR]
+    assert results[0].error is not None
+    assert "ends in the middle" in results[0].error
+    assert len(agent.seen) == 1
+
+
+def test_two_strikes_end_it_and_the_rest_is_not_asked() -> None:
+    agent = letters("cimccc")
+    results, committed = converse(agent)
+    assert len(agent.seen) == 3
+    assert [r.status for r in results[3:]] == [Status.SKIPPED_AFTER_STOP] * 3
+    assert committed == results
+    assert [outcome_of(r) for r in results[:3]] == [
+        Outcome.PERFECT, Outcome.INCORRECT, Outcome.MISSING,
+    ]  # fmt: skip
+
+
+def test_generate_after_stop_asks_them_all() -> None:
+    agent = letters("imcccc")
+    results, _ = converse(agent, rules=Rules(ask_after_stop=True))
+    assert len(agent.seen) == 6
+    assert all(r.reply is not None for r in results)
+
+
+def test_never_and_patience_are_obeyed() -> None:
+    assert len(converse(letters("iiiiii"), stop=StopPolicy.parse("never").rule)[1]) == 6
+    agent = letters("iiiiii")
+    converse(agent, stop=StopPolicy.parse("patience(0)").rule)
+    assert len(agent.seen) == 1
+
+
+def test_a_failure_is_unscored_never_in_the_history_and_no_strike() -> None:
+    agent = letters("ixicc")
+    results, _ = converse(agent, turns=5)
+    assert [r.status for r in results] == [
+        Status.ANSWERED, Status.AGENT_ERROR, Status.ANSWERED,
+        Status.SKIPPED_AFTER_STOP, Status.SKIPPED_AFTER_STOP,
+    ]  # fmt: skip
+    assert results[1].reply is None
+    assert "boom" in (results[1].error or "")
+    assert "boom" not in str(agent.seen[-1].history)
+    assert [e.reply for e in agent.seen[-1].history] == ["something else"]
+
+
+def test_a_slow_turn_times_out_and_the_next_one_is_asked() -> None:
+    results, _ = converse(letters("ctc"), turns=3, rules=Rules(seconds=0.05))
+    assert [r.status for r in results] == [Status.ANSWERED, Status.TIMEOUT, Status.ANSWERED]
+
+
+def test_only_the_engines_own_limit_is_a_timeout() -> None:
+    class Impatient:
+        async def answer(self, query: Query) -> Reply:
+            raise TimeoutError("the agent's own search gave up")
+
+    results, _ = converse(Impatient(), turns=1)
+    assert results[0].status is Status.AGENT_ERROR
+    assert "own search" in (results[0].error or "")
+
+
+def test_a_judge_that_hangs_leaves_the_turn_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging:
+        id = "hanging"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    monkeypatch.setattr("simulator.run.engine.JUDGE_SECONDS", 0.02)
+    results, _ = converse(letters("cc"), Hanging(), turns=2)
+    assert [r.status for r in results] == [Status.JUDGE_ERROR] * 2
+    assert results[0].error == "the judge gave no verdict within 0.02 s"
+
+
+def test_retries_ask_again() -> None:
+    class Flaky(ByNumber):
+        async def answer(self, query: Query) -> Reply:
+            self.seen.append(query)
+            if len(self.seen) == 1:
+                raise OSError("first time fails")
+            return Reply(text="answer 1-0")
+
+    results, _ = converse(Flaky(), turns=1, rules=Rules(retries=1))
+    assert results[0].status is Status.ANSWERED
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        None,
+        "a string",
+        42,
+        Reply(text="x" * 1_000_001),
+        Reply(text=None),
+        Reply(text="\ud800"),
+        Reply(text="fine", confidence="high"),
+    ],
+)
+def test_nonsense_from_an_agent_is_its_error(bad: object) -> None:
+    class Nonsense:
+        async def answer(self, query: Query) -> object:
+            return bad
+
+    results, _ = converse(Nonsense(), turns=1)
+    assert results[0].status is Status.AGENT_ERROR
+
+
+def test_a_judge_that_fails_leaves_the_reply_and_no_verdict() -> None:
+    class Broken:
+        id = "broken"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            raise JudgeError("out of order")
+
+    class Buggy:
+        id = "buggy"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            raise KeyError("oops")
+
+    class Silent:
+        id = "silent"
+
+        async def judge(self, item: JudgeItem) -> None:
+            return None
+
+    class Undecided:
+        id = "undecided"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            return Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason="cannot say")
+
+    for judge in (Broken(), Buggy(), Silent(), Undecided()):
+        results, _ = converse(letters("cccc"), judge, turns=4)
+        assert [r.status for r in results] == [Status.JUDGE_ERROR] * 4
+        assert all(r.reply is not None and r.error for r in results)
+        assert [outcome_of(r) for r in results] == [Outcome.UNSCORED] * 4
+
+
+def test_replies_are_cut_to_75_tokens_before_judge_and_history_see_them() -> None:
+    class Wordy(ByNumber):
+        async def answer(self, query: Query) -> Reply:
+            self.seen.append(query)
+            return Reply(text="word " * 200)
+
+    agent = Wordy()
+    results, _ = converse(agent, turns=2)
+    assert results[0].reply is not None
+    assert results[0].reply.text.split() == ["word"] * 75
+    assert agent.seen[1].history[0].reply.split() == ["word"] * 75
+    uncut, _ = converse(Wordy(), turns=1, rules=Rules(max_tokens=0))
+    assert uncut[0].reply is not None
+    assert len(uncut[0].reply.text.split()) == 200
+
+
+def test_an_interrupted_conversation_goes_on_as_if_it_had_not_been() -> None:
+    whole, _ = converse(letters("cicimc"))
+    for cut in range(1, 6):
+        agent = letters("cicimc")
+        resumed, _ = converse(agent, done=tuple(whole[:cut]))
+        strip = [(r.status, r.reply, r.verdict) for r in resumed]
+        assert strip == [(r.status, r.reply, r.verdict) for r in whole]
+        assert len(agent.seen) == 5 - cut  # the last turn comes after two strikes
+
+
+def test_reference_history_replaces_the_agents_own() -> None:
+    agent = letters("iic")
+    converse(
+        agent, turns=3, rules=Rules(reference_history=True), stop=StopPolicy.parse("never").rule
+    )
+    assert [e.reply for e in agent.seen[-1].history] == ["answer 1-0", "answer 1-1"]
+
+
+def test_references_never_reach_the_agent() -> None:
+    agent = letters("ii")
+    converse(agent, turns=2)
+    assert "answer" not in repr(agent.seen)
+
+
+def test_a_turn_without_a_reference_is_a_fault_of_the_data_and_not_of_the_judge(
+    tmp_path: Path,
+) -> None:
+    """Its reply is kept and shown to the agent as its own; nobody judges it, now or later."""
+    judged: list[str] = []
+
+    class Noting(Equality):
+        id = "noting"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            judged.append(item.id)
+            return await super().judge(item)
+
+    session = make_session(1, turns=3)
+    bare = msgspec.structs.replace(session.turns[1], reference=Reference(text=" "))
+    session = msgspec.structs.replace(session, turns=(session.turns[0], bare, session.turns[2]))
+    agent = ByNumber(lambda _sid, _turn: "c")
+    run_all(tmp_path / "run", [session], agent, Noting())
+    assert judged == ["s001/0", "s001/2"]
+    assert [e.reply for e in agent.seen[2].history] == ["answer 1-0", "answer 1-1"]
+    with RunStore(tmp_path / "run") as store:
+        lacking = store.turns("s001")[1]
+        assert (lacking.status, lacking.verdict) == (Status.DATA_ERROR, None)
+        assert lacking.reply is not None
+        assert "no answer to compare with" in (lacking.error or "")
+        asyncio.run(rejudge_run(store, Equality()))
+        assert [r.status for r in store.turns("s001")] == [
+            Status.ANSWERED, Status.DATA_ERROR, Status.ANSWERED,
+        ]  # fmt: skip
+        assert store.reply_count() == 2

@@ -1,0 +1,79 @@
+"""`kill -9` at ten random moments; the resumed run ends as an uninterrupted one does."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import small_runs
+
+from simulator.run.results import score_run
+from simulator.store.run_store import RunReader
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {here!r})
+from pathlib import Path
+from small_runs import ByNumber, make_session, run_all
+
+sessions = [make_session(i, turns=2 + i % 5) for i in range(60)]
+print("begun", flush=True)
+run_all(Path({folder!r}), sessions, ByNumber(wait=0.02), concurrency=4)
+"""
+
+
+def program(folder: Path) -> list[str]:
+    code = PROGRAM.format(here=str(Path(small_runs.__file__).parent), folder=str(folder))
+    return [sys.executable, "-c", code]
+
+
+def aggregate(folder: Path) -> bytes:
+    with RunReader(folder) as run:
+        return json.dumps(score_run(run), sort_keys=True).encode()
+
+
+def count(folder: Path) -> int:
+    with RunReader(folder) as run:
+        return sum(run.turn_counts().values())
+
+
+def committed(folder: Path) -> int:
+    """Turns that are on the disk while the run goes on."""
+    place = f"file:{folder}/run.sqlite?mode=ro"
+    try:
+        with contextlib.closing(sqlite3.connect(place, uri=True)) as db:
+            return db.execute("SELECT COUNT(*) FROM turns").fetchone()[0]
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
+def test_killed_ten_times_it_ends_with_the_same_aggregate(tmp_path: Path) -> None:
+    rng = random.Random(20261121)
+    killed, progress = tmp_path / "killed", [0]
+    for attempt in range(10):
+        process = subprocess.Popen(program(killed), stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        wanted, deadline = progress[-1] + rng.randrange(1, 13), time.monotonic() + 60
+        while committed(killed) < wanted and time.monotonic() < deadline:
+            time.sleep(rng.uniform(0.0, 0.004))
+        assert process.poll() is None, "the run ended before it could be killed"
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        if (killed / "run.sqlite").exists():
+            progress.append(count(killed))
+    assert progress == sorted(progress), "a committed turn was lost"
+    assert progress[-1] > 20
+    for folder in (killed, tmp_path / "whole"):
+        subprocess.run(program(folder), check=True, capture_output=True, timeout=120)
+    assert progress[-1] < count(killed)
+    assert aggregate(killed) == aggregate(tmp_path / "whole")

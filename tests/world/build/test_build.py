@@ -1,0 +1,264 @@
+"""Building: the same bytes however it is done, nothing half done, errors before work."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+import small_worlds
+from msgspec.structs import replace
+from small_worlds import small_request
+
+from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
+from simulator.world.build import folder as builder
+from simulator.world.build.folder import build, staging_folder
+from simulator.world.build.request import make_request, needed_bytes
+from simulator.world.build.world_manifest import damaged_files, read_manifest
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {name: f["sha256"] for name, f in read_manifest(folder)["files"].items()}
+
+
+def test_two_workers_give_the_bytes_of_one(picture_world: Path, tmp_path: Path) -> None:
+    build(small_request(pictures=True), tmp_path / "two", workers=2)
+    assert hashes(tmp_path / "two") == hashes(picture_world)
+    assert (tmp_path / "two/world.json").read_bytes() == (picture_world / "world.json").read_bytes()
+
+
+def test_the_manifest_knows_every_file(picture_world: Path) -> None:
+    manifest = read_manifest(picture_world)
+    there = {p.name for p in picture_world.iterdir()} - {"world.json"}
+    assert set(manifest["files"]) == there
+    assert damaged_files(picture_world, manifest) == []
+    assert manifest["seed"] == 5
+    assert manifest["request"]["kg_side"] == 96
+    assert manifest["files"]["kg.parquet"]["rows"] == 24
+    assert not staging_folder(picture_world).exists()
+
+
+def test_two_seeds_share_no_name(text_world: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    build(small_request(6, singles=60), tmp_path / "other")
+    one, two = (
+        set(pq.read_table(f / "entities.parquet", columns=["name"])["name"].to_pylist())
+        for f in (text_world, tmp_path / "other")
+    )
+    assert len(one) > 400
+    assert not one & two
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_at(stage: str, number: int):
+    def tell(now: str, done: int, total: int) -> None:
+        if (now, done) == (stage, number):
+            raise Stopped
+
+    return tell
+
+
+@pytest.mark.parametrize(("stage", "number"), [("pages", 1), ("single-turn", 1), ("join", 4)])
+def test_an_interrupted_build_continues(
+    text_world: Path, tmp_path: Path, stage: str, number: int
+) -> None:
+    out = tmp_path / "w"
+    request = small_request(singles=60)
+    with pytest.raises(Stopped):
+        build(request, out, progress=stop_at(stage, number))
+    assert not out.exists()
+    staging = staging_folder(out)
+    kept = {p: p.stat().st_mtime_ns for p in staging.glob("*-0*.parquet")}
+    written: list[str] = []
+    build(request, out, progress=lambda s, d, t: written.append(f"{s} {d}/{t}"))
+    assert hashes(out) == hashes(text_world)
+    assert not staging.exists()
+    if kept:
+        assert "entities 1/1" in written[2:4]  # told as done before anything was written
+
+
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    code = textwrap.dedent(f"""
+        import multiprocessing, os, signal, sys
+        sys.path.insert(0, {str(Path(small_worlds.__file__).parent)!r})
+        from pathlib import Path
+        from small_worlds import small_request
+        from simulator.world.build.folder import build
+
+        def tell(stage, done, total):
+            if stage == "pages" and done == 1:
+                print(*(p.pid for p in multiprocessing.active_children()), flush=True)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        if __name__ == "__main__":
+            out = Path({str(tmp_path / "w")!r})
+            build(small_request(singles=60), out, workers=2, progress=tell)
+    """)
+    (tmp_path / "main.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "main.py")], capture_output=True, text=True, check=False
+    )
+    workers = [int(pid) for pid in done.stdout.split()]
+    assert len(workers) == 2, done.stderr[-2000:]
+    deadline = time.monotonic() + 60
+    while any(is_running(pid) for pid in workers):
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
+    code = textwrap.dedent(f"""
+        import os, signal, sys
+        sys.path.insert(0, {str(Path(small_worlds.__file__).parent)!r})
+        from pathlib import Path
+        from small_worlds import small_request
+        from simulator.world.build.folder import build
+
+        def tell(stage, done, total):
+            if stage == "pages" and done == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        build(small_request(singles=60), Path({str(tmp_path / "w")!r}), progress=tell)
+    """)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    assert not (tmp_path / "w").exists()
+    build(small_request(singles=60), tmp_path / "w")
+    assert hashes(tmp_path / "w") == hashes(text_world)
+
+
+def test_an_interrupted_build_of_another_seed_is_not_continued(tmp_path: Path) -> None:
+    out = tmp_path / "w"
+    with pytest.raises(Stopped):
+        build(small_request(5), out, progress=stop_at("pages", 1))
+    with pytest.raises(ConflictError, match=r"interrupted build of seed 5.*--fresh"):
+        build(small_request(6), out)
+    build(small_request(6), out, fresh=True)
+    assert read_manifest(out)["seed"] == 6
+    assert not staging_folder(out).exists()
+
+
+def test_the_target_is_never_overwritten(text_world: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConflictError, match="this very world"):
+        build(small_request(singles=60), text_world)
+    with pytest.raises(ConflictError, match="a world of seed 5"):
+        build(small_request(9), text_world)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/thesis.txt").write_text("mine")
+    with pytest.raises(ConflictError, match="not empty and no world"):
+        build(small_request(), tmp_path / "full")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ConflictError, match="is a file"):
+        build(small_request(), tmp_path / "file")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "full"]
+
+
+def test_an_empty_folder_is_a_fine_target(text_world: Path, tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    build(small_request(singles=60), tmp_path / "w")
+    assert hashes(tmp_path / "w") == hashes(text_world)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"seed": 1, "sessions": 0}, "0 conversations"),
+        ({"seed": 1, "sessions": -3}, "-3 conversations"),
+        ({"seed": 1, "sessions": 10**7}, "1 to 20,000"),
+        ({"seed": -1}, "seed -1"),
+        ({"seed": 1 << 40}, "out of range"),
+        ({"seed": 1, "size": "huge"}, "mini and crag-mm"),
+    ],
+)
+def test_an_impossible_request_is_refused(arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        make_request(**arguments)  # type: ignore[arg-type]
+
+
+def test_no_workers_build_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="0 workers"):
+        build(small_request(), tmp_path / "w", workers=0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_too_small_is_noticed_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 9, 1 << 20))
+    with pytest.raises(UsageError, match="GB free"):
+        build(small_request(), tmp_path / "w")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_fills_up_leaves_whole_parts_only(
+    text_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync, calls = os.fsync, iter(range(1000))
+
+    def full(handle: int) -> None:
+        if next(calls) >= 8:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"disk is full.*continues where it stopped"):
+        build(small_request(singles=60), tmp_path / "w")
+    monkeypatch.undo()
+    assert not (tmp_path / "w").exists()
+    assert not list(tmp_path.rglob("*.tmp"))
+    build(small_request(singles=60), tmp_path / "w")
+    assert hashes(tmp_path / "w") == hashes(text_world)
+
+
+def test_one_builder_at_a_time(tmp_path: Path) -> None:
+    out = tmp_path / "w"
+
+    def second(stage: str, done: int, total: int) -> None:
+        if (stage, done) == ("pages", 1):
+            with pytest.raises(ConflictError, match="in use by another build"):
+                build(small_request(), out)
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        build(small_request(), out, progress=second)
+
+
+def test_published_proportions() -> None:
+    request = make_request(1)
+    assert (request.conversations, request.singles) == (1956, 6462)
+    assert (request.kg_pictures, request.entities) == (68_000, 27_840)
+    half = make_request(1, 978)
+    assert (half.singles, half.kg_pictures) == (3231, 34_000)
+    assert needed_bytes(half) == pytest.approx(needed_bytes(request) / 2, rel=0.05)
+
+
+def test_no_world_in_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"is no world.*mmrag world new"):
+        read_manifest(tmp_path)
+
+
+def test_the_request_alone_decides(tmp_path: Path) -> None:
+    """Changing anything in a request makes it another request for the resume check."""
+    base = small_request()
+    identities = {
+        builder._identity(r) for r in (base, replace(base, jpeg=50), replace(base, seed=6))
+    }
+    assert len(identities) == 3
