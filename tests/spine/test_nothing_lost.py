@@ -357,7 +357,7 @@ def test_a_moved_run_leaves_its_successor_alone(tmp_path: Path, sessions: list[S
 
 FORKS = """
 import os, sys, time
-from simulator.store import RunStore
+from simulator.store.run_store import RunStore
 with RunStore({folder!r}) as store:
     store.set_meta("judge", "x")
     child = os.fork()
@@ -417,7 +417,7 @@ def test_the_lock_names_who_has_it(tmp_path: Path) -> None:
     """A program that inherited the lock's file outlives the run that opened it."""
     code = (
         "import os, subprocess, sys\n"
-        "from simulator.store import RunStore\n"
+        "from simulator.store.run_store import RunStore\n"
         f"store = RunStore({str(tmp_path)!r})\n"
         "fds = [int(n) for n in os.listdir('/proc/self/fd')\n"
         "       if os.path.realpath(f'/proc/self/fd/{n}').endswith('/lock')]\n"

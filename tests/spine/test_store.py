@@ -131,7 +131,9 @@ def test_a_file_that_cannot_be_locked_is_no_second_writer(
 def test_a_second_writer_is_refused_and_readers_are_not(tmp_path: Path) -> None:
     with RunStore(tmp_path / "run") as store:
         store.set_meta("judge", "x")
-        code = f"from simulator.store import RunStore; RunStore({str(tmp_path / 'run')!r})"
+        code = (
+            f"from simulator.store.run_store import RunStore; RunStore({str(tmp_path / 'run')!r})"
+        )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.returncode != 0
         assert "another process (pid" in done.stderr
