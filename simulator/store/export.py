@@ -13,8 +13,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, SpecError, StoreError
 from mmrag.files import appearing
-from mmrag.records import Session, Turn, TurnResult, encode
-from simulator.run.engine import outcome_of
+from mmrag.records import Session, Turn, TurnResult, encode, outcome_of
 from simulator.store.run_store import RunReader
 
 FORMATS = ("parquet", "jsonl", "hf")

@@ -23,8 +23,7 @@ import msgspec
 from mmrag.errors import ImageError, MmragError, StoreError
 from mmrag.files import write_bytes
 from mmrag.images import LazyImage
-from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode
-from simulator.run.engine import reply_status
+from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode, reply_status
 from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
 
