@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and a lock that one builder holds."""
+"""Files that appear whole or not at all, and locks that end with the process that took them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import threading
+import weakref
 from collections.abc import Generator
 from pathlib import Path
 
@@ -15,21 +17,33 @@ from mmrag.errors import ConflictError, StoreError, UsageError
 
 
 @contextlib.contextmanager
-def appearing(path: Path) -> Generator[Path]:
-    """A temporary path that takes its name when everything written there is on the disk."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+def appearing(path: Path, *, lasting: bool = True) -> Generator[Path]:
+    """A temporary path that takes its name when everything written there is on the disk.
+
+    What is not `lasting` (made again at will, or many small files) does not wait for the disk:
+    it is whole after a crash of the process, but perhaps not after one of the machine.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
+        if lasting:
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
         temporary.replace(path)
-        handle = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        if lasting:
+            sync_folder(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what went wrong before is what must be told
+            temporary.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder, so that renames inside it survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def clear_unfinished(folder: Path) -> None:
@@ -38,30 +52,94 @@ def clear_unfinished(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def write_bytes(path: Path, data: bytes, *, lasting: bool = True) -> None:
+    """A file, atomically."""
+    with appearing(path, lasting=lasting) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: Path, text: str, *, lasting: bool = True) -> None:
+    """A file of UTF-8, atomically."""
+    write_bytes(path, text.encode(), lasting=lasting)
+
+
 def write_json(path: Path, value: object) -> None:
     """A small JSON file, atomically."""
-    with appearing(path) as temporary:
-        data = msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=1)
-        temporary.write_bytes(data + b"\n")
+    data = msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=1)
+    write_bytes(path, data + b"\n")
+
+
+class FileLock:
+    """Held from its making until `release`. A child that is forked meanwhile does not hold it.
+
+    `busy` says what another holder does and what to do about it: "is writing this run. Wait …".
+    """
+
+    def __init__(self, path: Path, busy: str) -> None:
+        self.path = path
+        self._file: int | None = _take(path, busy)
+        _held.add(self)
+
+    @property
+    def held(self) -> bool:
+        """False after `release`, and in a forked child."""
+        return self._file is not None
+
+    def is_in_place(self) -> bool:
+        """Whether the file is still where it was when the lock was taken."""
+        assert self._file is not None
+        return _is_same(self.path, os.fstat(self._file))
+
+    def release(self) -> None:
+        """Let others in, also where a child still has the file open."""
+        if self._file is not None:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            self._close()
+
+    def left_in_child(self) -> None:
+        """Forget the lock in a forked child: closing the file there takes nothing from us."""
+        self._close()
+
+    def _close(self) -> None:
+        _held.discard(self)
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock at this moment."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False
+
+
+OWNER = ".lock"
+"""The file by which `owning` holds a folder."""
 
 
 @contextlib.contextmanager
 def owning(folder: Path) -> Generator[None]:
-    """Be the only one who writes into a folder; Chroma itself has no lock between processes."""
+    """Be the only one who builds in a folder, which is made if need be."""
     make_folder(folder)
     try:
-        file = (folder / ".lock").open("w")
+        lock = FileLock(folder / OWNER, "is building here. Wait for it, or choose another --out.")
     except OSError as error:
         raise _unwritable(folder, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise ConflictError(
-                f"{folder}: another process is building this index. Wait for it, or choose "
-                "another --out."
-            ) from error
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def make_folder(folder: Path) -> None:
@@ -70,13 +148,6 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(folder, error) from error
-
-
-def _unwritable(folder: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"{folder}: cannot be made or written to ({error.strerror}); choose "
-        "another folder, or make this one writable."
-    )
 
 
 def file_sha256(path: Path) -> str:
@@ -89,3 +160,64 @@ def file_sha256(path: Path) -> str:
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror}).") from error
     return digest.hexdigest()
+
+
+def _unwritable(folder: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"{folder}: cannot be made or written to ({error.strerror}); choose "
+        "another folder, or make this one writable."
+    )
+
+
+def _take(path: Path, busy: str) -> int:
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(file, 0)
+        os.pwrite(file, str(os.getpid()).encode(), 0)
+    except BlockingIOError as error:
+        holder = _holder(file)
+        os.close(file)
+        raise ConflictError(f"{path.parent}: another process (pid {holder}) {busy}") from error
+    except OSError:  # a file system without locks, or without room
+        os.close(file)
+        raise
+    return file
+
+
+def _holder(file: int) -> str:
+    """Who has the lock: who wrote its name there, unless another has outlived it."""
+    named = os.pread(file, 32, 0).decode(errors="replace").strip()
+    having = _processes_with(file)
+    if not having or named in having:
+        return named or "unknown"
+    return ", ".join(having)
+
+
+def _processes_with(file: int) -> list[str]:
+    """Processes that have the same file open, where the system tells (Linux)."""
+    wanted, found = os.fstat(file), list[str]()
+    mine = Path(f"/proc/{os.getpid()}/fd/{file}")
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(_is_same(path, wanted) for path in (process / "fd").iterdir() if path != mine):
+                found.append(process.name)
+    return sorted(found, key=int)
+
+
+def _is_same(path: Path, wanted: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), wanted)
+    except OSError:
+        return False
+
+
+_held: weakref.WeakSet[FileLock] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for lock in list(_held):
+        lock.left_in_child()
+
+
+os.register_at_fork(after_in_child=_forked)

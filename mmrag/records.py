@@ -275,6 +275,20 @@ class TurnResult(Record, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
+def outcome_of(result: TurnResult) -> Outcome:
+    """What a turn counts as: a failure of the infrastructure is unscored."""
+    return Outcome.UNSCORED if result.verdict is None else result.verdict.outcome
+
+
+def reply_status(reply: Reply, verdict: Verdict | None) -> Status:
+    """Status of a turn that has a reply, given what the judge made of it."""
+    if verdict is None or verdict.outcome is Outcome.UNSCORED:
+        return Status.JUDGE_ERROR
+    if reply.abstained or verdict.outcome is Outcome.MISSING:
+        return Status.ABSTAINED
+    return Status.ANSWERED
+
+
 def encode(record: Any) -> bytes:
     """A record as JSON bytes; fields in declaration order, so equal records give equal bytes."""
     return _ENCODER.encode(record)

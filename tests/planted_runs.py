@@ -27,9 +27,9 @@ from mmrag.records import (
     TurnResult,
     Usage,
     Verdict,
+    outcome_of,
 )
 from simulator.run.config import RunConfig
-from simulator.run.engine import outcome_of
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunStore
 

@@ -59,6 +59,16 @@ def test_arrows_point_down() -> None:
     assert not wrong, wrong
 
 
+def test_what_is_kept_knows_nothing_of_how_it_was_made() -> None:
+    wrong = [
+        name
+        for name, path in modules().items()
+        if name.startswith("simulator.store")
+        and any(i.startswith("simulator.run.engine") for i in imports(path, name))
+    ]
+    assert not wrong, wrong
+
+
 def test_no_import_cycles() -> None:
     known = modules()
     graph = {

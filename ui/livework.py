@@ -7,7 +7,6 @@ no truth to judge by.
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
 import threading
 import time
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag.errors import MmragError, UsageError
+from mmrag.errors import Denied, UsageError, words
 from mmrag.images import LazyImage
 from mmrag.protocols import Agent, Resources
 from mmrag.records import (
@@ -29,11 +28,11 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )
-from mmrag.tokens import TokenLimit
+from simulator.run.engine import Asked, Rules, ask_turn
 
 MAX_TURNS = 12
 MAX_QUERY = 2000
-SECONDS = 60.0
+RULES = Rules(seconds=60.0)
 """Longer than in an evaluation: a person waits, and the first turn loads the models."""
 
 MakeResources = Callable[[], Resources]
@@ -132,26 +131,18 @@ def next_query(talk: LiveTalk, text: str) -> Query:
 async def ask(talk: LiveTalk, agent: Agent, query: Query) -> LiveTalk:
     """Ask one more turn; the talk with its result, also where the agent failed."""
     began = time.perf_counter()
-    reply, status, error = None, Status.ANSWERED, None
     try:
-        async with asyncio.timeout(SECONDS):
-            reply = TokenLimit().cut(await agent.answer(query))
-    except TimeoutError:
-        status, error = Status.TIMEOUT, f"no reply within {SECONDS:g} s"
-    except MmragError as problem:
-        status, error = Status.AGENT_ERROR, str(problem)
-    except Exception as problem:  # any agent may be tried here
-        status, error = Status.AGENT_ERROR, f"{type(problem).__name__}: {problem}"
-    if reply is not None and reply.abstained:
-        status = Status.ABSTAINED
+        asked = await ask_turn(agent, query, RULES)
+    except Denied as problem:  # it ends a run; here the visitor is told
+        asked = Asked(None, Status.AGENT_ERROR, words(problem), time.perf_counter() - began)
     result = TurnResult(
         session_id=query.session_id,
         turn_index=query.turn_index,
-        status=status,
+        status=asked.status,
         query=query.text,
-        reply=reply,
-        error=error,
-        seconds=time.perf_counter() - began,
+        reply=asked.reply,
+        error=asked.error,
+        seconds=asked.seconds,
     )
     return msgspec.structs.replace(
         talk, exchanges=[*talk.exchanges, result], started=talk.started or query.query_time or ""

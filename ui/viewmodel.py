@@ -24,8 +24,8 @@ from mmrag.records import (
     Turn,
     TurnResult,
     Verdict,
+    outcome_of,
 )
-from simulator.run.engine import outcome_of
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 from ui.catalogue import stop_policy

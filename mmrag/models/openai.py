@@ -35,6 +35,7 @@ from mmrag.models.refusals import (
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import Spec
+from mmrag.retries import doubled, retried
 
 MAX_BODY = 8 << 20
 """Largest response that is read, in bytes."""
@@ -105,22 +106,27 @@ class OpenAIModel:
         """One completion, retried within bounds; usage is that of the attempt that was answered."""
         body = self._body(messages, options)
         client, limit = self._connection()
-        problem: ServiceError = ServiceError(f"{self._where}: not asked.")
-        for attempt in range(self._retries + 1):
+
+        async def attempt(before: int) -> Completion | _Miss:
             async with limit.slot() as mark:
                 outcome = await self._attempt(client, body)
                 if isinstance(outcome, Completion):
                     limit.succeeded()
-                    return outcome
-                problem, wait = outcome.error, outcome.wait
-                if outcome.status == 429:
+                elif outcome.status == 429:
                     limit.refused(mark)
                 elif outcome.status >= 500 or outcome.status == 0:
-                    limit.pause(min(self._backoff(attempt), 5.0))
-            if not outcome.again or attempt == self._retries:
-                break
-            await asyncio.sleep(wait if wait is not None else self._backoff(attempt))
-        raise problem
+                    limit.pause(min(self._backoff(before), 5.0))
+            return outcome
+
+        outcome = await retried(attempt, self._retries, self._pause)
+        if isinstance(outcome, _Miss):
+            raise outcome.error
+        return outcome
+
+    def _pause(self, before: int, outcome: Completion | _Miss) -> float | None:
+        if isinstance(outcome, Completion) or not outcome.again:
+            return None
+        return self._backoff(before) if outcome.wait is None else outcome.wait
 
     async def _attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Completion | _Miss:
         headers = {"content-type": "application/json", **ASK_PLAIN}
@@ -246,9 +252,9 @@ class OpenAIModel:
             "content": [*pictures, {"type": "text", "text": message.text}],
         }
 
-    def _backoff(self, attempt: int) -> float:
+    def _backoff(self, before: int) -> float:
         """Exponential with full jitter, so that conversations do not come back in step."""
-        top = min(self._first_wait * 2**attempt, LONGEST_WAIT)
+        top = doubled(self._first_wait, before, LONGEST_WAIT)
         return top * (0.5 + 0.5 * self._jitter.random())
 
     @property

@@ -375,7 +375,7 @@ def _here(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
 
 def _scores(trials: list[Any]) -> list[Any]:
     from mmrag.metrics.protocols import TurnScore
-    from simulator.run.engine import outcome_of
+    from mmrag.records import outcome_of
 
     return [
         TurnScore(

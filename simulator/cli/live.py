@@ -31,7 +31,7 @@ class Tally:
 
     def add(self, progress: Progress) -> None:
         """Count one conversation."""
-        from simulator.run.engine import outcome_of
+        from mmrag.records import outcome_of
 
         row = self.conditions.pop(progress.degradation, None) or {}
         self.conditions[progress.degradation] = row  # last worked on stands last

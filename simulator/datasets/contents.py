@@ -13,8 +13,8 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from mmrag.errors import DataError
-from simulator.world.build.table_parts import file_sha256
+from mmrag.errors import DataError, StoreError
+from mmrag.files import file_sha256
 
 SETTLED = 2.0
 """Seconds that a file must have lain still for its hash to be kept: it could change once more
@@ -40,6 +40,8 @@ class Contents:
             digest = file_sha256(path)
             if settled and _state(path) == before:
                 self._keep(name, before, digest)
+        except StoreError as error:
+            raise DataError(str(error)) from error
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
         return digest

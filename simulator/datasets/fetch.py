@@ -13,13 +13,13 @@ import hashlib
 import ipaddress
 import os
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import ImageError, StoreError
+from mmrag.files import write_bytes
 from mmrag.images import MAX_BYTES, size_of
 
 if TYPE_CHECKING:
@@ -188,6 +188,4 @@ def _check_picture(data: bytes, url: str) -> None:
 
 def _write(place: Path, data: bytes) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.with_suffix(f".{os.getpid()}-{time.monotonic_ns()}")
-    temporary.write_bytes(data)
-    temporary.replace(place)
+    write_bytes(place, data, lasting=False)

@@ -262,8 +262,8 @@ def print_figures(figures: dict[str, Any]) -> None:
             title=f"{part}: {figures['world']}, {figures['split']}",
             box=None,
             pad_edge=False,
-            caption=f"@k is hit@k: a relevant result is among the first k. MRR: mean of 1 / rank of the "
-            f"first relevant one, 0 beyond {max(KS)}. recall@k: `--json`.",
+            caption="@k is hit@k: a relevant result is among the first k. MRR: mean of 1 / rank of "
+            f"the first relevant one, 0 beyond {max(KS)}. recall@k: `--json`.",
         )
         for name in ("way", "queries", *(f"@{k}" for k in KS), "MRR", "nDCG@10"):
             table.add_column(name, justify="left" if name == "way" else "right")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import suppress
@@ -24,6 +23,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import ConflictError, DataError, MmragError
+from mmrag.files import write_bytes
 from mmrag.images import LazyImage
 from mmrag.records import Box, Json, Polygon
 from simulator.optics.pipeline import degrade
@@ -320,9 +320,4 @@ def _dump(line: Json) -> str:
 
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_bytes(path, data, lasting=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from mmrag.agents.checking import checked
 from mmrag.agents.clock import CLOCK, TurnClock
@@ -30,7 +31,10 @@ from mmrag.records import (
     Turn,
     TurnResult,
     Verdict,
+    outcome_of,
+    reply_status,
 )
+from mmrag.retries import doubled, retried
 from mmrag.tokens import TokenLimit
 from simulator.run.slots import Place
 
@@ -80,14 +84,13 @@ async def hold_conversation(
     for it is not the agent's time.
     """
     results = list(done)
-    limit = TokenLimit(rules.max_tokens)
     for turn in session.turns[len(results) :]:
         if not rules.ask_after_stop and _stopped(session, results, stop):
             skipped = [_skipped(session, later) for later in session.turns[len(results) :]]
             await commit(*skipped)
             return [*results, *skipped]
         query = _query(session, turn, _history(session, results, rules))
-        result = await _one_turn(session, turn, query, agent, judge, rules, limit, place)
+        result = await _one_turn(session, turn, query, agent, judge, rules, place)
         await commit(result)
         results.append(result)
     return results
@@ -98,20 +101,38 @@ def broken_turns(session: Session, error: DataError) -> list[TurnResult]:
     return [_result(session, turn, Status.DATA_ERROR, error=str(error)) for turn in session.turns]
 
 
-def outcome_of(result: TurnResult) -> Outcome:
-    """What a turn counts as: a failure of the infrastructure is unscored."""
-    if result.verdict is None:
-        return Outcome.UNSCORED
-    return result.verdict.outcome
+class Asked(NamedTuple):
+    """What came of asking one turn."""
+
+    reply: Reply | None
+    status: Status
+    """What it comes to before anybody judged the reply."""
+    error: str | None
+    seconds: float
+    """Of the agent's time, over all attempts."""
 
 
-def reply_status(reply: Reply, verdict: Verdict | None) -> Status:
-    """Status of a turn that has a reply, given what the judge made of it."""
-    if verdict is None or verdict.outcome is Outcome.UNSCORED:
-        return Status.JUDGE_ERROR
-    if reply.abstained or verdict.outcome is Outcome.MISSING:
-        return Status.ABSTAINED
-    return Status.ANSWERED
+async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> Asked:
+    """Ask one turn as the rules say: in time, with a reply that can be kept, cut to its limit.
+
+    An agent that fails costs its turn only. `Denied` alone is raised: the next turn would be
+    refused like this one.
+    """
+    spent = 0.0
+
+    async def attempt(_before: int) -> Asked:
+        nonlocal spent
+        asked = await _ask_once(agent, query, rules)
+        spent += asked.seconds
+        return asked._replace(seconds=spent)
+
+    return await retried(attempt, rules.retries, _pause)
+
+
+def _pause(before: int, asked: Asked) -> float | None:
+    if asked.status in (Status.AGENT_ERROR, Status.TIMEOUT):
+        return doubled(0.2, before, 5.0)
+    return None
 
 
 async def _one_turn(
@@ -121,14 +142,12 @@ async def _one_turn(
     agent: Agent,
     judge: Judge,
     rules: Rules,
-    limit: TokenLimit,
     place: Place,
 ) -> TurnResult:
     async with place():
-        reply, status, error, seconds = await _ask(agent, query, rules)
+        reply, status, error, seconds = await ask_turn(agent, query, rules)
     if reply is None:
         return _result(session, turn, status, error=error, seconds=seconds)
-    reply = limit.cut(reply)
     if not any(text.strip() for text in turn.reference.all_texts):
         return _result(
             session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds
@@ -166,29 +185,23 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
     return verdict, None
 
 
-async def _ask(
-    agent: Agent, query: Query, rules: Rules
-) -> tuple[Reply | None, Status, str | None, float]:
-    status, error, seconds = Status.AGENT_ERROR, None, 0.0
-    limit = turn_seconds(agent, rules.seconds)
-    for attempt in range(rules.retries + 1):
-        if attempt:
-            await asyncio.sleep(min(0.1 * 2**attempt, 5.0))
-        clock = TurnClock()
-        try:
-            reply = await _in_time(agent, query, clock, limit)
-        except _TooLate:
-            status, error = Status.TIMEOUT, f"no reply within {limit:g} s"
-        except Denied:  # the next turn would be refused like this one: it ends the run
-            raise
-        except DataError as problem:
-            return None, Status.DATA_ERROR, words(problem), seconds + clock.seconds
-        except Exception as problem:  # the agent under test is somebody else's code
-            status, error = Status.AGENT_ERROR, words(problem)
-        else:
-            return reply, Status.ANSWERED, None, seconds + clock.seconds
-        seconds += clock.seconds
-    return None, status, error, seconds
+async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
+    clock, seconds = TurnClock(), turn_seconds(agent, rules.seconds)
+    reply, error = None, None
+    try:
+        reply = await _in_time(agent, query, clock, seconds)
+        status = Status.ABSTAINED if reply.abstained else Status.ANSWERED
+    except _TooLate:
+        status, error = Status.TIMEOUT, f"no reply within {seconds:g} s"
+    except Denied:
+        raise
+    except DataError as problem:
+        status, error = Status.DATA_ERROR, words(problem)
+    except Exception as problem:  # the agent under test is somebody else's code
+        status, error = Status.AGENT_ERROR, words(problem)
+    else:
+        reply = TokenLimit(rules.max_tokens).cut(reply)
+    return Asked(reply, status, error, clock.seconds)
 
 
 class _TooLate(Exception):

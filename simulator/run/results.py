@@ -9,9 +9,8 @@ import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.metrics.protocols import TurnScore, score
-from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult
+from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult, outcome_of
 from simulator.counting import counted
-from simulator.run.engine import outcome_of
 from simulator.run.official import Said, as_in_kit
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader

@@ -12,8 +12,8 @@ from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
 from mmrag.metrics.protocols import StopRule, TurnScore
 from mmrag.protocols import Agent, Judge
-from mmrag.records import Record, Session, Step, TurnResult
-from simulator.run.engine import Rules, hold_conversation, outcome_of
+from mmrag.records import Record, Session, Step, TurnResult, outcome_of
+from simulator.run.engine import Rules, hold_conversation
 from simulator.run.slots import Places
 
 Told = Callable[[int], None]

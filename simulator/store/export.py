@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import tempfile
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from mmrag.errors import ConflictError, SpecError, StoreError
-from mmrag.records import Session, Turn, TurnResult, encode
-from simulator.run.engine import outcome_of
+from mmrag.files import appearing
+from mmrag.records import Session, Turn, TurnResult, encode, outcome_of
 from simulator.store.run_store import RunReader
 
 FORMATS = ("parquet", "jsonl", "hf")
@@ -39,7 +38,7 @@ def export_run(run: RunReader, out: Path, kind: str) -> int:
         out.parent.mkdir(parents=True, exist_ok=True)
         if kind == "hf":
             return _hugging_face(run, out)
-        with _whole(out) as temporary:
+        with appearing(out) as temporary:
             return (_jsonl if kind == "jsonl" else _parquet)(turn_rows(run), temporary)
     except OSError as error:
         raise StoreError(
@@ -180,15 +179,3 @@ def _chunks(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str
 def _reason(error: OSError) -> str:
     """Arrow puts its own words, temporary name included, where the system's reason belongs."""
     return os.strerror(error.errno) if error.errno else str(error)
-
-
-@contextlib.contextmanager
-def _whole(out: Path) -> Generator[Path, None, None]:
-    """A file that appears under its name only when it is complete."""
-    temporary = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
-        yield temporary
-        temporary.replace(out)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()

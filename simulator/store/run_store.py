@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import queue
 import sqlite3
 import threading
@@ -22,9 +21,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.errors import ImageError, MmragError, StoreError
+from mmrag.files import write_bytes
 from mmrag.images import LazyImage
-from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode
-from simulator.run.engine import reply_status
+from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode, reply_status
 from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
 
@@ -503,16 +502,7 @@ class ImageFolder:
         if not path.parent.is_dir():
             self.folder.mkdir(exist_ok=True)  # not its parents: a moved run is not made anew
             path.parent.mkdir(exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        try:
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_bytes(path, data)
 
 
 class _Job:

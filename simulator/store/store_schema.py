@@ -12,8 +12,9 @@ from pathlib import Path
 import msgspec
 
 from mmrag.errors import StoreError
+from mmrag.files import is_locked
 from simulator.store import tally
-from simulator.store.run_lock import is_locked
+from simulator.store.run_lock import LOCK
 from simulator.store.tally import CommitCount, Ledger, Tally
 
 FILE = "run.sqlite"
@@ -168,7 +169,7 @@ def _opens_in_place(path: Path) -> bool:
     with path.open("rb") as file:
         is_wal = file.read(20)[18:] == b"\x02\x02"
     beside = all(Path(f"{path}{end}").is_file() for end in ("-wal", "-shm"))
-    return not is_wal or beside or is_locked(path.parent)
+    return not is_wal or beside or is_locked(path.parent / LOCK)
 
 
 def _connect_to_copy(path: Path) -> sqlite3.Connection:

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
+from mmrag.files import appearing, clear_unfinished
 
 KEY = "tally"
 """Under which `meta` keeps it. The row does not count itself."""
@@ -73,14 +74,10 @@ class CommitCount:
 
     def start(self, tally: Tally) -> None:
         """Put the file there, whole, before the run says that it is open."""
-        temporary = self.path.with_name(f"{self.path.name}.new")
-        self._file = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
-        self.write(tally)
-        os.fsync(self._file)
-        temporary.replace(self.path)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        clear_unfinished(self.path.parent)
+        with appearing(self.path) as temporary:
+            self._file = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+            self.write(tally)
 
     def write(self, tally: Tally) -> None:
         """Tell of a commit that is on disk."""

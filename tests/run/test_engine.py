@@ -18,8 +18,9 @@ from mmrag.records import (
     Status,
     TurnResult,
     Verdict,
+    outcome_of,
 )
-from simulator.run.engine import Rules, hold_conversation, outcome_of
+from simulator.run.engine import Rules, hold_conversation
 from simulator.run.rejudge import rejudge_run
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunStore

@@ -58,7 +58,7 @@ def committed(folder: Path) -> int:
 def test_killed_ten_times_it_ends_with_the_same_aggregate(tmp_path: Path) -> None:
     rng = random.Random(20261121)
     killed, progress = tmp_path / "killed", [0]
-    for attempt in range(10):
+    for _ in range(10):
         process = subprocess.Popen(program(killed), stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import io
 from pathlib import Path
@@ -12,10 +13,11 @@ from PIL import Image
 from ui_agents import Watched
 from ui_parts import picture
 
-from mmrag.errors import UsageError
+from mmrag.errors import Denied, UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
-from mmrag.records import Status
+from mmrag.records import Query, Reply, Status, Step
+from simulator.run.engine import Rules
 from simulator.store.run_store import RunReader
 from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.app import VISITORS, LiveSetup, build
@@ -64,6 +66,52 @@ def test_a_failure_is_told_and_is_no_history() -> None:
     assert failed.exchanges[0].status is Status.AGENT_ERROR
     assert failed.history == ()
     assert talk("go on", failed).exchanges[1].status is Status.ANSWERED
+
+
+def test_a_reply_that_cannot_be_kept_is_a_failure_and_the_talk_can_be_saved(tmp_path: Path) -> None:
+    class Careless:
+        async def answer(self, query: Query) -> Reply:
+            return Reply(text="a kettle", trace=(Step(name="seen", info={"what": object()}),))
+
+    begun = LiveTalk("careless", image=LazyImage.from_bytes(picture(1)))
+    held = asyncio.run(ask(begun, Careless(), next_query(begun, "what is it?")))
+    assert held.exchanges[0].status is Status.AGENT_ERROR
+    assert "cannot be kept" in (held.exchanges[0].error or "")
+    assert save(held, tmp_path).is_dir()
+
+
+def test_an_agent_that_will_not_end_does_not_keep_the_visitor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stubborn:
+        async def answer(self, query: Query) -> Reply:
+            for _ in range(100):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0.05)
+            return Reply(text="at last")
+
+    async def hold() -> LiveTalk:
+        begun = LiveTalk("stubborn", image=LazyImage.from_bytes(picture(1)))
+        work = asyncio.create_task(ask(begun, Stubborn(), next_query(begun, "what is it?")))
+        done, _ = await asyncio.wait([work], timeout=2)
+        assert done, "the visitor still waits"
+        return work.result()
+
+    monkeypatch.setattr("ui.livework.RULES", Rules(seconds=0.1))
+    assert asyncio.run(hold()).exchanges[0].status is Status.TIMEOUT
+
+
+def test_a_server_that_refuses_the_key_is_told() -> None:
+    class Refused:
+        async def answer(self, query: Query) -> Reply:
+            raise Denied("no such key")
+
+    begun = LiveTalk("refused", image=LazyImage.from_bytes(picture(1)))
+    held = asyncio.run(ask(begun, Refused(), next_query(begun, "what is it?")))
+    assert (held.exchanges[0].status, held.exchanges[0].error) == (
+        Status.AGENT_ERROR,
+        "no such key",
+    )
 
 
 def test_what_cannot_be_asked() -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mmrag.bodies import ASK_PLAIN, Body
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
+from mmrag.retries import doubled
 from mmrag.search.serving.deadlines import within
 
 T = TypeVar("T")
@@ -165,11 +166,11 @@ def guarded(action: Callable[[], T], where: str, *, seconds: float | None = None
     """
     if seconds is None:
         return _local(action, where)
-    for attempt in range(1, _TRIES):
+    for before in range(_TRIES - 1):
         try:
             return _remote(action, where, seconds)
         except (ServiceTimeout, Unavailable):
-            time.sleep(_PAUSE * 2 ** (attempt - 1))
+            time.sleep(doubled(_PAUSE, before, 5.0))
     return _remote(action, where, seconds)
 
 

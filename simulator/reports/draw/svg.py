@@ -1,4 +1,4 @@
-"""A small drawing surface with two outputs: SVG that follows the page's theme, and PNG.
+"""A small drawing surface: SVG that follows the page's theme.
 
 A chart is a list of marks in pixels with colours by role (`ink`, `grid`, `series-1`, `good`). In
 SVG a role is a CSS class, so that one drawing serves light, dark and print; marks that show a
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Any
 
 Point = tuple[float, float]
@@ -123,23 +122,6 @@ def colour_properties(*, dark: bool) -> str:
     return "".join(f"--{role}:{pair[dark]};" for role, pair in PALETTE.items())
 
 
-def write_png(charts: Sequence[Chart], folder: Path, *, scale: float = 2.0) -> None:
-    """Every chart as `NAME.png` on light ground."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    for chart in charts:
-        figure = Figure(figsize=(chart.width / 100, chart.height / 100), dpi=100 * scale)
-        canvas = FigureCanvasAgg(figure)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_xlim(0, chart.width)
-        axes.set_ylim(chart.height, 0)
-        axes.axis("off")
-        for mark in chart.marks:
-            _png_mark(axes, mark)
-        canvas.print_png(str(folder / f"{chart.name}.png"), metadata={"Software": None})
-
-
 def _svg_mark(mark: Mark) -> str:
     data = ""
     if mark.path and mark.value is not None:
@@ -175,33 +157,6 @@ def _svg_mark(mark: Mark) -> str:
         f'<text x="{x:.1f}" y="{y:.1f}" class="f-{mark.role}" font-size="{mark.radius:g}" '
         f'text-anchor="{mark.anchor}"{weight}{data}>{escape(mark.text)}</text>'
     )
-
-
-def _png_mark(axes: Any, mark: Mark) -> None:
-    from matplotlib.patches import Circle, Polygon, Rectangle
-
-    colour = PALETTE[mark.role][0]
-    (x, y), *_ = mark.points
-    if mark.shape == "line":
-        xs, ys = zip(*mark.points, strict=True)
-        style = (0, (3, 3)) if mark.dashed else "-"
-        axes.plot(xs, ys, color=colour, linewidth=mark.width * 0.72, linestyle=style)
-    elif mark.shape == "area":
-        axes.add_patch(Polygon(mark.points, color=colour, alpha=mark.opacity, linewidth=0))
-    elif mark.shape == "box":
-        right, bottom = mark.points[1]
-        axes.add_patch(Rectangle((x, y), right - x, bottom - y, color=colour, linewidth=0))
-    elif mark.shape in ("dot", "ring"):
-        inside = colour if mark.shape == "dot" else PALETTE["surface"][0]
-        axes.add_patch(
-            Circle((x, y), mark.radius, facecolor=inside, edgecolor=colour, linewidth=1, zorder=3)
-        )
-    else:
-        across = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
-        axes.text(
-            x, y, mark.text.replace("$", r"\$"), color=colour, fontsize=mark.radius * 0.68,
-            ha=across, va="baseline", fontweight="bold" if mark.bold else "normal",
-        )  # fmt: skip
 
 
 def _standalone_style() -> str:

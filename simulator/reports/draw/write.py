@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
+from mmrag.files import write_bytes, write_text
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.reports.read.session_sums import Uncertainty
 from simulator.store.run_store import RunReader
@@ -44,8 +44,8 @@ def make_report(
             (out / "figures").mkdir(exist_ok=True)
             write_turns(loaded, out / "turns.parquet")
             write_slices(list(slice_rows(loaded, how, options.min_n)), out)
-            write_json(report, out / "report.json")
-            write_text(report_page(report, published_rows()), out / "report.html")
+            _write_json(out / "report.json", report)
+            write_text(out / "report.html", report_page(report, published_rows()))
             _write_figures(charts_of(report), out / "figures")
         except OSError as error:
             raise StoreError(
@@ -64,26 +64,19 @@ def write_comparison(comparison: dict[str, Any], out: Path) -> None:
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        write_json(comparison, out / "compare.json")
-        write_text(comparison_markdown(comparison, comparison["gates"]), out / "compare.md")
-        write_text(comparison_page(comparison), out / "compare.html")
+        _write_json(out / "compare.json", comparison)
+        write_text(out / "compare.md", comparison_markdown(comparison, comparison["gates"]))
+        write_text(out / "compare.html", comparison_page(comparison))
     except OSError as error:
         raise StoreError(
             f"{out}: cannot be written ({error.strerror or error}). Choose another --out."
         ) from error
 
 
-def write_json(data: dict[str, Any], path: Path) -> None:
+def _write_json(path: Path, data: dict[str, Any]) -> None:
     """Plain JSON; NaN cannot occur in it, because msgspec would write null for it unnoticed."""
     assert_finite(data)
-    write_text(msgspec.json.format(msgspec.json.encode(data), indent=1).decode(), path)
-
-
-def write_text(text: str, path: Path) -> None:
-    """A file that appears under its name only when it is whole."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    write_bytes(path, msgspec.json.format(msgspec.json.encode(data), indent=1))
 
 
 def assert_finite(data: Any, path: str = "") -> None:
@@ -99,8 +92,7 @@ def assert_finite(data: Any, path: str = "") -> None:
 
 
 def _write_figures(charts: Sequence[Any], folder: Path) -> None:
-    from simulator.reports.draw.svg import svg, write_png
+    from simulator.reports.draw.svg import svg
 
     for chart in charts:
-        write_text(svg(chart, standalone=True), folder / f"{chart.name}.svg")
-    write_png(charts, folder)
+        write_text(folder / f"{chart.name}.svg", svg(chart, standalone=True))

@@ -7,8 +7,6 @@ request alone, so neither the number of workers nor an interruption changes a by
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Generator, Sequence
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.errors import ConflictError, StoreError, UsageError
+from mmrag.files import OWNER, owning, sync_folder, write_bytes
 from simulator.world.build import table_parts, table_rows
 from simulator.world.build.card import dataset_card
 from simulator.world.build.request import Request, needed_bytes
@@ -61,11 +60,11 @@ def build(
     _check_target(request, out)
     _check_staging(request, staging, fresh)
     _check_disk(request, out)
-    with _locked(staging):
+    with owning(staging):
         _check_target(request, out)  # again: another process may just have finished it
         if fresh:
             _empty(staging)
-        table_parts.write_bytes(staging / _REQUEST, _identity(request))
+        write_bytes(staging / _REQUEST, _identity(request))
         tell("plan", 0, 1)
         plan = make_plan(request)
         tell("plan", 1, 1)
@@ -251,12 +250,12 @@ def _finish(plan: table_rows.Plan, staging: Path, out: Path, tell: Progress) -> 
         counts[target.name] = _rows_in(target)
     begun_by = msgspec.json.decode((staging / _REQUEST).read_bytes(), type=dict[str, Any])
     about = _about(plan, begun_by["generator"])
-    table_parts.write_bytes(whole / "README.md", dataset_card(about, counts).encode())
+    write_bytes(whole / "README.md", dataset_card(about, counts).encode())
     manifest = write_manifest(whole, about, counts)
     if out.exists():
         out.rmdir()  # checked to be empty
     whole.rename(out)
-    table_parts.sync_folder(out.parent)
+    sync_folder(out.parent)
     shutil.rmtree(staging)
     tell("join", len(TABLES), len(TABLES))
     return manifest
@@ -348,27 +347,10 @@ def _spelled_out(request: Request) -> dict[str, Any]:
     return msgspec.json.decode(msgspec.json.encode(msgspec.structs.asdict(request)))
 
 
-@contextlib.contextmanager
-def _locked(staging: Path) -> Generator[None]:
-    """Only one process builds a folder at a time. The lock ends with the process."""
-    try:
-        staging.mkdir(parents=True, exist_ok=True)
-        handle = os.open(staging, os.O_RDONLY)
-    except OSError as error:
-        raise UsageError(f"{staging}: cannot be written ({error.strerror}).") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        raise ConflictError(f"{staging} is in use by another build; wait for it.") from error
-    try:
-        yield
-    finally:
-        os.close(handle)
-
-
 def _empty(folder: Path) -> None:
     for path in folder.iterdir():
+        if path.name == OWNER:
+            continue
         if path.is_dir():
             shutil.rmtree(path)
         else:

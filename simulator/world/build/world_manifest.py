@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, SpecError
+from mmrag.files import file_sha256, write_bytes
 from simulator.world.build.table_columns import MANIFEST, SCHEMA_VERSION
-from simulator.world.build.table_parts import file_sha256, write_bytes
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "pyarrow", "jinja2")
 """Libraries whose version can change the bytes of a world."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mmrag.errors import UsageError
+from mmrag.files import write_bytes
 from mmrag.images import LazyImage
 from mmrag.records import Session
 from simulator.datasets.world import read_world
 from simulator.world.build.table_columns import SPLITS
-from simulator.world.build.table_parts import write_bytes
 from simulator.world.build.world_manifest import read_manifest
 
 if TYPE_CHECKING:

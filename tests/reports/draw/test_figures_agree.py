@@ -165,16 +165,12 @@ def test_the_same_run_gives_the_same_report(
         assert (tmp_path / name).read_bytes() == (sweep_report / name).read_bytes(), name
 
 
-def test_figures_come_as_svg_and_png(sweep_report: Path) -> None:
+def test_every_figure_is_a_whole_svg_and_nothing_else(sweep_report: Path) -> None:
     from xml.etree import ElementTree
 
-    from PIL import Image
-
-    names = {path.stem for path in (sweep_report / "figures").glob("*.svg")}
+    names = {path.stem for path in (sweep_report / "figures").iterdir()}
     assert {"severity-low-light", "stages-rotated", "survival", "calibration", "slices"} <= names
-    assert names == {path.stem for path in (sweep_report / "figures").glob("*.png")}
+    assert {path.suffix for path in (sweep_report / "figures").iterdir()} == {".svg"}
     for name in names:
         root = ElementTree.parse(sweep_report / "figures" / f"{name}.svg").getroot()
         assert len(list(root.iter())) > 8
-        with Image.open(sweep_report / "figures" / f"{name}.png") as image:
-            assert len(image.convert("L").getcolors()) > 10, f"{name} is blank"

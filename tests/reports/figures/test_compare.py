@@ -185,7 +185,7 @@ def test_report_on_the_command_line(runs: Path, tmp_path: Path) -> None:
     done = mmrag("report", str(runs / "good"), str(runs / "bad"), "--out", str(out), "--json")
     assert done.returncode == 0, done.stderr
     assert [run["name"] for run in json.loads(done.stdout)["runs"]] == ["good", "bad"]
-    assert (out / "figures" / "1-survival.png").exists()
+    assert (out / "figures" / "1-survival.svg").exists()
     nowhere = mmrag("report", str(tmp_path / "nowhere"))
     assert nowhere.returncode != 0
     assert "is no run" in nowhere.stderr

@@ -233,7 +233,7 @@ def test_one_builder_at_a_time(tmp_path: Path) -> None:
 
     def second(stage: str, done: int, total: int) -> None:
         if (stage, done) == ("pages", 1):
-            with pytest.raises(ConflictError, match="in use by another build"):
+            with pytest.raises(ConflictError, match="is building here"):
                 build(small_request(), out)
             raise Stopped
 
