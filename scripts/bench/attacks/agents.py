@@ -56,7 +56,7 @@ for line in sys.stdin:
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     sys.argv = ["mmrag", *job["arguments"]]
     os.environ["MMRAG_ATTACK"] = job["mark"]
-    from simulator.cli import ending
+    from simulator.evaluation import ending
     ending.GRACE = 1.0
     break
 main()
