@@ -1,1 +1,62 @@
-"""The simulator: worlds, optics, sessions, runs and reports."""
+"""The simulator: show an assistant what smart glasses see, and measure how truthful it stays.
+
+::
+
+    from simulator import evaluate
+
+    run = evaluate("grounded", limit=20)
+    run.score()
+
+docs/python.md has every name of this interface, with an example each. Nothing is loaded before it
+is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mmrag.errors import MmragError
+    from mmrag.records import Query, Reply
+    from simulator.evaluation.evaluate import evaluate
+    from simulator.evaluation.run_folder import Run, load_run
+    from simulator.evaluation.scores import Comparison, Scores
+    from simulator.optics import degrade
+    from simulator.optics.albumentations import Degrade
+
+__all__ = [
+    "Comparison",
+    "Degrade",
+    "MmragError",
+    "Query",
+    "Reply",
+    "Run",
+    "Scores",
+    "degrade",
+    "evaluate",
+    "load_run",
+]
+
+_PLACES = {
+    "Comparison": "simulator.evaluation.scores",
+    "Degrade": "simulator.optics.albumentations",
+    "MmragError": "mmrag.errors",
+    "Query": "mmrag.records",
+    "Reply": "mmrag.records",
+    "Run": "simulator.evaluation.run_folder",
+    "Scores": "simulator.evaluation.scores",
+    "degrade": "simulator.optics",
+    "evaluate": "simulator.evaluation.evaluate",
+    "load_run": "simulator.evaluation.run_folder",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The `mmrag` command. This package is the only place that wires concrete classes together.
+"""The `mmrag` command: it parses flags, calls the application in `simulator.evaluation`, prints.
 
 Each module adds one group of commands and imports nothing heavy at its top: `mmrag --help` must
 answer within 0.3 s, so the work of a command is imported inside it.
@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Any
 
 import typer
 
 from mmrag.errors import MmragError, words
 from simulator.evaluation.ending import command_begins, command_is_done
+from simulator.evaluation.interrupting import Interrupted
 
 _MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 
 
+class _Commands(typer.core.TyperGroup):
+    """All commands: Ctrl-C ends each with a line that says how to go on."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Interrupted as end:
+            typer.echo(str(end), err=True)
+            raise typer.Exit(130) from end
+
+
 def build() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
+        cls=_Commands,
         name="mmrag",
         help="A multimodal, multi-turn QA simulator for wearables.",
         no_args_is_help=True,

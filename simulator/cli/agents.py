@@ -118,7 +118,7 @@ def calibrate(
     from mmrag.agents.grounded.abstain import Calibration
     from mmrag.errors import ConflictError, SpecError
     from mmrag.registry import Spec
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.progress import stage_bars
     from simulator.evaluation.wiring import make_agent, make_judge, make_resources, open_source
     from simulator.run.captures import CaptureOptics, degradations
     from simulator.run.config import RunConfig

@@ -157,7 +157,7 @@ def verdicts_of(
     """Batches of lines with their verdicts, in order, with progress on stderr."""
     import asyncio
 
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.progress import stage_bars
 
     many = getattr(judge, "judge_many", None)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -13,13 +12,7 @@ import typer
 from mmrag.errors import SpecError, UsageError
 from simulator.cli.scoring import score
 from simulator.counting import counted
-from simulator.evaluation.hosting import (
-    Hosting,
-    Isolate,
-    IsolateMemory,
-    IsolateProcesses,
-    ReadySeconds,
-)
+from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
     from simulator.run.config import RunConfig
@@ -29,6 +22,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program."
 Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
+]
+Isolate = Annotated[
+    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
+]
+IsolateMemory = Annotated[
+    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
+]
+IsolateProcesses = Annotated[
+    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
+]
+ReadySeconds = Annotated[
+    float | None,
+    typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
 ]
 
 
@@ -108,17 +114,16 @@ def run(
     if rerun not in (None, "errors"):
         raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
     if dry_run:
-        from simulator.evaluation.estimate import estimate, print_estimate
+        from simulator.cli.estimating import print_estimate
+        from simulator.evaluation.estimate import estimate
 
         found = estimate(settings, folder, like=like, concurrency=concurrency)
         print_estimate(found, as_json=as_json)
         return
-    if rerun and folder.is_dir():
-        forget_failures(folder)
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
-    execute(
-        settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
-        hosting=hosting,
+    _run_and_tell(
+        folder, settings, as_json=as_json, again=bool(rerun) and folder.is_dir(),
+        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
     )  # fmt: skip
 
 
@@ -136,17 +141,12 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
-    from simulator.evaluation.wiring import read_config
-    from simulator.store.run_store import RunReader
+    from simulator.evaluation.run_folder import load_run
 
-    with RunReader(folder) as reader:
-        settings = read_config(reader)
-    if errors:
-        forget_failures(folder)
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
-    execute(
-        settings, folder, concurrency=concurrency, as_json=as_json, max_cost=max_cost,
-        hosting=hosting,
+    _run_and_tell(
+        folder, load_run(folder).settings, as_json=as_json, again=errors,
+        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
     )  # fmt: skip
 
 
@@ -157,28 +157,20 @@ def rejudge(
     as_json: AsJson = False,
 ) -> None:
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
-    import asyncio
+    from simulator.cli.showing import tell_scores
+    from simulator.evaluation.execution import rejudge as judge_again
+    from simulator.evaluation.scores import scores_of
+    from simulator.run.results import options_for
+    from simulator.store.run_store import RunReader
 
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import by_condition, stage_bars, tell_scores
-    from simulator.evaluation.wiring import make_judge
-    from simulator.run.rejudge import rejudge_run
-    from simulator.run.results import options_for, score_run
-    from simulator.store.run_store import RunReader, RunStore
-
-    RunReader(folder).close()  # a folder that is no run is refused, not made one
-    chosen = make_judge(judge)
-    again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
-    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
-        with stage_bars() as advance:
-            work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
-            count = asyncio.run(work)
-        left = store.turn_counts().get("judge_error", 0)
+    count = judge_again(folder, judge, concurrency=concurrency)
+    with RunReader(folder) as reader:
+        left = reader.turn_counts().get("judge_error", 0)
         unscored = f", {left} left unscored" if left else ""
         _say(f"{counted(count, 'reply', 'replies')} judged{unscored}.")
-        options = options_for(store)
-        conditions = {} if as_json else by_condition(store, options)
-        tell_scores(score_run(store, options), options, conditions, as_json=as_json)
+        tell_scores(
+            scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
+        )
 
 
 def show(
@@ -210,14 +202,9 @@ def export(
     ] = None,
 ) -> None:
     """Write a run as Parquet, JSON lines or a Hugging Face data set."""
-    from simulator.store.export import export_run
-    from simulator.store.run_store import RunReader
+    from simulator.evaluation.run_folder import load_run
 
-    by_name = {".parquet": "parquet", ".jsonl": "jsonl", "": "hf"}
-    chosen = kind or by_name.get(out.suffix, out.suffix.lstrip("."))
-    with RunReader(folder) as reader:
-        count = export_run(reader, out, chosen)
-    _say(f"{counted(count, 'turn')} written to {out}.")
+    _say(f"{counted(load_run(folder).export(out, kind), 'turn')} written to {out}.")
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -233,95 +220,39 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def execute(
-    settings: RunConfig,
-    out: Path,
-    *,
-    concurrency: int,
-    as_json: bool,
-    max_cost: float | None,
-    hosting: Hosting,
+def _run_and_tell(
+    folder: Path, settings: RunConfig, *, as_json: bool, again: bool, **how: Any
 ) -> None:
-    """Run or go on with a run and print its scores."""
+    """Run or go on with a run, with failed turns `again`, and print its scores."""
     from simulator.evaluation.ending import stdout_aside
+    from simulator.evaluation.execution import execute, forget_failures
 
+    if again:
+        forget_failures(folder)
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
-        _execute(settings, out, concurrency, max_cost, hosting, printed, as_json=as_json)
+        execute(settings, folder, **how)
+        _tell(folder, printed, as_json=as_json)
 
 
-def _execute(
-    settings: RunConfig, out: Path, concurrency: int, max_cost: float | None, hosting: Hosting,
-    printed: TextIO, *, as_json: bool,
-) -> None:  # fmt: skip
-    import asyncio
-
-    from mmrag.agents.readiness import capacity
+def _tell(folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.threads import left_behind
-    from mmrag.cache import Cache, CacheStats, share
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.live import live_table
-    from simulator.cli.showing import by_condition, failure_note, tell_scores
-    from simulator.evaluation import wiring
-    from simulator.evaluation.ending import heeding_ctrl_c
-    from simulator.run.captures import CaptureOptics
-    from simulator.run.results import options_for, score_run
-    from simulator.run.runner import run_sessions
-    from simulator.store.run_store import RunStore
+    from simulator.cli.showing import tell_scores
+    from simulator.evaluation.scores import scores_of
+    from simulator.run.results import failure_note, options_for
+    from simulator.store.run_store import RunReader
 
-    wiring.check_agent(settings)
-    source = wiring.open_source(settings)
-    plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
-    judge = wiring.make_judge(settings.judge)
-    resources, index = wiring.make_resources(settings)
-    cache = Cache()
-    shared = share(resources, cache, id=index or "")
-    agent = wiring.host_agent(settings, shared, hosting, concurrency)
-    chosen = wiring.chosen_sessions(source, settings)
-    count = wiring.count_sessions(source, settings)
-    total = count * len(plan.degradations)
-    again = f"mmrag resume {shlex.quote(str(out))}"
-    with interruptible(f"what was committed to {out}", again), RunStore(out) as store:
-        wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
-        promised = {"sessions": count, "degradations": list(plan.degradations)}
-        store.set_meta("plan", {**promised, "capacity": capacity(agent)})
-        with live_table(total, max_cost=max_cost) as advance:
-            work = run_sessions(
-                chosen, agent, judge, store, plan, optics=CaptureOptics(), on_progress=advance
-            )
-            asyncio.run(heeding_ctrl_c(work))
-        store.set_meta("finished", True)
-        if cache.stats != CacheStats():
-            store.set_meta("cache", cache.stats)
-        options = options_for(store)
-        figures = score_run(store, options)
-        conditions = {} if as_json else by_condition(store, options)
-        note = failure_note(store)
-    figures = {**figures, "run": str(out)}
-    tell_scores(figures, options, conditions, as_json=as_json, out=printed)
+    with RunReader(folder) as reader:
+        scores = scores_of(reader, options_for(reader), by_condition=not as_json)
+        note = failure_note(reader)
+    tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
     if note is not None:
-        _say(f"{note.rstrip('.')}. Ask them again with: {again} --errors")
+        again = f"mmrag resume {shlex.quote(str(folder))} --errors"
+        _say(f"{note.rstrip('.')}. Ask them again with: {again}")
     if left := left_behind():
         calls = counted(left, "call")
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")
     if not as_json:
-        typer.echo(f"run: {out}", file=printed)
-
-
-def forget_failures(folder: Path) -> int:
-    """Drop failed turns and all after them, so that they are asked again. Returns how many."""
-    from simulator.store.run_store import RunStore
-
-    dropped = 0
-    with RunStore(folder) as store:
-        for session_id, degradation in store.session_keys():
-            for result in store.turns(session_id, degradation):
-                if result.status.is_failure:
-                    store.forget_turns(session_id, degradation, result.turn_index)
-                    dropped += 1
-                    break
-        if dropped:
-            store.set_meta("finished", False)
-    return dropped
+        typer.echo(f"run: {folder}", file=printed)
 
 
 def _numbers(text: str | None) -> list[int] | None:

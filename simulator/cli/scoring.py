@@ -13,6 +13,7 @@ from mmrag.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
     from mmrag.records import Verdict
+    from simulator.evaluation.scores import Scores
     from simulator.run.official import Said
     from simulator.run.results import ScoreOptions
 
@@ -52,19 +53,18 @@ def score(
     """Score a run, or any system's turns: lines of {session_id, turn_index, outcome, ...} or of
     {session_id, turn_index, question, references, prediction, is_ego}; a kit's result rows, too.
     """
-    from mmrag.metrics.protocols import PROTOCOLS
     from simulator.cli.showing import tell_scores
-    from simulator.run.results import ScoreOptions
+    from simulator.evaluation.scores import Scores
+    from simulator.run.results import ScoreOptions, check_protocol
 
-    if protocol not in PROTOCOLS:
-        raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+    check_protocol(protocol)
     asked = _Asked(judge, protocol)
     if file.is_dir():
         given = {
             "protocol": protocol, "stop": stop, "agent_errors": agent_errors,
             "degradation": degradation, "resamples": resamples, "seed": seed,
         }  # fmt: skip
-        figures, options, conditions = _run(file, given, asked, by_condition=not as_json)
+        scores = _run(file, given, asked, by_condition=not as_json)
     else:
         if agent_errors is not None or degradation is not None:
             raise UsageError(
@@ -74,26 +74,21 @@ def score(
         options = ScoreOptions(
             protocol=protocol, stop=stop or "strikes(2)", resamples=resamples, seed=seed or 0
         )
-        figures, conditions = _file(file, options, asked), {}
-    tell_scores(figures, options, conditions, as_json=as_json)
+        scores = Scores(_file(file, options, asked), options)
+    tell_scores(scores, as_json=as_json)
 
 
-def _run(
-    folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bool
-) -> tuple[dict[str, Any], ScoreOptions, dict[str, dict[str, Any]]]:
-    from simulator.cli import showing
-    from simulator.run.results import options_for, score_run, turns_of
+def _run(folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bool) -> Scores:
+    from simulator.evaluation.scores import scores_of
+    from simulator.run.results import options_for, turns_of
     from simulator.store.run_store import RunReader
 
     with RunReader(folder) as reader:
         options = options_for(reader, **given)
         anew = asked.spec is not None
         turns = list(turns_of(reader, options, asked.verdicts)) if anew else None
-        figures = score_run(reader, options, turns)
-        if anew:
-            figures["judge"] = asked.id
-        conditions = showing.by_condition(reader, options, turns) if by_condition else {}
-    return figures, options, conditions
+        scores = scores_of(reader, options, turns, by_condition=by_condition)
+    return scores.with_figures(judge=asked.id) if anew else scores
 
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
@@ -119,7 +114,7 @@ class _Asked:
     """The judge that was asked for, and what it makes of the replies that are left to it."""
 
     def __init__(self, spec: str | None, protocol: str) -> None:
-        from simulator.cli.showing import NO_JUDGE
+        from simulator.evaluation.scores import NO_JUDGE
         from simulator.run.official import OFFICIAL
 
         official = protocol in OFFICIAL

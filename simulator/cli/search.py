@@ -74,8 +74,8 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.progress import stage_bars
 
     with interruptible(f"what was built in {out}"), stage_bars() as advance:
         from mmrag.encoders.cache import EmbeddingCache
@@ -259,7 +259,7 @@ def search_eval(
     as_json: AsJson = False,
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.progress import stage_bars
     from simulator.evaluation.search_eval import evaluate, print_figures
 
     opened = open_checked(index, rerank=rerank)

@@ -41,8 +41,8 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Write a world. The same command continues after an interruption."""
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.progress import stage_bars
 
     with interruptible("what was written of the world"), stage_bars() as tell:
         from simulator.world.build.folder import build

@@ -25,6 +25,7 @@ GRACE = 5.0
 class _Process:
     """What is to be known when the process ends."""
 
+    is_command = False
     has_agent = False
     code = 1
 
@@ -36,7 +37,7 @@ def agent_is_made() -> None:
 
 def command_begins() -> None:
     """Nothing is known of any agent yet."""
-    _Process.has_agent = False
+    _Process.is_command, _Process.has_agent = True, False
 
 
 def command_is_done(code: object) -> None:
@@ -101,9 +102,16 @@ def stdout_aside() -> Generator[TextIO]:
 
 
 async def heeding_ctrl_c(work: Awaitable[T]) -> T:
-    """Do the work of a command's event loop; the first Ctrl-C cancels it, the second ends all."""
+    """Do the work of a command's event loop; the first Ctrl-C cancels it, the second ends all.
+
+    In a program of somebody else's, that is not ours to end, Ctrl-C means what it always does.
+    """
     first = signal.getsignal(signal.SIGINT)
-    if not callable(first) or threading.current_thread() is not threading.main_thread():
+    if (
+        not _Process.is_command
+        or not callable(first)
+        or threading.current_thread() is not threading.main_thread()
+    ):
         return await work
     asked = False
 

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-import typer
-
+from mmrag.agents.readiness import READY_SECONDS
 from mmrag.errors import UsageError
-
-Isolate = Annotated[
-    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
-]
-IsolateMemory = Annotated[
-    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
-]
-IsolateProcesses = Annotated[
-    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
-]
-ReadySeconds = Annotated[
-    float | None,
-    typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
-]
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST = 256 << 20
@@ -31,20 +16,18 @@ _LEAST = 256 << 20
 class Hosting(NamedTuple):
     """How an agent is kept. No part of a run's settings: a run may be gone on with otherwise."""
 
-    isolate: bool
-    memory: int | None
+    isolate: bool = False
+    memory: int | None = None
     """Bytes of address space of each process."""
-    processes: int | None
+    processes: int | None = None
     """None: one per core, and no more than there are conversations at once."""
-    ready_seconds: float
+    ready_seconds: float = READY_SECONDS
 
     @staticmethod
     def read(
         isolate: bool, memory: str | None, processes: int | None, ready_seconds: float | None
     ) -> Hosting:
         """What the flags of a command mean."""
-        from mmrag.agents.readiness import READY_SECONDS
-
         if not isolate and (memory is not None or processes is not None):
             raise UsageError("--isolate-memory and --isolate-processes need --isolate.")
         return Hosting(

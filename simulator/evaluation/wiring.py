@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.agents.readiness import READY_SECONDS, cores
-from mmrag.errors import ConflictError, SpecError, StoreError
+from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
 from mmrag.protocols import Agent, Judge, Resources
 from mmrag.records import Session
 from simulator.evaluation import ending
+from simulator.evaluation.own_agents import is_own
 from simulator.run.config import RunConfig, changes
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def check_agent(config: RunConfig) -> None:
     from mmrag.agents import agents
     from mmrag.registry import Spec
 
+    if is_own(config.agent):
+        raise UsageError(
+            f"this run's agent was an object of a Python program ({config.agent}); go on with it "
+            "from there: evaluate(agent, …, out=FOLDER) with the same agent and settings."
+        )
     spec = Spec.parse(config.agent)
     lacking = [
         name
@@ -176,10 +182,10 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
         words = "; ".join(
             f"{k}: {old!r} before, {new!r} now" for k, (old, new) in differing.items()
         )
-        raise ConflictError(
-            f"{store.folder} holds a run with other settings ({words}). "
-            "Choose another --out, or go on with `mmrag resume`."
-        )
+        cure = "Choose another --out, or go on with `mmrag resume`."
+        if is_own(config.agent):
+            cure = "Give another out=, or the agent and the settings that it was begun with."
+        raise ConflictError(f"{store.folder} holds a run with other settings ({words}). {cure}")
     known = store.meta("provenance") or {}
     for what, before, now in (
         ("from other data", known.get("data"), data),
@@ -218,11 +224,28 @@ def default_out(config: RunConfig) -> Path:
     return Path("runs") / f"{data}-{agent}-{config.fingerprint}"
 
 
-def make_resources(config: RunConfig) -> tuple[Resources, str | None]:
+def fresh_out(config: RunConfig, name: str) -> Path:
+    """A new folder for a run of an agent whose settings do not tell what it does."""
+    data = Path(config.data.removeprefix("crag-mm:")).name
+    for number in itertools.count(1):
+        folder = Path("runs") / f"{data}-{name}-{number}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StoreError(
+                f"{folder}: cannot be made ({error.strerror}). Give a folder with out=."
+            ) from error
+        return folder
+    raise AssertionError("there is always another number")
+
+
+def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
     """The searches and models that agents may use, and the index's fingerprint."""
     from mmrag.models import models
 
-    folder = index_folder(config)
+    folder = index_folder(config, progress=progress)
     if folder is None:
         return Resources(model=models.create, seed=config.seed), None
     from mmrag.search.index.opening import open_index
@@ -234,7 +257,7 @@ def make_resources(config: RunConfig) -> tuple[Resources, str | None]:
     return resources, index.fingerprint
 
 
-def index_folder(config: RunConfig) -> Path | None:
+def index_folder(config: RunConfig, *, progress: bool = True) -> Path | None:
     """The index that a config means; `auto` builds a world's own index when it is first needed."""
     if config.search == "none":
         return None
@@ -253,8 +276,8 @@ def index_folder(config: RunConfig) -> Path | None:
     from mmrag.search.image.views import KIND as VIEWS
     from mmrag.search.index.building import build_index
     from mmrag.search.index.sources import open_source
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.progress import stage_bars
 
     source = open_source(str(folder))
     made_of = (
@@ -266,7 +289,7 @@ def index_folder(config: RunConfig) -> Path | None:
     )
     key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
     place = cache_folder() / "indexes" / key
-    with interruptible("what was built of the search index"), stage_bars() as advance:
+    with interruptible("what was built of the search index"), stage_bars(shown=progress) as advance:
         build_index(source, place, cache=shipped_vectors(), on_progress=advance)
     return place
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.protocols import TurnScore, score
+from mmrag.metrics.protocols import PROTOCOLS, TurnScore, score
 from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult, outcome_of
 from simulator.counting import counted
 from simulator.run.official import Said, as_in_kit
@@ -31,10 +31,17 @@ class ScoreOptions(Record, frozen=True, kw_only=True):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_protocol(self.protocol)
         if self.agent_errors not in AGENT_ERRORS:
             raise SpecError(
                 f"agent_errors is {', '.join(AGENT_ERRORS)}; not {self.agent_errors!r}."
             )
+
+
+def check_protocol(name: str) -> None:
+    """Refuse a protocol that nobody knows."""
+    if name not in PROTOCOLS:
+        raise SpecError(f"no protocol is called {name!r}. Known: {', '.join(PROTOCOLS)}.")
 
 
 def options_for(run: RunReader, **given: Any) -> ScoreOptions:
@@ -193,6 +200,41 @@ def score_run(
         "state": msgspec.structs.asdict(state),
         "warnings": [] if warning is None else [warning],
     }
+
+
+def scores_by_condition(
+    run: RunReader, options: ScoreOptions, read: Iterable[TurnScore] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Figures of each condition of a sweep; empty where one condition, or a mixture, is scored.
+
+    Without intervals: they would take as long as those of the whole, once for each condition.
+    """
+    config: dict[str, Any] = run.meta("config") or {}
+    if options.degradation is not None or config.get("degrade") == "mix":
+        return {}
+    turns: dict[str, list[TurnScore]] = {}
+    for turn in turns_of(run, options) if read is None else read:
+        turns.setdefault(condition_of(turn), []).append(turn)
+    if len(turns) < 2:
+        return {}
+    stop = StopPolicy.parse(options.stop, seed=options.seed).rule
+    return {
+        condition: score(rows, options.protocol, stop=stop, resamples=0)["all"]
+        for condition, rows in turns.items()
+    }
+
+
+def failure_note(run: RunReader) -> str | None:
+    """What failed in a run, in one line; None where nothing did."""
+    first = run.first_failure()
+    if first is None:
+        return None
+    counts = ", ".join(f"{n} {s}" for s, n in run.turn_counts().items() if Status(s).is_failure)
+    why = " ".join((first.error or "no reason given").split())
+    return (
+        f"failed turns: {counts}; the first, turn {first.turn_index + 1} of {first.session_id}: "
+        f"{why[:300]}"
+    )
 
 
 class ErrorTexts(Record, frozen=True, kw_only=True):

@@ -10,8 +10,8 @@ import pytest
 from planted_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
-from simulator.cli.live import CostCap, Tally, live_table
-from simulator.cli.showing import PlainProgress, stage_bars
+from simulator.evaluation.live import CostCap, Tally, live_table
+from simulator.evaluation.progress import PlainProgress, stage_bars
 from simulator.run.runner import Progress
 
 ROOT = Path(__file__).parents[2]
@@ -170,7 +170,7 @@ def test_without_a_terminal_long_work_says_now_and_then_how_far_it_is(
 def test_a_run_without_a_terminal_says_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("simulator.cli.showing.EVERY", 0.0)
+    monkeypatch.setattr("simulator.evaluation.progress.EVERY", 0.0)
     with live_table(3) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))

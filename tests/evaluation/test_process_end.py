@@ -110,10 +110,8 @@ def arguments(folder: Path, name: str, *more: str) -> list[str]:
 
 def start(folder: Path, name: str, *more: str) -> subprocess.Popen[str]:
     heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    code = heeds + (
-        "from simulator.cli import main; from simulator.evaluation import ending;"
-        "ending.GRACE = 0.5; main()"
-    )
+    loads = "from simulator.cli import main; from simulator.evaluation import ending; "
+    code = heeds + loads + "ending.GRACE = 0.5; main()"
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments(folder, name, *more)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,

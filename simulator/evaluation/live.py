@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from mmrag.errors import MmragError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from simulator.run.runner import Progress
+
+REDRAWN = 0.5
+"""Seconds between two drawings in a notebook."""
 
 ROWS = 26
 """Conditions that are shown; a run with more shows the last ones it worked on."""
@@ -79,23 +84,58 @@ class Tally:
 
 @contextlib.contextmanager
 def live_table(
-    total: int, *, max_cost: float | None = None
+    total: int, *, max_cost: float | None = None, shown: bool = True
 ) -> Generator[Callable[[Progress], None], None, None]:
-    """A bar and a table on stderr; where there is no terminal, now and then a line.
+    """A bar and a table on stderr or in a notebook; elsewhere, now and then a line.
 
     With `max_cost` the run ends with `CostCap` once what it cost, its judge and resumed turns
     included, reaches that many dollars. Conversations in flight then are resumed like any
     interrupted one.
     """
-    from rich.console import Console, Group
+    tally = Tally()
+    with _view(tally, total) if shown else contextlib.nullcontext(_nothing) as show:
+
+        def advance(progress: Progress) -> None:
+            tally.add(progress)
+            show()
+            if max_cost is not None and tally.cost >= max_cost and tally.done < total:
+                raise CostCap(
+                    f"the run has cost ${tally.cost:.2f} and --max-cost is ${max_cost:.2f}. What "
+                    "was committed is kept; go on with a higher --max-cost."
+                )
+
+        yield advance
+
+
+def _nothing() -> None:
+    pass
+
+
+def _view(tally: Tally, total: int) -> contextlib.AbstractContextManager[Callable[[], None]]:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        return _notebook(tally, total)
+    return _terminal(tally, total, console) if console.is_terminal else _log(tally, total)
+
+
+@contextlib.contextmanager
+def _log(tally: Tally, total: int) -> Generator[Callable[[], None]]:
+    from simulator.evaluation.progress import PlainProgress
+
+    plain = PlainProgress()
+    plain("conversations", 0, total)
+    yield lambda: plain("conversations", tally.done, total)
+
+
+@contextlib.contextmanager
+def _terminal(tally: Tally, total: int, console: Console) -> Generator[Callable[[], None]]:
+    from rich.console import Group
     from rich.live import Live
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    from simulator.cli.showing import PlainProgress
-
-    tally = Tally()
-    console = Console(stderr=True)
     bar = Bar(
         TextColumn("conversations"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
         console=console,
@@ -106,24 +146,31 @@ def live_table(
         def __rich__(self) -> Group:
             return Group(bar, tally.table())
 
-    def advance(progress: Progress) -> None:
-        tally.add(progress)
-        bar.advance(task)
-        if max_cost is not None and tally.cost >= max_cost and tally.done < total:
-            raise CostCap(
-                f"the run has cost ${tally.cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
-                "committed is kept; go on with a higher --max-cost."
-            )
-
-    if not console.is_terminal:
-        plain = PlainProgress()
-        plain("conversations", 0, total)
-
-        def told(progress: Progress) -> None:
-            advance(progress)
-            plain("conversations", tally.done, total)
-
-        yield told
-        return
     with Live(View(), console=console, refresh_per_second=4):
-        yield advance
+        yield lambda: bar.update(task, completed=tally.done)
+
+
+@contextlib.contextmanager
+def _notebook(tally: Tally, total: int) -> Generator[Callable[[], None]]:
+    """One output of the cell, drawn anew; rich's own would need ipywidgets."""
+    from importlib import import_module
+
+    from simulator.evaluation.rendering import as_html
+
+    page: Any = import_module("IPython.display")
+
+    def drawn() -> Any:
+        return page.HTML(as_html(f"conversations: {tally.done:,} of {total:,}", tally.table()))
+
+    output, last = page.display(drawn(), display_id=True), time.monotonic()
+
+    def show() -> None:
+        nonlocal last
+        if time.monotonic() - last > REDRAWN:
+            output.update(drawn())
+            last = time.monotonic()
+
+    try:
+        yield show
+    finally:
+        output.update(drawn())

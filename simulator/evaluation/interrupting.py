@@ -10,9 +10,11 @@ import shlex
 import sys
 from collections.abc import Generator
 
-import typer
-
 from mmrag.errors import Denied
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with a sentence that says what is kept and how to go on."""
 
 
 @contextlib.contextmanager
@@ -30,6 +32,7 @@ def interruptible(kept: str, again: str | None = None) -> Generator[None]:
     except Denied as error:
         words = str(error).rstrip(".")
         raise Denied(f"{words}. Mend that, then go on with: {go_on}") from error
+    except Interrupted:
+        raise
     except KeyboardInterrupt as error:
-        typer.secho(f"interrupted; {kept} is kept. Go on with: {go_on}", err=True)
-        raise typer.Exit(130) from error
+        raise Interrupted(f"interrupted; {kept} is kept. Go on with: {go_on}") from error

@@ -1,0 +1,109 @@
+"""The front door: an agent in, a run out."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
+
+from mmrag.errors import UsageError
+from mmrag.records import Query
+
+if TYPE_CHECKING:
+    from simulator.evaluation.run_folder import Run
+
+
+class CanAnswer(Protocol):
+    """Anything with `answer(query)`, plain or async, that returns a text or a `Reply`."""
+
+    def answer(self, query: Query, /) -> Any:
+        """Answer one turn."""
+        ...
+
+
+class CanBeCalled(Protocol):
+    """A function of the query, plain or async, that returns a text or a `Reply`."""
+
+    def __call__(self, query: Query, /) -> Any:
+        """Answer one turn."""
+        ...
+
+
+class MoreSettings(TypedDict, total=False):
+    """The settings of a run that are seldom changed; `mmrag run --help` explains each."""
+
+    split: str
+    severities: tuple[int, ...]
+    stop: str
+    after_stop: str
+    agent_errors: str
+    seconds: float
+    max_tokens: int
+    retries: int
+    reference_history: bool
+    seed: int
+    sample_ids: tuple[str, ...]
+    allow_private_urls: bool
+    as_kit: str
+
+
+def evaluate(
+    agent: str | CanAnswer | CanBeCalled,
+    data: str | Path = "mini",
+    *,
+    degrade: str = "none",
+    limit: int | None = None,
+    judge: str = "builtin",
+    search: str = "auto",
+    out: str | Path | None = None,
+    concurrency: int = 16,
+    max_cost: float | None = None,
+    progress: bool = True,
+    **settings: Unpack[MoreSettings],
+) -> Run:
+    """Hold every conversation of a data set with an agent, judge each answer, and keep it all.
+
+    ::
+
+        from simulator import evaluate
+
+        run = evaluate(lambda query: "I don't know.", limit=5)
+        run.score()
+
+    `agent` is a spec, an object with `answer(query)`, or a function of the query; the last two may
+    be plain or async. Plain ones are called from several threads at once, as many as `concurrency`
+    says, or the object's own `capacity`.
+
+    A spec's run goes to `out`, or to a folder that its settings decide, and is gone on with if it
+    is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
+    unless `out` says to go on.
+    """
+    from simulator.evaluation.execution import execute
+    from simulator.evaluation.own_agents import own_agent
+    from simulator.evaluation.run_folder import load_run
+    from simulator.evaluation.wiring import default_out, fresh_out
+    from simulator.run.config import make_config
+
+    own = None if isinstance(agent, str) else own_agent(agent)
+    if own and search != "auto":
+        raise UsageError(
+            f"search={search!r} is for agents that a spec names; an object brings its own searches."
+        )
+    values: dict[str, Any] = {
+        **settings, "agent": own.label if own else agent, "data": str(data), "degrade": degrade,
+        "limit": limit, "judge": judge, "search": "none" if own else search,
+    }  # fmt: skip
+    config = make_config(values)
+    if out is not None:
+        folder = Path(out).absolute()
+    else:
+        folder = (fresh_out(config, own.name) if own else default_out(config)).absolute()
+    try:
+        execute(
+            config, folder, agent=own.agent if own else None, concurrency=concurrency,
+            max_cost=max_cost, progress=progress,
+        )  # fmt: skip
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # empty: nothing was begun
+    return load_run(folder)

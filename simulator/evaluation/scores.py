@@ -1,0 +1,237 @@
+"""Scores and comparisons: mappings of figures that show themselves as the tables people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from simulator.counting import counted
+from simulator.evaluation.rendering import as_html, as_text
+
+if TYPE_CHECKING:
+    from mmrag.metrics.protocols import TurnScore
+    from simulator.run.results import ScoreOptions
+    from simulator.store.run_store import RunReader
+
+_ROWS = {
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination",
+    "truthfulness_score": "truthfulness",
+}
+
+NO_JUDGE = "none"
+"""What stands in the place of a judge where none was asked."""
+
+
+class _Figures(Mapping[str, Any]):
+    """A mapping that is read, not changed."""
+
+    def __init__(self, figures: dict[str, Any]) -> None:
+        self._figures = figures
+
+    def __getitem__(self, key: str) -> Any:
+        return self._figures[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._figures)
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All figures as plain values, as `--json` prints them."""
+        return self._figures
+
+
+class Scores(_Figures):
+    """Figures of one protocol, and of each condition of a sweep.
+
+    As a mapping it is what `mmrag score --json` prints; shown, it is the tables of `mmrag score`.
+    """
+
+    def __init__(
+        self,
+        figures: dict[str, Any],
+        options: ScoreOptions,
+        conditions: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(figures)
+        self.options = options
+        """What they were computed with."""
+        self.conditions = conditions or {}
+        """Figures by condition, without intervals; empty where there is only one."""
+
+    @property
+    def truthfulness(self) -> float | None:
+        """Correct less incorrect, of what was scored, as experienced; None if nothing was."""
+        found = self._rates()
+        return found["truthfulness_score"] if found["total"] else None
+
+    @property
+    def headline(self) -> str:
+        """Truthfulness with its interval, in words."""
+        found = self["all"].get("intervals", {}).get("as_experienced", {})
+        return _cell(
+            self._rates()["truthfulness_score"], found.get("truthfulness_score"),
+            scored=self._rates()["total"],
+        )  # fmt: skip
+
+    @property
+    def basis(self) -> str:
+        """On how many conversations and turns they rest, and the coverage."""
+        return _footer(self["all"])
+
+    def with_figures(self, **more: Any) -> Scores:
+        """The same, and some more figures."""
+        return Scores({**self._figures, **more}, self.options, self.conditions)
+
+    def tables(self) -> list[Any]:
+        """As tables for a terminal (rich)."""
+        return _tables(self, self.options, self.conditions)
+
+    def __repr__(self) -> str:
+        return as_text(*self.tables())
+
+    def _repr_html_(self) -> str:
+        return as_html(*self.tables())
+
+    def _rates(self) -> dict[str, Any]:
+        return self["all"].get("as_experienced", self["all"])
+
+
+class Comparison(_Figures):
+    """Paired differences between runs: as a mapping, what `mmrag compare --json` prints."""
+
+    def __repr__(self) -> str:
+        from simulator.reports.draw.markdown import comparison_markdown
+
+        return comparison_markdown(self._figures, self._figures.get("gates", []))
+
+    def _repr_html_(self) -> str:
+        from rich.markdown import Markdown
+
+        return as_html(Markdown(repr(self), hyperlinks=False))
+
+
+def scores_of(
+    run: RunReader,
+    options: ScoreOptions,
+    turns: list[TurnScore] | None = None,
+    *,
+    by_condition: bool = True,
+) -> Scores:
+    """Figures of a run; `turns` are those of `turns_of`, where they were judged anew already."""
+    from simulator.run.results import score_run, scores_by_condition
+
+    figures = score_run(run, options, turns)
+    conditions = scores_by_condition(run, options, turns) if by_condition else {}
+    return Scores(figures, options, conditions)
+
+
+def _tables(
+    figures: Mapping[str, Any], options: ScoreOptions, conditions: dict[str, dict[str, Any]]
+) -> list[Any]:
+    """The headline figures as a table, and a line for each condition where there are several."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from simulator.run.results import ErrorTexts
+
+    shown: list[Any] = []
+    for view in ("all", "ego"):
+        if view not in figures or (view == "ego" and figures[view] == figures["all"]):
+            continue
+        found = figures[view]
+        title = f"{options.protocol}, {options.stop}"
+        if options.agent_errors != "unscored":
+            title += f", agent errors count as {options.agent_errors}"
+        if view == "ego":
+            title += ", egocentric only"
+        if conditions:
+            title += f", {len(conditions)} conditions together"
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        if options.protocol == "strict":
+            for name in ("as answered", "as experienced"):
+                table.add_column(name, justify="right")
+            for key, label in _ROWS.items():
+                cells = [
+                    _cell(
+                        found[part][key],
+                        found.get("intervals", {}).get(part, {}).get(key),
+                        scored=found[part]["total"],
+                    )
+                    for part in ("as_answered", "as_experienced")
+                ]
+                table.add_row(label, *cells)
+        else:
+            table.add_column("figure", justify="right")
+            for key, label in _ROWS.items():
+                table.add_row(label, _cell(found[key], None, scored=found["total"]))
+        score = found["mean_multi_turn_conversation_score"]
+        span = found.get("intervals", {}).get("mean_multi_turn_conversation_score")
+        strict = options.protocol == "strict"
+        cell = _cell(score, span if strict else None, scored=found["total"])
+        table.add_row("multi-turn score", *([""] if strict else []), cell)
+        shown += [table, Text(_footer(found), style="dim")]
+    if figures.get("error_texts"):
+        warning = f"warning: {ErrorTexts(**figures['error_texts'])}"
+        shown.append(plain(warning, style="yellow"))
+    if figures.get("judge") == NO_JUDGE:
+        shown.append(Text("No judge: only exact matches are right.", style="dim"))
+    if conditions:
+        shown.append(_condition_table(conditions, strict=options.protocol == "strict"))
+    return shown
+
+
+def _condition_table(conditions: dict[str, dict[str, Any]], *, strict: bool) -> Any:
+    from rich.table import Table
+
+    title = f"by condition{', as experienced' if strict else ''}"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("condition", no_wrap=True)
+    for name in ("turns", *_ROWS.values(), "multi-turn"):
+        table.add_column(name, justify="right")
+    for condition, found in sorted(conditions.items(), key=lambda item: item[0] != "clean"):
+        rates = found["as_experienced"] if strict else found
+        score = found["mean_multi_turn_conversation_score"]
+        table.add_row(
+            plain(condition),
+            f"{found['total']:,}",
+            *(_cell(rates[key], None, scored=rates["total"]) for key in _ROWS),
+            _cell(score, None, scored=found["total"]),
+        )
+    return table
+
+
+def _cell(value: float, interval: list[float | None] | None, *, scored: int) -> str:
+    if not scored:
+        return "–"  # nothing was scored: neither right nor wrong
+    if not interval or interval[0] is None or interval[1] is None:
+        return f"{value:.1%}"
+    return f"{value:.1%}  [{interval[0]:.1%}, {interval[1]:.1%}]"
+
+
+def _footer(found: dict[str, Any]) -> str:
+    words = [counted(found["total"], "scored turn")]
+    if "sessions" in found:
+        conversations = counted(found["sessions"], "conversation")
+        words = [
+            f"{conversations}, {counted(found['asked'], 'turn')} asked",
+            f"coverage {found['coverage']:.1%}",
+            f"stopped early {found['early_stop_rate']:.1%}",
+            f"{found['successful_turns']:.2f} successful turns each",
+        ]
+    if found.get("not_asked"):
+        several = "was" if found["not_asked"] == 1 else "were"
+        turns = counted(found["not_asked"], "turn")
+        words.append(f"{turns} after a stop {several} never asked")
+    return "; ".join(words) + "."
+
+
+def plain(text: str, style: str = "") -> Any:
+    """Words from a data set or a model: no markup, and no command to the terminal."""
+    from rich.text import Text
+
+    return Text("".join(c for c in text if c in "\n\t" or c.isprintable()), style)
