@@ -9,18 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from mmrag.judges.lexicon import APPROXIMATE, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
 from mmrag.judges.reading import Reading, read_short, stem
-
-
-class Ruling(NamedTuple):
-    """What a rule decided, and why."""
-
-    correct: bool
-    reason: str
+from mmrag.judges.ruling import Ruling
+from mmrag.judges.scripts import foreign, sounds_like
+from mmrag.judges.sets import whole_list
+from mmrag.judges.values import value
 
 
 def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | None:
@@ -33,10 +29,13 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
         _yes_or_no(known, said)
         or _options(asked, known, said)
         or _denied(known, said)
+        or value(asked, known, said)
         or _quantity(asked, known, said)
         or _date(known, said)
         or _abbreviation(known, said)
+        or whole_list(asked, known, said)
         or _set(known, said)
+        or _other_script(known, said)
         or _other_name(asked, known, said)
     )
 
@@ -48,17 +47,39 @@ def _readings(references: tuple[str, ...]) -> list[Reading]:
 
 def _yes_or_no(known: list[Reading], said: Reading) -> Ruling | None:
     wanted = {_YES_NO.get(reading.words[0]) for reading in known if len(reading.words) == 1}
+    if not wanted and (opposed := _opposed(known, said)):
+        return opposed
     if wanted <= {None} or {True, False} <= wanted:
         return None
     if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
         return None  # but "False" and "Falsehood" are one
-    opening = _YES_NO.get(said.words[0])
+    opening = _polarity(said)
     if opening is not None:
-        told = [_YES_NO[word] for word in said.words if word in ("yes", "no")]
+        told = [word == "yes" for word in said.words if word in _PLAIN]
         if (not opening) in told[1:] and len(said.words) < 25:
             return Ruling(False, "says both yes and no")
         return Ruling(opening in wanted, "yes or no")
     return None
+
+
+def _opposed(known: list[Reading], said: Reading) -> Ruling | None:
+    """A reply that opens with no where the reference opens with yes, and the reverse."""
+    first = {_PLAIN.get(reading.words[0]) for reading in known}
+    told = _PLAIN.get(said.words[0])
+    if len(first) == 1 and told is not None and None not in first and told not in first:
+        return Ruling(False, "yes against no")
+    return None
+
+
+def _polarity(said: Reading) -> bool | None:
+    """Whether a reply opens, or ends, with a plain yes or no."""
+    text = said.text.strip()
+    if _NO_AT_ALL.match(text):
+        return False
+    opening = _YES_NO.get(said.words[0])
+    if opening is None and (found := _SO_IT_IS.search(text)):
+        return not found.group(1)
+    return opening
 
 
 def _options(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
@@ -213,10 +234,19 @@ def _set(known: list[Reading], said: Reading) -> Ruling | None:
     return None
 
 
+def _other_script(known: list[Reading], said: Reading) -> Ruling | None:
+    """A short reply in Cyrillic, Greek or kana that sounds like the reference."""
+    if len(said.words) > 8 or said.text.isascii() or not foreign(said.text):
+        return None
+    if any(not foreign(r.text) and sounds_like(r.text, said.text) for r in known):
+        return Ruling(True, "sounds like the reference")
+    return None
+
+
 def _other_name(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """A short reply that is a name like the reference but of somebody or something else."""
     own = _name(said)
-    if own is None or any(r.compact in said.compact or said.compact in r.compact for r in known):
+    if own is None or _ASIDE.search(said.text) or any(r.compact in said.compact or said.compact in r.compact for r in known):
         return None
     asked_words = asked.vocabulary
     for reading in known:
@@ -261,11 +291,13 @@ def _numbers(words: list[str]) -> set[str]:
 def _like(word: str, others: list[str]) -> bool:
     """The same word, an initial of it, or spelled nearly so."""
     initials = "".join(other[0] for other in others)
-    return (1 < len(word) <= 3 and word in initials) or any(
+    return (1 < len(word) <= 3 and (word in initials or word[0] == initials[:1])) or any(
         word == other
         or stem(word) == stem(other)
         or (min(len(word), len(other)) == 1 and word[0] == other[0])
         or (min(len(word), len(other)) > 3 and word[:3] == other[:3] and word[-1] == other[-1])
+        or (min(len(word), len(other)) > 3 and word[:-2] == other[:-2])
+        or _NUMERALS.get(word, word) == _NUMERALS.get(other, other)
         for other in others
     )
 
@@ -276,8 +308,18 @@ def _only_quantity(reading: Reading) -> bool:
     return all(token in APPROXIMATE for token in rest)
 
 
+_NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _HELPERS = frozenset({"did", "does", "do", "is", "was", "were", "are", "has", "had"})
-_YES_NO = {"yes": True, "no": False, "true": True, "false": False, "correct": True, "nope": False}
+_YES_NO = {
+    **dict.fromkeys("yes true correct yep yeah yup aye absolutely certainly definitely indeed".split(), True),
+    **dict.fromkeys("no false nope nah never".split(), False),
+}
+_PLAIN = {"yes": True, "no": False}
+_NO_AT_ALL = re.compile(r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)|not\s+at\s+all\b|by no means\b")
+_SO_IT_IS = re.compile(
+    r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was|were|has|have|may)(n'?t|\s+not)?\W*$"
+)
+_ASIDE = re.compile(r"(?i)\bother than\b|,|\bMiss\b|\bM(?:r|rs|s)\b")
 _PLURAL = re.compile(
     r"(?i)\b(?:are|were|include|two|three|four|five|six|seven|eight|nine|ten|list|examples?|all|"
     r"some|types|kinds|names|members|cast)\b|^\s*name\b"

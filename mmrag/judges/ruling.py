@@ -1,0 +1,12 @@
+"""What a rule says."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Ruling(NamedTuple):
+    """What a rule decided, and why."""
+
+    correct: bool
+    reason: str
