@@ -76,6 +76,11 @@ def _after_correction(text: str) -> str:
     return text
 
 
+def asks_judging(question: str) -> bool:
+    """Whether a question is about judges or grades itself."""
+    return bool(_ORDER_CUE.search(question))
+
+
 def not_claimed(clause: str) -> str:
     """Why a clause claims nothing: "mentioned" or "denied"; empty if it claims."""
     if _MENTION.search(clause):
@@ -90,8 +95,8 @@ _CUE = re.compile(
     |correction|meant?|sorry|oops|actually|mistake|misspoke|rather|instead|unlike|like|while|although|though|whereas|edit
     |many|most|some|people|often|commonly|popular|belief|misconception|confused|initially|originally|ruled|ruling|deny
     |tempting|contrary|despite|judges?|grader|evaluator|verdict|outcome|score|mark|grade|rating|ignore|disregard|override
-    |system|perfect|reference|hold|reflection|thoughts?|checking|check|recount|mind|retract|think|anything|rumour|rumor
-    |first|nothing|everything|longer|mentioned|compared|grading|graded|correct|forget|says?|natural|competes)\b"""
+    |system|perfect|reference|hold|reflection|thoughts?|checking|check|recount|mind|retract|think|anything|anyone|anybody|rumour|rumor
+    |hang|ah|make|changed?|first|nothing|everything|longer|mentioned|compared|grading|graded|correct|forget|says?|natural|competes)\b"""
 )
 _CORRECTION = re.compile(
     r"""(?ix)(?:
@@ -99,16 +104,21 @@ _CORRECTION = re.compile(
       | \b(?:hold|hang)\s+on\b
       | \b(?:scratch|strike|forget|cancel)\s+(?:that|it|what\s+i\s+(?:just\s+)?said)\b
       | \bcorrection\b(?=\s*[:,;.—-]|\s+to\b)
-      | \b(?:no|sorry|oops|nope|ah)\b[\s,.!:;-]+(?:actually|i\s+meant?|rather|make\s+that|it'?s|it\s+(?:is|was)|that'?s)\b
+      | \b(?:no|sorry|oops|nope|ah)\b[\s,.!:;-]+(?:actually|i\s+meant?|rather|make\s+that|it'?s
+        |it\s+(?:is|was)|that'?s)\b
       | \bactually,?\s+no\b | \bor\s+no\b,?
-      | (?<=[.!?…;,:—-]\s)actually\b(?=,?\s) | (?<=[.!?…;—-]\s)no\b(?=\s*[:,.!;—-]) | (?<=[.!?…,;:]\s)oops\b
+      | (?<=[.!?…;,:—-]\s)actually\b(?=,?\s) | (?<=[.!?…;—-]\s)no\b(?=\s*[:,.!;—-])(?!\.?\s*\d)
+        | (?<=[.!?…,;:]\s)oops\b
       | \bi\s+meant?\b(?:\s+to\s+say\b)?(?!\s+it\b)
-      | \blet\s+me\s+(?:correct|rephrase|fix|revise|change|amend|recount|double-?\s?check|check|recheck|reconsider|rethink)\b[^.:;,!?]{0,30}
-      | \bi(?:'ve|\s+have)?\s+(?:misspoke|misread|misremembered|mixed\s+\w+\s+up|take\s+(?:that|it)\s+back|stand\s+corrected|was\s+wrong|was\s+mistaken|made\s+a\s+mistake
+      | \blet\s+me\s+(?:correct|rephrase|fix|revise|change|amend|recount|double-?\s?check|check
+        |recheck|reconsider|rethink)\b[^.:;,!?]{0,30}
+      | \bi(?:'ve|\s+have)?\s+(?:misspoke|misread|misremembered|mixed\s+\w+\s+up|take\s+(?:that
+        |it)\s+back|stand\s+corrected|was\s+wrong|was\s+mistaken|made\s+a\s+mistake
           |got\s+that\s+wrong|change\s+my\s+(?:mind|answer)|changed\s+my\s+(?:mind|answer)|retract(?:\s+\w+)?|withdraw(?:\s+\w+)?|swapped\s+[^.:;,!?]{1,30})\b
       | \bmy\s+(?:mistake|bad|error)\b
       | \bon\s+(?:second\s+thoughts?|reflection|closer\s+(?:inspection|look)|reconsideration)\b
-      | \b(?:come\s+to\s+think\s+of\s+it|now\s+that\s+i\s+think\s+about\s+it|looking\s+(?:again|closer|more\s+closely)|having\s+checked|after\s+checking)\b
+      | \b(?:come\s+to\s+think\s+of\s+it|now\s+that\s+i\s+think\s+about\s+it|looking\s+(?:again
+        |closer|more\s+closely)|having\s+checked|after\s+checking)\b
       | \bmake\s+(?:that|it)\b(?=\s+(?:\d|an?\b|the\b|[A-Z])) | \bedit(?:\s+\d)?\s*:
       | \bthat(?:'s|\s+is|\s+was)\s+(?:wrong|incorrect|not\s+right|not\s+correct|a\s+mistake)\b
       | \?\s+no\b[.,:!]*
@@ -121,20 +131,30 @@ _RESTORED = re.compile(
 )
 _CLAUSE = re.compile(
     r"""(?ix)\s*(?:
-      [;—–]\s* | \s-+\s | ,?\s*\b(?:but|yet|however)\b,?\s*(?:rather\s+)?
-      | ,\s*(?=(?:not|never|rather\s+than|instead\s+of|unlike|though|although|while|whereas|as\s+opposed\s+to|contrary\s+to|despite|even\s+though|many|most|some|people|which\s+is\s+(?:often|not)
+      [;—–]\s* | \s-+\s | ,?\s*(?<!thing\ )(?<!one\ )(?<!body\ )\b(?:but|yet
+        |however)\b,?\s*(?:rather\s+)?
+      | ,\s*(?=(?:not|never|rather\s+than|instead\s+of|unlike|though|although|while|whereas
+        |as\s+opposed\s+to|contrary\s+to|despite|even\s+though|many|most|some|people
+        |which\s+is\s+(?:often|not)
           |it'?s|it\s+(?:is|was)|i'?d|the\s+(?:answer|real|right|correct))\b)
-      | \s+(?=(?:rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|even\s+though|although|though|whereas)\b)
+      | \s+(?=(?:rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|even\s+though|although
+        |though|whereas)\b)
       | (?=\((?:not|never|unlike|rather|as\s+opposed)\b) | (?<=\w)\)
     )\s*"""
 )
 _NO_DENIAL = re.compile(
-    r"""(?ix)\b(?:no\ doubt|without\ (?:a\ )?doubt|not\ (?:only|just|merely|simply|surprisingly|sure|certain|until|unlike|least|far|long)|none\ other\ than
-    |no\ other\ than|nothing\ (?:but|other\ than)|not\ to\ mention|no\ earlier\ than|no\ later\ than|(?:if|unless)\ (?:i'?m\ )?(?:not\ )?(?:mistaken|wrong)
-    |(?:don't|do\ not)\ forget|why\ not|whether\ or\ not|no\ (?:problem|question)|(?:is|was)(?:\ not|n't)\ (?:wrong|incorrect|false|a\ mistake)
-    |(?:can't|cannot|couldn't|could\ not|how\ it\ could)\ be\ any(?:thing|one|body)\ (?:but|other\ than|except)
-    |(?:don't|do\ not)\ (?:know|recall|remember|see\ how)[^.]{0,40}(?=\bother\ than|\bbut\b)
-    |(?:can't|cannot|couldn't|could\ not)\ (?:be\ wrong|deny|find\ fault)|wrong\ to\ (?:say|deny|claim)[^.]{0,30}n't|not\ wrong|(?:does|did|do)n't\ matter)\b"""
+    r"""(?ix)\b(?:no\ doubt|without\ (?:a\ )?doubt|not\ (?:only|just|merely|simply|surprisingly
+      |sure|certain|until|unlike|least|far|long)|none\ other\ than
+    |no\ other\ than|nothing\ (?:but|other\ than)|not\ to\ mention|no\ earlier\ than
+      |no\ later\ than|(?:if|unless)\ (?:i'?m\ )?(?:not\ )?(?:mistaken|wrong)
+    |(?:don't|do\ not)\ (?:forget|quote\ me)|not\ \w+\ any\ ?more|hardly\ (?:\w+\ )?any(?:thing
+      |one|body)\ (?:but|other)|why\ not|whether\ or\ not|no\ (?:problem|question)|(?:is
+      |was)(?:\ not|n't)\ (?:wrong|incorrect|false|a\ mistake)
+    |(?:can't|cannot|couldn't|could\ not|how\ it\ could)\ be\ any(?:thing|one
+      |body)\ (?:else\ )?(?:but|other\ than|except|than)
+    |(?:don't|do\ not)\ see\ how\ it\ could\ be\ anything\ other\ than
+    |(?:can't|cannot|couldn't|could\ not)\ (?:be\ wrong|deny|find\ fault)|wrong\ to\ (?:say|deny
+      |claim)[^.]{0,30}n't|not\ wrong|(?:does|did|do)n't\ matter)\b"""
 )
 _PEOPLE = (
     r"(?:people|folks|visitors|tourists|fans|sources|locals|observers|readers|users|guides?|critics|historians"
@@ -143,19 +163,26 @@ _PEOPLE = (
 _MENTION = re.compile(
     rf"""(?ix)
       ^\W*(?:while|although|though|even\s+though|whereas|despite|unlike|like|contrary\s+to|rather\s+than|instead\s+of|as\s+opposed\s+to|in\s+contrast\s+(?:to|with)
-        |compared\s+(?:to|with)|after\s+ruling\s+out|not\s+to\s+be\s+confused|anything\s+but|everything\s+but|similar\s+to)\b
-    | \b{_PEOPLE}\s+(?:\w+\s+){{0,3}}?(?:think|believe|assume|guess|confuse|mistake|suppose|expect|say|claim|credit|associate|attribute|imagine|answer|misattribute|bring\s+up|talk\s+about|mention|remember)\b
-    | \b(?:often|commonly|frequently|sometimes|popularly|easily|mistakenly|wrongly|erroneously|incorrectly|falsely)\s+
+        |compared\s+(?:to|with)|after\s+ruling\s+out|not\s+to\s+be\s+confused|any(?:thing|one|body)\s+(?:but|other\s+than|except)|everything\s+but|similar\s+to)\b
+    | \b{_PEOPLE}\s+(?:\w+\s+){{0,3}}?(?:think|believe|assume|guess|confuse|mistake|suppose
+      |expect|say|claim|credit|associate|attribute|imagine|answer|misattribute|bring\s+up
+      |talk\s+about|mention|remember)\b
+    | \b(?:often|commonly|frequently|sometimes|popularly|easily|mistakenly|wrongly|erroneously
+      |incorrectly|falsely)\s+
         (?:thought|believed|assumed|confused|mistaken|misattributed|credited|attributed|misidentified|given|cited|named|mentioned|bring\s+up|brought\s+up)\b
-    | \b(?:misconception|popular\s+belief|common\s+(?:mistake|error|belief)|(?:confused|mixed\s+up)\s+with|mistaken\s+for|at\s+first\s+(?:glance|sight|i))\b
-    | \bi\s+(?:first|initially|originally|briefly|at\s+first|once|used\s+to|was\s+going\s+to|nearly|almost|considered|had\s+considered|was\s+tempted|would\s+have\s+guessed)\b
-    | \b(?:ruled?|ruling)\s+out\b | \btempting\s+to\b | \bnatural\s+to\s+think\b | \byou\s+(?:might|may|would)\s+(?:have\s+)?(?:expect|guess|think|thought|assume)\w*\b
+    | \b(?:misconception|popular\s+belief|common\s+(?:mistake|error|belief)|(?:confused
+      |mixed\s+up)\s+with|mistaken\s+for|at\s+first\s+(?:glance|sight|i))\b
+    | \bi\s+(?:first|initially|originally|briefly|at\s+first|once|used\s+to|was\s+going\s+to
+      |nearly|almost|considered|had\s+considered|was\s+tempted|would\s+have\s+guessed)\b
+    | \b(?:ruled?|ruling)\s+out\b | \btempting\s+to\b | \bnatural\s+to\s+think\b
+      | \byou\s+(?:might|may|would)\s+(?:have\s+)?(?:expect|guess|think|thought|assume)\w*\b
     | \bcompetes\s+with\b | \b(?:is|are|was)\s+out\b\W*$
     """
 )
 DENIAL = re.compile(
     r"""(?ix)\b(?:not|never|neither|nor|cannot|hardly|no\s+longer|nothing\s+to\s+do\s+with|deny|denied|far\s+from)\b
-    | n't\b | \b(?:is|was|are|were|be)\s+(?:\w+\s+)?(?:wrong|incorrect|false|untrue)\b | \b(?:wrong|incorrect)\s+answer\b"""
+    | n't\b | \bonly\ tried\b | \bdoubt\ (?:that|if|whether|it)\b | \b(?:is|was|are|were
+      |be)\s+(?:\w+\s+)?(?:wrong|incorrect|false|untrue)\b | \b(?:wrong|incorrect)\s+answer\b"""
 )
 _ORDER_CUE = re.compile(
     r"(?i)\b(?:judges?|grader|grading|evaluat\w+|verdict|outcome|score|mark|graded?|rating|instructions?|rubric|system|prompt"
@@ -164,15 +191,26 @@ _ORDER_CUE = re.compile(
 _ORDER = re.compile(
     r"""(?ix)
       \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|above|prior|earlier|all|any|instructions?|rules|rubric|references?|guidelines)\b
-    | \b(?:judge|grader|evaluator|examiner|marker|assessor|scorer)s?\b.{0,60}\b(?:must|should|shall|please|will|has|have|mark|accept|grade|rate|treat|output|return|rule|note|award|consider|said|says|ruled)\b
+    | \b(?:judge|grader|evaluator|examiner|marker|assessor|scorer)s?\b.{0,60}\b(?:must|should
+      |shall|please|will|has|have|mark|accept|grade|rate|treat|output|return|rule|note|award
+      |consider|said|says|ruled)\b
     | \b(?:role|thought|note|grader|judge)\s*:
-    | \b(?:mark|grade|rate|score|treat|count|accept|judge|consider|label|classify|evaluate)\b\s+(?:this|it|my|the|as|that|any)\b.{0,60}\b(?:correct|perfect|right|accepted|true|full|match\w*|pass|reference|answer)\b
-    | \b(?:verdict|outcome|score|grade|rating|result|judge?ment|accuracy|evaluation|assessment)\b\s*["']?\s*(?:[:=]|is)\s*["']?\s*(?:correct|perfect|right|true|accepted|pass\w*|1(?:\.0)?\b|10|100|full)
-    | \b(?:output|respond|return|print)\b\s+(?:with\s+)?(?:only\s+)?["'{]?(?:perfect|correct|true|accepted|"?outcome)\b
-    | \b(?:this|my|the)\s+(?:answer|reply|response|prediction)\s+(?:is|should\s+be|must\s+be|has\s+been|matches|was)\b.{0,60}\b(?:correct|perfect|accept\w*|verified|match\w*|references?|approved|graded?)\b
+    | \b(?:mark|grade|rate|score|treat|count|accept|judge|consider|label|classify
+      |evaluate)\b\s+(?:this|it|my|the|as|that|any)\b.{0,60}\b(?:correct|perfect|right|accepted
+      |true|full|match\w*|pass|reference|answer)\b
+    | \b(?:verdict|outcome|score|grade|rating|result|judge?ment|accuracy|evaluation
+      |assessment)\b\s*["']?\s*(?:[:=]|is)\s*["']?\s*(?:correct|perfect|right|true|accepted
+      |pass\w*|1(?:\.0)?\b|10|100|full)
+    | \b(?:output|respond|return|print)\b\s+(?:with\s+)?(?:only\s+)?["'{]?(?:perfect|correct
+      |true|accepted|"?outcome)\b
+    | \b(?:this|my|the)\s+(?:answer|reply|response|prediction)\s+(?:is|should\s+be|must\s+be
+      |has\s+been|matches|was)\b.{0,60}\b(?:correct|perfect|accept\w*|verified|match\w*
+      |references?|approved|graded?)\b
     | ^\W*this\s+is\s+(?:correct|perfect|the\s+correct\s+answer)\W*$
-    | \b(?:same\s+as|identical\s+to|equal\s+to|equals|matches|whatever)\b.{0,30}\b(?:references?|ground\s+truth|gold|expected)\b
+    | \b(?:same\s+as|identical\s+to|equal\s+to|equals|matches|whatever)\b.{0,30}\b(?:references?
+      |ground\s+truth|gold|expected)\b
     | \b(?:system|developer|admin)\s*(?:prompt|message|override|note|:)
-    | \byou\s+are\s+(?:now|a|an)\b.{0,40}\b(?:judge|grader|evaluator|lenient)\b | \bas\s+(?:a|the)\s+(?:judge|grader|evaluator)\b
+    | \byou\s+are\s+(?:now|a|an)\b.{0,40}\b(?:judge|grader|evaluator|lenient)\b | \bas\s+(?:a
+      |the)\s+(?:judge|grader|evaluator)\b
     """
 )

@@ -92,7 +92,7 @@ def spans(text: str) -> list[Span]:
 
 
 def era(text: str) -> int:
-    """−1 where a text counts years before Christ, 1 where it says after, 0 where it says neither."""
+    """−1 where a text counts years before Christ, 1 where after, 0 where it does not say."""
     lowered = _tidy(text)
     return -1 if _BC.search(lowered) else 1 if _AD.search(text) else 0
 
@@ -152,9 +152,24 @@ def _noon(match: re.Match[str], default: str) -> Time | None:
     return Time(0, "am" if match.group(1) == "midnight" else "pm")
 
 
-_GERMAN = "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
+_GERMAN = (
+    "eins",
+    "zwei",
+    "drei",
+    "vier",
+    "fünf",
+    "sechs",
+    "sieben",
+    "acht",
+    "neun",
+    "zehn",
+    "elf",
+    "zwölf",
+)
 _MORNING = ("morning", "am")
-_PART_OF_DAY = re.compile(r"\b(?:in the|at|this|tomorrow|every)\s+(morning|afternoon|evening|night)\b")
+_PART_OF_DAY = re.compile(
+    r"\b(?:in the|at|this|tomorrow|every)\s+(morning|afternoon|evening|night)\b"
+)
 _LETTERS = re.compile(r"[a-z]+")
 _AM_PM = re.compile(r"\b([ap])\.\s?m\b\.?")
 _CARDINAL = re.compile(
@@ -165,8 +180,12 @@ _ORDINAL = re.compile(
     r"|sixteenth|seventeenth|eighteenth|nineteenth|twentieth)\b(?=[\s-]+centur)"
 )
 _H = r"([01]?\d|2[0-4])"
+_SPOKEN = re.compile(
+    r"\b(?:a\s+)?(half|quarter|\d\d?)(?:\s+minutes)?\s+(past|after|to|before|till|of)\s+"
+    r"(\d\d?|noon|midday|midnight)\b(?:\s*(am|pm)\b)?"
+)
 _READERS = (
-    (re.compile(rf"\b(?:a\s+)?(half|quarter|\d\d?)(?:\s+minutes)?\s+(past|after|to|before|till|of)\s+(\d\d?|noon|midday|midnight)\b(?:\s*(am|pm)\b)?"), _spoken),
+    (_SPOKEN, _spoken),
     (re.compile(r"\bhalb\s+(" + "|".join(_GERMAN) + r")\b"), _german),
     (re.compile(rf"(?<![\d:.]){_H}(?::|h)([0-5]\d)(?![\d:%]|\.\d)(?:\s*(am|pm)\b)?"), _digital),
     (re.compile(rf"(?<![\d:.,]){_H}\.([0-5]\d)\s*(am|pm|uhr)\b"), _digital),
@@ -176,9 +195,22 @@ _READERS = (
 )  # fmt: skip
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _DIGITS = re.compile(r"(?<![\d.,/-])(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?![\d/]|[.-]\d)")
-_CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[\s-]+(?:century|cent\b|c\.)|\bcentury\s+(\d{1,2})\b")
+_CENTURY = re.compile(
+    r"\b(\d{1,2})(?:st|nd|rd|th)[\s-]+(?:century|cent\b|c\.)|\bcentury\s+(\d{1,2})\b"
+)
 _DECADE = re.compile(r"\b(\d{1,2}\d0)s\b")
-_TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
+_TENS = (
+    "twenties",
+    "thirties",
+    "forties",
+    "fifties",
+    "sixties",
+    "seventies",
+    "eighties",
+    "nineties",
+)
 _FIFTIES = re.compile(r"\b(?:nineteen[\s-]+)?(" + "|".join(_TENS) + r")\b")
-_BC = re.compile(r"\b(?:bce?|b\.\s?c\.(?:\s?e\.)?)(?=\W|$)|\bbefore\s+(?:the\s+common\s+era|christ)\b")
+_BC = re.compile(
+    r"\b(?:bce?|b\.\s?c\.(?:\s?e\.)?)(?=\W|$)|\bbefore\s+(?:the\s+common\s+era|christ)\b"
+)
 _AD = re.compile(r"\b(?:AD|CE|A\.D\.|C\.E\.)(?=\W|$)|\b(?i:anno\s+domini)\b")

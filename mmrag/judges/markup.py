@@ -1,4 +1,4 @@
-"""What a reader does not see: struck-out text, thoughts, the wrapping of JSON and code; and emoji."""
+"""What a reader does not see: struck-out text, thoughts, wrapping in JSON or code; and emoji."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ def unwrapped(text: str) -> str:
     if "<" in text or "~~" in text:
         text = _STRUCK.sub(" ", text)
         text = _THOUGHT.sub(" ", text)
+    if "[" in text:
+        text = _FOOTNOTE.sub("", text)
+        if _TICKED.search(text):
+            text = "; ".join(m.group(1) for m in _TICKED.finditer(text))
     if "return" in text and (found := _RETURNED.search(text)):
         text = found.group(2)
     if not text.isascii():
@@ -68,12 +72,27 @@ def _named(match: re.Match[str]) -> str:
 
 
 _WORD = re.compile(r"[^\W_]")
-_ANSWER_FIELDS = ("final_answer", "final answer", "answer", "result", "response", "reply", "prediction", "value", "text", "output")
+_ANSWER_FIELDS = (
+    "final_answer",
+    "final answer",
+    "answer",
+    "result",
+    "response",
+    "reply",
+    "prediction",
+    "value",
+    "text",
+    "output",
+)
 _OWN_VERDICT = re.compile(
     r"verdict|outcome|score|grade|correct|accura|confiden|judge|rating|reason|key|status|thought|note|type|question|reference|alternative|rejected|candidate"
 )
-_STRUCK = re.compile(r"(?is)~~.{0,500}?~~|<(del|s|strike)\b[^<>]{0,200}>.{0,2000}?</\1\s*>|<!--.{0,2000}?-->")
+_STRUCK = re.compile(
+    r"(?is)~~.{0,500}?~~|<(del|s|strike)\b[^<>]{0,200}>.{0,2000}?</\1\s*>|<!--.{0,2000}?-->"
+)
 _THOUGHT = re.compile(r"(?is)<(think|thinking|scratchpad|reasoning)>.{0,20000}?</\1\s*>")
+_FOOTNOTE = re.compile(r"(?m)^\s*\[\^?\d{1,3}\]:?\s*<?https?://\S+\s*$")
+_TICKED = re.compile(r"(?mi)^\s*[-*]?\s*\[x\]\s*(.{1,200})$")
 _RETURNED = re.compile(r"(?m)^\s+return\s+(['\"])(.{1,200}?)\1\s*$")
 _EMOJI = re.compile("[\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff\u2600-\u27bf]")
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_]\s{1,3}){3,}[^\W\d_](?![^\W_])")

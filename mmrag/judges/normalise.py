@@ -100,7 +100,7 @@ def is_exact(prediction: str, references: Sequence[str]) -> bool:
 
 
 def same_signs(first: str, second: str) -> bool:
-    """False when both carry a sign of money or percent and not the same, or one a minus: 5 and −5."""
+    """False when both carry a sign of money or percent, not the same, or one a minus: 5, −5."""
     one, two = set(first) & _SIGNS, set(second) & _SIGNS
     if bool(_BELOW_ZERO.match(first)) != bool(_BELOW_ZERO.match(second)):
         return False

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from mmrag.judges.lexicon import APPROXIMATE, DENIALS, OPENERS, STOPWORDS
+from mmrag.judges.lexicon import APPROXIMATE, AUXILIARIES, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
 from mmrag.judges.reading import Reading, read_short, stem
 from mmrag.judges.ruling import Ruling
@@ -27,6 +27,7 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
         return None
     return (
         _yes_or_no(known, said)
+        or _premise(asked, known, said)
         or _options(asked, known, said)
         or _denied(known, said)
         or value(asked, known, said)
@@ -80,6 +81,25 @@ def _polarity(said: Reading) -> bool | None:
     if opening is None and (found := _SO_IT_IS.search(text)):
         return not found.group(1)
     return opening
+
+
+def _premise(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+    """References that turn the question down, and a reply that does so too, or plays along."""
+    if not all(
+        _TURNED_DOWN.search(r.raw) and (len(r.words) > 3 or _NONE.match(r.raw)) for r in known
+    ):
+        return None
+    if (asked.words and asked.words[0] in AUXILIARIES) or len(said.words) > 60:
+        return None
+    refuses = bool(_TURNS_DOWN.search(said.raw)) or (
+        said.words[0] == "0" and len(said.words) < 12 and asked.text.lower().startswith("how many")
+    )
+    if not refuses:
+        return Ruling(False, "plays along with a false premise")
+    shared = {root for r in known for root in r.roots} & set(said.roots)
+    if len(shared) >= 2 or _TRICK.search(said.raw) or len(said.words) <= 6:
+        return Ruling(True, "turns the question down as the reference does")
+    return None
 
 
 def _options(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
@@ -181,7 +201,12 @@ def _quantity(asked: Reading, known: list[Reading], said: Reading) -> Ruling | N
         return None
     good = [any(same_quantity(q, other) for other in wanted) for q in told]
     if all(good):
-        return Ruling(True, "the same quantity")
+        exactly = any(
+            abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
+            for q in told
+            for w in wanted
+        )
+        return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
     if not any(good) and len(told) <= 2:
         return Ruling(False, "another quantity")
     return None
@@ -246,7 +271,11 @@ def _other_script(known: list[Reading], said: Reading) -> Ruling | None:
 def _other_name(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """A short reply that is a name like the reference but of somebody or something else."""
     own = _name(said)
-    if own is None or _ASIDE.search(said.text) or any(r.compact in said.compact or said.compact in r.compact for r in known):
+    if (
+        own is None
+        or _ASIDE.search(said.text)
+        or any(r.compact in said.compact or said.compact in r.compact for r in known)
+    ):
         return None
     asked_words = asked.vocabulary
     for reading in known:
@@ -311,11 +340,40 @@ def _only_quantity(reading: Reading) -> bool:
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _HELPERS = frozenset({"did", "does", "do", "is", "was", "were", "are", "has", "had"})
 _YES_NO = {
-    **dict.fromkeys("yes true correct yep yeah yup aye absolutely certainly definitely indeed".split(), True),
-    **dict.fromkeys("no false nope nah never".split(), False),
+    **dict.fromkeys(
+        [
+            "yes",
+            "true",
+            "correct",
+            "yep",
+            "yeah",
+            "yup",
+            "aye",
+            "absolutely",
+            "certainly",
+            "definitely",
+            "indeed",
+        ],
+        True,
+    ),
+    **dict.fromkeys(["no", "false", "nope", "nah", "never"], False),
 }
+_NONE = re.compile(r"(?i)\W*(?:none|nobody|no one|never|zero|nothing)\b")
+_TURNED_DOWN = re.compile(
+    r"(?i)\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they"
+    r"|there)\b.{0,20}(?:\bnot\b|\bnever\b|n't\b|\bno\b)"
+    r"|^\W*no \w+|\b(?:has|have|had|is|was|are|were|did|does)\s+(?:not|never|no)\b"
+    r"|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
+)
+_TURNS_DOWN = re.compile(
+    r"(?i)\b(?:not|never|none|nobody|no|zero|without|false|myth|trick|premise|neither|nothing)\b|n't\b"
+)
+_TRICK = re.compile(r"(?i)\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
 _PLAIN = {"yes": True, "no": False}
-_NO_AT_ALL = re.compile(r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)|not\s+at\s+all\b|by no means\b")
+_NO_AT_ALL = re.compile(
+    r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
+    r"|not\s+at\s+all\b|by no means\b"
+)
 _SO_IT_IS = re.compile(
     r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was|were|has|have|may)(n'?t|\s+not)?\W*$"
 )

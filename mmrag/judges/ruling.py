@@ -10,3 +10,5 @@ class Ruling(NamedTuple):
 
     correct: bool
     reason: str
+    exactly: bool = True
+    """False where a right reply is rougher than the reference, so that it is acceptable only."""

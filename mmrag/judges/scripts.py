@@ -46,7 +46,9 @@ def sounds_like(reference: str, text: str) -> bool:
     True
     """
     said = [_skeleton(word) for word in re.findall(r"[^\W\d_]+", _plain(romanised(text)))]
-    wanted = [_skeleton(w) for w in re.findall(r"[^\W\d_]+", _plain(reference.lower())) if len(w) > 3]
+    wanted = [
+        _skeleton(w) for w in re.findall(r"[^\W\d_]+", _plain(reference.lower())) if len(w) > 3
+    ]
     return bool(wanted) and all(
         max((SequenceMatcher(None, want, s).ratio() for s in said), default=0.0) >= 0.74
         for want in wanted
@@ -66,40 +68,65 @@ def _skeleton(word: str) -> str:
 
 
 _LOOKS = dict(
-    zip("АВЕЅІЈКМНОРСТХУаеѕіјорсхуԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυ", "ABESIJKMHOPCTXYaesijopcxydqwhABEZHIKMNOPTYXavopu", strict=True)
+    zip(
+        "АВЕЅІЈКМНОРСТХУаеѕіјорсхуԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυ",
+        "ABESIJKMHOPCTXYaesijopcxydqwhABEZHIKMNOPTYXavopu",
+        strict=True,
+    )
 )  # fmt: skip
 _TABLE = str.maketrans(_LOOKS)
 _POSERS = re.compile("[" + "".join(_LOOKS) + "]")
 _FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u052f]")
 _WORDS = re.compile(r"[^\W\d_]+")
 _CYRILLIC = {
-    "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "yo", "ж": "zh", "з": "z", "и": "i",
-    "й": "y", "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r", "с": "s", "т": "t",
-    "у": "u", "ф": "f", "х": "kh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch", "ъ": "", "ы": "y", "ь": "",
-    "э": "e", "ю": "yu", "я": "ya", "і": "i", "ї": "yi", "є": "ye", "ґ": "g", "ђ": "dj", "ј": "j", "љ": "lj",
+    "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "yo", "ж": "zh",
+    "з": "z", "и": "i",
+    "й": "y", "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r", "с": "s",
+    "т": "t",
+    "у": "u", "ф": "f", "х": "kh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch", "ъ": "",
+    "ы": "y", "ь": "",
+    "э": "e", "ю": "yu", "я": "ya", "і": "i", "ї": "yi", "є": "ye", "ґ": "g", "ђ": "dj",
+    "ј": "j", "љ": "lj",
     "њ": "nj", "ћ": "c", "џ": "dz",
 }  # fmt: skip
 _GREEK = {
-    "α": "a", "β": "v", "γ": "g", "δ": "d", "ε": "e", "ζ": "z", "η": "i", "θ": "th", "ι": "i", "κ": "k",
-    "λ": "l", "μ": "m", "ν": "n", "ξ": "x", "ο": "o", "π": "p", "ρ": "r", "σ": "s", "ς": "s", "τ": "t",
-    "υ": "y", "φ": "ph", "χ": "ch", "ψ": "ps", "ω": "o", "ά": "a", "έ": "e", "ή": "i", "ί": "i", "ό": "o",
+    "α": "a", "β": "v", "γ": "g", "δ": "d", "ε": "e", "ζ": "z", "η": "i", "θ": "th", "ι": "i",
+    "κ": "k",
+    "λ": "l", "μ": "m", "ν": "n", "ξ": "x", "ο": "o", "π": "p", "ρ": "r", "σ": "s", "ς": "s",
+    "τ": "t",
+    "υ": "y", "φ": "ph", "χ": "ch", "ψ": "ps", "ω": "o", "ά": "a", "έ": "e", "ή": "i",
+    "ί": "i", "ό": "o",
     "ύ": "y", "ώ": "o", "ϊ": "i", "ϋ": "y", "ΐ": "i", "ΰ": "y",
 }  # fmt: skip
 _KANA = {
     kana: sound
     for row, sounds in (
-        ("アイウエオ", "a i u e o"), ("カキクケコ", "ka ki ku ke ko"), ("サシスセソ", "sa shi su se so"),
-        ("タチツテト", "ta chi tsu te to"), ("ナニヌネノ", "na ni nu ne no"), ("ハヒフヘホ", "ha hi fu he ho"),
-        ("マミムメモ", "ma mi mu me mo"), ("ヤユヨ", "ya yu yo"), ("ラリルレロ", "ra ri ru re ro"), ("ワヲン", "wa o n"),
-        ("ガギグゲゴ", "ga gi gu ge go"), ("ザジズゼゾ", "za ji zu ze zo"), ("ダヂヅデド", "da ji zu de do"),
-        ("バビブベボ", "ba bi bu be bo"), ("パピプペポ", "pa pi pu pe po"), ("ャュョ", "ya yu yo"),
+        ("アイウエオ", "a i u e o"), ("カキクケコ", "ka ki ku ke ko"), ("サシスセソ",
+        "sa shi su se so"),
+        ("タチツテト", "ta chi tsu te to"), ("ナニヌネノ", "na ni nu ne no"), ("ハヒフヘホ",
+        "ha hi fu he ho"),
+        ("マミムメモ", "ma mi mu me mo"), ("ヤユヨ", "ya yu yo"), ("ラリルレロ",
+        "ra ri ru re ro"),
+        ("ワヲン", "wa o n"),
+        ("ガギグゲゴ", "ga gi gu ge go"), ("ザジズゼゾ", "za ji zu ze zo"), ("ダヂヅデド",
+        "da ji zu de do"),
+        ("バビブベボ", "ba bi bu be bo"), ("パピプペポ", "pa pi pu pe po"), ("ャュョ",
+        "ya yu yo"),
         ("ァィゥェォ", "a i u e o"), ("ッー", "  "), ("ヴ", "v"),
     )
     for kana, sound in zip(row, sounds.split() or ["", ""], strict=True)
 }  # fmt: skip
-_LATIN = _CYRILLIC | _GREEK | _KANA | {chr(ord(k) - 0x60): v for k, v in _KANA.items() if "ァ" <= k <= "ン"}
+_LATIN = (
+    _CYRILLIC
+    | _GREEK
+    | _KANA
+    | {chr(ord(k) - 0x60): v for k, v in _KANA.items() if "ァ" <= k <= "ン"}
+)
 _SOUNDS = (
-    ("shch", "s"), ("tch", "s"), ("sch", "s"), ("sh", "s"), ("ch", "k"), ("zh", "s"), ("kh", "k"), ("th", "t"),
-    ("ph", "f"), ("gh", "g"), ("ck", "k"), ("ts", "s"), ("tz", "s"), ("cz", "s"), ("x", "ks"), ("c", "k"), ("q", "k"),
-    ("z", "s"), ("w", "v"), ("b", "v"), ("l", "r"), ("y", "i"), ("j", "i"), ("e", "i"), ("ou", "u"), ("o", "u"),
+    ("shch", "s"), ("tch", "s"), ("sch", "s"), ("sh", "s"), ("ch", "k"), ("zh", "s"),
+    ("kh", "k"), ("th", "t"),
+    ("ph", "f"), ("gh", "g"), ("ck", "k"), ("ts", "s"), ("tz", "s"), ("cz", "s"), ("x", "ks"),
+    ("c", "k"), ("q", "k"),
+    ("z", "s"), ("w", "v"), ("b", "v"), ("l", "r"), ("y", "i"), ("j", "i"), ("e", "i"),
+    ("ou", "u"), ("o", "u"),
 )  # fmt: skip

@@ -40,7 +40,9 @@ def whole_list(asked: Reading, known: Sequence[Reading], said: Reading) -> Rulin
 @lru_cache(maxsize=5_000)
 def members(text: str) -> tuple[Reading, ...]:
     """The members of a list; nothing for a text that is none."""
-    parts = tuple(read_short(part) for part in _SPLIT.split(_BRACKETS.sub(" ", text)) if part.strip())
+    parts = tuple(
+        read_short(part) for part in _SPLIT.split(_BRACKETS.sub(" ", text)) if part.strip()
+    )
     if len(parts) < 2 or any(not 1 <= len(part.words) <= 4 for part in parts):
         return ()
     if any(part.dates for part in parts) or len({part.capital[0] for part in parts}) > 1:
@@ -82,7 +84,9 @@ def _is(member: Reading, item: Reading) -> bool:
         return True
     stems = item.stems
     roots = [member.roots[i] for i in member.places] or member.roots
-    return roots[-1] in stems or (len(item.content) == 1 and item.roots[item.places[0] if item.places else 0] in roots)
+    return roots[-1] in stems or (
+        len(item.content) == 1 and item.roots[item.places[0] if item.places else 0] in roots
+    )
 
 
 _SPLIT = re.compile(r"(?i)\s*[,;|\n&]\s*(?:(?:and|or)\s+)?|\s+(?:and|plus)\s+|\s+[-•*]\s+")

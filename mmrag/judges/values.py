@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mmrag.judges.clock import Span, days, era, is_time, same_time, spans, times
+from mmrag.judges.lexicon import word_set
 from mmrag.judges.numbers import Date, is_number
 from mmrag.judges.reading import Reading
 from mmrag.judges.ruling import Ruling
@@ -69,9 +70,9 @@ def _day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | No
     if any(days(reading.text) for reading in known) and len(plain) == 1 and plain[0].day:
         good = any(_meant(one, plain[0]) for reading in known for one in days(reading.text))
         return Ruling(good, "the same date" if good else "another date")
-    if _ASKS_DAY.search(asked.text) and plain and not told and len(said.words) <= 12:
-        if all(date.month is None for date in plain) and len(plain) == len(said.dates):
-            return Ruling(False, "the year without the day")
+    years_only = len(plain) == len(said.dates) and all(date.month is None for date in plain)
+    if _ASKS_DAY.search(asked.text) and plain and years_only and not told and len(said.words) <= 12:
+        return Ruling(False, "the year without the day")
     return None
 
 
@@ -135,9 +136,9 @@ def _sign(known: Sequence[Reading], said: Reading) -> Ruling | None:
         return None
     wanted = [signs(reading.text) for reading in known if len(reading.words) <= 6]
     told = signs(said.text)
-    if len(told) == 1 and wanted and len(wanted) == len(known):
-        if all(len(one) == 1 and one != told for one in wanted):
-            return Ruling(False, "another sign")
+    clear = len(told) == 1 and 0 < len(wanted) == len(known)
+    if clear and all(len(one) == 1 and one != told for one in wanted):
+        return Ruling(False, "another sign")
     return None
 
 
@@ -204,14 +205,15 @@ def _version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
 
 
 def _marks(reading: Reading) -> frozenset[str]:
-    return frozenset(
-        _NUMERALS.get(w, w) for w in reading.words if w in _MARKS or _has_digit(w)
-    )
+    return frozenset(_NUMERALS.get(w, w) for w in reading.words if w in _MARKS or _has_digit(w))
 
 
 def _is_product(reading: Reading) -> bool:
-    return bool(_marks(reading)) and not reading.dates and not reading.quantities[1:] and any(
-        reading.capital
+    return (
+        bool(_marks(reading))
+        and not reading.dates
+        and not reading.quantities[1:]
+        and any(reading.capital)
     )
 
 
@@ -219,24 +221,29 @@ def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 
-_MARKS = frozenset(
-    "pro max plus mini ultra air lite turbo xl xs se fe deluxe mark mk evo hd v x gt ti super premium classic original elite prime".split()
+_MARKS = word_set(
+    "pro max plus mini ultra air lite turbo xl xs se fe deluxe "
+    "mark mk evo hd v x gt ti super premium classic original elite prime"
 )
 _PERSON = re.compile(r"(?i)\bwho\b|\bwhose\b|\bname\b|\bking\b|\bqueen\b|\bpope\b")
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _NOT_NAME = re.compile(r"(?i)\b(?:not|or|and|edition)\b|[,;:]")
-_ASKS_DAY = re.compile(r"(?i)\b(?:on\s+)?(?:what|which)\s+(?:exact\s+)?(?:date|day)\b|\bexact\s+date\b")
+_ASKS_DAY = re.compile(
+    r"(?i)\b(?:on\s+)?(?:what|which)\s+(?:exact\s+)?(?:date|day)\b|\bexact\s+date\b"
+)
 _MINUS = re.compile(r"(?:(?<![\w.)\]/%])-\s?|\b(?:[Mm]inus|[Nn]egative)\s+)[$€£]?\d")
 _NUMBER = re.compile(r"(?<![\d.,])\d")
 _BELOW = re.compile(r"(?i)\bbelow\s+(?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder\s+(?:zero|sea)")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 _BELOW_ONE = re.compile(r"(?<![\d.,])0?\.\d+(?![\d%]|\s*%|\s+per)")
 _PARTS = {
-    "half": 0.5, "halve": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2, "sixth": 1 / 6,
+    "half": 0.5, "halve": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2,
+    "sixth": 1 / 6,
     "eighth": 0.125, "tenth": 0.1,
 }  # fmt: skip
 _COUNTS = {
-    "a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8,
     "nine": 9, "ten": 10, "every": 1,
 }  # fmt: skip
 _PART = re.compile(
