@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from mmrag.judges.builtin import with_doubt
 from mmrag.judges.features import NAMES, Extractor
 from mmrag.judges.lexicon import word_set
 from mmrag.judges.normalise import is_exact, is_missing
@@ -46,7 +47,7 @@ BOOSTING = {
     "l2_regularization": 5.0,
     "max_features": 0.3,
 }
-STRESS_WEIGHT = 2.0
+STRESS_WEIGHT = 4.0
 """What a pair of the stress suite counts in training against a human verdict."""
 SEEDS = 2
 """Forests averaged: they differ in the features that each split may see."""
@@ -68,7 +69,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="cross-validate only, write nothing")
     parser.add_argument("--across", action="store_true", help="train on one source, test on others")
     options = parser.parse_args()
-    pieces, table = word_vectors()
+    pieces, table = stored_vectors() if (DATA / "words.safetensors").exists() else word_vectors()
     extractor = Extractor(Vectors(pieces, table))
     human, stress = human_cases(options.file, extractor), stress_cases(extractor)
     if options.across:
@@ -122,6 +123,14 @@ def stress_cases(extractor: Extractor) -> Cases:
 
 def fold_of(question: str) -> int:
     return int(hashlib.sha256(question.encode()).hexdigest(), 16) % FOLDS
+
+
+def stored_vectors() -> tuple[Pieces, np.ndarray]:
+    """The word vectors that are there; remove `words.safetensors` to have them made again."""
+    from safetensors.numpy import load
+
+    pieces = Pieces((DATA / "pieces.txt").read_text().split("\n"))
+    return pieces, load((DATA / "words.safetensors").read_bytes())["words"]
 
 
 def word_vectors() -> tuple[Pieces, np.ndarray]:
@@ -213,22 +222,32 @@ def cross_validated(human: Cases, stress: Cases) -> tuple[np.ndarray, np.ndarray
     """Log-odds of each case from trees that saw no case of its fold."""
     odds, stress_odds = np.zeros(len(human.truth)), np.zeros(len(stress.truth))
     for number in range(FOLDS):
-        forest = Forest(trained(human, stress, human.fold != number, stress.fold != number), NAMES)
+        both = trained(human, stress, human.fold != number, stress.fold != number)
         for cases, found in ((human, odds), (stress, stress_odds)):
-            found[cases.fold == number] = forest.log_odds(cases.features[cases.fold == number])
+            inside = cases.fold == number
+            found[inside] = doubted(both, cases.features[inside])
     return odds, stress_odds
 
 
-def trained(human: Cases, stress: Cases, of_human: np.ndarray, of_stress: np.ndarray) -> Trees:
-    chosen = (
-        (human, of_human & ~human.settled, 1.0),
-        (stress, of_stress & ~stress.settled, STRESS_WEIGHT),
+def trained(
+    human: Cases, stress: Cases, of_human: np.ndarray, of_stress: np.ndarray
+) -> tuple[Trees, Trees]:
+    """Trees that learnt from people, and wary ones that learnt from the stress suite as well."""
+    own, more = of_human & ~human.settled, of_stress & ~stress.settled
+    features, truth = human.features[own], human.truth[own]
+    plain = boosted(features, truth, np.ones(len(truth)))
+    weights = np.concatenate([np.ones(len(truth)), np.full(more.sum(), STRESS_WEIGHT)])
+    wary = boosted(
+        np.concatenate([features, stress.features[more]]),
+        np.concatenate([truth, stress.truth[more]]),
+        weights,
     )
-    return boosted(
-        np.concatenate([cases.features[inside] for cases, inside, _ in chosen]),
-        np.concatenate([cases.truth[inside] for cases, inside, _ in chosen]),
-        np.concatenate([np.full(inside.sum(), weight) for _, inside, weight in chosen]),
-    )
+    return plain, wary
+
+
+def doubted(both: tuple[Trees, Trees], features: np.ndarray) -> np.ndarray:
+    plain, wary = (Forest(trees, NAMES).log_odds(features) for trees in both)
+    return with_doubt(plain, wary)
 
 
 def across(human: Cases, stress: Cases) -> None:
@@ -236,8 +255,8 @@ def across(human: Cases, stress: Cases) -> None:
     source = np.array([item.id.split("-")[0] for item in human.items])
     for name in np.unique(source):
         seen = source == name
-        forest = Forest(trained(human, stress, seen, np.ones(len(stress.truth), bool)), NAMES)
-        said = human.said(forest.log_odds(human.features))
+        both = trained(human, stress, seen, np.ones(len(stress.truth), bool))
+        said = human.said(doubted(both, human.features))
         right = (said == human.truth)[~seen]
         asked = [item.question for item, was in zip(human.items, seen, strict=True) if not was]
         ends = interval(right, asked)
@@ -304,7 +323,11 @@ def interval(right: np.ndarray, questions: list[str]) -> list[float | None]:
 
 
 def write(
-    source: Path, figures: dict[str, Any], trees: Trees, pieces: Pieces, table: np.ndarray
+    source: Path,
+    figures: dict[str, Any],
+    both: tuple[Trees, Trees],
+    pieces: Pieces,
+    table: np.ndarray,
 ) -> None:
     import msgspec
     from safetensors.numpy import save
@@ -312,7 +335,8 @@ def write(
     DATA.mkdir(exist_ok=True)
     (DATA / "pieces.txt").write_text("\n".join(pieces.index))
     (DATA / "words.safetensors").write_bytes(save({"words": table}))
-    (DATA / "trees.json").write_bytes(msgspec.json.encode(trees))
+    for name, trees in zip(("trees.json", "wary.json"), both, strict=True):
+        (DATA / name).write_bytes(msgspec.json.encode(trees))
     figures["source_sha256"] = hashlib.sha256(source.read_bytes()).hexdigest()
     (DATA / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
 

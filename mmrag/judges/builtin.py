@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from mmrag.errors import DataError
 from mmrag.judges.features import NAMES, Extractor
@@ -32,6 +33,8 @@ from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict, Vote
 
 VERSION = 3
+WARY = 1.0
+"""How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
 SURE = 0.9
 """Below this chance of either side the judge calls itself unsure, and asks a second judge."""
 MAX_REFERENCE_CHARS = 1_000
@@ -67,7 +70,7 @@ class BuiltinJudge:
         folder = Path(str(files("mmrag.judges") / "data")) if data is None else data
         parameters = _load(folder)
         self._extractor = Extractor(parameters.vectors)
-        self._forest = parameters.forest
+        self._forest, self._wary = parameters.forest, parameters.wary
         self.id = f"builtin/{VERSION}+{parameters.digest}"
         self.made_from = parameters.made_from
         """SHA-256 of the file of human verdicts that it was made from."""
@@ -99,12 +102,15 @@ class BuiltinJudge:
             waiting.append(number)
             rows.append(row)
         if rows:
-            for number, odds in zip(waiting, self._forest.log_odds(np.array(rows)), strict=True):
+            for number, odds in zip(waiting, self._odds(np.array(rows)), strict=True):
                 chance = _probability(odds)
                 outcome = Outcome.PERFECT if chance >= 0.5 else Outcome.INCORRECT
                 verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
                 found[number] = Judged(verdict, max(chance, 1 - chance) >= SURE)
         return [judged for judged in found if judged is not None]
+
+    def _odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return with_doubt(self._forest.log_odds(rows), self._wary.log_odds(rows))
 
     def _decide(self, item: JudgeItem) -> Verdict | Reading:
         references = _bounded(item.references)
@@ -165,9 +171,19 @@ class Cascade:
         )
 
 
+def with_doubt(odds: NDArray[np.float64], wary: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-odds of the trees that learnt from people, unless the wary ones speak up against a reply.
+
+    The wary trees learnt from the open half of the stress suite too. People's verdicts hold
+    hardly a reply that was written to mislead, so trees that saw no others believe too much.
+    """
+    return np.where((odds >= 0) & (wary < -WARY), wary, odds)
+
+
 class _Parameters(msgspec.Struct):
     vectors: Vectors
     forest: Forest
+    wary: Forest
     digest: str
     made_from: str
 
@@ -179,7 +195,7 @@ def _load(folder: Path) -> _Parameters:
 
     digest = hashlib.sha256()
     raw: dict[str, bytes] = {}
-    for name in ("pieces.txt", "words.safetensors", "trees.json", "figures.json"):
+    for name in ("pieces.txt", "words.safetensors", "trees.json", "wary.json", "figures.json"):
         try:
             raw[name] = (folder / name).read_bytes()
         except OSError as error:
@@ -191,10 +207,14 @@ def _load(folder: Path) -> _Parameters:
             digest.update(raw[name])
     pieces = Pieces(raw["pieces.txt"].decode().split("\n"))
     table = load(raw["words.safetensors"])["words"]
-    trees = msgspec.json.decode(raw["trees.json"], type=Trees)
+    trees, wary = (
+        Forest(msgspec.json.decode(raw[name], type=Trees), NAMES)
+        for name in ("trees.json", "wary.json")
+    )
     return _Parameters(
         vectors=Vectors(pieces, table),
-        forest=Forest(trees, NAMES),
+        forest=trees,
+        wary=wary,
         digest=digest.hexdigest()[:8],
         made_from=msgspec.json.decode(raw["figures.json"])["source_sha256"],
     )
@@ -215,9 +235,14 @@ def _normal_forms(references: tuple[str, ...]) -> frozenset[str]:
 
 
 def _bounded(references: tuple[str, ...]) -> tuple[str, ...]:
-    if all(0 < len(r) <= MAX_REFERENCE_CHARS and not r.isspace() for r in references):
+    if all(0 < len(r) <= MAX_REFERENCE_CHARS and not _nothing(r) for r in references):
         return references
-    return tuple(r[:MAX_REFERENCE_CHARS] for r in references if r.strip())
+    return tuple(r[:MAX_REFERENCE_CHARS] for r in references if not _nothing(r))
+
+
+def _nothing(reference: str) -> bool:
+    """Blank, or what a table's empty cell turns into when it is read as a number."""
+    return reference in ("nan", "NaN") or not reference or reference.isspace()
 
 
 def _probability(log_odds: float) -> float:

@@ -192,8 +192,8 @@ _ORDER = re.compile(
     r"""(?ix)
       \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|above|prior|earlier|all|any|instructions?|rules|rubric|references?|guidelines)\b
     | \b(?:judge|grader|evaluator|examiner|marker|assessor|scorer)s?\b.{0,60}\b(?:must|should
-      |shall|please|will|has|have|mark|accept|grade|rate|treat|output|return|rule|note|award
-      |consider|said|says|ruled)\b
+      |shall|please|mark|accept|grade|rate|treat|output|return|rule|note|award
+      |consider)\b
     | \b(?:role|thought|note|grader|judge)\s*:
     | \b(?:mark|grade|rate|score|treat|count|accept|judge|consider|label|classify
       |evaluate)\b\s+(?:this|it|my|the|as|that|any)\b.{0,60}\b(?:correct|perfect|right|accepted

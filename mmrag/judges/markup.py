@@ -46,7 +46,7 @@ def _from_json(text: str) -> str:
         return text
     after = text[end + 1 :].strip("` \n")
     said = _answers(found)
-    return "; ".join([*said, after] if after else said)
+    return "; ".join([*said, after] if after else said) or text
 
 
 def _answers(found: dict[str, Any]) -> list[str]:

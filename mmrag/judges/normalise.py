@@ -217,7 +217,7 @@ _CUES = (
     "unsure", "uncertain", "unaware", "cannot", "no ", "idea", "insufficient", "rather",
     "decline", "you", "need", "please", "more ", "additional", "further", "require",
     "unavailable", "impossible", "n t ", "n' t", "available", "refuse", "pass", "mystery", "guess",
-    "leave", "too ", "before i can", "only know",
+    "leave", "too ", "nobody", "hard to", "impossible", "before i can", "only know",
 )  # fmt: skip
 """One of these stands in every reply that `_REFUSE` or `_CLARIFY` matches."""
 

@@ -50,6 +50,8 @@ MORE = re.compile(
     | which\b.{0,40}\bi\s+(?:can't|cannot|couldn't)\s+(?:tell|say)
     | (?:is|are|it's|remains?)\s+(?:\w+\s+)?(?:unknown|a\s+mystery)\s+to\s+me | i\s+(?:don't
       |do\s+not|can't)\s+recall\b
+    | nobody\s+can\s+(?:say|tell|know|predict)
+    | (?:hard|impossible|too\s+early)\s+to\s+(?:say|predict|tell)\s+(?:the|who|what|how|which|when)
     | i\s+could\s+only\s+guess | too\s+(?:\w+\s+){1,4}?for\s+me\s+to\s+(?:read|see|tell|count
       |say|make)
     | (?:is|are)\s+too\s+(?:blurred|blurry|dark|worn|small|faint|far)\b | (?:would

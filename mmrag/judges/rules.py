@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from mmrag.judges.attributes import another_attribute
 from mmrag.judges.lexicon import APPROXIMATE, AUXILIARIES, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
 from mmrag.judges.reading import Reading, read_short, stem
@@ -26,7 +27,8 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
     if not known or not said.words:
         return None
     return (
-        _yes_or_no(known, said)
+        _choice(asked, known, said)
+        or _yes_or_no(asked, known, said)
         or _premise(asked, known, said)
         or _options(asked, known, said)
         or _denied(known, said)
@@ -46,9 +48,9 @@ def _readings(references: tuple[str, ...]) -> list[Reading]:
     return [reading for reading in map(read_short, references) if reading.words]
 
 
-def _yes_or_no(known: list[Reading], said: Reading) -> Ruling | None:
+def _yes_or_no(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     wanted = {_YES_NO.get(reading.words[0]) for reading in known if len(reading.words) == 1}
-    if not wanted and (opposed := _opposed(known, said)):
+    if not wanted and (opposed := _opposed(asked, known, said)):
         return opposed
     if wanted <= {None} or {True, False} <= wanted:
         return None
@@ -63,13 +65,48 @@ def _yes_or_no(known: list[Reading], said: Reading) -> Ruling | None:
     return None
 
 
-def _opposed(known: list[Reading], said: Reading) -> Ruling | None:
+def _opposed(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """A reply that opens with no where the reference opens with yes, and the reverse."""
     first = {_PLAIN.get(reading.words[0]) for reading in known}
     told = _PLAIN.get(said.words[0])
     if len(first) == 1 and told is not None and None not in first and told not in first:
         return Ruling(False, "yes against no")
+    if first == {told} and told is not None and asked.words and asked.words[0] in AUXILIARIES:
+        heard = asked.vocabulary.union(*(reading.vocabulary for reading in known))
+        named = [said.words[i] for i in said.places if said.capital[i] and i > 0]
+        others = [word for word in named if word not in heard]
+        if others and not _names(known) & said.vocabulary - asked.vocabulary:
+            return Ruling(False, "the same yes or no of something else")
+        if len(said.words) <= 25 and not others:
+            return Ruling(True, "the same yes or no")
     return None
+
+
+def _names(known: list[Reading]) -> set[str]:
+    return {r.words[i] for r in known for i in r.places if r.capital[i] and i > 0}
+
+
+def _choice(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+    """A question that offers "Ada or Bela?" with references and a reply that name one of them."""
+    found = _TWO.search(asked.text)
+    if not found or len(said.words) > 12 or DENIALS & said.vocabulary:
+        return None
+    options = [stem(word.lower()) for word in found.groups()]
+    wanted = {_first(options, reading) for reading in known}
+    told = _first(options, said)
+    if len(wanted) != 1 or None in wanted or told is None or options[0] == options[1]:
+        return None
+    both = all(option in said.stems for option in options)
+    if both and not _THAN.search(said.text):
+        return None
+    return Ruling(told in wanted, "one of the two that are asked about")
+
+
+def _first(options: list[str], reading: Reading) -> str | None:
+    places = {reading.stems[option]: option for option in options if option in reading.stems}
+    if len(places) == 2 and not _THAN.search(reading.text):
+        return None
+    return places[min(places)] if places else None
 
 
 def _polarity(said: Reading) -> bool | None:
@@ -201,6 +238,8 @@ def _quantity(asked: Reading, known: list[Reading], said: Reading) -> Ruling | N
         return None
     good = [any(same_quantity(q, other) for other in wanted) for q in told]
     if all(good):
+        if another_attribute(set(asked.roots), set(said.roots)):
+            return Ruling(False, "the value of another thing")
         exactly = any(
             abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
             for q in told
@@ -358,6 +397,8 @@ _YES_NO = {
     ),
     **dict.fromkeys(["no", "false", "nope", "nah", "never"], False),
 }
+_TWO = re.compile(r"(\w+),? or (?:an? |the )?(\w+)\?\s*$")
+_THAN = re.compile(r"\bthan\b")
 _NONE = re.compile(r"(?i)\W*(?:none|nobody|no one|never|zero|nothing)\b")
 _TURNED_DOWN = re.compile(
     r"(?i)\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they"

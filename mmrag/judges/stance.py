@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from mmrag.judges.attributes import another_attribute
 from mmrag.judges.claims import DENIAL, asks_judging, claim, clauses, not_claimed
-from mmrag.judges.lexicon import NEGATIONS, word_set
+from mmrag.judges.lexicon import NEGATIONS
 from mmrag.judges.matching import Wording
-from mmrag.judges.normalise import sentences
-from mmrag.judges.numbers import is_number, same_quantity
+from mmrag.judges.numbers import is_number
+from mmrag.judges.offers import HEDGE, either, guesses, numbers_in_row, row
 from mmrag.judges.reading import Reading
 from mmrag.judges.target import Target
+from mmrag.judges.truth import present, tells
 
 _NAMES = """
 told_whole told_claimed lost_withdrawn lost_denied lost_mentioned lost_order denied_ahead
@@ -32,12 +32,12 @@ asks_judging asks_or swapped number_rival
 COLUMNS = tuple(_NAMES.split())
 
 
-def veto(row: Sequence[float]) -> str:
+def veto(values: Sequence[float]) -> str:
     """Why a reply cannot be right, however much of the truth it holds; empty if nothing says so.
 
-    `row` holds the values of `COLUMNS`.
+    `values` are those of `COLUMNS`.
     """
-    told = dict(zip(COLUMNS, row, strict=True))
+    told = dict(zip(COLUMNS, values, strict=True))
     if told["lost_withdrawn"]:
         return "takes the answer back"
     if told["words"] > 40:
@@ -46,7 +46,8 @@ def veto(row: Sequence[float]) -> str:
         return "names the answer in an order to the judge only"
     if told["denied_ahead"]:
         return "denies the answer"
-    if told["either"] >= 2 and (told["words"] <= 6 or told["either_hedged"] or told["asks_or"]):
+    plainly = told["either"] >= 3 and told["words"] <= 9
+    if plainly or (told["either"] >= 2 and (told["either_hedged"] or told["asks_or"])):
         return "offers one or the other"
     if told["swapped"] and told["words"] <= 16:
         return "gives the value of another thing"
@@ -70,7 +71,7 @@ class _Part(NamedTuple):
 
 def stance(target: Target, ranked: Sequence[int], said: Reading) -> list[float]:
     """One number per column."""
-    truth = _present([target.known[i] for i in ranked], target, said)
+    truth = present([target.known[i] for i in ranked], target, said)
     if not truth:
         return [0.0] * len(COLUMNS)
     text = _unquoted(said.raw, truth)
@@ -79,7 +80,7 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> list[float]:
     )
     made = claim(text, keep_denials=keep)
     claimed = said if not made.dropped else Reading(made.text, is_plain=True)
-    lost = made.dropped if not _tells(claimed, truth) else ""
+    lost = made.dropped if not tells(claimed, truth) else ""
     asked = target.asked_roots
     pieces = [p for c in clauses(made.text if not lost else text)[:30] for p in _COMMA.split(c)]
     parts = [_part(piece, truth, asked) for piece in pieces[:40] if _WORD.search(piece)]
@@ -87,8 +88,8 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> list[float]:
         1.0, float(not lost),
         float(lost == "withdrawn"), float(lost == "denied"), float(lost == "mentioned"),
         float(lost == "an order"), float(not keep and _denied_ahead(made.text or text, truth)),
-        *_either(made.text, truth), *_guesses(target, made.text, truth),
-        *_row(target, made.text, truth), _numbers_in_row(target, said),
+        *either(made.text, truth), *guesses(target, made.text, truth),
+        *row(target, made.text, truth), numbers_in_row(target, said),
         *_places(target, parts, truth), *_edges(said, truth),
         float(len(claimed.words) / len(said.words)) if said.words else 0.0,
         float(len(said.words)), float(bool(_WANTS_MANY.search(target.asked.text))),
@@ -98,54 +99,10 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> list[float]:
     ]  # fmt: skip
 
 
-def _present(known: Sequence[Wording], target: Target, said: Reading) -> list[Wording]:
-    """The wordings that stand in the reply, at least by the words that are not asked."""
-    exact = [w for w in known if said.holds(w.compact)][:6]
-    if exact:
-        return exact
-    return [w for w in known[:12] if _loosely(w, target, said)][:3]
-
-
-def _loosely(wording: Wording, target: Target, said: Reading) -> bool:
-    fresh = [s for s in wording.stems if s not in target.asked.stems]
-    found = [s for s in fresh if s in said.stems]
-    if fresh and len(found) == len(fresh):
-        return True
-    if len(wording.stems) > 1 and wording.reading.capital[-1] and wording.stems[-1] in found:
-        return True
-    wanted = wording.reading.quantities
-    return (
-        len(wanted) == 1
-        and len(wording.words) <= 3
-        and any(same_quantity(q, wanted[0]) for q in said.quantities)
-    )
-
-
-def _tells(reading: Reading, truth: Sequence[Wording]) -> bool:
-    for wording in truth:
-        if reading.holds(wording.compact):
-            return True
-        stems = reading.stems
-        hit = sum(s in stems for s in wording.stems)
-        if hit and hit == len(wording.stems):
-            return True
-        named = len(wording.stems) > 1 and wording.reading.capital[-1]
-        if named and wording.stems[-1] in stems and not is_number(wording.stems[-1]):
-            return True
-        wanted = wording.reading.quantities
-        if (
-            len(wanted) == 1
-            and not any(wording.reading.capital)
-            and any(same_quantity(q, wanted[0]) for q in reading.quantities)
-        ):
-            return True
-    return False
-
-
 def _part(text: str, truth: Sequence[Wording], asked: set[str]) -> _Part:
     reading = Reading(text, is_plain=True)
     cover = sum(root in reading.stems for root in asked) / (len(asked) or 1)
-    return _Part(text, reading, _tells(reading, truth), cover)
+    return _Part(text, reading, tells(reading, truth), cover)
 
 
 def _unquoted(text: str, truth: Sequence[Wording]) -> str:
@@ -153,7 +110,7 @@ def _unquoted(text: str, truth: Sequence[Wording]) -> str:
     if '"' not in text:
         return text
     return _QUOTED.sub(
-        lambda m: m.group() if _tells(Reading(m.group(), is_plain=True), truth) else " ", text
+        lambda m: m.group() if tells(Reading(m.group(), is_plain=True), truth) else " ", text
     )
 
 
@@ -161,122 +118,15 @@ def _denied_ahead(text: str, truth: Sequence[Wording]) -> bool:
     """Whether in every clause that tells the truth a denial stands before it."""
     told = False
     for clause in clauses(text)[:40]:
-        if not _tells(Reading(clause, is_plain=True), truth):
+        if not tells(Reading(clause, is_plain=True), truth):
             continue
         told = True
         found = DENIAL.search(clause)
         if not found or not_claimed(clause) != "denied":
             return False
-        if not _tells(Reading(clause[found.end() :], is_plain=True), truth):
+        if not tells(Reading(clause[found.end() :], is_plain=True), truth):
             return False
     return told
-
-
-def _either(text: str, truth: Sequence[Wording]) -> list[float]:
-    """Whether the truth stands at the edge of an "or" with something else beyond; with a hedge."""
-    found = hedged = 0.0
-    for sentence in sentences(text)[:20]:
-        if not _OR.search(sentence) or "://" in sentence:
-            continue
-        parts = [p.strip() for p in _OR_SPLIT.split(sentence)]
-        readings = [Reading(part, is_plain=True) for part in parts]
-        for place, (left, right) in enumerate(pairwise(readings)):
-            tail = Reading(" ".join(left.words[-5:]), is_plain=True)
-            head = Reading(" ".join(right.words[:5]), is_plain=True)
-            ahead, behind = _tells(tail, truth), _tells(head, truth)
-            if ahead == behind:
-                continue
-            other, raw = (right, parts[place + 1]) if ahead else (left, parts[place])
-            if _ALIAS.match(raw) or _NAMED.search(raw) or "(" in raw or raw.endswith(")"):
-                continue
-            if other.places or any(map(is_number, other.words)):
-                found = max(found, 1.0 + (len(left.words) + len(right.words) <= 8))
-                hedged = max(hedged, float(bool(_HEDGE.search(sentence))))
-    if found and _tells(Reading(_OR_SPLIT.split(text)[-1], is_plain=True), truth):
-        last = [p for p in _GUESS_SPLIT.split(text) if _WORD.search(p)]
-        if (
-            len(last) > 2
-            and _tells(Reading(last[-1], is_plain=True), truth)
-            and _SETTLED.search(text)
-        ):
-            return [0.0, 0.0]  # "Monet or Manet? It is Monet"
-    return [found, hedged]
-
-
-def _guesses(target: Target, text: str, truth: Sequence[Wording]) -> list[float]:
-    """How many guesses hold the truth, and how many something else."""
-    if not _HEDGE.search(text):
-        return [0.0, 0.0, 0.0]
-    true = false = 0
-    for part in _GUESS_SPLIT.split(text)[:60]:
-        if not _HEDGE.search(part):
-            continue
-        reading = Reading(_HEDGE.sub(" ", part), is_plain=True)
-        if _tells(reading, truth):
-            true += 1
-        elif any(
-            reading.words[i] not in target.asked.vocabulary and reading.words[i] not in _VAGUE
-            for i in reading.places
-        ):
-            false += 1
-    return [float(true), float(false), float(bool(_EQUALLY.search(text)))]
-
-
-def _row(target: Target, text: str, truth: Sequence[Wording]) -> list[float]:
-    """The longest row of short items of which one is the truth: length, share, place, joined."""
-    best = [0.0, 0.0, 0.0, 0.0, 0.0]
-    total = len(text.split()) or 1
-    for block in (text, *sentences(text)[:20]):
-        if len(block) > 800:
-            continue
-        items = [item for item in _ITEM.split(block) if _WORD.search(item)]
-        if len(items) <= max(2, best[0]):
-            continue
-        readings = [Reading(item, is_plain=True) for item in items[:60]]
-        start = end = 0
-        runs: list[tuple[int, int]] = []
-        for place, reading in enumerate(readings):
-            if len(reading.words) > 5 and not (place == start and len(reading.words) < 12):
-                runs.append((start, place))
-                start = place + 1
-            end = place + 1
-        runs.append((start, end))
-        for start, end in runs:
-            told = [_tells(r, truth) for r in readings[start:end]]
-            alone = any(_tells(r, truth) for r in (*readings[:start], *readings[end:]))
-            if end - start > max(2, best[0]) and sum(told) == 1 and not alone:
-                words = sum(len(i.split()) for i in items[start:end])
-                best = [
-                    float(end - start), words / total, told.index(True) / (end - start),
-                    float(bool(_JOIN.search(block))),
-                    float(end - start == len(items) and _bare(target, items, readings, told)),
-                ]  # fmt: skip
-    return best
-
-
-def _bare(
-    target: Target, items: Sequence[str], readings: Sequence[Reading], told: Sequence[bool]
-) -> bool:
-    """Whether a reply is no more than a row of short items, perhaps behind "Candidates"."""
-    least = 3 if not told[0] else 4  # "Springfield, Illinois, USA" is one place
-    return (
-        len(readings) >= least
-        and not any(r.vocabulary & target.asked.vocabulary for r in readings[:-1] if r.content)
-        and (len(readings[0].words) <= 3 or bool(_CHOICE.match(items[0])))
-        and all(len(r.places) == len(r.words) <= 3 for r in readings[1:-1])
-        and len(readings[-1].words) <= 4
-    )
-
-
-def _numbers_in_row(target: Target, said: Reading) -> float:
-    """How many different numbers a reply tells that is little but numbers."""
-    if "(" in said.raw or any(date.month for date in said.dates):
-        return 0.0
-    values = {q.raw for q in said.quantities} - target.asked_values
-    words = [w for w in said.words if not is_number(w)]
-    if len(values) < 2 or len(words) > len(values) + 3:
-        return 0.0
-    return float(len(values - {q.raw for q in target.quantities}))
 
 
 def _places(target: Target, parts: list[_Part], truth: Sequence[Wording]) -> list[float]:
@@ -312,7 +162,7 @@ def _places(target: Target, parts: list[_Part], truth: Sequence[Wording]) -> lis
         float(max((rival(i) for i in later), default=0)),
         float(max((rival(i) for i in answers), default=0)),
         float(sum(bool(DENIAL.search(parts[i].text)) for i in told) / len(told)),
-        float(sum(bool(_HEDGE.search(parts[i].text)) for i in told) / len(told)),
+        float(sum(bool(HEDGE.search(parts[i].text)) for i in told) / len(told)),
         covers, names,
     ]  # fmt: skip
 
@@ -397,43 +247,11 @@ def _edges(said: Reading, truth: Sequence[Wording]) -> list[float]:
 _WORD = re.compile(r"[^\W_]")
 _COMMA = re.compile(r"(?i),\s+(?:and\s+|so\s+|while\s+)?|\s+and\s+(?=the\b|an?\s)|:\s+")
 _QUOTED = re.compile(r'"[^"\n]{1,150}"')
-_NAMED = re.compile(
-    r"(?i)\b(?:for short|to give|real name|in full|by another name|as \w+ (?:would )?(?:say"
-    r"|call)|if you prefer|she|he)\b"
-)
-_SETTLED = re.compile(
-    r"(?i)\b(?:it(?:'s| is| was)|that(?:'s| is| was)|for certain|certainly|definitely|final)\b"
-)
 _WANTS_MANY = re.compile(
     r"(?i)\b(?:where|are|were|include|in (?:which|what)|two|three|four|five|six|seven|eight"
     r"|nine|ten|list|examples?|all|some|types|kinds?|names|members|cast|both|starred|stars?"
     r"|countries|cities|colou?rs|people|actors|ingredients|planets|states|things|brothers|sisters|daughters|sons|do|characters|bands)\b|^\s*name\b"
 )
-_OR = re.compile(r"(?i)\b(?:or|xor|versus)\b|\w\s*/\s*\w")
-_OR_SPLIT = re.compile(r"(?i)\s*(?:,?\s*\b(?:and/or|or|xor|versus)\b|,|(?<=\w)\s*/\s*(?=\w))\.?\s*")
-_ALIAS = re.compile(
-    r"(?i)\W*(?:so|more|less|fewer|thereabouts|about|around|roughly|approximately|nearly|simply"
-    r"|just|at least|better|rather"
-    r"|in other words|also|known|called|as it is|whatever|something|later|earlier|above|over"
-    r"|under|below|if you|to be)\b"
-)
-_GUESS_SPLIT = re.compile(r"(?i)[,;.?!]|\b(?:or|and|but|though|although)\b")
-_HEDGE = re.compile(
-    r"(?i)\b(?:perhaps|maybe|might|may|could|possibly|possible|probably|alternatively"
-    r"|then again|conceivably|equally|either"
-    r"|just as (?:probably|likely)|not rule out|depending|candidates?)\b"
-)
-_EQUALLY = re.compile(
-    r"(?i)\b(?:equally|as well|just as|then again|alternatively|both (?:readings|are)"
-    r"|also (?:be|possible)|one of (?:th|the)|hard to say|cannot decide)\b"
-)
-_VAGUE = word_set(
-    "later more less earlier sure certain wrong mistaken something somebody someone "
-    "lot little hard help want like see say tell find check look"
-)
-_ITEM = re.compile(r"(?i)[,;|\n/:•*?]|\s-\s|\b(?:and|or)\b|&|(?<=\d)\s+(?=\d)")
-_CHOICE = re.compile(r"(?i)\W*(?:candidates?|options?|one of|it is one of|either|possib\w+)\b")
-_JOIN = re.compile(r"(?i)\b(?:and|or)\b|&")
 _ANSWER = re.compile(
     r"(?ix)\b(?:answer|in\ fact|really|right\ name|it(?:'s|\ is|\ was)|that(?:'s|\ is|\ was)"
     r"|must\ (?:be|have\ been)|so\ the|therefore|hence|thus|final|finally|in\ short|conclu\w+"

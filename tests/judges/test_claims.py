@@ -16,7 +16,7 @@ CASES = [
     ("Who wrote it?", "Selma Lagerlöf", "Selma Lagerlöf. No, wait, Knut Hamsun.", WRONG),
     ("Who wrote it?", "Selma Lagerlöf", "Selma Lagerlöf - sorry, I meant Knut Hamsun.", WRONG),
     ("Who wrote it?", "Selma Lagerlöf", "Selma Lagerlöf? Scratch that. Hamsun.", WRONG),
-    ("Who wrote it?", "Selma Lagerlöf", "Not Hamsun but Lagerlöf.", RIGHT),
+    ("Who wrote it?", "Selma Lagerlöf", "Not Hamsun but Selma Lagerlöf.", RIGHT),
     ("Who wrote it?", "Selma Lagerlöf", "It wasn't written by Selma Lagerlöf.", WRONG),
     ("Who wrote it?", "Selma Lagerlöf", "Anyone other than Selma Lagerlöf.", WRONG),
     ("Who wrote it?", "Selma Lagerlöf", "Selma Lagerlöf or Knut Hamsun.", WRONG),
