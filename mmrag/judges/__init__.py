@@ -12,7 +12,7 @@ judges: Registry[Judge] = Registry(
     "judge",
     group="mmrag.judges",
     builtin={
-        "builtin": "mmrag.judges.builtin:BuiltinJudge",
+        "builtin": "mmrag.judges.builtin:builtin_judge",
         "exact": "mmrag.judges.simple:ExactJudge",
         "fixed": "mmrag.judges.simple:FixedJudge",
         "model": "mmrag.judges.model:ModelJudge",

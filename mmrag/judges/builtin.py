@@ -1,35 +1,66 @@
-"""The built-in judge: offline, deterministic, a fraction of a millisecond per pair.
+"""The built-in judge: offline, deterministic, about a millisecond per pair.
 
 In this order: no reference → unscored; equal after normalisation → perfect; no answer → missing;
-a rule of the guideline that is sure; boosted trees over a hundred features. Parameters live in
-`mmrag/judges/data` beside a card that says how they were made (scripts/train_judge.py).
+a rule of the guideline that is sure; a truth that is denied, taken back or one of several → wrong;
+boosted trees over some 170 features. Parameters live in `mmrag/judges/data` beside a card that says
+how they were made (scripts/train_judge.py).
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from mmrag.errors import DataError
 from mmrag.judges.features import NAMES, Extractor
 from mmrag.judges.normalise import missing_in, normalise, plain, same_signs, words
 from mmrag.judges.reading import Reading, read_short
 from mmrag.judges.rules import rule
+from mmrag.judges.stance import COLUMNS, veto
 from mmrag.judges.target import MAX_REFERENCES
 from mmrag.judges.trees import Forest, Trees
 from mmrag.judges.vectors import Pieces, Vectors
-from mmrag.records import JudgeItem, Outcome, Verdict
+from mmrag.protocols import Judge, Model
+from mmrag.records import JudgeItem, Outcome, Verdict, Vote
 
-VERSION = 2
+VERSION = 3
+WARY = 1.0
+"""How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
+SURE = 0.9
+"""Below this chance of either side the judge calls itself unsure, and asks a second judge."""
 MAX_REFERENCE_CHARS = 1_000
 """A longer reference is judged on its beginning."""
+
+
+def builtin_judge(
+    second: str = "",
+    *,
+    models: Callable[[str], Model] | None = None,
+    agent_model: str | None = None,
+) -> Judge:
+    """Make `builtin`; `builtin:second=SPEC` passes what it is unsure of to another judge."""
+    first = BuiltinJudge()
+    if not second:
+        return first
+    from mmrag.judges import make_judge
+
+    return Cascade(first, make_judge(second, models=models, agent_model=agent_model))
+
+
+class Judged(NamedTuple):
+    """A verdict, and whether it is sure."""
+
+    verdict: Verdict
+    sure: bool
 
 
 class BuiltinJudge:
@@ -39,7 +70,7 @@ class BuiltinJudge:
         folder = Path(str(files("mmrag.judges") / "data")) if data is None else data
         parameters = _load(folder)
         self._extractor = Extractor(parameters.vectors)
-        self._forest = parameters.forest
+        self._forest, self._wary = parameters.forest, parameters.wary
         self.id = f"builtin/{VERSION}+{parameters.digest}"
         self.made_from = parameters.made_from
         """SHA-256 of the file of human verdicts that it was made from."""
@@ -50,24 +81,36 @@ class BuiltinJudge:
 
     def judge_many(self, items: Sequence[JudgeItem]) -> list[Verdict]:
         """One verdict per item, in order. Faster per item than one by one."""
+        return [judged.verdict for judged in self.weigh(items)]
+
+    def weigh(self, items: Sequence[JudgeItem]) -> list[Judged]:
+        """One verdict per item, in order, each with whether it is sure."""
         self._extractor.vectors.forget()
-        verdicts: list[Verdict | None] = []
+        found: list[Judged | None] = []
         waiting: list[int] = []
         rows: list[list[float]] = []
         for number, item in enumerate(items):
-            found = self._decide(item)
-            if isinstance(found, Verdict):
-                verdicts.append(found)
+            decided = self._decide(item)
+            if isinstance(decided, Verdict):
+                found.append(Judged(decided, True))
                 continue
-            verdicts.append(None)
+            row = self._extractor.row(item.question, _bounded(item.references), decided)
+            if reason := veto(row[-len(COLUMNS) :]):
+                found.append(Judged(self._verdict(Outcome.INCORRECT, f"rule: {reason}"), True))
+                continue
+            found.append(None)
             waiting.append(number)
-            rows.append(self._extractor.row(item.question, _bounded(item.references), found))
+            rows.append(row)
         if rows:
-            for number, odds in zip(waiting, self._forest.log_odds(np.array(rows)), strict=True):
+            for number, odds in zip(waiting, self._odds(np.array(rows)), strict=True):
                 chance = _probability(odds)
                 outcome = Outcome.PERFECT if chance >= 0.5 else Outcome.INCORRECT
-                verdicts[number] = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
-        return [verdict for verdict in verdicts if verdict is not None]
+                verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
+                found[number] = Judged(verdict, max(chance, 1 - chance) >= SURE)
+        return [judged for judged in found if judged is not None]
+
+    def _odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return with_doubt(self._forest.log_odds(rows), self._wary.log_odds(rows))
 
     def _decide(self, item: JudgeItem) -> Verdict | Reading:
         references = _bounded(item.references)
@@ -84,7 +127,8 @@ class BuiltinJudge:
             same = text.strip() in {reference.strip() for reference in references}
             return self._verdict(Outcome.PERFECT if same else Outcome.INCORRECT, "symbols only")
         if (ruling := rule(item.question, references, reading)) is not None:
-            outcome = Outcome.PERFECT if ruling.correct else Outcome.INCORRECT
+            right = Outcome.PERFECT if ruling.exactly else Outcome.ACCEPTABLE
+            outcome = right if ruling.correct else Outcome.INCORRECT
             return self._verdict(outcome, f"rule: {ruling.reason}")
         return reading
 
@@ -94,9 +138,52 @@ class BuiltinJudge:
         )
 
 
+class Cascade:
+    """The built-in judge, and another for what it is unsure of. Both votes are kept."""
+
+    def __init__(self, first: BuiltinJudge, second: Judge) -> None:
+        self._first, self._second = first, second
+
+    @property
+    def id(self) -> str:
+        """The ids of both judges."""
+        return f"{self._first.id} then {getattr(self._second, 'id', type(self._second).__name__)}"
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        """The first judge's verdict where it is sure; else the second's, unless that has none."""
+        own, sure = self._first.weigh([item])[0]
+        if sure:
+            return own
+        other = await self._second.judge(item)
+        votes = tuple(
+            Vote(judge=v.judge, outcome=v.outcome, score=v.score, reason=v.reason)
+            for v in (own, other)
+        )
+        held = own if other.outcome is Outcome.UNSCORED else other
+        who = "no second verdict" if held is own else f"{other.judge} decided: {other.reason}"
+        return Verdict(
+            outcome=held.outcome,
+            judge=self.id,
+            score=held.score,
+            reason=f"unsure ({own.reason}); {who}",
+            votes=votes,
+            usage=other.usage,
+        )
+
+
+def with_doubt(odds: NDArray[np.float64], wary: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-odds of the trees that learnt from people, unless the wary ones speak up against a reply.
+
+    The wary trees learnt from the open half of the stress suite too. People's verdicts hold
+    hardly a reply that was written to mislead, so trees that saw no others believe too much.
+    """
+    return np.where((odds >= 0) & (wary < -WARY), wary, odds)
+
+
 class _Parameters(msgspec.Struct):
     vectors: Vectors
     forest: Forest
+    wary: Forest
     digest: str
     made_from: str
 
@@ -108,7 +195,7 @@ def _load(folder: Path) -> _Parameters:
 
     digest = hashlib.sha256()
     raw: dict[str, bytes] = {}
-    for name in ("pieces.txt", "words.safetensors", "trees.json", "figures.json"):
+    for name in ("pieces.txt", "words.safetensors", "trees.json", "wary.json", "figures.json"):
         try:
             raw[name] = (folder / name).read_bytes()
         except OSError as error:
@@ -120,10 +207,14 @@ def _load(folder: Path) -> _Parameters:
             digest.update(raw[name])
     pieces = Pieces(raw["pieces.txt"].decode().split("\n"))
     table = load(raw["words.safetensors"])["words"]
-    trees = msgspec.json.decode(raw["trees.json"], type=Trees)
+    trees, wary = (
+        Forest(msgspec.json.decode(raw[name], type=Trees), NAMES)
+        for name in ("trees.json", "wary.json")
+    )
     return _Parameters(
         vectors=Vectors(pieces, table),
-        forest=Forest(trees, NAMES),
+        forest=trees,
+        wary=wary,
         digest=digest.hexdigest()[:8],
         made_from=msgspec.json.decode(raw["figures.json"])["source_sha256"],
     )
@@ -144,9 +235,14 @@ def _normal_forms(references: tuple[str, ...]) -> frozenset[str]:
 
 
 def _bounded(references: tuple[str, ...]) -> tuple[str, ...]:
-    if all(0 < len(r) <= MAX_REFERENCE_CHARS and not r.isspace() for r in references):
+    if all(0 < len(r) <= MAX_REFERENCE_CHARS and not _nothing(r) for r in references):
         return references
-    return tuple(r[:MAX_REFERENCE_CHARS] for r in references if r.strip())
+    return tuple(r[:MAX_REFERENCE_CHARS] for r in references if not _nothing(r))
+
+
+def _nothing(reference: str) -> bool:
+    """Blank, or what a table's empty cell turns into when it is read as a number."""
+    return reference in ("nan", "NaN") or not reference or reference.isspace()
 
 
 def _probability(log_odds: float) -> float:

@@ -13,6 +13,7 @@ from mmrag.judges.lexicon import CONTRASTS, HEDGES, UNSURE
 from mmrag.judges.matching import Wording, acronym, closest, densest, order, windows
 from mmrag.judges.numbers import Date, is_number, same_date, same_quantity
 from mmrag.judges.reading import Reading
+from mmrag.judges.stance import COLUMNS, stance
 from mmrag.judges.target import Target, Word, date_depth
 from mmrag.judges.vectors import Vectors, unit
 
@@ -44,6 +45,7 @@ class Extractor:
         row += self._meaning(ranked, said, target, fresh)
         row += _agreed(target, said)
         row += self._sentences(target, said)
+        row += stance(target, ranked, said)
         return row
 
     def _target(self, question: str, references: tuple[str, ...]) -> Target:
@@ -323,7 +325,7 @@ cos_near window window_place window_first cos_question cos_said_question said_so
 core core_top most_fresh fresh_full first_cover best_cover rich_cover first_precision
 best_precision rich_precision first_gain best_gain rich_spare
 """
-NAMES = tuple(_COLUMNS.split())
+NAMES = (*_COLUMNS.split(), *COLUMNS)
 """The columns of a row, in order."""
 
 _MAX_TARGETS = 3_000

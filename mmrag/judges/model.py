@@ -15,8 +15,9 @@ from typing import Any
 
 import yaml
 
-from mmrag.errors import Denied, ServiceError
+from mmrag.errors import Denied, ServiceError, SpecError
 from mmrag.judges.normalise import is_exact
+from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict
@@ -25,6 +26,9 @@ MAX_PREDICTION_CHARS = 2_000
 MAX_REFERENCES = 20
 MAX_REFERENCE_CHARS = 500
 MAX_TOKENS = 200
+MAX_VOTES = 100
+VOTE_TEMPERATURE = 0.7
+"""Repeated votes say how sure a model is only where it may answer otherwise."""
 KEPT_CHARS = 500
 """How much of an unusable answer is kept in the verdict."""
 
@@ -52,14 +56,18 @@ class ModelJudge:
         models: Callable[[str], Model] | None = None,
         agent_model: str | None = None,
         retries: int | str = 2,
+        votes: int | str = 1,
         name: str = "",
     ) -> None:
+        if not str(votes).isdigit() or not 1 <= int(votes) <= MAX_VOTES:
+            raise SpecError(f"votes={votes}: write a number from 1 to {MAX_VOTES}.")
         if isinstance(model, str):
             name = name or model
             model = (models or _default_models())(model)
         self._model = model
         self._name = name or type(model).__name__
         self._retries = int(retries)
+        self._votes = int(votes)
         self._warned = False
         self._agent_model = agent_model
         self._check_family(self._name)
@@ -84,10 +92,21 @@ class ModelJudge:
                 exact=True,
                 reason="equal to a reference",
             )
+        if self._votes == 1:
+            return await self._vote(item, 0)
+        votes = [await self._vote(item, number) for number in range(self._votes)]
+        return combined(votes[0].judge, votes)
+
+    async def _vote(self, item: JudgeItem, number: int) -> Verdict:
+        """The model's word, asked again when it cannot be read; votes differ in their seeds."""
         key, said, usage = item_key(item), "", Usage()
+        first = number * (self._retries + 1)
         for attempt in range(self._retries + 1):
             options = GenerateOptions(
-                max_tokens=MAX_TOKENS, seed=attempt, json_schema=_schema(key) if attempt else None
+                max_tokens=MAX_TOKENS,
+                seed=first + attempt,
+                temperature=VOTE_TEMPERATURE if self._votes > 1 else 0.0,
+                json_schema=_schema(key) if attempt else None,
             )
             try:
                 completion = await self._model.generate(

@@ -11,6 +11,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from mmrag.judges.markup import unwrapped
+from mmrag.judges.refusals import FOREIGN, FOREIGN_CUES, MORE
+from mmrag.judges.scripts import unmask
+
 MAX_CHARS = 4_000
 """Longer replies are judged on their beginning: CRAG-MM cuts at 75 tokens, about 400 characters."""
 
@@ -62,14 +66,16 @@ def missing_in(text: str) -> str | None:
     if len(bare) < 80 and _BARE.fullmatch(bare):
         return "refusal"
     lowered = text.lower()
+    if any(cue in lowered for cue in FOREIGN_CUES) and FOREIGN.search(text) and len(text) < 200:
+        return "refusal"
     if not any(cue in lowered for cue in _CUES):
         return None
     text = _untitled(text)
-    if not (_REFUSE.search(text) or _CLARIFY.search(text)):
+    if not (_refuses(text) or _CLARIFY.search(text)):
         return None
     found: str | None = None
     for clause in _clauses(text):
-        if _REFUSE.search(clause):
+        if _refuses(clause):
             found = "refusal"
         elif _CLARIFY.search(clause):
             found = found or "clarification"
@@ -78,6 +84,10 @@ def missing_in(text: str) -> str | None:
         elif not _IDLE.search(clause):
             return None
     return found
+
+
+def _refuses(text: str) -> bool:
+    return bool(_REFUSE.search(text) or MORE.search(text))
 
 
 def is_exact(prediction: str, references: Sequence[str]) -> bool:
@@ -90,8 +100,10 @@ def is_exact(prediction: str, references: Sequence[str]) -> bool:
 
 
 def same_signs(first: str, second: str) -> bool:
-    """False when both carry a sign of money or a percent sign, and not the same: $12 and €12."""
+    """False when both carry a sign of money or percent, not the same, or one a minus: 5, −5."""
     one, two = set(first) & _SIGNS, set(second) & _SIGNS
+    if bool(_BELOW_ZERO.match(first)) != bool(_BELOW_ZERO.match(second)):
+        return False
     return not (one and two) or bool(one & two)
 
 
@@ -138,7 +150,7 @@ def plain(text: str) -> str:
 
     Cut at `MAX_CHARS`, so that an enormous reply costs no more than a long one.
     """
-    text = text[: 2 * MAX_CHARS]
+    text = unwrapped(text[: 2 * MAX_CHARS])
     if "&" in text:
         text = html.unescape(text)
     if not text.isascii():
@@ -146,6 +158,7 @@ def plain(text: str) -> str:
         text = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHY)).translate(_TYPOGRAPHY)
         seen = set(text) - {"\n", "\t"}
         text = text.translate({ord(c): None for c in seen if unicodedata.category(c)[0] == "C"})
+        text = unmask(text)
     if "<" in text:
         text = _SCRIPT.sub(" ", text)
         text = _TAG.sub(" ", text)
@@ -163,6 +176,7 @@ def sentences(text: str) -> list[str]:
 
 
 _SIGNS = frozenset("$€£¥₹%")
+_BELOW_ZERO = re.compile(r"\s*[-−–]\s?[$€£]?\d")
 _ARTICLES = frozenset({"a", "an", "the"})
 _PLAIN_LETTERS = {
     "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ß": "ss",
@@ -202,7 +216,8 @@ _CUES = (
     "know", "n't", "nt ", "not ", "not\n", "can t", "sorry", "unable", "unclear", "unknown",
     "unsure", "uncertain", "unaware", "cannot", "no ", "idea", "insufficient", "rather",
     "decline", "you", "need", "please", "more ", "additional", "further", "require",
-    "unavailable", "impossible", "n t ", "n' t", "available",
+    "unavailable", "impossible", "n t ", "n' t", "available", "refuse", "pass", "mystery", "guess",
+    "leave", "too ", "nobody", "hard to", "impossible", "before i can", "only know",
 )  # fmt: skip
 """One of these stands in every reply that `_REFUSE` or `_CLARIFY` matches."""
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean, pvariance
 
 from mmrag.errors import SpecError
 from mmrag.metrics.agreement import base_rates, cohen_kappa, krippendorff_alpha
@@ -43,37 +44,43 @@ class Panel:
     async def judge(self, item: JudgeItem) -> Verdict:
         """The outcome with most votes (the worse one in a tie) and the mean score."""
         verdicts = await asyncio.gather(*(judge.judge(item) for judge in self._judges))
-        votes = tuple(
-            Vote(judge=v.judge, outcome=v.outcome, score=v.score, reason=v.reason) for v in verdicts
-        )
-        exact = any(verdict.exact for verdict in verdicts)
-        usage = sum((verdict.usage for verdict in verdicts), Usage())
-        counted = [vote for vote in votes if vote.outcome is not Outcome.UNSCORED]
-        if not counted:
-            reasons = "; ".join(f"{vote.judge}: {vote.reason}" for vote in votes)
-            return Verdict(
-                outcome=Outcome.UNSCORED,
-                judge=self.id,
-                reason=reasons,
-                votes=votes,
-                exact=exact,
-                usage=usage,
-            )
-        scores = [vote.outcome.score if vote.score is None else vote.score for vote in counted]
-        known = [score for score in scores if score is not None]
-        tally = Counter(vote.outcome for vote in counted)
-        most = max(tally.values())
-        outcome = next(o for o in _WORST_FIRST if tally[o] == most)
-        reason = ", ".join(f"{name} {count}" for name, count in sorted(tally.items()))
+        return combined(self.id, verdicts)
+
+
+def combined(judge: str, verdicts: Sequence[Verdict]) -> Verdict:
+    """One verdict of several: the most frequent outcome (the worse in a tie) and the mean score.
+
+    Every vote is kept. Unscored ones do not count; their cost does.
+    """
+    votes = tuple(
+        Vote(judge=v.judge, outcome=v.outcome, score=v.score, reason=v.reason) for v in verdicts
+    )
+    exact = any(verdict.exact for verdict in verdicts)
+    usage = sum((verdict.usage for verdict in verdicts), Usage())
+    counted = [vote for vote in votes if vote.outcome is not Outcome.UNSCORED]
+    if not counted:
         return Verdict(
-            outcome=outcome,
-            judge=self.id,
-            score=sum(known) / len(known),
-            exact=exact,
-            reason=reason,
+            outcome=Outcome.UNSCORED,
+            judge=judge,
+            reason="; ".join(f"{vote.judge}: {vote.reason}" for vote in votes),
             votes=votes,
+            exact=exact,
             usage=usage,
         )
+    scores = [vote.outcome.score if vote.score is None else vote.score for vote in counted]
+    known = [score for score in scores if score is not None]
+    tally = Counter(vote.outcome for vote in counted)
+    most = max(tally.values())
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(tally.items()))
+    return Verdict(
+        outcome=next(o for o in _WORST_FIRST if tally[o] == most),
+        judge=judge,
+        score=fmean(known),
+        exact=exact,
+        reason=f"{counts}; variance {pvariance(known):.2f}",
+        votes=votes,
+        usage=usage,
+    )
 
 
 class PanelAgreement(Record, frozen=True, kw_only=True):

@@ -19,7 +19,9 @@ class Reading:
     """A text as the judge sees it. `words` holds canonical forms; articles and symbols are out."""
 
     def __init__(self, text: str, *, is_plain: bool = False) -> None:
-        self.text = _mend(fold_case(text if is_plain else plain(text)))
+        self.raw = text if is_plain else plain(text)
+        """The text before spelling is mended; it still has its apostrophes and accents."""
+        self.text = _mend(fold_case(self.raw))
         self.tokens: list[str] = []
         self.words: list[str] = []
         self.capital: list[bool] = []
@@ -165,6 +167,10 @@ _LONG_NUMBER = re.compile(r"\d[\d,]\d{3}")
 _YEAR_CITED = re.compile(r"(?<![\d.,])((?:1[5-9]|20)\d\d)\d{1,2}(?=[.,;)]?(?:\s|$))")
 _THOUSANDS_CITED = re.compile(r"((?<!\d)\d{1,3}(?:,\d{3})+)\d{1,2}(?!\d)")
 _POINT_APART = re.compile(r"(?<=[^\n][ ($£€¥₹/-])(\d{1,3}(?:,\d{3})*)\. (?=\d)")
+_AND_A_HALF = re.compile(
+    r"(?i)\b(?:an?\s+)?(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety)[-\s])?(\w+) and a half\b"
+)
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+(?![\d.])")
 _APOSTROPHE = re.compile(r"'s\b|(?<=\w)'(?=\w)")
 _INITIALS = re.compile(r"\b(?:[A-Za-z]\. ?){2,}(?=\W|$|[A-Za-z])")
@@ -176,6 +182,8 @@ def _mend(text: str) -> str:
     if "'" in text:
         text = _APOSTROPHE.sub("", text)
     text = _GLUED.sub(r" \1", text)
+    if " and a half" in text:
+        text = _AND_A_HALF.sub(_halved, text)
     if ". " in text:
         text = _POINT_APART.sub(r"\1.", text)
     if _LONG_NUMBER.search(text):
@@ -183,6 +191,15 @@ def _mend(text: str) -> str:
         text = _THOUSANDS_CITED.sub(r"\1", text)
         text = THOUSANDS.sub("", text)
     return _POINT_ZERO.sub("", text) if ".0" in text else text
+
+
+def _halved(match: re.Match[str]) -> str:
+    tens, ones = (CANONICAL.get(word.lower(), word) for word in (match[1] or "0", match[2]))
+    if not (tens.isdigit() and ones.isdigit()):
+        return match.group()
+    if ones == "12":
+        return "18"
+    return f"{int(tens) + int(ones)}.5"
 
 
 def _split(sentence: str) -> list[str]:

@@ -9,18 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-from mmrag.judges.lexicon import APPROXIMATE, DENIALS, OPENERS, STOPWORDS
+from mmrag.judges.attributes import another_attribute
+from mmrag.judges.lexicon import APPROXIMATE, AUXILIARIES, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
 from mmrag.judges.reading import Reading, read_short, stem
-
-
-class Ruling(NamedTuple):
-    """What a rule decided, and why."""
-
-    correct: bool
-    reason: str
+from mmrag.judges.ruling import Ruling
+from mmrag.judges.scripts import foreign, sounds_like
+from mmrag.judges.sets import whole_list
+from mmrag.judges.values import value
 
 
 def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | None:
@@ -30,13 +27,18 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
     if not known or not said.words:
         return None
     return (
-        _yes_or_no(known, said)
+        _choice(asked, known, said)
+        or _yes_or_no(asked, known, said)
+        or _premise(asked, known, said)
         or _options(asked, known, said)
         or _denied(known, said)
+        or value(asked, known, said)
         or _quantity(asked, known, said)
         or _date(known, said)
         or _abbreviation(known, said)
+        or whole_list(asked, known, said)
         or _set(known, said)
+        or _other_script(known, said)
         or _other_name(asked, known, said)
     )
 
@@ -46,18 +48,94 @@ def _readings(references: tuple[str, ...]) -> list[Reading]:
     return [reading for reading in map(read_short, references) if reading.words]
 
 
-def _yes_or_no(known: list[Reading], said: Reading) -> Ruling | None:
+def _yes_or_no(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     wanted = {_YES_NO.get(reading.words[0]) for reading in known if len(reading.words) == 1}
+    if not wanted and (opposed := _opposed(asked, known, said)):
+        return opposed
     if wanted <= {None} or {True, False} <= wanted:
         return None
     if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
         return None  # but "False" and "Falsehood" are one
-    opening = _YES_NO.get(said.words[0])
+    opening = _polarity(said)
     if opening is not None:
-        told = [_YES_NO[word] for word in said.words if word in ("yes", "no")]
+        told = [word == "yes" for word in said.words if word in _PLAIN]
         if (not opening) in told[1:] and len(said.words) < 25:
             return Ruling(False, "says both yes and no")
         return Ruling(opening in wanted, "yes or no")
+    return None
+
+
+def _opposed(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+    """A reply that opens with no where the reference opens with yes, and the reverse."""
+    first = {_PLAIN.get(reading.words[0]) for reading in known}
+    told = _PLAIN.get(said.words[0])
+    if len(first) == 1 and told is not None and None not in first and told not in first:
+        return Ruling(False, "yes against no")
+    if first == {told} and told is not None and asked.words and asked.words[0] in AUXILIARIES:
+        heard = asked.vocabulary.union(*(reading.vocabulary for reading in known))
+        named = [said.words[i] for i in said.places if said.capital[i] and i > 0]
+        others = [word for word in named if word not in heard]
+        if others and not _names(known) & said.vocabulary - asked.vocabulary:
+            return Ruling(False, "the same yes or no of something else")
+        if len(said.words) <= 25 and not others:
+            return Ruling(True, "the same yes or no")
+    return None
+
+
+def _names(known: list[Reading]) -> set[str]:
+    return {r.words[i] for r in known for i in r.places if r.capital[i] and i > 0}
+
+
+def _choice(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+    """A question that offers "Ada or Bela?" with references and a reply that name one of them."""
+    found = _TWO.search(asked.text)
+    if not found or len(said.words) > 12 or DENIALS & said.vocabulary:
+        return None
+    options = [stem(word.lower()) for word in found.groups()]
+    wanted = {_first(options, reading) for reading in known}
+    told = _first(options, said)
+    if len(wanted) != 1 or None in wanted or told is None or options[0] == options[1]:
+        return None
+    both = all(option in said.stems for option in options)
+    if both and not _THAN.search(said.text):
+        return None
+    return Ruling(told in wanted, "one of the two that are asked about")
+
+
+def _first(options: list[str], reading: Reading) -> str | None:
+    places = {reading.stems[option]: option for option in options if option in reading.stems}
+    if len(places) == 2 and not _THAN.search(reading.text):
+        return None
+    return places[min(places)] if places else None
+
+
+def _polarity(said: Reading) -> bool | None:
+    """Whether a reply opens, or ends, with a plain yes or no."""
+    text = said.text.strip()
+    if _NO_AT_ALL.match(text):
+        return False
+    opening = _YES_NO.get(said.words[0])
+    if opening is None and (found := _SO_IT_IS.search(text)):
+        return not found.group(1)
+    return opening
+
+
+def _premise(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+    """References that turn the question down, and a reply that does so too, or plays along."""
+    if not all(
+        _TURNED_DOWN.search(r.raw) and (len(r.words) > 3 or _NONE.match(r.raw)) for r in known
+    ):
+        return None
+    if (asked.words and asked.words[0] in AUXILIARIES) or len(said.words) > 60:
+        return None
+    refuses = bool(_TURNS_DOWN.search(said.raw)) or (
+        said.words[0] == "0" and len(said.words) < 12 and asked.text.lower().startswith("how many")
+    )
+    if not refuses:
+        return Ruling(False, "plays along with a false premise")
+    shared = {root for r in known for root in r.roots} & set(said.roots)
+    if len(shared) >= 2 or _TRICK.search(said.raw) or len(said.words) <= 6:
+        return Ruling(True, "turns the question down as the reference does")
     return None
 
 
@@ -160,7 +238,14 @@ def _quantity(asked: Reading, known: list[Reading], said: Reading) -> Ruling | N
         return None
     good = [any(same_quantity(q, other) for other in wanted) for q in told]
     if all(good):
-        return Ruling(True, "the same quantity")
+        if another_attribute(set(asked.roots), set(said.roots)):
+            return Ruling(False, "the value of another thing")
+        exactly = any(
+            abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
+            for q in told
+            for w in wanted
+        )
+        return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
     if not any(good) and len(told) <= 2:
         return Ruling(False, "another quantity")
     return None
@@ -213,10 +298,23 @@ def _set(known: list[Reading], said: Reading) -> Ruling | None:
     return None
 
 
+def _other_script(known: list[Reading], said: Reading) -> Ruling | None:
+    """A short reply in Cyrillic, Greek or kana that sounds like the reference."""
+    if len(said.words) > 8 or said.text.isascii() or not foreign(said.text):
+        return None
+    if any(not foreign(r.text) and sounds_like(r.text, said.text) for r in known):
+        return Ruling(True, "sounds like the reference")
+    return None
+
+
 def _other_name(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """A short reply that is a name like the reference but of somebody or something else."""
     own = _name(said)
-    if own is None or any(r.compact in said.compact or said.compact in r.compact for r in known):
+    if (
+        own is None
+        or _ASIDE.search(said.text)
+        or any(r.compact in said.compact or said.compact in r.compact for r in known)
+    ):
         return None
     asked_words = asked.vocabulary
     for reading in known:
@@ -261,11 +359,13 @@ def _numbers(words: list[str]) -> set[str]:
 def _like(word: str, others: list[str]) -> bool:
     """The same word, an initial of it, or spelled nearly so."""
     initials = "".join(other[0] for other in others)
-    return (1 < len(word) <= 3 and word in initials) or any(
+    return (1 < len(word) <= 3 and (word in initials or word[0] == initials[:1])) or any(
         word == other
         or stem(word) == stem(other)
         or (min(len(word), len(other)) == 1 and word[0] == other[0])
         or (min(len(word), len(other)) > 3 and word[:3] == other[:3] and word[-1] == other[-1])
+        or (min(len(word), len(other)) > 3 and word[:-2] == other[:-2])
+        or _NUMERALS.get(word, word) == _NUMERALS.get(other, other)
         for other in others
     )
 
@@ -276,8 +376,49 @@ def _only_quantity(reading: Reading) -> bool:
     return all(token in APPROXIMATE for token in rest)
 
 
+_NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _HELPERS = frozenset({"did", "does", "do", "is", "was", "were", "are", "has", "had"})
-_YES_NO = {"yes": True, "no": False, "true": True, "false": False, "correct": True, "nope": False}
+_YES_NO = {
+    **dict.fromkeys(
+        [
+            "yes",
+            "true",
+            "correct",
+            "yep",
+            "yeah",
+            "yup",
+            "aye",
+            "absolutely",
+            "certainly",
+            "definitely",
+            "indeed",
+        ],
+        True,
+    ),
+    **dict.fromkeys(["no", "false", "nope", "nah", "never"], False),
+}
+_TWO = re.compile(r"(\w+),? or (?:an? |the )?(\w+)\?\s*$")
+_THAN = re.compile(r"\bthan\b")
+_NONE = re.compile(r"(?i)\W*(?:none|nobody|no one|never|zero|nothing)\b")
+_TURNED_DOWN = re.compile(
+    r"(?i)\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they"
+    r"|there)\b.{0,20}(?:\bnot\b|\bnever\b|n't\b|\bno\b)"
+    r"|^\W*no \w+|\b(?:has|have|had|is|was|are|were|did|does)\s+(?:not|never|no)\b"
+    r"|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
+)
+_TURNS_DOWN = re.compile(
+    r"(?i)\b(?:not|never|none|nobody|no|zero|without|false|myth|trick|premise|neither|nothing)\b|n't\b"
+)
+_TRICK = re.compile(r"(?i)\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
+_PLAIN = {"yes": True, "no": False}
+_NO_AT_ALL = re.compile(
+    r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
+    r"|not\s+at\s+all\b|by no means\b"
+)
+_SO_IT_IS = re.compile(
+    r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was|were|has|have|may)(n'?t|\s+not)?\W*$"
+)
+_ASIDE = re.compile(r"(?i)\bother than\b|,|\bMiss\b|\bM(?:r|rs|s)\b")
 _PLURAL = re.compile(
     r"(?i)\b(?:are|were|include|two|three|four|five|six|seven|eight|nine|ten|list|examples?|all|"
     r"some|types|kinds|names|members|cast)\b|^\s*name\b"

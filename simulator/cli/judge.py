@@ -15,7 +15,7 @@ from mmrag.errors import DataError, UsageError
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement
     from mmrag.protocols import Judge
-    from mmrag.records import JudgeItem, Verdict
+    from mmrag.records import JudgeItem, Usage, Verdict
 
 BATCH = 256
 
@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(cls=_FileFirst, no_args_is_help=True, rich_markup_mode=None)
     group.command("file")(judge_file)
     group.command("calibrate")(calibrate)
+    group.command("stress")(stress)
     app.add_typer(group, name="judge", help="Judge replies in a JSONL file; calibrate a judge.")
 
 
@@ -76,11 +77,7 @@ def judge_file(
     for name in ("perfect", "acceptable", "missing", "incorrect", "unscored"):
         share = f"{counts[name] / scored:8.1%}" if scored and name != "unscored" else ""
         typer.echo(f"{name:<10}{counts[name]:>6}{share}")
-    if usage.calls:
-        typer.echo(
-            f"cost      ${usage.cost:.4f} ({usage.calls:,} calls, {usage.input_tokens:,} input and "
-            f"{usage.output_tokens:,} output tokens)"
-        )
+    _show_cost(usage)
 
 
 def calibrate(
@@ -139,6 +136,56 @@ def calibrate(
         )
 
 
+def stress(
+    judge: JudgeName = "builtin",
+    half: Annotated[
+        str, typer.Option(help="Which half of the suite: open, held or both.")
+    ] = "both",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most so many pairs of each angle.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
+) -> None:
+    """See how far a judge can be played: adversarial pairs by angle, any judge."""
+    import msgspec
+
+    from mmrag.judges import make_judge
+    from mmrag.judges.stress import read_pairs, tally, whole
+    from mmrag.records import Outcome, Usage
+
+    chosen, usage = make_judge(judge), Usage()
+    pairs = read_pairs(half, limit=limit)
+    outcomes: list[Outcome] = []
+    for part in verdicts_of([(pair, pair.item()) for pair in pairs], chosen, concurrency):
+        for _, verdict in part:
+            outcomes.append(verdict.outcome)
+            usage += verdict.usage
+    angles = tally(pairs, outcomes)
+    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, whole(angles))}
+    for row in rows.values():
+        del row["name"]
+    if as_json:
+        shown = {
+            "judge": str(getattr(chosen, "id", judge)),
+            "half": half,
+            "all": rows.pop("all"),
+            "angles": rows,
+            "usage": msgspec.to_builtins(usage),
+        }
+        typer.echo(json.dumps(shown, ensure_ascii=False))
+        return
+    typer.echo(f"judge     {getattr(chosen, 'id', judge)}")
+    typer.echo(f"\n{'angle':<16}   n  right   share  95 % interval  wrong accepted  right rejected")
+    for name, row in rows.items():
+        low, high = (100 * end for end in row["interval"])
+        typer.echo(
+            f"{name:<16}{row['n']:>4}{row['right']:>7}{row['right'] / row['n']:>8.1%}"
+            f"{low:>8.0f}–{high:<6.0f}{row['accepted']:>15}{row['rejected']:>16}"
+        )
+    _show_cost(usage)
+
+
 def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
     """The rows of a JSONL or CSV file as they stand, each with what a judge is given of it."""
     from simulator.store.result_lines import read_rows
@@ -177,6 +224,14 @@ def verdicts_of(
             verdicts: list[Verdict] = many(items) if many else asyncio.run(gather(items))
             advance("judging", start + len(part), len(lines))
             yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
+
+
+def _show_cost(usage: Usage) -> None:
+    if usage.calls:
+        typer.echo(
+            f"cost      ${usage.cost:.4f} ({usage.calls:,} calls, {usage.input_tokens:,} input and "
+            f"{usage.output_tokens:,} output tokens)"
+        )
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:

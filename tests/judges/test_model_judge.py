@@ -291,3 +291,43 @@ def test_grounded_answer_from_the_worlds_labels() -> None:
     assert (found.cited, found.expected) == ({"p1", "p9"}, {"p1"})
     assert not found.should_deflect
     assert not found.deflects
+
+
+def test_votes_are_all_kept_with_their_variance() -> None:
+    said = ('{"key": "KEY", "verdict": "CORRECT"}', '{"key": "KEY", "verdict": "INCORRECT"}')
+    model = Obedient(said[0], said[1], said[1])
+    verdict = asyncio.run(ModelJudge(model, votes=3).judge(ITEM))
+    assert model.asked == 3
+    assert verdict.outcome is Outcome.INCORRECT
+    assert [vote.outcome.value for vote in verdict.votes] == ["perfect", "incorrect", "incorrect"]
+    assert verdict.score == pytest.approx((1 - 1 - 1) / 3)
+    assert "variance 0.89" in verdict.reason  # of 1, −1, −1 about −1/3
+
+
+def test_each_vote_is_asked_with_a_seed_of_its_own_and_some_warmth() -> None:
+    class Noting(Obedient):
+        def __init__(self) -> None:
+            super().__init__('{"key": "KEY", "verdict": "CORRECT"}')
+            self.seen: list[GenerateOptions] = []
+
+        async def generate(
+            self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+        ) -> Completion:
+            self.seen.append(options)
+            return await super().generate(messages, options)
+
+    model = Noting()
+    asyncio.run(ModelJudge(model, votes="2", retries=1).judge(ITEM))
+    assert [(options.seed, options.temperature > 0) for options in model.seen] == [
+        (0, True),
+        (2, True),
+    ]
+    one = Noting()
+    asyncio.run(ModelJudge(one).judge(ITEM))
+    assert [(options.seed, options.temperature) for options in one.seen] == [(0, 0.0)]
+
+
+@pytest.mark.parametrize("votes", ["0", "-1", "many", "1000"])
+def test_a_senseless_number_of_votes_is_refused(votes: str) -> None:
+    with pytest.raises(SpecError, match="votes"):
+        ModelJudge(Obedient(), votes=votes)

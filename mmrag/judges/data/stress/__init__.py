@@ -1,0 +1,1 @@
+"""Adversarial pairs by angle, in two halves: `open` was looked at while building, `held` never."""
