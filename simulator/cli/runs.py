@@ -39,7 +39,9 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    data: Annotated[str | None, typer.Option(help="mini, a world folder, or crag-mm:...")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="mini, a world, crag-mm:..., or my.jsonl.")
+    ] = None,
     agent: Annotated[str | None, typer.Option(help="Agent spec, e.g. grounded:ocr=off.")] = None,
     judge: Annotated[str | None, typer.Option(help="Judge spec.")] = None,
     search: Annotated[str | None, typer.Option(help="Index folder, auto or none.")] = None,
@@ -71,6 +73,9 @@ def run(
         str | None,
         typer.Option(help="Read CRAG-MM as a kit does: crag-mm (2026) or kddcup25. Else none."),
     ] = None,
+    pictures: Annotated[
+        str | None, typer.Option(help="Folder of your data's pictures, else beside the file.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     concurrency: Concurrency = 16,
@@ -101,6 +106,7 @@ def run(
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
         "allow_private_urls": allow_private_urls, "as_kit": as_kit,
+        "pictures": pictures,
     }  # fmt: skip
     given = {key: value for key, value in flags.items() if value is not None}
     settings = load_config(config, **given) if config else make_config(given)
@@ -279,6 +285,11 @@ def _execute(
     chosen = wiring.chosen_sessions(source, settings)
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)
+    if plan.degradations != ("clean",) and (text := wiring.without_pictures(source, settings)):
+        _say(
+            f"{counted(text, 'session')} without a picture: held once, as nothing can be degraded."
+        )
+        total -= text * (len(plan.degradations) - 1)
     again = f"mmrag resume {shlex.quote(str(out))}"
     with interruptible(f"what was committed to {out}", again), RunStore(out) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
