@@ -131,17 +131,40 @@ class Turn(Record, frozen=True, kw_only=True):
     needs_image: bool | None = None
     needs_history: bool | None = None
     extra: Json = {}
+    meta: Mapping[str, str] = {}
+    """Dimensions of the data set's own, beside those above: reports slice by them too."""
+
+
+class Passage(Record, frozen=True, kw_only=True):
+    """A text that a session brings for the agent to search."""
+
+    id: str
+    text: str
+    title: str = ""
+    url: str = ""
+    date: str | None = None
+    provider: str = ""
+    """Where it comes from, as the data set calls it: web, private, ..."""
+    label: str = "unknown"
+    """answers, related, outdated, irrelevant or unknown. Agents are never given it."""
 
 
 class Session(Record, frozen=True, kw_only=True):
-    """One conversation about one capture."""
+    """One conversation about one capture, or about none: then it is text alone."""
 
     id: str
-    capture: Capture
+    capture: Capture | None = None
     turns: tuple[Turn, ...]
     query_time: str | None = None
     """ISO date-time at which the wearer asks; real-time facts are as of then."""
     extra: Json = {}
+    passages: tuple[Passage, ...] = ()
+    """Where there are any, the agent's web search finds these and nothing else."""
+
+    @property
+    def degradation(self) -> str:
+        """What was done to the picture; without a picture nothing can be."""
+        return "clean" if self.capture is None else self.capture.degradation
 
 
 class Exchange(Record, frozen=True, kw_only=True):
@@ -159,13 +182,16 @@ class Query(Record, frozen=True, kw_only=True):
     """All that an agent is given for one turn."""
 
     text: str
-    image: LazyImage
+    image: LazyImage | None = None
+    """None in a conversation without a picture."""
     history: History = ()
     session_id: str = ""
     turn_index: int = 0
     query_time: str | None = None
     domain: str | None = None
     """Given only where the protocol of the data set gives it to agents."""
+    passages: tuple[Passage, ...] = ()
+    """What the session brings to be searched, without labels; a run's web search finds these."""
 
 
 class Evidence(Record, frozen=True, kw_only=True):

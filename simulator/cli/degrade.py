@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from mmrag.errors import DataError, UsageError
+from mmrag.errors import DataError, SpecError, UsageError
 
 if TYPE_CHECKING:
     from simulator.optics.folders import Item, Summary
@@ -104,7 +104,7 @@ def _gather(
     )
 
     spec_of = _specs(spec, seed)
-    if source == "mini" or source.startswith("crag-mm:") or (Path(source) / "world.json").is_file():
+    if _is_data_set(source):
         from simulator.datasets import open_data
 
         if focus is not None or boxes is not None:
@@ -114,6 +114,16 @@ def _gather(
     return items_from_path(
         source, target, spec_of, known, parse_focus(focus) if focus is not None else None
     )
+
+
+def _is_data_set(source: str) -> bool:
+    """Whether it is a data set with sessions; a file or folder of pictures is none."""
+    from simulator.datasets import reader_of
+
+    try:
+        return reader_of(source)[0] != "album"
+    except SpecError:  # one picture, or a glob
+        return False
 
 
 def _specs(spec: str | None, seed: int) -> Callable[[list[str]], Callable[[str], str]]:

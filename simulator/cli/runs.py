@@ -45,7 +45,9 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    data: Annotated[str | None, typer.Option(help="mini, a world folder, or crag-mm:...")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="mini, a world, crag-mm:..., or my.jsonl.")
+    ] = None,
     agent: Annotated[str | None, typer.Option(help="Agent spec, e.g. grounded:ocr=off.")] = None,
     judge: Annotated[str | None, typer.Option(help="Judge spec.")] = None,
     search: Annotated[str | None, typer.Option(help="Index folder, auto or none.")] = None,
@@ -77,6 +79,9 @@ def run(
         str | None,
         typer.Option(help="Read CRAG-MM as a kit does: crag-mm (2026) or kddcup25. Else none."),
     ] = None,
+    pictures: Annotated[
+        str | None, typer.Option(help="Folder of your data's pictures, else beside the file.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     concurrency: Concurrency = 16,
@@ -107,6 +112,7 @@ def run(
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
         "allow_private_urls": allow_private_urls, "as_kit": as_kit,
+        "pictures": pictures,
     }  # fmt: skip
     given = {key: value for key, value in flags.items() if value is not None}
     settings = load_config(config, **given) if config else make_config(given)

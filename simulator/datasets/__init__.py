@@ -1,20 +1,40 @@
 """Data sets: readers that turn what lies on disk or on a hub into `Session`s.
 
-`open_data` takes what the command line takes: `mini`, a world folder, or
-`crag-mm:PATH-OR-HUB-ID`.
+`open_data` takes what the command line takes: `mini`, a folder or a file whose reader is known by
+what is in it, or `READER:PLACE`. Other packages add readers by the entry-point group
+`mmrag.readers`: a function of a place (text) and a `Reading`.
 """
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import SpecError
+from mmrag.registry import Registry
+from simulator.datasets.reading import Reading
 
 if TYPE_CHECKING:
     from simulator.run.runner import SessionSource
 
-KNOWN = "mini, the folder of a world, or crag-mm:FOLDER-OR-HUB-ID"
+KNOWN = (
+    "mini, the folder of a world, crag-mm:FOLDER-OR-HUB-ID, or data of your own: a .jsonl or .csv "
+    "file, or a Hugging Face folder (docs/data.md)"
+)
+
+readers: Registry[SessionSource] = Registry(
+    "reader of data sets",
+    group="mmrag.readers",
+    builtin={
+        "world": "simulator.datasets.world:open_world",
+        "crag-mm": "simulator.datasets.crag_mm:open_crag_mm",
+        "jsonl": "simulator.datasets.own_data:open_jsonl",
+        "csv": "simulator.datasets.own_data:open_csv",
+        "hf": "simulator.datasets.own_data:open_table",
+        "album": "simulator.datasets.album:open_album",
+    },
+)
 
 
 def open_data(
@@ -24,24 +44,75 @@ def open_data(
     as_captured: bool = False,
     allow_private_urls: bool = False,
     as_kit: str = "none",
+    pictures: str = "",
 ) -> SessionSource:
     """Open a data set by name. Nothing is read but what describes it.
 
     A world gives its clean pictures unless `as_captured` asks for the published mix of qualities,
-    so that a degradation put on top is the only one.
+    so that a degradation put on top is the only one. `pictures` is where the pictures of data of
+    one's own lie, if not beside them.
     """
-    if spec.startswith("crag-mm:"):
-        from simulator.datasets.crag_mm import CragMM
-
-        place = spec.removeprefix("crag-mm:")
-        if place and Path(place).exists():  # else it is an id on the Hub
-            place = str(Path(place).absolute())  # an agent may change the working directory
-        return CragMM(place, split=split, allow_private=allow_private_urls, as_kit=as_kit)
-    if as_kit != "none":
+    name, place = reader_of(spec)
+    if as_kit != "none" and name != "crag-mm":
         raise SpecError(f"--as-kit {as_kit} is for crag-mm:FOLDER-OR-HUB-ID; {spec!r} is another.")
-    from simulator.datasets.world import World, mini_folder
+    if pictures and name not in _OWN:
+        raise SpecError(f"--pictures is for data of your own; {spec!r} brings its pictures.")
+    reading = Reading(
+        split=split,
+        as_captured=as_captured,
+        allow_private_urls=allow_private_urls,
+        as_kit=as_kit,
+        pictures=pictures,
+    )
+    return readers.factory(name)(place, reading)
 
-    folder = mini_folder() if spec == "mini" else Path(spec).absolute()
-    if not (folder / "world.json").is_file():
-        raise SpecError(f"{spec!r} is no data set: there is no world.json in it. Give {KNOWN}.")
-    return World(folder, split=split, pictures="captured" if as_captured else "clean")
+
+def reader_of(spec: str) -> tuple[str, str]:
+    """(reader, place) of what stands after `--data`."""
+    if spec == "mini":
+        return "world", "mini"
+    name, colon, place = spec.partition(":")
+    if colon and not Path(spec).exists() and name in readers.names():
+        return name, place
+    path = Path(spec)
+    if not path.exists():
+        raise SpecError(f"{spec!r} is no data set: there is no such file or folder.{_near(path)} "
+                        f"Give {KNOWN}.")  # fmt: skip
+    found = _by_content(path)
+    if found is None:
+        raise SpecError(f"{spec!r} is no data set: there is no world.json in it, and nothing else "
+                        f"that is known. Give {KNOWN}.")  # fmt: skip
+    return found, spec
+
+
+_OWN = ("jsonl", "csv", "hf")
+_BY_ENDING = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
+              ".parquet": "hf", ".arrow": "hf"}  # fmt: skip
+
+
+def _by_content(path: Path) -> str | None:
+    if path.is_file():
+        return _BY_ENDING.get(path.suffix.lower())
+    if (path / "world.json").is_file():
+        return "world"
+    from simulator.datasets.album import ENDINGS
+
+    endings = {file.suffix.lower() for file in path.iterdir() if file.is_file()}
+    for ending, name in _BY_ENDING.items():
+        if ending in endings:
+            return name
+    for file in path.rglob("*"):
+        if file.suffix in (".parquet", ".arrow"):
+            return "hf"
+        if file.suffix.lower() in ENDINGS:
+            return "album"
+    return None
+
+
+def _near(path: Path) -> str:
+    try:
+        names = [other.name for other in path.absolute().parent.iterdir()]
+    except OSError:
+        return ""
+    found = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
+    return f" Did you mean {path.parent / found[0]}?" if found else ""

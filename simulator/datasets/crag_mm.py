@@ -23,6 +23,7 @@ from simulator.datasets.as_kit import (
 )
 from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.fetch import Fetcher
+from simulator.datasets.reading import Reading
 from simulator.datasets.tables import Table, class_names
 
 Rows = list[dict[str, Any]]
@@ -155,6 +156,18 @@ class CragMM:
         if url:
             return LazyImage(lambda: self._fetcher.fetch(url), name=url)
         return _broken(f"{place}: session {sid!r} has neither a picture nor an image_url.", name)
+
+
+def open_crag_mm(place: str, reading: Reading) -> CragMM:
+    """`crag-mm:FOLDER-OR-HUB-ID`."""
+    if place and Path(place).exists():  # else it is an id on the Hub
+        place = str(Path(place).absolute())  # an agent may change the working directory
+    return CragMM(
+        place,
+        split=reading.split,
+        allow_private=reading.allow_private_urls,
+        as_kit=reading.as_kit,
+    )
 
 
 def _broken(problem: str, name: str) -> LazyImage:

@@ -18,6 +18,7 @@ from mmrag.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.contents import Contents
+from simulator.datasets.reading import Reading
 from simulator.datasets.tables import class_names
 from simulator.world.build.table_columns import SPLITS, columns_without_pictures, plain_quality
 from simulator.world.build.world_manifest import read_manifest
@@ -92,6 +93,13 @@ def read_world(
             f"{path}: cannot be read ({error}); run `mmrag world verify` on its folder, and "
             "write the world again if a file is damaged."
         ) from error
+
+
+def open_world(place: str, reading: Reading) -> World:
+    """`mini`, or the folder of a world."""
+    folder = mini_folder() if place == "mini" else Path(place).absolute()
+    pictures = "captured" if reading.as_captured else "clean"
+    return World(folder, split=reading.split, pictures=pictures)
 
 
 def mini_folder() -> Path:

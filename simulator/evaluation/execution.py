@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.protocols import Agent
+from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def execute(
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.live import live_table
+    from simulator.evaluation.progress import say
     from simulator.run.captures import CaptureOptics
     from simulator.run.runner import run_sessions
     from simulator.store.run_store import RunStore
@@ -54,6 +56,13 @@ def execute(
     chosen = wiring.chosen_sessions(source, settings)
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)
+    if plan.degradations != ("clean",) and (text := wiring.without_pictures(source, settings)):
+        total -= text * (len(plan.degradations) - 1)
+        if progress:
+            say(
+                f"{counted(text, 'session')} without a picture: held once, as nothing can be "
+                "degraded."
+            )
     with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
         promised = {"sessions": count, "degradations": list(plan.degradations)}

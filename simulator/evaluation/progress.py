@@ -40,6 +40,13 @@ class PlainProgress:
         sys.stderr.write(f"{line}\n")
 
 
+def say(text: str) -> None:
+    """One line on stderr, where progress is shown."""
+    from rich.console import Console
+
+    Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def _duration(seconds: float) -> str:
     minutes = round(seconds / 60)
     if minutes < 2:

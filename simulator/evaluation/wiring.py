@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import itertools
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -128,14 +129,31 @@ def make_plan(config: RunConfig, concurrency: int, *, ready_seconds: float = REA
 def open_source(config: RunConfig) -> SessionSource:
     """The data set behind a config."""
     from simulator.datasets import open_data
+    from simulator.datasets.album import Album
 
-    return open_data(
+    source = open_data(
         config.data,
         split=config.split,
         as_captured=config.degrade == "mix",
         allow_private_urls=config.allow_private_urls,
         as_kit=config.as_kit,
+        pictures=config.pictures,
     )
+    if isinstance(source, Album):
+        raise UsageError(
+            f"{config.data} has pictures and no questions. `mmrag data start {config.data}` writes "
+            "a table of them to fill in; `mmrag ask` asks about pictures without one."
+        )
+    return source
+
+
+def without_pictures(source: SessionSource, config: RunConfig) -> int:
+    """How many sessions are text alone: no degradation concerns them, they are held once."""
+    from simulator.datasets.own_data import OwnData
+
+    if not isinstance(source, OwnData):  # all others bring a picture with every session
+        return 0
+    return sum(session.capture is None for _, session in chosen_sessions(source, config))
 
 
 def chosen_sessions(source: SessionSource, config: RunConfig) -> Iterator[tuple[int, Session]]:
@@ -219,7 +237,7 @@ def read_config(run: RunReader) -> RunConfig:
 
 def default_out(config: RunConfig) -> Path:
     """Where a run goes when no --out is given: a name that its settings decide."""
-    data = Path(config.data.removeprefix("crag-mm:")).name
+    data = re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
     agent = config.agent.partition(":")[0].replace("/", "_")
     return Path("runs") / f"{data}-{agent}-{config.fingerprint}"
 
@@ -263,11 +281,13 @@ def index_folder(config: RunConfig, *, progress: bool = True) -> Path | None:
         return None
     if config.search != "auto":
         return Path(config.search)
-    if config.data.startswith("crag-mm:"):
-        return None
+    from simulator.datasets import reader_of
     from simulator.datasets.world import mini_folder
 
-    folder = mini_folder() if config.data == "mini" else Path(config.data)
+    reader, data = reader_of(config.data)
+    if reader != "world":  # others bring no pages to search
+        return None
+    folder = mini_folder() if data == "mini" else Path(data)
     own = folder / "index"
     if own.is_dir():
         return own

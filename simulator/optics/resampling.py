@@ -59,12 +59,13 @@ def items_from_path(
 def items_from_sessions(
     sessions: Iterable[Session], target: Path, spec_of: Callable[[list[str]], SpecOf]
 ) -> tuple[list[Item], Path]:
-    """Items of a data set: each session's picture about its own focus."""
-    found = list(sessions)
+    """Items of a data set: each session's picture, where it has one, about its own focus."""
+    found = [session for session in sessions if session.capture is not None]
     chosen = spec_of([session.id for session in found])
     items: list[Item] = []
     for session in found:
         capture = session.capture
+        assert capture is not None
         try:
             data, problem = capture.image.data, ""
         except MmragError as error:

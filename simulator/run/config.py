@@ -48,6 +48,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     allow_private_urls: bool = False
     as_kit: str = "none"
     """Read CRAG-MM as a public kit does: none, crag-mm or kddcup25."""
+    pictures: str = ""
+    """Of data of one's own: the folder of its pictures; else they lie beside it."""
 
     def __post_init__(self) -> None:
         StopPolicy.parse(self.stop)

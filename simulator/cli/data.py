@@ -1,0 +1,174 @@
+"""`mmrag data`: bring data of your own; know before a run what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mmrag.errors import ConflictError, UsageError
+from simulator.counting import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulator.datasets.own_data import Examined, OwnData
+
+Source = Annotated[
+    str, typer.Argument(metavar="FILE", help="A .jsonl or .csv file, a folder with one, hf:FOLDER.")
+]
+Pictures = Annotated[str, typer.Option(help="Folder of the pictures, else beside the file.")]
+Split = Annotated[str, typer.Option(help="Of a Hugging Face folder with several.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    data = typer.Typer(help="Data of your own: start, check, look at it.", no_args_is_help=True)
+    for command in (start, check, schema, show):
+        data.command()(command)
+    app.add_typer(data, name="data")
+
+
+def start(
+    folder: Annotated[Path, typer.Argument(help="A folder of pictures.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The table to write, else questions.csv in the folder.")
+    ] = None,
+) -> None:
+    """Write a table of a folder's pictures, with a question and an answer to fill in for each."""
+    from simulator.datasets.album import Album
+
+    album, table = Album(folder.absolute()), out or folder / "questions.csv"
+    album.write_questions(table)
+    typer.echo(f"{counted(len(album), 'picture')} in {table}: fill in question and answer, then "
+               f"mmrag data check {table}")  # fmt: skip
+
+
+def check(
+    file: Source,
+    pictures: Pictures = "",
+    split: Split = "multi-turn",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Say line by line what is wrong and what each turn will be; exits with 1 if a turn is lost."""
+    source = _open(file, pictures, split)
+    lines = list(source.examined_with_pictures())
+    if as_json:
+        typer.echo(json.dumps([_as_json(line) for line in lines], indent=2, ensure_ascii=False))
+    else:
+        for line in lines:
+            for fault in line.faults:
+                field = f" {fault.field}" if fault.field else ""
+                note = "note: " if fault.weight == "note" else ""
+                _say_plainly(f"{line.place}:{field} {note}{fault.words}")
+            if not line.is_lost:
+                _say_plainly(f"{line.place}: {_in_words(line)}")
+        _say_plainly(_summary(lines))
+    if not lines or any(_is_bad(line) for line in lines):
+        raise typer.Exit(1)
+
+
+def schema() -> None:
+    """Print the JSON schema of a line, for editors and other programs."""
+    from simulator.datasets.line_schema import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2))
+
+
+def show(
+    file: Source,
+    out: Annotated[Path, typer.Option(help="The page to write.")],
+    pictures: Pictures = "",
+    split: Split = "multi-turn",
+    limit: Annotated[int, typer.Option(min=1, help="Only the first N sessions.")] = 500,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
+) -> None:
+    """Draw a page of the data: pictures small, questions, answers, and what is wrong."""
+    from simulator.reports.draw.data_page import draw_data
+
+    source = _open(file, pictures, split)
+    if out.exists() and not overwrite:
+        raise ConflictError(f"{out} exists already; choose another --out or say --overwrite.")
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise UsageError(f"{out}: give the name of a file in a folder that is there.")
+    page, shown = draw_data(source, limit)
+    out.write_text(page, encoding="utf-8")
+    of = "" if shown == len(source) else f" of {len(source):,}; --limit shows more"
+    typer.echo(f"{counted(shown, 'session')}{of}: {out}")
+
+
+def _open(file: str, pictures: str, split: str) -> OwnData:
+    from simulator.datasets import open_data
+    from simulator.datasets.own_data import OwnData
+
+    source = open_data(file, pictures=pictures, split=split)
+    if not isinstance(source, OwnData):
+        raise UsageError(f"{file}: is no data of your own in a .jsonl or .csv file; for a folder "
+                         f"of pictures write `mmrag data start {file}` first.")  # fmt: skip
+    return source
+
+
+def _is_bad(line: Examined) -> bool:
+    return any(fault.weight != "note" for fault in line.faults)
+
+
+def _in_words(line: Examined) -> str:
+    """What a line becomes: the session, then each turn."""
+    session = line.session
+    capture = session.capture
+    seen = "no picture" if capture is None else Path(capture.image.name).name
+    more = f", {counted(len(session.passages), 'passage')}" if session.passages else ""
+    turns = "; ".join(
+        f"{turn.index + 1}. {_short(turn.query)} → "
+        + (" | ".join(map(_short, turn.reference.all_texts)) if turn.reference.text
+           else "not scored")
+        for turn in session.turns
+    )  # fmt: skip
+    return f"session {session.id!r}, {seen}{more}: {turns}"
+
+
+def _as_json(line: Examined) -> dict[str, Any]:
+    session = line.session
+    return {
+        "place": line.place,
+        "session_id": session.id,
+        "ok": not _is_bad(line),
+        "picture": None if session.capture is None else session.capture.image.name,
+        "passages": len(session.passages),
+        "turns": [] if line.is_lost else [
+            {"query": turn.query, "references": [t for t in turn.reference.all_texts if t],
+             "meta": dict(turn.meta), "domain": turn.domain, "query_type": turn.query_type}
+            for turn in session.turns
+        ],
+        "faults": [{"field": f.field, "words": f.words, "weight": f.weight} for f in line.faults],
+    }  # fmt: skip
+
+
+def _summary(lines: Sequence[Examined]) -> str:
+    from collections import Counter
+
+    if not lines:
+        return "no session: write a line for each, as docs/data.md shows."
+    good = [line for line in lines if not line.is_lost]
+    turns = [turn for line in good for turn in line.session.turns]
+    found = Counter(key for turn in turns for key in turn.meta)
+    own = f"; reports are sliced by {', '.join(sorted(found))}" if found else ""
+    text = sum(line.session.capture is None for line in good)
+    without = f", {text} of them without a picture" if text else ""
+    unscored = sum(not turn.reference.text for turn in turns)
+    bad = [f"{counted(len(lines) - len(good), 'line')} cannot be used"] * (len(good) < len(lines))
+    bad += [f"{counted(unscored, 'turn')} cannot be scored"] * bool(unscored)
+    end = "; ".join(bad) or "all good"
+    return f"{counted(len(good), 'session')}{without}, {counted(len(turns), 'turn')}{own}; {end}."
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 60 else flat[:59] + "…"
+
+
+def _say_plainly(text: str) -> None:
+    """A line of other people's text, without what would steer a terminal."""
+    typer.echo("".join(c if c.isprintable() else "�" for c in text))

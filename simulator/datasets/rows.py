@@ -1,0 +1,223 @@
+"""Rows of own data as they lie in files: JSON lines, CSV, Arrow. Streamed, and bounded.
+
+A row that cannot be decoded is a `Fault` in its place, and the rows after it follow.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+
+import msgspec
+
+from mmrag.errors import DataError
+from simulator.datasets.line_schema import OTHER_NAMES, SessionLine, TurnLine
+from simulator.datasets.lines import Fault
+
+if TYPE_CHECKING:
+    from simulator.datasets.tables import Table
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""Longest line that is read. Pictures lie beside the file, so a line holds text alone."""
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Row(NamedTuple):
+    """One line of a file, decoded."""
+
+    place: str
+    value: Any
+    """What was decoded, or the fault for which it could not be."""
+    picture: bytes | None = None
+    """A picture that the row itself holds."""
+
+
+def json_rows(path: Path) -> Iterator[Row]:
+    """The lines of a JSONL file that are not blank."""
+    for number, line in enumerate(_lines(path), 1):
+        place = f"line {number}"
+        if line is None:
+            yield Row(place, _fault(place, f"is longer than {MAX_LINE_BYTES >> 20} MiB; split it "
+                                    "up, and keep pictures in files beside this one."))  # fmt: skip
+        elif line.strip():
+            yield Row(place, _decoded(line, place))
+
+
+def csv_rows(path: Path) -> Iterator[Row]:
+    """A question per row: columns image, question, answer; others are dimensions of reports."""
+    with _text(path) as file:
+        head = file.readline()
+        file.seek(0)
+        mark = "\t" if path.suffix == ".tsv" else max(",;\t", key=head.count)
+        reader = csv.DictReader(file, delimiter=mark, restkey="", strict=True)
+        if not _is_head(reader, path):
+            raise DataError(f"{path}: its first line names no column 'question' (or query); write "
+                            "a head such as image,question,answer.")  # fmt: skip
+        while True:
+            place = f"line {reader.line_num + 1}"
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                yield Row(place, _fault(place, f"is no CSV ({error}); put quotes about cells that "
+                                        "hold quotes, commas or line ends."))  # fmt: skip
+                continue
+            if cells is None:
+                return
+            if cells.get(""):
+                yield Row(place, _fault(place, "has more cells than there are columns; put quotes "
+                                        "about a cell that holds commas."))  # fmt: skip
+                continue
+            if any("\udc80" <= c <= "\udcff" for cell in cells.values() for c in cell or ""):
+                yield Row(place, _fault(place, "is not UTF-8; save the file as CSV in UTF-8."))
+                continue
+            yield Row(place, _from_cells({k: v for k, v in cells.items() if k}))
+
+
+def table_rows(table: Table) -> Iterator[Row]:
+    """The rows of a Hugging Face data set of the same form; a picture may be in the row."""
+    from simulator.datasets.tables import class_names
+
+    labels = class_names(table.features())
+    for number, (where, row) in enumerate(table.rows(), 1):
+        place = f"row {number}"
+        if isinstance(row, DataError):
+            yield Row(place, _fault(place, f"({where}) {row}"))
+            continue
+        value = cast("dict[str, Any]", _plain(row, labels))
+        held = row.get("image")
+        data = None
+        if isinstance(held, dict):
+            cell = cast("dict[str, Any]", held)
+            data, value["image"] = cell.get("bytes"), cell.get("path")
+            if data:
+                value.pop("image")
+        yield Row(place, value, data or None)
+
+
+def _lines(path: Path) -> Iterator[bytes | None]:
+    """Every line; None for one that is too long, which is never held in memory."""
+    with _open(path) as file:
+        first = True
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            if first and line.startswith(_UTF16_MARKS):
+                raise DataError(f"{path}: is UTF-16; save it as UTF-8.")
+            line, first = (line.removeprefix(_UTF8_MARK) if first else line), False
+            if len(line) <= MAX_LINE_BYTES:
+                yield line
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE_BYTES)
+            yield None
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
+
+
+def _text(path: Path) -> Any:
+    with _open(path) as file:
+        if file.read(2) in _UTF16_MARKS:
+            raise DataError(f"{path}: is UTF-16; save it as CSV in UTF-8.")
+    csv.field_size_limit(MAX_LINE_BYTES)
+    return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def _decoded(line: bytes, place: str) -> Any:
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _fault(place, f"is no JSON ({_why(line, error)}).")
+
+
+def _why(line: bytes, error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8: save the file as UTF-8"
+    for word in (b"NaN", b"Infinity"):
+        if word in line:
+            return f"{word.decode()} is no JSON: write null, or leave the field out"
+    if line.strip() in (b"[", b"{"):
+        return "an object goes over several lines: write each on one line"
+    try:  # Python's words say where
+        json.loads(line)
+    except (ValueError, RecursionError) as better:
+        return f"{better}: mend or remove the line"
+    return f"{error}: mend or remove the line"
+
+
+def _fault(place: str, words: str) -> Fault:
+    return Fault(place=place, field="", words=words)
+
+
+def _is_head(reader: csv.DictReader[str], path: Path) -> bool:
+    try:
+        names = {_column(name) for name in reader.fieldnames or ()}
+    except csv.Error as error:
+        raise DataError(f"{path}: is no CSV ({error}); write a head and a row per line.") from error
+    return bool(names & {"query", *OTHER_NAMES["turn"]["query"]})
+
+
+def _column(name: str) -> str:
+    return name.strip().lower().replace(" ", "_")
+
+
+def _from_cells(cells: dict[str, str | None]) -> dict[str, Any]:
+    """A session's fields by their names; columns of other names go to meta."""
+    known = {*SessionLine.__struct_fields__, *TurnLine.__struct_fields__}
+    for kind in ("session", "turn"):
+        known |= {name for names in OTHER_NAMES[kind].values() for name in names}
+    known -= {"turns", "passages", "meta", *OTHER_NAMES["session"]["turns"]}
+    found: dict[str, Any] = {}
+    meta: dict[str, str] = {}
+    for column, cell in cells.items():
+        text = (cell or "").strip()
+        if not text:
+            continue
+        name = _column(column)
+        if name in known:
+            found[name] = _cell(name, text)
+        else:
+            meta[column.strip()] = text
+    if not any(name in found for name in ("query", *OTHER_NAMES["turn"]["query"])):
+        found["query"] = ""
+    return {**found, "meta": meta} if meta else found
+
+
+def _cell(name: str, text: str) -> object:
+    """What a cell holds: of a box four numbers, of yes or no a truth value, else a text."""
+    if name in ("focus", *OTHER_NAMES["session"]["focus"]):
+        try:
+            return [float(part) for part in text.strip("[]() ").split(",")]
+        except ValueError:
+            return text
+    if name in ("text_clue", "needs_image", "needs_history"):
+        return {"true": True, "yes": True, "1": True, "false": False, "no": False,
+                "0": False}.get(text.lower(), text)  # fmt: skip
+    if name == "references" and text.startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _plain(value: object, labels: dict[str, list[str]], name: str = "") -> object:
+    """Arrow's values as JSON's: without what is absent, labels as words, times as texts."""
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        return {k: _plain(v, labels, k) for k, v in items if v is not None}
+    if isinstance(value, list):
+        return [_plain(item, labels, name) for item in cast("list[object]", value)]
+    if isinstance(value, dt.date | dt.datetime):
+        return value.isoformat()
+    if isinstance(value, int) and name in labels and 0 <= value < len(labels[name]):
+        return labels[name][value]
+    return value

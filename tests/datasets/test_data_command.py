@@ -1,0 +1,133 @@
+"""`mmrag data`: check, schema, show, start; and runs of own data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_own_data import TURNS, photo, write
+from typer.testing import CliRunner, Result
+
+from mmrag.errors import MmragError
+from simulator.cli import build
+
+
+@pytest.fixture
+def mmrag() -> Callable[..., Result]:
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(build(), [str(a) for a in arguments])
+
+    return call
+
+
+def test_check_says_what_each_turn_will_be(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+    photo(tmp_path / "a.jpg")
+    path = write(tmp_path, {"session_id": "a", "image": "a.jpg", "turns": TURNS,
+                            "meta": {"room": "kitchen"}})  # fmt: skip
+    done = mmrag("data", "check", path)
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [
+        "line 1: session 'a', a.jpg: 1. What is this? → a kettle",
+        "1 session, 1 turn; reports are sliced by room; all good.",
+    ]
+
+
+def test_check_fails_and_names_line_field_and_cure(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    path = write(tmp_path, {"turns": TURNS}, {"image": "b.jpg", "turns": TURNS},
+                 {"turns": [{"query": "\x1b[31mWho?"}]})  # fmt: skip
+    done = mmrag("data", "check", path)
+    assert done.exit_code == 1
+    assert "line 2: image 'b.jpg': there is no such file" in done.stdout
+    assert "line 3: turns[0].references is empty" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("1 line cannot be used; 1 turn cannot be scored.")
+    said = json.loads(mmrag("data", "check", path, "--json").stdout)
+    assert [line["ok"] for line in said] == [True, False, False]
+    assert said[1]["faults"][0]["field"] == "image"
+
+
+def test_an_empty_file_is_no_data(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+    (tmp_path / "my.jsonl").write_text("\n\n")
+    done = mmrag("data", "check", tmp_path / "my.jsonl")
+    assert done.exit_code == 1
+    assert "no session" in done.stdout
+
+
+def test_schema_is_json(mmrag: Callable[..., Result]) -> None:
+    assert json.loads(mmrag("data", "schema").stdout)["properties"]["turns"]
+
+
+def test_the_page_is_escaped_and_needs_nothing_else(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    photo(tmp_path / "a.jpg")
+    path = write(
+        tmp_path,
+        {"image": "a.jpg", "turns": [{"query": "<script>x</script>", "references": ["<b>"]}]},
+        {"image_url": "https://example.org/a.jpg", "turns": TURNS},
+        {"image": "none.jpg", "turns": TURNS},
+    )
+    page = tmp_path / "page.html"
+    assert mmrag("data", "show", path, "--out", page).exit_code == 0
+    text = page.read_text()
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert text.count('<img src="data:image/jpeg;base64,') == 1
+    assert 'src="http' not in text
+    assert "there is no such file" in text
+    again = mmrag("data", "show", path, "--out", page)
+    assert isinstance(again.exception, MmragError)
+    assert "exists already" in str(again.exception)
+
+
+def test_a_newcomer_starts_with_pictures_alone(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    for number in range(3):
+        photo(tmp_path / "photos" / f"IMG_{number}.jpg")
+    album = tmp_path / "photos"
+    out = tmp_path / "run"
+    common = ("--agent", "random", "--judge", "exact", "--out", out)
+    refused = mmrag("run", "--data", album, *common)
+    assert "mmrag data start" in str(refused.exception)
+    assert not out.exists()
+    assert mmrag("data", "start", album).exit_code == 0
+    table = album / "questions.csv"
+    rows = table.read_text().splitlines()
+    assert rows == ["image,question,answer", "IMG_0.jpg,,", "IMG_1.jpg,,", "IMG_2.jpg,,"]
+    assert mmrag("data", "check", table).exit_code == 1
+    table.write_text("\n".join([rows[0], *(r.replace(",,", ",What?,a kettle") for r in rows[1:])]))
+    assert mmrag("data", "check", table).exit_code == 0
+    assert mmrag("run", "--data", table, *common, "--json").exit_code == 0
+
+
+def test_bad_lines_are_data_errors_and_the_others_run(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    from simulator.store.run_store import RunReader
+
+    photo(tmp_path / "a.jpg")
+    path = write(tmp_path, {"session_id": "a", "image": "a.jpg", "turns": TURNS},
+                 {"session_id": "b", "image": "b.jpg", "turns": TURNS * 2},
+                 "no json", {"session_id": "d", "turns": TURNS})  # fmt: skip
+    out = tmp_path / "run"
+    run = ("run", "--data", path, "--agent", "random", "--judge", "exact", "--out", out, "--json",
+           "--degrade", "clean,rotated@2")  # fmt: skip
+    first = mmrag(*run)
+    assert first.exit_code == 0, first.exception
+    assert "1 session without a picture: held once" in first.stderr
+    with RunReader(out) as reader:
+        assert reader.degradations_of("d") == ["clean"]
+        assert reader.degradations_of("a") == ["clean", "rotated@2"]
+        (broken, _) = reader.turns("b")
+        assert broken.status == "data_error"
+        assert "line 2: image 'b.jpg'" in str(broken.error)
+        assert "line 3" in str(reader.turns("line-3")[0].error)
+        counts = reader.turn_counts()
+    assert mmrag(*run).exit_code == 0
+    with RunReader(out) as reader:
+        assert reader.turn_counts() == counts
