@@ -292,7 +292,7 @@ async def _tried(work: Awaitable[T]) -> T | MmragError:
 
 
 async def _supported(judge: Any, case: Case, passages: list[str]) -> tuple[Support, ...]:
-    return await judge.support(split(case.answer), passages)
+    return await judge.support(split(case.answer), passages, case.question)
 
 
 def _annotated(value: T | None) -> T:

@@ -50,7 +50,7 @@ class EncoderRagas:
 
     async def _faithfulness(self, case: Case) -> dict[str, Any]:
         said = split(case.answer)
-        labels = await self._support.support(said, [p.text for p in case.passages])
+        labels = await self._support.support(said, [p.text for p in case.passages], case.question)
         value = faithfulness(labels)
         return {
             "value": value,

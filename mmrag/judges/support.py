@@ -29,8 +29,10 @@ ENCODED_CHARS = 400
 class SupportJudge(Protocol):
     """Says what passages do for each sentence of an answer."""
 
-    async def support(self, claims: Sequence[str], passages: Sequence[str]) -> tuple[Support, ...]:
-        """One label per sentence."""
+    async def support(
+        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
+    ) -> tuple[Support, ...]:
+        """One label per sentence. The question tells what a bare "223" claims."""
         ...
 
 
@@ -48,7 +50,9 @@ class EncoderSupport:
         self._encoder = encoder
         self._threshold = threshold
 
-    async def support(self, claims: Sequence[str], passages: Sequence[str]) -> tuple[Support, ...]:
+    async def support(
+        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
+    ) -> tuple[Support, ...]:
         """Highest cosine with any sentence of any passage, against the threshold."""
         known = [piece for passage in passages for s in split(passage) for piece in pieces(s)]
         there = {word for passage in passages for s in split(passage) for word in tokens(s)}
@@ -58,7 +62,7 @@ class EncoderSupport:
                 Support.UNSUPPORTED if claims_something(c) else Support.NOT_NEEDED for c in claims
             )
         rows = self._encoder.encode(known)
-        parts = {claim: pieces(claim) for claim in wanted}
+        parts = {claim: pieces(_told(claim, question)) for claim in wanted}
         asked = list(dict.fromkeys(piece for of in parts.values() for piece in of))
         cosine = (self._encoder.encode(asked) @ rows.T).max(axis=1)
         best = dict(zip(asked, cosine, strict=True))
@@ -82,7 +86,9 @@ class ModelSupport:
         self._model = model
         self._retries = retries
 
-    async def support(self, claims: Sequence[str], passages: Sequence[str]) -> tuple[Support, ...]:
+    async def support(
+        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
+    ) -> tuple[Support, ...]:
         """One request for each batch of sentences and passages.
 
         Passages that do not fit one request are asked about one after the other; a sentence is
@@ -97,24 +103,28 @@ class ModelSupport:
             )
         found: list[Support] = []
         for said in batches(claims, most=CLAIMS):
-            found += await self._batch(said, passages)
+            found += await self._batch(said, passages, question)
         return tuple(found)
 
-    async def _batch(self, said: list[str], passages: Sequence[str]) -> list[Support]:
+    async def _batch(
+        self, said: list[str], passages: Sequence[str], question: str
+    ) -> list[Support]:
         labels: list[set[Support]] = [set() for _ in said]
         for shown in passage_batches(passages):
             open_ones = [i for i, seen in enumerate(labels) if Support.SUPPORTED not in seen]
             if not open_ones:
                 break
-            for i, label in zip(
-                open_ones, await self._labels([said[i] for i in open_ones], shown), strict=True
-            ):
+            asked = [said[i] for i in open_ones]
+            found = await self._labels(asked, shown, question)
+            for i, label in zip(open_ones, found, strict=True):
                 labels[i].add(label)
         return [next(label for label in _STRONGEST if label in seen) for seen in labels]
 
-    async def _labels(self, said: list[str], shown: list[str]) -> tuple[Support, ...]:
-        key = case_key(*shown, *said)
-        prompt = render("support.j2", key=key, passages=shown, sentences=said)
+    async def _labels(
+        self, said: list[str], shown: list[str], question: str
+    ) -> tuple[Support, ...]:
+        key = case_key(question, *shown, *said)
+        prompt = render("support.j2", key=key, question=question, passages=shown, sentences=said)
 
         def read(text: str) -> tuple[Support, ...] | None:
             labels = (last_object(text, key) or {}).get("labels")
@@ -135,8 +145,9 @@ def deflects(answer: str) -> bool:
 
 
 def claims_something(sentence: str) -> bool:
-    """Whether a sentence could be true or false: not "I don't know", not a single word."""
-    return len(words(sentence)) > 1 and not is_missing(sentence)
+    """Whether a sentence could be true or false: "223" could, "I don't know" and "Thanks" not."""
+    said = words(sentence)
+    return bool(said) and not is_missing(sentence) and not (len(said) == 1 and said[0] in _IDLE)
 
 
 def names_and_numbers(sentence: str) -> set[str]:
@@ -174,6 +185,16 @@ def encode_whole(encoder: Encoder, texts: Sequence[str]) -> NDArray[Any]:
     )
     return whole / np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-12)
 
+
+def _told(claim: str, question: str) -> str:
+    """A bare "223" with the question that it answers; a whole sentence speaks for itself."""
+    return f"{question} {claim}".strip() if len(words(claim)) < _WHOLE else claim
+
+
+_WHOLE = 4
+"""Words from which on an answer can be understood without its question."""
+
+_IDLE = frozenset({"hello", "hi", "thanks", "sure", "ok", "okay", "welcome", "sorry", "well"})
 
 _STRONGEST = (
     Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED, Support.NOT_NEEDED,

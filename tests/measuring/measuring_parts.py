@@ -1,15 +1,30 @@
-"""Fakes for the judges of grounding: a model that reads its prompts, an encoder of letters."""
+"""Fakes for measuring: a model that reads its prompts, an encoder of letters, a run to measure."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.images import LazyImage
 from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import (
+    Capture,
+    Evidence,
+    Reference,
+    Reply,
+    Session,
+    Status,
+    Step,
+    Turn,
+    TurnResult,
+    Usage,
+)
+from simulator.store import RunStore
 
 
 class Letters:
@@ -35,7 +50,8 @@ class Reader:
         prompt = messages[-1].text
         self.prompts.append(prompt)
         key = keys_of(prompt)
-        return Completion(text=json.dumps({"key": key, **self._said(prompt)}), model="reader")
+        text = json.dumps({"key": key, **self._said(prompt)})
+        return Completion(text=text, model="reader", usage=Usage(calls=1, cost=0.001))
 
     def _said(self, prompt: str) -> dict[str, object]:
         sentences = numbered(prompt)
@@ -86,3 +102,52 @@ def fenced(prompt: str, name: str) -> str:
 
 def numbered(prompt: str) -> list[str]:
     return re.findall(r"^\d+\. (.*)$", fenced(prompt, "sentences"), re.M)
+
+
+def write_run(folder: Path, sessions: int = 3, turns: int = 2) -> None:
+    """A run in which every reply says something true, and every second one something stale too."""
+    image = LazyImage.from_bytes(b"no picture is looked at here")
+    with RunStore(folder) as store:
+        for number in range(sessions):
+            session = Session(
+                id=f"s{number}",
+                capture=Capture(image=image),
+                turns=tuple(asked(number, index) for index in range(turns)),
+            )
+            store.begin(number, session)
+            for index in range(turns):
+                store.commit(replied(number, index))
+        store.set_meta("judge", "none")
+
+
+def asked(number: int, index: int) -> Turn:
+    return Turn(
+        index=index,
+        id=f"s{number}-{index}",
+        query=f"How long is bridge {number} of {index}?",
+        reference=Reference(
+            text=f"Bridge {number} is {index + 10} m long.",
+            evidence=("http://olm.example/a",),
+            grounding={"http://olm.example/a": "answers", "http://olm.example/o": "outdated"},
+        ),
+        dynamism="fast-changing" if number % 2 else "static",
+    )
+
+
+def replied(number: int, index: int) -> TurnResult:
+    said = f"Bridge {number} is {index + 10} m long."
+    stale = f"It was {index + 8} m long."
+    found = Step(
+        name="web",
+        evidence=(
+            Evidence(source="web", id="a_chunk_0", url="http://olm.example/a", score=1, text=said),
+            Evidence(source="web", id="o_chunk_0", url="http://olm.example/o", score=1, text=stale),
+        ),
+    )
+    text = f"{said} {stale}" if (number + index) % 2 else said
+    return TurnResult(
+        session_id=f"s{number}",
+        turn_index=index,
+        status=Status.ANSWERED,
+        reply=Reply(text=text, citations=("a_chunk_0",), trace=(found,)),
+    )

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from measuring_parts import Letters, Reader, Says
 
 from mmrag.errors import JudgeError, SpecError
