@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 
 import msgspec
 
+from mmrag.cache import Cache, CachedModel
 from mmrag.judges.measuring import Measurer
 from mmrag.metrics.cases import Annotations, Case, Measurement, Passage
 from mmrag.metrics.retrieval import evidence
@@ -57,6 +59,17 @@ async def measure_run(
     return sum(await asyncio.gather(*(worker() for _ in range(max(1, concurrency)))))
 
 
+def paid_once(
+    model: Model,
+    name: str,
+    store: RunStore,
+    *,
+    on_cost: Callable[[float], None] = lambda _cost: None,
+) -> Model:
+    """A model that is asked nothing twice: not by this process, not by those before it."""
+    return CachedModel(KeptModel(model, name, store, on_cost=on_cost), name, Cache())
+
+
 class KeptModel:
     """A model whose completions are kept in the run and never paid for again.
 
@@ -76,6 +89,7 @@ class KeptModel:
         self._name = name
         self._store = store
         self._on_cost = on_cost
+        self._known = store.completion_keys()
         self.cost = store.completion_cost()
         self.calls = 0
         """Requests that the model really had to answer."""
@@ -90,16 +104,20 @@ class KeptModel:
         """
         asked = encode([self._name, list(messages), options])
         key = hashlib.sha256(asked).hexdigest()
-        known = self._store.completion(key)
-        if known is not None:
-            return known
+        if key in self._known:
+            return self._store.completion(key)
         self._on_cost(self.cost)
         self.calls += 1
         done = await self._model.generate(messages, options)
         self.cost += done.usage.cost
         if done.text.strip():  # an empty answer may be a hiccup
-            self._store.keep_completion(key, done)
+            written = self._store.keep_completion(key, done)
+            written.add_done_callback(lambda future: self._written(key, future))
         return done
+
+    def _written(self, key: str, future: Future[None]) -> None:
+        if future.exception() is None:
+            self._known.add(key)
 
 
 def case_of(turn: Turn, result: TurnResult) -> Case:

@@ -15,7 +15,7 @@ from mmrag.judges.normalise import normalise
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.support import EncoderSupport, ModelSupport, deflects, encode_whole
 from mmrag.metrics.cases import Case, Eligibility, Measurement
-from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Support, garage_parts
+from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Part, Support, garage_parts
 from mmrag.protocols import Encoder, Model
 
 T = TypeVar("T")
@@ -67,31 +67,35 @@ class GarageJudge:
 
     async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
         """One measurement each. What several of them need is decided once."""
-        needs = {need for measure in measures for need in _needs(measure, case)}
+        needs = {measure: _needs(measure, case) for measure in measures}
+        every = sorted({need for some in needs.values() for need in some})
         ways: dict[str, Callable[[Case], Awaitable[Any]]] = {
             "eligibility": self._assessor.eligibility,
             "deflects": self._assessor.deflects,
             "support": self._assessor.support,
             "relevant_support": self._assessor.relevant_support,
         }
-        decided = dict(
-            zip(needs, await asyncio.gather(*(_tried(ways[n](case)) for n in needs)), strict=True)
-        )
-        return [self._one(case, measure, decided) for measure in measures]
+        said = await asyncio.gather(*(_tried(ways[need](case)) for need in every))
+        decided = dict(zip(every, said, strict=True))
+        parts = garage_parts(_answer(case, decided))
+        return [
+            self._one(case, measure, {need: decided[need] for need in needs[measure]}, parts)
+            for measure in measures
+        ]
 
-    def _one(self, case: Case, measure: str, decided: dict[str, Any]) -> Measurement:
-        found = {need: decided[need] for need in _needs(measure, case)}
-        counted = not measure.startswith("attribution")
+    def _one(
+        self, case: Case, measure: str, found: dict[str, Any], parts: dict[str, Part]
+    ) -> Measurement:
         known: dict[str, Any] = {
             "measure": measure,
             "judge": self.id(measure),
-            "approximate": self.approximate and counted,
+            "approximate": self.approximate and not measure.startswith("attribution"),
         }
         wrong = next((error for error in found.values() if isinstance(error, MmragError)), None)
         if wrong is not None:
             failed = not isinstance(wrong, NotKnown)
             return Measurement(**known, value=None, weight=0, reason=str(wrong), failed=failed)
-        part, whole = garage_parts(_answer(case, found))[measure]
+        part, whole = parts[measure]
         if not whole:
             return Measurement(**known, value=None, weight=0, reason=_why_not(measure, case))
         return Measurement(
@@ -247,7 +251,9 @@ def _needs(measure: str, case: Case) -> tuple[str, ...]:
     }[measure]
 
 
-def _answer(case: Case, found: dict[str, Any]) -> GroundedAnswer:
+def _answer(case: Case, decided: dict[str, Any]) -> GroundedAnswer:
+    """What was decided, blanks where nobody was asked or the judge failed."""
+    found = {name: told for name, told in decided.items() if not isinstance(told, MmragError)}
     eligibility = found.get("eligibility")
     return GroundedAnswer(
         deflects=found.get("deflects", False),

@@ -218,10 +218,14 @@ class RunReader:
             "SELECT measure, judge, COUNT(*) FROM measurements GROUP BY 1, 2 ORDER BY 1, 2"
         )
 
-    def completion(self, key: str) -> Completion | None:
-        """What a model said to a measure's request, if it was asked before."""
+    def completion_keys(self) -> set[str]:
+        """The requests of measures that models answered."""
+        return {row[0] for row in self._measured("SELECT key FROM completions")}
+
+    def completion(self, key: str) -> Completion:
+        """What a model said to one of these requests."""
         rows = self._measured("SELECT completion FROM completions WHERE key = ?", key)
-        return _record(Completion, rows[0][0]) if rows else None
+        return _record(Completion, rows[0][0])
 
     def completion_cost(self) -> float:
         """What the models of measures have cost, in US dollars."""

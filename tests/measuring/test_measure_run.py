@@ -23,7 +23,7 @@ from mmrag.judges.measuring import chosen_measures, label_measurers, model_measu
 from mmrag.metrics.cases import Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Completion, GenerateOptions, Message
-from simulator.measuring import KeptModel, case_of, measure_run
+from simulator.measuring import case_of, measure_run, paid_once
 from simulator.store import RunReader, RunStore
 
 ALL = chosen_measures("ragas,garage")
@@ -31,7 +31,7 @@ ALL = chosen_measures("ragas,garage")
 
 def measure(folder: Path, model: Reader, measures: Sequence[str] = ALL, **more: object) -> int:
     with RunStore(folder) as store:
-        kept = KeptModel(model, "reader", store, **more)  # type: ignore[arg-type]
+        kept = paid_once(model, "reader", store, **more)  # type: ignore[arg-type]
         takers = model_measurers(kept, name="reader", encoder=Letters())
         return asyncio.run(measure_run(store, takers, measures, 4))
 
@@ -75,6 +75,20 @@ def test_measuring_again_asks_nobody(tmp_path: Path) -> None:
     again = Reader()
     assert measure(tmp_path, again) == 0
     assert not again.prompts
+
+
+def test_the_same_request_is_paid_once_within_a_measuring(tmp_path: Path) -> None:
+    with RunStore(tmp_path) as store:
+        model = Reader()
+        kept = paid_once(model, "reader", store)
+        message = [Message(role="user", text='<reply-01234567>\nx\n</reply-01234567> "declines"')]
+
+        async def ask() -> None:
+            await asyncio.gather(*(kept.generate(message) for _ in range(5)))
+            await kept.generate(message)
+
+        asyncio.run(ask())
+        assert len(model.prompts) == 1
 
 
 def test_another_judges_rows_stand_beside(tmp_path: Path) -> None:
@@ -175,7 +189,7 @@ sys.path.insert(0, {here!r})
 from pathlib import Path
 from measuring_parts import Letters, Reader
 from mmrag.judges.measuring import chosen_measures, model_measurers
-from simulator.measuring import KeptModel, measure_run
+from simulator.measuring import measure_run, paid_once, paid_once
 from simulator.store import RunStore
 
 class Logged(Reader):
@@ -188,7 +202,7 @@ class Logged(Reader):
 
 with RunStore({folder!r}) as store:
     print("begun", flush=True)
-    takers = model_measurers(KeptModel(Logged(), "r", store), name="r", encoder=Letters())
+    takers = model_measurers(paid_once(Logged(), "r", store), name="r", encoder=Letters())
     asyncio.run(measure_run(store, takers, chosen_measures("ragas,garage"), 4))
 """
 
@@ -210,7 +224,7 @@ def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
         process.stdout.close()
         calls = Counter(log.read_text().split()) if log.exists() else Counter[str]()
         with RunReader(folder) as run:
-            kept = len(run._rows("SELECT key FROM completions"))  # pyright: ignore[reportPrivateUsage]
+            kept = len(run.completion_keys())
             done = sum(n for _, _, n in run.measured_by())
         assert done >= durable, "a committed row was lost"
         durable = done
@@ -223,4 +237,4 @@ def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     assert calls.total() - len(calls) <= in_flight
     assert len(rows(folder)) == 120 * 13
     with RunReader(folder) as run:
-        assert len(calls) == len(run._rows("SELECT key FROM completions"))  # pyright: ignore[reportPrivateUsage]
+        assert len(calls) == len(run.completion_keys())
