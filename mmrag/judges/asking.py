@@ -98,7 +98,7 @@ def passage_batches(passages: Sequence[str], chars: int = REQUEST_CHARS) -> list
 
 
 def _sentences(part: str) -> list[str]:
-    cleaned = plain(part)
+    cleaned = _LOOSE.sub(r"\1", plain(part))
     if len(cleaned) <= _WINDOW or len(part) < 2:
         return sentences(cleaned)
     middle = len(part) // 2  # one character became many, and `plain` cut the text
@@ -119,4 +119,6 @@ def _windows(text: str) -> Iterator[str]:
 
 
 _END = re.compile(r"[.!?][\"')\]]*\s+|\n")
+_LOOSE = re.compile(r"(?<=\w) ([.,;:!?])(?!\w)")
+"""The blank that a citation leaves before a full stop."""
 _BLANK = re.compile(r"\s")

@@ -280,6 +280,8 @@ def _details(measure: str, case: Case, found: dict[str, Any]) -> dict[str, Any]:
     if measure.startswith("attribution"):
         return {"cited": sorted(set(case.citations)), "expected": sorted(set(case.expected))}
     details: dict[str, Any] = {}
+    if measure == "raf":
+        details |= {"grounding_quality": case.grounding_quality, "provider": case.provider}
     if "eligibility" in found:
         details["eligibility"] = str(found["eligibility"])
     if "deflects" in found:

@@ -84,7 +84,7 @@ class RagasJudge:
         """Model and prompts; for answer relevance the encoder and the number of questions too."""
         if measure != "answer_relevance":
             return self._id
-        return f"{self._id}+{self._n}x{getattr(self._encoder, 'id', None)}"
+        return f"{self._id}~{self._n}x{getattr(self._encoder, 'id', None)}"
 
     async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
         """One measurement each; one for which the model gives nothing usable is `failed`."""

@@ -84,6 +84,20 @@ class Case(Record, frozen=True, kw_only=True):
         labels = {passage.label for passage in self.passages} - {""}
         return "answers" not in labels if labels else None
 
+    @property
+    def grounding_quality(self) -> str | None:
+        """How much of what was given is relevant: low (up to a third), medium, high (over two)."""
+        labelled = [passage for passage in self.passages if passage.label]
+        if not labelled:
+            return None
+        share = len(self.relevant or ()) / len(labelled)
+        return "low" if share <= 1 / 3 else "high" if share > 2 / 3 else "medium"
+
+    @property
+    def provider(self) -> str | None:
+        """Where the passages come from: `web`, `private`, `private+web`."""
+        return "+".join(sorted({p.provider for p in self.passages if p.provider})) or None
+
 
 class Measurement(Record, frozen=True, kw_only=True):
     """What one judge says about one answer under one measure.

@@ -14,7 +14,17 @@ import typer
 from mmrag.errors import MmragError, words
 from simulator.evaluation.ending import command_begins, command_is_done
 
-_MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge")
+_MODULES = (
+    "runs",
+    "plugins",
+    "agents",
+    "world",
+    "search",
+    "degrade",
+    "reports",
+    "judge",
+    "measure",
+)
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 
 

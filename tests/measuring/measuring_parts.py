@@ -68,7 +68,7 @@ class Reader:
             return {"questions": [fenced(prompt, "answer")] * n}
         if '"declines"' in prompt:
             return {"declines": "cannot" in fenced(prompt, "reply")}
-        good = fenced(prompt, "baseline") in fenced(prompt, "reply")
+        good = fenced(prompt, "baseline").rstrip(".") in fenced(prompt, "reply")
         return {"eligibility": "no_issues" if good else "major_issues"}
 
 
