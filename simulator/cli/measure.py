@@ -16,12 +16,14 @@ from simulator.counting import counted
 
 if TYPE_CHECKING:
     from mmrag.judges.measuring import Measurer
+    from mmrag.protocols import Model
     from simulator.store import RunStore
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     app.command()(measure)
+    app.command()(wikieval)
 
 
 def measure(
@@ -82,6 +84,65 @@ def measure(
         _print(store, folder, rows, as_json=as_json)
 
 
+def wikieval(
+    data: Annotated[str, typer.Argument(help="WikiEval: JSON lines, Parquet, or a hub id.")],
+    model: Annotated[str | None, typer.Option(help="Model that judges.")] = None,
+    prompts: Annotated[str, typer.Option(help="Of Ragas: paper or keyed.")] = "paper",
+    encoder: Annotated[str, typer.Option(help="Text encoder that compares meanings.")] = "minilm",
+    out: Annotated[Path, typer.Option(help="Folder that keeps what the model said.")] = Path(
+        "wikieval.measured"
+    ),
+    seed: Annotated[int, typer.Option(help="Of ties and of the order of candidates.")] = 0,
+    concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Pairs at once.")] = 8,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Stop once the model has cost so many dollars.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Compare Ragas, GPT Score and GPT Ranking with people's preferences (Ragas, Table 1).
+
+    Without a model the encoder stands in for Ragas, and there is nobody to grade or rank.
+    """
+    import asyncio
+
+    from mmrag.encoders import text_encoders
+    from mmrag.judges.measuring import encoder_measurers
+    from mmrag.judges.ragas import RagasJudge
+    from simulator import agreement
+    from simulator.cli.interrupting import interruptible
+    from simulator.cli.showing import stage_bars
+    from simulator.datasets.wikieval import read_wikieval
+    from simulator.store import RunStore
+
+    pairs = list(read_wikieval(data))
+    chosen = text_encoders.create(encoder)
+    again = shlex.join(["mmrag", *sys.argv[1:]])
+    with interruptible(f"what was committed to {out}", again), RunStore(out) as store:
+        if model is None:
+            stand_in = agreement.by_measure(encoder_measurers(chosen)[0])
+            methods = {"encoder (approximate)": stand_in}
+        else:
+            kept = _paid_once(store, model, max_cost)
+            judge = RagasJudge(kept, name=model, encoder=chosen, prompts=prompts)
+            methods = {
+                "Ragas": agreement.by_measure(judge),
+                "GPT Score": agreement.by_score(kept),
+                "GPT Ranking": agreement.by_ranking(kept),
+            }
+        with stage_bars() as advance:
+            progress = partial(advance, "comparing")
+            work = agreement.agreement(
+                pairs, methods, seed=seed, concurrency=concurrency, on_progress=progress
+            )
+            results = asyncio.run(work)
+    if as_json:
+        typer.echo(json.dumps(agreement.as_json(results), indent=2))
+        return
+    typer.echo("agreement with people [95 % interval], ties broken at random (t), failed (f)\n")
+    for line in agreement.table(results):
+        typer.echo(line)
+
+
 def _takers(
     store: RunStore,
     model: str | None,
@@ -93,6 +154,19 @@ def _takers(
 ) -> tuple[Measurer, ...]:
     from mmrag.encoders import text_encoders
     from mmrag.judges import measuring
+
+    if model is not None:
+        kept = _paid_once(store, model, max_cost)
+        chosen = text_encoders.create(encoder) if "answer_relevance" in wanted else None
+        return measuring.model_measurers(kept, name=model, encoder=chosen, prompts=prompts)
+    if judge == "labels":
+        return measuring.label_measurers()
+    if judge != "encoder":
+        raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
+    return measuring.encoder_measurers(text_encoders.create(encoder))
+
+
+def _paid_once(store: RunStore, model: str, max_cost: float | None) -> Model:
     from mmrag.models import models
     from simulator.cli.live import CostCap
     from simulator.measuring import paid_once
@@ -104,15 +178,7 @@ def _takers(
                 "committed is kept; go on with a higher --max-cost."
             )
 
-    if model is not None:
-        kept = paid_once(models.create(model), model, store, on_cost=on_cost)
-        chosen = text_encoders.create(encoder) if "answer_relevance" in wanted else None
-        return measuring.model_measurers(kept, name=model, encoder=chosen, prompts=prompts)
-    if judge == "labels":
-        return measuring.label_measurers()
-    if judge != "encoder":
-        raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
-    return measuring.encoder_measurers(text_encoders.create(encoder))
+    return paid_once(models.create(model), model, store, on_cost=on_cost)
 
 
 def _print(store: RunStore, folder: Path, rows: int, *, as_json: bool) -> None:

@@ -27,7 +27,7 @@ MAX_LINE_BYTES = 16_000_000
 def read_answers(path: str | Path) -> Iterator[Answered]:
     """Stream a JSONL file. A bad line is an error that names it and the cure."""
     seen: set[str] = set()
-    for where, number, row in _rows(Path(path)):
+    for where, number, row in read_lines(Path(path)):
         found = (from_garage if is_garage(row) else _from_line)(row, where, number)
         if found.id in seen:
             raise DataError(f"{where}: the id {found.id!r} stands twice. Give each line its own.")
@@ -37,7 +37,8 @@ def read_answers(path: str | Path) -> Iterator[Answered]:
         raise DataError(f"{path} holds no line. Write one JSON object per line.")
 
 
-def _rows(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
+def read_lines(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """(place for messages, line number, JSON object) of every line that is not blank."""
     try:
         file = path.open("rb")
     except OSError as error:
