@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from mmrag.errors import JudgeError, MmragError, ServiceError
+from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
 from mmrag.judges.asking import ask, batches, split
 from mmrag.judges.normalise import normalise
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
@@ -295,6 +295,8 @@ def _details(measure: str, case: Case, found: dict[str, Any]) -> dict[str, Any]:
 async def _tried(work: Awaitable[T]) -> T | MmragError:
     try:
         return await work
+    except Denied:
+        raise
     except (JudgeError, ServiceError, NotKnown) as error:
         return error
 

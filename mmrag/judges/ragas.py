@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mmrag.errors import JudgeError, ServiceError, SpecError
+from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
 from mmrag.judges.asking import ask, batches, passage_batches, split
 from mmrag.judges.normalise import normalise
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
@@ -97,6 +97,8 @@ class RagasJudge:
                 "answer_relevance": self._answer_relevance,
                 "context_relevance": self._context_relevance,
             }[measure](case)
+        except Denied:
+            raise
         except (JudgeError, ServiceError) as error:
             found = {"value": None, "reason": str(error), "failed": True}
         return Measurement(measure=measure, judge=self.id(measure), **found)

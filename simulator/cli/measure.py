@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +15,7 @@ from simulator.counting import counted
 if TYPE_CHECKING:
     from mmrag.judges.measuring import Measurer
     from mmrag.protocols import Model
-    from simulator.store import RunStore
+    from simulator.store.run_store import RunStore
 
 
 def register(app: typer.Typer) -> None:
@@ -62,9 +60,9 @@ def measure(
     from mmrag.judges.measuring import chosen_measures
     from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
-    from simulator.imported import import_answers
-    from simulator.measuring import measure_run
-    from simulator.store import RunReader, RunStore
+    from simulator.evaluation.importing import import_answers
+    from simulator.evaluation.measuring import measure_run
+    from simulator.store.run_store import RunReader, RunStore
 
     wanted = chosen_measures(measures)
     if target.is_dir():
@@ -72,10 +70,9 @@ def measure(
             raise UsageError("--out is for a FILE of answers; a run is measured where it is.")
         RunReader(target).close()  # a folder that is no run is refused, not made one
     folder = target if target.is_dir() else out or target.with_suffix(".measured")
-    again = shlex.join(["mmrag", *sys.argv[1:]])
     if target != folder:
         import_answers(target, folder)
-    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
+    with interruptible(f"what was committed to {folder}"), RunStore(folder) as store:
         takers = _takers(store, model, judge, prompts, encoder, max_cost, wanted)
         with stage_bars() as advance:
             progress = partial(advance, "measuring")
@@ -108,16 +105,15 @@ def wikieval(
     from mmrag.encoders import text_encoders
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
-    from simulator import agreement
     from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
     from simulator.datasets.wikieval import read_wikieval
-    from simulator.store import RunStore
+    from simulator.evaluation import agreement
+    from simulator.store.run_store import RunStore
 
     pairs = list(read_wikieval(data))
     chosen = text_encoders.create(encoder)
-    again = shlex.join(["mmrag", *sys.argv[1:]])
-    with interruptible(f"what was committed to {out}", again), RunStore(out) as store:
+    with interruptible(f"what was committed to {out}"), RunStore(out) as store:
         if model is None:
             stand_in = agreement.by_measure(encoder_measurers(chosen)[0])
             methods = {"encoder (approximate)": stand_in}
@@ -169,7 +165,7 @@ def _takers(
 def _paid_once(store: RunStore, model: str, max_cost: float | None) -> Model:
     from mmrag.models import models
     from simulator.cli.live import CostCap
-    from simulator.measuring import paid_once
+    from simulator.evaluation.measuring import paid_once
 
     def on_cost(cost: float) -> None:
         if max_cost is not None and cost >= max_cost:
@@ -182,7 +178,7 @@ def _paid_once(store: RunStore, model: str, max_cost: float | None) -> Model:
 
 
 def _print(store: RunStore, folder: Path, rows: int, *, as_json: bool) -> None:
-    from simulator.reports.measured import measured
+    from simulator.reports.figures.measured import measured
 
     conditions = store.conditions()
     main = "clean" if "clean" in conditions or not conditions else conditions[0]

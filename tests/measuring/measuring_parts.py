@@ -24,7 +24,7 @@ from mmrag.records import (
     TurnResult,
     Usage,
 )
-from simulator.store import RunStore
+from simulator.store.run_store import RunStore
 
 
 class Letters:

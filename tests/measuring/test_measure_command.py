@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from mmrag.errors import ConflictError, DataError, MmragError, SpecError, StoreError, UsageError
 from mmrag.models import models
 from simulator.cli import build
-from simulator.reports.build import ReportOptions
-from simulator.reports.write import make_report
-from simulator.store import RunReader
+from simulator.reports.draw.write import make_report
+from simulator.reports.figures.report import ReportOptions
+from simulator.store.run_store import RunReader
 
 LINES = [
     {

@@ -18,9 +18,9 @@ from mmrag.errors import DataError, JudgeError
 from mmrag.judges.preference import read_choice, read_grade
 from mmrag.judges.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
-from simulator.agreement import agreement, by_measure, by_ranking, by_score, table
 from simulator.cli import build
 from simulator.datasets.wikieval import Pair, read_wikieval
+from simulator.evaluation.agreement import agreement, by_measure, by_ranking, by_score, table
 
 
 def row(number: int) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import numpy as np
 
 from mmrag.metrics.cases import Measurement
 from mmrag.records import Turn
-from simulator.reports.units import Uncertainty, columns_of_ratios
-from simulator.store import RunReader
+from simulator.reports.read.session_sums import Uncertainty, columns_of_ratios
+from simulator.store.run_store import RunReader
 
 TABLES = (
     ("Ragas", ("faithfulness", "answer_relevance", "context_relevance")),

@@ -27,7 +27,7 @@ from mmrag.records import (
 )
 from simulator.datasets.answered import Answered
 from simulator.datasets.answers import read_answers
-from simulator.store import RunStore
+from simulator.store.run_store import RunStore
 
 
 def import_answers(path: Path, folder: Path) -> int:

@@ -19,7 +19,7 @@ from mmrag.metrics.cases import Annotations, Case, Measurement, Passage
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Reply, Session, Status, Turn, TurnResult, encode
-from simulator.store import RunStore
+from simulator.store.run_store import RunStore
 
 
 async def measure_run(

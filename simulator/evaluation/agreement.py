@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
-from mmrag.errors import JudgeError, ServiceError
+from mmrag.errors import Denied, JudgeError, ServiceError
 from mmrag.judges import preference
 from mmrag.judges.measuring import Measurer
 from mmrag.metrics.cases import Case
@@ -111,6 +111,8 @@ async def agreement(
         for name, pair in work:
             try:
                 difference = await methods[name](pair, seed)
+            except Denied:
+                raise
             except (JudgeError, ServiceError):
                 difference = None
             found.setdefault((name, pair.quality), []).append(
