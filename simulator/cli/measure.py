@@ -13,6 +13,7 @@ from mmrag.errors import SpecError, UsageError
 from simulator.counting import counted
 
 if TYPE_CHECKING:
+    from mmrag.encoders.cache import CachedTexts
     from mmrag.judges.measuring import Measurer
     from mmrag.protocols import Model
     from simulator.store.run_store import RunStore
@@ -102,7 +103,6 @@ def wikieval(
     """
     import asyncio
 
-    from mmrag.encoders import text_encoders
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
     from simulator.cli.interrupting import interruptible
@@ -112,7 +112,7 @@ def wikieval(
     from simulator.store.run_store import RunStore
 
     pairs = list(read_wikieval(data))
-    chosen = text_encoders.create(encoder)
+    chosen = _encoder(encoder)
     with interruptible(f"what was committed to {out}"), RunStore(out) as store:
         if model is None:
             stand_in = agreement.by_measure(encoder_measurers(chosen)[0])
@@ -148,18 +148,25 @@ def _takers(
     max_cost: float | None,
     wanted: tuple[str, ...],
 ) -> tuple[Measurer, ...]:
-    from mmrag.encoders import text_encoders
     from mmrag.judges import measuring
 
     if model is not None:
         kept = _paid_once(store, model, max_cost)
-        chosen = text_encoders.create(encoder) if "answer_relevance" in wanted else None
+        chosen = _encoder(encoder) if "answer_relevance" in wanted else None
         return measuring.model_measurers(kept, name=model, encoder=chosen, prompts=prompts)
     if judge == "labels":
         return measuring.label_measurers()
     if judge != "encoder":
         raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
-    return measuring.encoder_measurers(text_encoders.create(encoder))
+    return measuring.encoder_measurers(_encoder(encoder))
+
+
+def _encoder(spec: str) -> CachedTexts:
+    from mmrag.encoders import text_encoders
+    from mmrag.encoders.cache import CachedTexts
+    from simulator.evaluation.wiring import shipped_vectors
+
+    return CachedTexts(text_encoders.create(spec), shipped_vectors())
 
 
 def _paid_once(store: RunStore, model: str, max_cost: float | None) -> Model:

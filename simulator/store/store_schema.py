@@ -28,11 +28,12 @@ _TALLIED = 3
 """From this version on a run has a tally to check it by."""
 
 _MEASURED = """
-CREATE TABLE measurements (
+CREATE TABLE IF NOT EXISTS measurements (
     session_id TEXT NOT NULL, degradation TEXT NOT NULL, turn_index INTEGER NOT NULL,
     judge TEXT NOT NULL, measure TEXT NOT NULL, measurement BLOB NOT NULL,
     UNIQUE (session_id, degradation, turn_index, judge, measure));
-CREATE TABLE completions (key TEXT PRIMARY KEY, completion BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS completions (
+    key TEXT PRIMARY KEY, completion BLOB NOT NULL) WITHOUT ROWID;
 """
 
 _TABLES = f"""
