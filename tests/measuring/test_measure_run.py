@@ -24,6 +24,7 @@ from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.evaluation.measuring import case_of, measure_run, paid_once
 from simulator.store.run_store import RunReader, RunStore
+from ui import viewmodel
 
 ALL = chosen_measures("ragas,garage")
 
@@ -250,3 +251,16 @@ def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     assert len(rows(folder)) == 120 * 13
     with RunReader(folder) as run:
         assert len(calls) == len(run.completion_keys())
+
+
+def test_the_app_shows_what_was_measured(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    with RunReader(tmp_path) as run:
+        view = viewmodel.conversation(run, "run", "s0", "clean")
+        assert view.turns[1].measures == ()
+    measure(tmp_path, Reader(), ["unadjusted_raf", "deflection_true_positive"])
+    with RunReader(tmp_path) as run:
+        view = viewmodel.conversation(run, "run", "s0", "clean")
+    [row] = view.turns[1].measures  # declining is not right here: that measure does not apply
+    assert (row.measure, row.value, row.approximate) == ("unadjusted raf", "0.00", False)
+    assert row.why == "unsupported: It was 9 m long."
