@@ -71,8 +71,8 @@ class Case(Record, frozen=True, kw_only=True):
 
     @property
     def relevant(self) -> tuple[Passage, ...] | None:
-        """The passages that an answer may rest on; None where no passage has a label."""
-        if not any(passage.label for passage in self.passages):
+        """The passages that an answer may rest on; None where nobody labelled any."""
+        if not self._labelled:
             return None
         return tuple(passage for passage in self.passages if passage.label in RELEVANT)
 
@@ -81,16 +81,20 @@ class Case(Record, frozen=True, kw_only=True):
         """Whether declining is right: as annotated, else when no passage answers."""
         if self.annotations.should_deflect is not None:
             return self.annotations.should_deflect
-        labels = {passage.label for passage in self.passages} - {""}
-        return "answers" not in labels if labels else None
+        if not self._labelled:
+            return None
+        return all(passage.label != "answers" for passage in self.passages)
+
+    @property
+    def _labelled(self) -> bool:
+        return any(passage.label not in ("", "unknown") for passage in self.passages)
 
     @property
     def grounding_quality(self) -> str | None:
         """How much of what was given is relevant: low (up to a third), medium, high (over two)."""
-        labelled = [passage for passage in self.passages if passage.label]
-        if not labelled:
+        if self.relevant is None:
             return None
-        share = len(self.relevant or ()) / len(labelled)
+        share = len(self.relevant) / len(self.passages)
         return "low" if share <= 1 / 3 else "high" if share > 2 / 3 else "medium"
 
     @property

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mmrag.errors import SpecError, UsageError
 from simulator.counting import counted
 
 if TYPE_CHECKING:
-    from mmrag.encoders.cache import CachedTexts
-    from mmrag.judges.measuring import Measurer
-    from mmrag.protocols import Model
-    from simulator.store.run_store import RunStore
+    from simulator.evaluation.measure import Measured
 
 
 def register(app: typer.Typer) -> None:
@@ -56,30 +52,16 @@ def measure(
 
     No agent is asked anything, and no model is asked the same thing twice.
     """
-    import asyncio
-
-    from mmrag.judges.measuring import chosen_measures
     from simulator.cli.interrupting import interruptible
     from simulator.cli.showing import stage_bars
-    from simulator.evaluation.importing import import_answers
-    from simulator.evaluation.measuring import measure_run
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.evaluation.measure import measure as take
 
-    wanted = chosen_measures(measures)
-    if target.is_dir():
-        if out is not None:
-            raise UsageError("--out is for a FILE of answers; a run is measured where it is.")
-        RunReader(target).close()  # a folder that is no run is refused, not made one
-    folder = target if target.is_dir() else out or target.with_suffix(".measured")
-    if target != folder:
-        import_answers(target, folder)
-    with interruptible(f"what was committed to {folder}"), RunStore(folder) as store:
-        takers = _takers(store, model, judge, prompts, encoder, max_cost, wanted)
-        with stage_bars() as advance:
-            progress = partial(advance, "measuring")
-            work = measure_run(store, takers, wanted, concurrency, on_progress=progress)
-            rows = asyncio.run(work)
-        _print(store, folder, rows, as_json=as_json)
+    with interruptible("what was committed"), stage_bars() as advance:
+        found = take(
+            target, measures, model=model, judge=judge, prompts=prompts, encoder=encoder, out=out,
+            concurrency=concurrency, max_cost=max_cost, on_progress=advance,
+        )  # fmt: skip
+    _print(found, as_json=as_json)
 
 
 def wikieval(
@@ -109,16 +91,17 @@ def wikieval(
     from simulator.cli.showing import stage_bars
     from simulator.datasets.wikieval import read_wikieval
     from simulator.evaluation import agreement
+    from simulator.evaluation.measure import cached_encoder, paid_model
     from simulator.store.run_store import RunStore
 
     pairs = list(read_wikieval(data))
-    chosen = _encoder(encoder)
+    chosen = cached_encoder(encoder)
     with interruptible(f"what was committed to {out}"), RunStore(out) as store:
         if model is None:
             stand_in = agreement.by_measure(encoder_measurers(chosen)[0])
             methods = {"encoder (approximate)": stand_in}
         else:
-            kept = _paid_once(store, model, max_cost)
+            kept = paid_model(store, model, max_cost)
             judge = RagasJudge(kept, name=model, encoder=chosen, prompts=prompts)
             methods = {
                 "Ragas": agreement.by_measure(judge),
@@ -139,63 +122,14 @@ def wikieval(
         typer.echo(line)
 
 
-def _takers(
-    store: RunStore,
-    model: str | None,
-    judge: str,
-    prompts: str,
-    encoder: str,
-    max_cost: float | None,
-    wanted: tuple[str, ...],
-) -> tuple[Measurer, ...]:
-    from mmrag.judges import measuring
+def _print(found: Measured, *, as_json: bool) -> None:
+    import msgspec
 
-    if model is not None:
-        kept = _paid_once(store, model, max_cost)
-        chosen = _encoder(encoder) if "answer_relevance" in wanted else None
-        return measuring.model_measurers(kept, name=model, encoder=chosen, prompts=prompts)
-    if judge == "labels":
-        return measuring.label_measurers()
-    if judge != "encoder":
-        raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
-    return measuring.encoder_measurers(_encoder(encoder))
-
-
-def _encoder(spec: str) -> CachedTexts:
-    from mmrag.encoders import text_encoders
-    from mmrag.encoders.cache import CachedTexts
-    from simulator.evaluation.wiring import shipped_vectors
-
-    return CachedTexts(text_encoders.create(spec), shipped_vectors())
-
-
-def _paid_once(store: RunStore, model: str, max_cost: float | None) -> Model:
-    from mmrag.models import models
-    from simulator.cli.live import CostCap
-    from simulator.evaluation.measuring import paid_once
-
-    def on_cost(cost: float) -> None:
-        if max_cost is not None and cost >= max_cost:
-            raise CostCap(
-                f"measuring has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
-                "committed is kept; go on with a higher --max-cost."
-            )
-
-    return paid_once(models.create(model), model, store, on_cost=on_cost)
-
-
-def _print(store: RunStore, folder: Path, rows: int, *, as_json: bool) -> None:
-    from simulator.reports.figures.measured import measured
-
-    conditions = store.conditions()
-    main = "clean" if "clean" in conditions or not conditions else conditions[0]
-    found = measured(store, main)
     if as_json:
-        shown = {"run": str(folder), "rows": rows, "cost": store.completion_cost()}
-        typer.echo(json.dumps(shown | {"measured": found}, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(msgspec.to_builtins(found), indent=2, ensure_ascii=False))
         return
-    typer.secho(f"{counted(rows, 'row')} written.", err=True)
-    for table in found["tables"] if found else ():
+    typer.secho(f"{counted(found.rows, 'row')} written.", err=True)
+    for table in found.tables:
         typer.echo(f"\n{table['title']}")
         for row in table["rows"]:
             about = "  (approximate)" if row["approximate"] else ""
@@ -203,9 +137,9 @@ def _print(store: RunStore, folder: Path, rows: int, *, as_json: bool) -> None:
             for name, cell in zip(table["measures"], row["cells"], strict=True):
                 if cell is not None:
                     typer.echo(f"    {name:<26}{_figure(cell)}")
-    if store.completion_cost():
-        typer.echo(f"\ncost      ${store.completion_cost():.4f}")
-    typer.echo(f"run: {folder}")
+    if found.cost:
+        typer.echo(f"\ncost      ${found.cost:.4f}")
+    typer.echo(f"run: {found.folder}")
 
 
 def _figure(cell: dict[str, Any]) -> str:

@@ -337,9 +337,12 @@ def test_unlabelled_passages_give_no_relevance_aware_figure() -> None:
 
 
 def test_the_label_unknown_is_neither_relevant_nor_an_answer() -> None:
-    undated = case("x", passages=passages("The bridge is 40 m long.", labels="u"))
+    given = passages("The bridge is 40 m long.", "Cats purr.", labels="ui")
+    undated = case("x", passages=given)
     assert undated.relevant == ()
     assert undated.should_deflect
+    bare = case("x", passages=given[:1])  # as where nobody labelled anything
+    assert (bare.relevant, bare.should_deflect) == (None, None)
 
 
 def test_the_encoder_stands_in_for_all_four_decisions() -> None:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from mmrag.errors import ConflictError, DataError, MmragError, SpecError, StoreError, UsageError
 from mmrag.models import models
 from simulator.cli import build
+from simulator.evaluation.measure import measure
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunReader
@@ -73,7 +74,7 @@ def call(*words: object) -> dict[str, Any]:
 def cells(shown: dict[str, Any]) -> dict[str, float | None]:
     return {
         name: cell and cell["estimate"]
-        for table in shown["measured"]["tables"]
+        for table in shown["tables"]
         for row in table["rows"]
         for name, cell in zip(table["measures"], row["cells"], strict=True)
     }
@@ -87,7 +88,7 @@ def test_a_file_of_answers(answers: Path, reader: Reader) -> None:
     assert (found["unadjusted_factuality"], found["unadjusted_raf"]) == (1.0, 0.5)
     assert found["attribution_f1"] == 0.5
     assert shown["cost"] == pytest.approx(0.001 * len(set(reader.prompts)))
-    assert shown["run"] == str(answers.with_suffix(".measured"))
+    assert shown["folder"] == str(answers.with_suffix(".measured"))
     again = call(answers, "--measures", "garage,faithfulness", "--model", "reads")
     assert again["rows"] == 0
     assert cells(again) == found
@@ -98,7 +99,7 @@ def test_a_run_is_measured_where_it_is(tmp_path: Path, reader: Reader) -> None:
     shown = call(tmp_path / "run", "--measures", "raf", "--model", "reads")
     assert shown["rows"] == 6
     assert cells(shown)["raf"] == 0.5
-    [by_time] = [s for s in shown["measured"]["slices"] if s["dimension"] == "dynamism"]
+    [by_time] = [s for s in shown["slices"] if s["dimension"] == "dynamism"]
     assert [g["slice"] for g in by_time["groups"]] == ["fast-changing", "static"]
     assert reader.prompts
 
@@ -120,6 +121,14 @@ def test_the_report_has_a_section(tmp_path: Path, reader: Reader) -> None:
     assert bare["runs"][0]["measured"] is None
 
 
+def test_python_takes_an_object_for_a_model(tmp_path: Path) -> None:
+    write_run(tmp_path / "run")
+    model = Reader()
+    found = measure(tmp_path / "run", "raf", model=model)
+    assert (found.rows, found.cost) == (6, pytest.approx(0.001 * len(model.prompts)))
+    assert found.tables[0]["rows"][0]["judge"].startswith("garage/1:Reader+")
+
+
 def test_people_read_a_table(answers: Path) -> None:
     done = CliRunner().invoke(build(), ["measure", str(answers), "--judge", "labels"])
     assert done.exit_code == 0
@@ -129,7 +138,7 @@ def test_people_read_a_table(answers: Path) -> None:
 
 def test_the_encoder_is_marked_approximate(answers: Path) -> None:
     shown = call(answers, "--measures", "faithfulness")
-    [table] = shown["measured"]["tables"]
+    [table] = shown["tables"]
     assert table["rows"][0]["approximate"]
     assert cells(shown)["faithfulness"] == 1.0
 
