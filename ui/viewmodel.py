@@ -13,6 +13,7 @@ import msgspec
 
 from mmrag.errors import MmragError
 from mmrag.images import size_of
+from mmrag.metrics.cases import Measurement
 from mmrag.records import (
     Capture,
     Evidence,
@@ -90,6 +91,16 @@ class VoteRow(msgspec.Struct, frozen=True):
     reason: str
 
 
+class MeasureRow(msgspec.Struct, frozen=True):
+    """What one measure says of a reply."""
+
+    measure: str
+    value: str
+    judge: str
+    approximate: bool
+    why: str
+
+
 class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """One turn as it is shown."""
 
@@ -104,6 +115,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     accepted: tuple[str, ...]
     reason: str
     votes: tuple[VoteRow, ...]
+    measures: tuple[MeasureRow, ...]
     strike: str
     """What this turn's failure means under the run's stop policy, in words; empty for nothing."""
     stops_here: bool
@@ -178,10 +190,11 @@ def _turns(
     outcomes = [outcome_of(result) for result in results]
     end = policy.rule(session.id, outcomes)
     strikes = _strikes(policy, outcomes, end, len(session.turns), results)
+    measured = run.measurements(session.id, session.capture.degradation)
     for turn, result, strike in zip(session.turns, results, strikes, strict=False):
         verdicts = run.verdicts(session.id, session.capture.degradation, turn.index)
         yield _turn(
-            turn, result, verdicts, size,
+            turn, result, verdicts, size, measured.get(turn.index, ()),
             strike=strike, stops_here=end is not None and turn.index == end - 1,
         )  # fmt: skip
     for turn in session.turns[len(results) :]:
@@ -244,6 +257,7 @@ def _turn(
     result: TurnResult,
     verdicts: dict[str, Verdict],
     size: tuple[int, int],
+    measured: Sequence[Measurement] = (),
     *,
     strike: str,
     stops_here: bool,
@@ -267,6 +281,7 @@ def _turn(
         accepted=turn.reference.accept[:8],
         reason=verdict.reason if verdict else "",
         votes=tuple(_votes(verdicts)),
+        measures=tuple(_measures(measured)),
         strike=strike,
         stops_here=stops_here,
         skipped=skipped,
@@ -301,6 +316,26 @@ def _votes(verdicts: dict[str, Verdict]) -> Iterator[VoteRow]:
         yield VoteRow(judge, str(verdict.outcome), verdict.reason)
         for vote in verdict.votes:
             yield VoteRow(f"↳ {vote.judge}", str(vote.outcome), vote.reason)
+
+
+def _measures(measured: Sequence[Measurement]) -> Iterator[MeasureRow]:
+    """Measures that apply to the turn, and those that failed."""
+    for row in measured:
+        if row.value is None and not row.failed:
+            continue
+        said = row.details.get("sentences") or row.details.get("statements") or ()
+        labels = row.details.get("labels") or ()
+        loose = [f"{label}: {s}" for s, label in zip(said, labels, strict=False) if label in _LOOSE]
+        yield MeasureRow(
+            measure=row.measure.replace("_", " "),
+            value="failed" if row.value is None else f"{row.value:.2f}",
+            judge=row.judge,
+            approximate=row.approximate,
+            why=row.reason or "; ".join(loose[:5]),
+        )
+
+
+_LOOSE = ("unsupported", "contradicted")
 
 
 def _walk(steps: Sequence[Step], depth: int = 0) -> Iterator[tuple[Step, int]]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
+from mmrag.protocols import Encoder
 
 T = TypeVar("T")
 
@@ -92,6 +93,23 @@ class EmbeddingCache:
         rows = [(key, np.ascontiguousarray(v, "<f4").tobytes()) for key, v in made.items()]
         with self._lock, self._base:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+
+class CachedTexts:
+    """A text encoder that encodes no text twice."""
+
+    def __init__(self, encoder: Encoder, cache: EmbeddingCache) -> None:
+        self._encoder = encoder
+        self._cache = cache
+
+    @property
+    def id(self) -> str:
+        """The encoder's own: the vectors are the same."""
+        return self._encoder.id
+
+    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors from the cache, and of what is new."""
+        return self._cache.get_or_make(self.id, items, str.encode, self._encoder.encode)
 
 
 def _key(encoder_id: str, content: bytes) -> bytes:

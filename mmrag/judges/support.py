@@ -1,41 +1,47 @@
 """Who says that a sentence is supported: a model, or the text encoder as a stated approximation.
 
-The measures themselves are pure functions in `mmrag.metrics.grounding`.
+The measures themselves are pure functions in `mmrag.metrics.grounding`. Nothing is cut: what one
+request cannot hold is divided over several (`mmrag.judges.asking`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mmrag.errors import JudgeError
-from mmrag.judges.normalise import is_missing, plain, sentences, words
+from mmrag.judges.asking import ask, batches, passage_batches, split
+from mmrag.judges.normalise import is_missing, plain, tokens, words
 from mmrag.judges.prompts import case_key, last_object, render
-from mmrag.metrics.grounding import GroundedAnswer, Support, answer_relevance, context_relevance
-from mmrag.protocols import Encoder, GenerateOptions, Message, Model
-from mmrag.records import Reply, Turn
+from mmrag.metrics.grounding import Support
+from mmrag.protocols import Encoder, Model
 
-MAX_SENTENCES = 40
-MAX_PASSAGES = 50
-MAX_CHARS = 2_000
-"""Of one passage or sentence."""
+CLAIMS = 20
+"""Sentences judged by one request: the more there are, the more often a model loses count."""
+
+ENCODED_CHARS = 400
+"""What an encoder is sure to see whole; longer sentences are encoded in pieces."""
 
 
 class SupportJudge(Protocol):
     """Says what passages do for each sentence of an answer."""
 
-    async def support(self, claims: Sequence[str], passages: Sequence[str]) -> tuple[Support, ...]:
-        """One label per sentence."""
+    async def support(
+        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
+    ) -> tuple[Support, ...]:
+        """One label per sentence. The question tells what a bare "223" claims."""
         ...
 
 
 class EncoderSupport:
-    """Approximation: a sentence is supported when a passage sentence is close enough in meaning.
+    """Approximation: a sentence is supported when the passages hold one that is close in meaning
+    and every name and number of it.
 
-    It cannot see contradiction or a wrong number, so its figures are upper bounds; reports must
-    call them approximate.
+    It cannot see that words were swapped or denied, nor tell contradiction from silence; reports
+    must call its figures approximate.
     """
 
     approximate = True
@@ -44,22 +50,31 @@ class EncoderSupport:
         self._encoder = encoder
         self._threshold = threshold
 
-    async def support(self, claims: Sequence[str], passages: Sequence[str]) -> tuple[Support, ...]:
+    async def support(
+        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
+    ) -> tuple[Support, ...]:
         """Highest cosine with any sentence of any passage, against the threshold."""
-        known = [s for passage in passages for s in split(passage)]
-        wanted = [claim for claim in claims if _claims(claim)]
+        known = [piece for passage in passages for s in split(passage) for piece in pieces(s)]
+        there = {word for passage in passages for s in split(passage) for word in tokens(s)}
+        wanted = [claim for claim in claims if claims_something(claim)]
         if not wanted or not known:
-            return tuple(Support.UNSUPPORTED if _claims(c) else Support.NOT_NEEDED for c in claims)
-        cosine = self._encoder.encode(wanted) @ self._encoder.encode(known).T
-        best = dict(zip(wanted, cosine.max(axis=1), strict=True))
-        return tuple(
-            Support.NOT_NEEDED
-            if claim not in best
-            else Support.SUPPORTED
-            if best[claim] >= self._threshold
-            else Support.UNSUPPORTED
-            for claim in claims
-        )
+            return tuple(
+                Support.UNSUPPORTED if claims_something(c) else Support.NOT_NEEDED for c in claims
+            )
+        rows = self._encoder.encode(known)
+        parts = {claim: pieces(_told(claim, question)) for claim in wanted}
+        asked = list(dict.fromkeys(piece for of in parts.values() for piece in of))
+        cosine = (self._encoder.encode(asked) @ rows.T).max(axis=1)
+        best = dict(zip(asked, cosine, strict=True))
+
+        def label(claim: str) -> Support:
+            if claim not in parts:
+                return Support.NOT_NEEDED
+            close = all(best[piece] >= self._threshold for piece in parts[claim])
+            named = names_and_numbers(claim) <= there
+            return Support.SUPPORTED if close and named else Support.UNSUPPORTED
+
+        return tuple(map(label, claims))
 
 
 class ModelSupport:
@@ -71,19 +86,48 @@ class ModelSupport:
         self._model = model
         self._retries = retries
 
-    async def support(self, claims: Sequence[str], passages: Sequence[str]) -> tuple[Support, ...]:
-        """One call for all sentences."""
+    async def support(
+        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
+    ) -> tuple[Support, ...]:
+        """One request for each batch of sentences and passages.
+
+        Passages that do not fit one request are asked about one after the other; a sentence is
+        supported as soon as one part supports it, contradicted if one does and none supports it.
+        A sentence that two parts support only together is missed.
+        """
         if not claims:
             return ()
         if not passages:
-            return tuple(Support.UNSUPPORTED if _claims(c) else Support.NOT_NEEDED for c in claims)
-        shown = [passage[:MAX_CHARS] for passage in passages[:MAX_PASSAGES]]
-        said = [claim[:MAX_CHARS] for claim in claims]
-        key = case_key(*shown, *said)
-        prompt = render("support.j2", key=key, passages=shown, sentences=said)
+            return tuple(
+                Support.UNSUPPORTED if claims_something(c) else Support.NOT_NEEDED for c in claims
+            )
+        found: list[Support] = []
+        for said in batches(claims, most=CLAIMS):
+            found += await self._batch(said, passages, question)
+        return tuple(found)
 
-        def read(found: dict[str, Any]) -> tuple[Support, ...] | None:
-            labels = found.get("labels")
+    async def _batch(
+        self, said: list[str], passages: Sequence[str], question: str
+    ) -> list[Support]:
+        labels: list[set[Support]] = [set() for _ in said]
+        for shown in passage_batches(passages):
+            open_ones = [i for i, seen in enumerate(labels) if Support.SUPPORTED not in seen]
+            if not open_ones:
+                break
+            asked = [said[i] for i in open_ones]
+            found = await self._labels(asked, shown, question)
+            for i, label in zip(open_ones, found, strict=True):
+                labels[i].add(label)
+        return [next(label for label in _STRONGEST if label in seen) for seen in labels]
+
+    async def _labels(
+        self, said: list[str], shown: list[str], question: str
+    ) -> tuple[Support, ...]:
+        key = case_key(question, *shown, *said)
+        prompt = render("support.j2", key=key, question=question, passages=shown, sentences=said)
+
+        def read(text: str) -> tuple[Support, ...] | None:
+            labels = (last_object(text, key) or {}).get("labels")
             if not isinstance(labels, list) or len(labels) != len(said):
                 return None
             try:
@@ -91,99 +135,74 @@ class ModelSupport:
             except ValueError:
                 return None
 
-        return await _ask(self._model, prompt, key, read, self._retries)
+        return await ask(self._model, prompt, read, retries=self._retries)
 
 
-async def regenerated_relevance(
-    question: str, answer: str, model: Model, encoder: Encoder, *, n: int = 3, retries: int = 2
-) -> float | None:
-    """Ragas' answer relevance: n questions written back from the answer, mean cosine. 0 when the
-    answer is none."""
-    if is_missing(answer):
-        return 0.0
-    key = case_key(answer)
-    prompt = render("questions.j2", key=key, n=n, answer=answer[:MAX_CHARS])
-
-    def read(found: dict[str, Any]) -> list[str] | None:
-        asked = found.get("questions")
-        if not isinstance(asked, list) or len(asked) != n:
-            return None
-        return asked if all(isinstance(q, str) and q.strip() for q in asked) else None
-
-    asked = await _ask(model, prompt, key, read, retries)
-    rows = encoder.encode([question, *asked])
-    return answer_relevance([float(np.clip(row @ rows[0], -1, 1)) for row in rows[1:]])
+def deflects(answer: str) -> bool:
+    """Whether an answer of any length does nothing but decline."""
+    parts = split(answer)
+    return not parts or (is_missing(answer) and all(not claims_something(part) for part in parts))
 
 
-async def needed_share(
-    question: str, context: str, model: Model, *, retries: int = 2
-) -> float | None:
-    """Ragas' context relevance: the share of the context's sentences that the answer needs."""
-    numbered = split(context)
-    if not numbered:
-        return None
-    key = case_key(question, context)
-    prompt = render("needed.j2", key=key, question=question[:MAX_CHARS], sentences=numbered)
-
-    def read(found: dict[str, Any]) -> set[int] | None:
-        chosen = found.get("needed")
-        if not isinstance(chosen, list):
-            return None
-        good = all(isinstance(n, int) and 1 <= n <= len(numbered) for n in chosen)
-        return set(chosen) if good else None
-
-    kept = await _ask(model, prompt, key, read, retries)
-    return context_relevance(len(kept), len(numbered))
+def claims_something(sentence: str) -> bool:
+    """Whether a sentence could be true or false: "223" could, "I don't know" and "Thanks" not."""
+    said = words(sentence)
+    return bool(said) and not is_missing(sentence) and not (len(said) == 1 and said[0] in _IDLE)
 
 
-async def grounded_answer(
-    turn: Turn,
-    reply: Reply,
-    passages: Mapping[str, str],
-    judge: SupportJudge,
-    *,
-    eligible: bool | None = None,
-) -> GroundedAnswer:
-    """GaRAGe's view of one reply, from the world's grounding labels and the texts of the evidence.
+def names_and_numbers(sentence: str) -> set[str]:
+    """The words of a sentence that nobody can paraphrase: numbers, and names by their capitals.
 
-    `passages` is evidence id → text of what the agent was given. Relevant is what the reference
-    labels `answers` or `related`; the expected citations are its evidence, else what `answers`.
+    >>> sorted(names_and_numbers("James Cameron directed it in 2023."))
+    ['2023', 'cameron', 'james']
     """
-    labels = turn.reference.grounding
-    answering = {name for name, label in labels.items() if label == "answers"}
-    relevant = answering | {name for name, label in labels.items() if label == "related"}
-    claims = split(reply.text)
-    return GroundedAnswer(
-        deflects=reply.abstained or is_missing(reply.text),
-        should_deflect=not answering & passages.keys(),
-        eligible=eligible,
-        support=await judge.support(claims, list(passages.values())),
-        relevant_support=await judge.support(
-            claims, [text for name, text in passages.items() if name in relevant]
-        ),
-        cited=frozenset(reply.citations),
-        expected=frozenset(turn.reference.evidence) or frozenset(answering),
+    said = _WORD.findall(plain(sentence))
+    found: set[str] = set()
+    for index, word in enumerate(said):
+        # A sentence begins with a capital; that is a name only where the next word has one too.
+        inside = index or (said[1:] and said[1][0].isupper() and word.lower() not in _OPENERS)
+        if any(c.isdigit() for c in word) or (word[0].isupper() and inside):
+            found.update(tokens(word))
+    return found
+
+
+def pieces(sentence: str) -> list[str]:
+    """A sentence in parts that an encoder sees whole, cut between words."""
+    if len(sentence) <= ENCODED_CHARS:
+        return [sentence]
+    cut = sentence.rfind(" ", 1, ENCODED_CHARS)
+    cut = cut if cut > 0 else ENCODED_CHARS
+    return [sentence[:cut], *pieces(sentence[cut:].lstrip())]
+
+
+def encode_whole(encoder: Encoder, texts: Sequence[str]) -> NDArray[Any]:
+    """One unit row per text; a text longer than the encoder sees is the mean of its pieces."""
+    parts = [pieces(text) for text in texts]
+    rows = encoder.encode([piece for of in parts for piece in of])
+    ends = np.cumsum([len(of) for of in parts])
+    whole = np.stack(
+        [rows[end - len(of) : end].mean(axis=0) for end, of in zip(ends, parts, strict=True)]
     )
+    return whole / np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-12)
 
 
-def split(text: str) -> list[str]:
-    """Sentences of a reply or passage, bounded in number and length."""
-    return [sentence[:MAX_CHARS] for sentence in sentences(plain(text))[:MAX_SENTENCES]]
+def _told(claim: str, question: str) -> str:
+    """A bare "223" with the question that it answers; a whole sentence speaks for itself."""
+    return f"{question} {claim}".strip() if len(words(claim)) < _WHOLE else claim
 
 
-def _claims(sentence: str) -> bool:
-    return len(words(sentence)) > 1 and not is_missing(sentence)
+_WHOLE = 4
+"""Words from which on an answer can be understood without its question."""
 
+_IDLE = frozenset({"hello", "hi", "thanks", "sure", "ok", "okay", "welcome", "sorry", "well"})
 
-async def _ask(model: Model, prompt: str, key: str, read: Any, retries: int) -> Any:
-    said = ""
-    for attempt in range(retries + 1):
-        completion = await model.generate(
-            [Message(role="user", text=prompt)],
-            GenerateOptions(max_tokens=800, seed=attempt),
-        )
-        said = completion.text
-        found = last_object(said, key)
-        if found is not None and (value := read(found)) is not None:
-            return value
-    raise JudgeError(f"the model gave no usable answer in {retries + 1} tries; last: {said[:300]}")
+_STRONGEST = (
+    Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED, Support.NOT_NEEDED,
+)  # fmt: skip
+_WORD = re.compile(r"[\w][\w.,'-]*\w|\w")
+_OPENERS = frozenset({
+    "the", "a", "an", "this", "that", "these", "those", "it", "its", "he", "she", "they", "we",
+    "you", "in", "on", "at", "of", "for", "from", "by", "with", "and", "or", "but", "as", "if",
+    "when", "while", "after", "before", "there", "here", "his", "her", "their", "our", "who",
+    "which", "where", "how", "all", "some", "both", "each", "according", "however", "since",
+})  # fmt: skip

@@ -29,17 +29,21 @@ class GroundedAnswer(Record, frozen=True, kw_only=True):
 
     deflects: bool
     """The answer says that it cannot answer."""
-    should_deflect: bool
-    """No passage answers the question."""
+    should_deflect: bool | None
+    """No passage answers the question; None when nobody labelled the passages."""
     eligible: bool | None = None
     """No major issue; None when nobody judged it."""
     support: tuple[Support, ...] = ()
     """Each sentence against all passages."""
-    relevant_support: tuple[Support, ...] = ()
-    """Each sentence against the relevant passages only."""
+    relevant_support: tuple[Support, ...] | None = ()
+    """Each sentence against the relevant passages only; None when nobody labelled them."""
     cited: frozenset[str] = frozenset()
     expected: frozenset[str] = frozenset()
     """The annotated citations."""
+
+
+Part = tuple[float, float]
+"""What an answer adds to the part and to the whole of a share."""
 
 
 def garage(answers: Sequence[GroundedAnswer]) -> dict[str, float | None]:
@@ -48,31 +52,46 @@ def garage(answers: Sequence[GroundedAnswer]) -> dict[str, float | None]:
     Factuality and eligibility are taken over the questions that can be answered, deflection over
     its own halves, attribution pooled over the answers that have annotated citations.
     """
-    asked = [a for a in answers if not a.should_deflect]
-    judged = [a for a in asked if a.eligible is not None]
-    cited = [a for a in answers if a.expected]
-    common = sum(len(a.cited & a.expected) for a in cited)
-    precision = share(common, sum(len(a.cited) for a in cited))
-    recall = share(common, sum(len(a.expected) for a in cited))
+    sums = {name: [0.0, 0.0] for name in GARAGE}
+    for answer in answers:
+        for name, (part, whole) in garage_parts(answer).items():
+            sums[name][0] += part
+            sums[name][1] += whole
+    return {name: share(part, whole) for name, (part, whole) in sums.items()}
+
+
+def garage_parts(answer: GroundedAnswer) -> dict[str, Part]:
+    """What one answer adds to each of GaRAGe's figures; a whole of 0: it is not asked about it."""
+    asked = answer.should_deflect is False
+    judged = asked and answer.eligible is not None
+    known = answer.relevant_support is not None
+    fine, deflects = bool(answer.eligible), float(answer.deflects)
+    factual = grounded(answer.support)
+    relevant = grounded(answer.relevant_support or ())
+    common = len(answer.cited & answer.expected)
+    cited = len(answer.cited) if answer.expected else 0
+    expected = len(answer.expected)
     return {
-        "eligibility": share(sum(bool(a.eligible) for a in judged), len(judged)),
-        "unadjusted_factuality": share(sum(grounded(a.support) for a in asked), len(asked)),
-        "factuality": share(
-            sum(bool(a.eligible) and grounded(a.support) for a in judged), len(judged)
-        ),
-        "unadjusted_raf": share(sum(grounded(a.relevant_support) for a in asked), len(asked)),
-        "raf": share(
-            sum(bool(a.eligible) and grounded(a.relevant_support) for a in judged), len(judged)
-        ),
-        "deflection_true_positive": share(
-            sum(a.deflects for a in answers if a.should_deflect),
-            sum(a.should_deflect for a in answers),
-        ),
-        "deflection_false_positive": share(sum(a.deflects for a in asked), len(asked)),
-        "attribution_precision": precision,
-        "attribution_recall": recall,
-        "attribution_f1": f1(precision, recall),
+        "eligibility": _if(judged, fine),
+        "unadjusted_factuality": _if(asked, factual),
+        "factuality": _if(judged, fine and factual),
+        "unadjusted_raf": _if(asked and known, relevant),
+        "raf": _if(judged and known, fine and relevant),
+        "deflection_true_positive": _if(answer.should_deflect is True, deflects),
+        "deflection_false_positive": _if(asked, deflects),
+        "attribution_precision": (common, cited),
+        "attribution_recall": (common, expected),
+        # 2PR / (P + R) of pooled shares is 2 · common / (cited + expected).
+        "attribution_f1": (2 * common, cited + expected),
     }
+
+
+GARAGE = (
+    "eligibility", "unadjusted_factuality", "factuality", "unadjusted_raf", "raf",
+    "deflection_true_positive", "deflection_false_positive",
+    "attribution_precision", "attribution_recall", "attribution_f1",
+)  # fmt: skip
+"""GaRAGe's measures in the order of its tables."""
 
 
 def grounded(support: Sequence[Support]) -> bool:
@@ -100,11 +119,8 @@ def context_relevance(kept: int, total: int) -> float | None:
     return share(kept, total)
 
 
-def f1(precision: float | None, recall: float | None) -> float | None:
-    """Harmonic mean; 0 when both are 0, None when either is unknown."""
-    if precision is None or recall is None:
-        return None
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+def _if(counts: bool, part: float) -> Part:
+    return (float(part), 1.0) if counts else (0.0, 0.0)
 
 
 def share(part: float, whole: float) -> float | None:

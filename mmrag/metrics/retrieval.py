@@ -9,7 +9,7 @@ from mmrag.errors import UsageError
 from mmrag.metrics.measures import RANKED, Measure, measure
 from mmrag.records import Evidence, Record, Reply, Step
 
-GAINS = {"answers": 2.0, "related": 1.0, "outdated": 0.0, "irrelevant": 0.0}
+GAINS = {"answers": 2.0, "related": 1.0, "outdated": 0.0, "irrelevant": 0.0, "unknown": 0.0}
 """What a grounding label is worth to nDCG; only `answers` is relevant to the others."""
 
 

@@ -16,7 +16,10 @@ from mmrag.errors import MmragError, words
 from simulator.evaluation.ending import command_begins, command_is_done
 from simulator.evaluation.interrupting import Interrupted
 
-_MODULES = ("runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge", "data")
+_MODULES = (
+    "runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge", "measure",
+    "data",
+)  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 
 

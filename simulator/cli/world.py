@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     world.command()(verify)
     world.command()(stats)
     world.command()(look)
+    world.command()(answers)
     app.add_typer(world, name="world")
 
 
@@ -97,3 +98,21 @@ def look(
     target = out or folder.with_name(f"{folder.name}-sheets")
     for path in write_sheets(folder, target, count=count):
         typer.echo(str(path))
+
+
+def answers(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="File to write, JSON lines.")],
+    count: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the choice of questions and answers.")] = 0,
+) -> None:
+    """Write answers with labelled passages and true labels, for `mmrag measure`."""
+    from simulator.counting import counted
+    from simulator.world.language.graded_answers import graded_answers
+
+    lines = [
+        json.dumps(line, ensure_ascii=False)
+        for line in graded_answers(folder, count=count, seed=seed)
+    ]
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    typer.echo(f"{out}: {counted(len(lines), 'answer')}")

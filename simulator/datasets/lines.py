@@ -168,8 +168,9 @@ class _Reading:
         """What types do not say."""
         bad = [c for c in line.session_id if not c.isprintable() or c in "/\\"]
         if bad or len(line.session_id) > _LONGEST_ID:
-            self.tell("session_id", f"holds {bad[0]!r}; write letters, digits, - and _." if bad
-                      else f"is longer than {_LONGEST_ID} characters; write a shorter one.")  # fmt: skip
+            length = f"is longer than {_LONGEST_ID} characters; write a shorter one."
+            odd = f"holds {bad[0]!r}; write letters, digits, - and _." if bad else length
+            self.tell("session_id", odd)
         if line.focus is not None and not _is_box(line.focus):
             self.tell("focus", "is no box; write left, top, right, bottom in pixels, with left < "
                       "right and top < bottom.")  # fmt: skip

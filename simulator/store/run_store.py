@@ -13,7 +13,7 @@ import hashlib
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,8 @@ import msgspec
 from mmrag.errors import ImageError, MmragError, StoreError
 from mmrag.files import write_bytes
 from mmrag.images import LazyImage
+from mmrag.metrics.cases import Measurement
+from mmrag.protocols import Completion
 from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode, reply_status
 from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
@@ -195,6 +197,46 @@ class RunReader:
         )
         return {judge: _record(Verdict, data) for judge, data in rows}
 
+    def measurements(
+        self, session_id: str, degradation: str = "clean"
+    ) -> dict[int, list[Measurement]]:
+        """What measures say of the turns of one session, by turn and in the order of the names."""
+        found: dict[int, list[Measurement]] = {}
+        for turn, data in self._measured(
+            "SELECT turn_index, measurement FROM measurements WHERE session_id = ? "
+            "AND degradation = ? ORDER BY turn_index, measure, judge",
+            session_id,
+            degradation,
+        ):
+            found.setdefault(turn, []).append(_record(Measurement, data))
+        return found
+
+    def measured_by(self) -> list[tuple[str, str, int]]:
+        """(measure, judge, turns) of everything that was measured."""
+        return self._measured(
+            "SELECT measure, judge, COUNT(*) FROM measurements GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+
+    def completion_keys(self) -> set[str]:
+        """The requests of measures that models answered."""
+        return {row[0] for row in self._measured("SELECT key FROM completions")}
+
+    def completion(self, key: str) -> Completion:
+        """What a model said to one of these requests."""
+        rows = self._measured("SELECT completion FROM completions WHERE key = ?", key)
+        return _record(Completion, rows[0][0])
+
+    def completion_cost(self) -> float:
+        """What the models of measures have cost, in US dollars."""
+        cost = "json_extract(CAST(completion AS TEXT), '$.usage.cost')"
+        rows = self._measured(f"SELECT TOTAL({cost}) FROM completions")
+        return rows[0][0] if rows else 0.0
+
+    def _measured(self, sql: str, *values: object) -> list[Any]:
+        """Rows of the tables of measures, which a run of an older schema lacks until written."""
+        there = "SELECT 1 FROM sqlite_master WHERE name = 'measurements'"
+        return self._rows(sql, *values) if self._rows(there) else []
+
     def changes_since(self, session_row: int = 0, turn_row: int = 0) -> Changes:
         """What was written after two row numbers; start at 0 and pass on what it returns.
 
@@ -363,6 +405,25 @@ class RunStore(RunReader):
 
         return self._submit(job)
 
+    def add_measurements(
+        self, result: TurnResult, measurements: Sequence[Measurement]
+    ) -> Future[None]:
+        """Record what measures say of a reply; a row that was there is replaced."""
+        key = (result.session_id, result.degradation, result.turn_index)
+        rows = [(*key, m.judge, m.measure, encode(m)) for m in measurements]
+        return self._submit(
+            lambda db: db.executemany(
+                "INSERT OR REPLACE INTO measurements VALUES (?, ?, ?, ?, ?, ?)", rows
+            )
+        )
+
+    def keep_completion(self, key: str, completion: Completion) -> Future[None]:
+        """Record what a model said, so that nobody pays for it again."""
+        row = (key, encode(completion))
+        return self._submit(
+            lambda db: db.execute("INSERT OR REPLACE INTO completions VALUES (?, ?)", row)
+        )
+
     def make_current(self, judge_id: str) -> None:
         """From now on the run's verdicts are this judge's; every status follows, in one commit."""
         data = msgspec.json.encode(judge_id)
@@ -388,6 +449,7 @@ class RunStore(RunReader):
         def job(db: sqlite3.Connection) -> None:
             db.execute(f"DELETE FROM turns {where}", values)
             db.execute(f"DELETE FROM verdicts {where}", values)
+            db.execute(f"DELETE FROM measurements {where}", values)
 
         self._submit(job).result()
 

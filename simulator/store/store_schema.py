@@ -19,13 +19,25 @@ from simulator.store.tally import CommitCount, Ledger, Tally
 
 FILE = "run.sqlite"
 
-VERSION = 3
+VERSION = 4
 """Raised whenever a table changes; `_MIGRATIONS` then gains an entry."""
 
 _READABLE = 2
-"""From this version on the tables are the present ones."""
+"""From this version on the tables that every reader needs are the present ones."""
 
-_TABLES = """
+_TALLIED = 3
+"""From this version on a run has a tally to check it by."""
+
+_MEASURED = """
+CREATE TABLE IF NOT EXISTS measurements (
+    session_id TEXT NOT NULL, degradation TEXT NOT NULL, turn_index INTEGER NOT NULL,
+    judge TEXT NOT NULL, measure TEXT NOT NULL, measurement BLOB NOT NULL,
+    UNIQUE (session_id, degradation, turn_index, judge, measure));
+CREATE TABLE IF NOT EXISTS completions (
+    key TEXT PRIMARY KEY, completion BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+_TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions (
     position INTEGER NOT NULL, session_id TEXT NOT NULL, degradation TEXT NOT NULL,
@@ -39,8 +51,11 @@ CREATE TABLE verdicts (
     session_id TEXT NOT NULL, degradation TEXT NOT NULL, turn_index INTEGER NOT NULL,
     judge TEXT NOT NULL, verdict BLOB NOT NULL,
     UNIQUE (session_id, degradation, turn_index, judge));
+{_MEASURED}
 """
 
+# 3 → 4: measures of an answer have rows beside its verdicts, and what a model said to a measure is
+# kept, so that nothing is paid twice.
 # 2 → 3: the run has a tally, which whoever writes it keeps from then on.
 # 1 → 2: verdicts left the turn's record for a table of their own, so that several judges can
 # speak about one turn without the turn being written again.
@@ -60,6 +75,7 @@ INSERT OR IGNORE INTO meta
 UPDATE turns SET result = CAST(json_remove(CAST(result AS TEXT), '$.verdict') AS BLOB);
 """,
     2: "",
+    3: _MEASURED,
 }
 
 
@@ -122,7 +138,7 @@ def open_for_reading(path: Path, *, checked: bool = False) -> sqlite3.Connection
         if _is_empty(db):
             raise _nothing_committed(path)
         version = _version(db, path)
-        if version == VERSION and not checked:
+        if version >= _TALLIED and not checked:
             _check(db, path)
         if version >= _READABLE:
             return db

@@ -30,8 +30,13 @@ _ROWS = {
     "sessions": (("position", "session_id", "degradation"), "record"),
     "turns": (("session_id", "degradation", "turn_index", "status"), "result"),
     "verdicts": (("session_id", "degradation", "turn_index", "judge"), "verdict"),
-}
-"""Table → the columns that name a row, and the one that holds what it says."""
+    "measurements": (
+        ("session_id", "degradation", "turn_index", "judge", "measure"), "measurement",
+    ),
+    "completions": (("key",), "completion"),
+}  # fmt: skip
+"""Table → the columns that name a row, and the one that holds what it says. An older run lacks
+the last two."""
 
 _WHOLE = 1 << 64
 
@@ -162,7 +167,10 @@ def read(db: sqlite3.Connection) -> Tally | None:
 def add_up(db: sqlite3.Connection) -> int:
     """The sum of the marks of all rows there are."""
     total = 0
+    there = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table, (names, held) in _ROWS.items():
+        if table not in there:
+            continue
         but = f"WHERE key <> '{KEY}'" if table == "meta" else ""
         for row in db.execute(f"SELECT {_name(table, names)}, {held} FROM {table} {but}"):
             total += _mark(*row)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from mmrag.errors import JudgeError, ServiceError, SpecError
+from mmrag.errors import ServiceError, SpecError
 from mmrag.judges import make_judge
 from mmrag.judges.model import (
     ModelJudge,
@@ -23,16 +23,8 @@ from mmrag.judges.model import (
 from mmrag.judges.panel import Panel, panel_agreement
 from mmrag.judges.prompts import render
 from mmrag.judges.simple import ExactJudge, FixedJudge
-from mmrag.judges.support import (
-    EncoderSupport,
-    ModelSupport,
-    grounded_answer,
-    needed_share,
-    regenerated_relevance,
-)
-from mmrag.metrics.grounding import Support
 from mmrag.protocols import Completion, GenerateOptions, Message
-from mmrag.records import JudgeItem, Outcome, Reference, Reply, Turn
+from mmrag.records import JudgeItem, Outcome
 
 ITEM = JudgeItem(question="Which city is this?", references=("Paris",), prediction="Lutetia")
 
@@ -228,69 +220,6 @@ def test_panel_agreement() -> None:
     assert found.kappa == {"exact/1 & fixed:perfect": 0.0}
     assert found.rates["fixed:perfect"] == {"perfect": 1.0}
     assert found.rates["exact/1"] == {"incorrect": 0.25, "missing": 0.25, "perfect": 0.5}
-
-
-def test_model_support_is_parsed() -> None:
-    answer = json.dumps({"key": "KEY", "labels": ["supported", "contradicted"]})
-    support = ModelSupport(Obedient(answer))
-    found = asyncio.run(support.support(["It is red.", "It is big."], ["It is red and small."]))
-    assert found == (Support.SUPPORTED, Support.CONTRADICTED)
-    with pytest.raises(JudgeError, match="no usable answer"):
-        asyncio.run(ModelSupport(Obedient("yes"), retries=0).support(["It is red."], ["x"]))
-    assert asyncio.run(support.support(["It is red."], [])) == (Support.UNSUPPORTED,)
-
-
-class Letters:
-    """A tiny encoder: counts of letters."""
-
-    id = "letters"
-
-    def encode(self, items: Sequence[str]) -> object:
-        import numpy as np
-
-        rows = np.array([[t.lower().count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for t in items])
-        return (rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-9)).astype(np.float32)
-
-
-def test_encoder_support_is_a_stated_approximation() -> None:
-    support = EncoderSupport(Letters(), threshold=0.99)
-    found = asyncio.run(
-        support.support(
-            ["The tower is red.", "Zebras jump quickly.", "I don't know."],
-            ["A fact. The tower is red."],
-        )
-    )
-    assert found == (Support.SUPPORTED, Support.UNSUPPORTED, Support.NOT_NEEDED)
-    assert support.approximate
-
-
-def test_ragas_with_a_model() -> None:
-    needed = json.dumps({"key": "KEY", "needed": [2]})
-    context = "It rains. The tower is 300 m tall. Dogs bark. Tea is hot."
-    assert asyncio.run(needed_share("How tall?", context, Obedient(needed))) == 0.25
-    asked = json.dumps({"key": "KEY", "questions": ["aab", "bba"]})
-    score = asyncio.run(regenerated_relevance("aab", "it is", Obedient(asked), Letters(), n=2))
-    # cos(aab, aab) = 1; cos((2,1), (1,2)) = 4/5; the mean is 0.9.
-    assert score == pytest.approx(0.9, abs=1e-6)
-    assert asyncio.run(regenerated_relevance("q", "I don't know", Obedient("x"), Letters())) == 0.0
-
-
-def test_grounded_answer_from_the_worlds_labels() -> None:
-    turn = Turn(
-        index=0,
-        id="t",
-        query="How tall is it?",
-        reference=Reference(text="300 m", grounding={"p1": "answers", "p2": "irrelevant"}),
-    )
-    reply = Reply(text="The tower is red.", citations=("p1", "p9"))
-    passages = {"p1": "Something else entirely: zzz.", "p2": "The tower is red."}
-    support = EncoderSupport(Letters(), threshold=0.99)
-    found = asyncio.run(grounded_answer(turn, reply, passages, support))
-    assert found.support == (Support.SUPPORTED,)
-    assert found.relevant_support == (Support.UNSUPPORTED,)  # only an irrelevant page says so
-    assert (found.cited, found.expected) == ({"p1", "p9"}, {"p1"})
-    assert not found.should_deflect
-    assert not found.deflects
 
 
 def test_votes_are_all_kept_with_their_variance() -> None:

@@ -13,7 +13,6 @@ from mmrag.metrics.grounding import (
     Support,
     answer_relevance,
     context_relevance,
-    f1,
     faithfulness,
     garage,
     grounded,
@@ -169,8 +168,6 @@ def test_garage_by_hand() -> None:
 
 def test_shares_of_nothing_are_none() -> None:
     assert set(garage([]).values()) == {None}
-    assert f1(0.0, 0.0) == 0.0
-    assert f1(None, 1.0) is None
 
 
 def test_crag_grades_by_hand() -> None:

@@ -17,6 +17,7 @@ from simulator.reports.figures.corrected import check_calibration, corrected
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
+from simulator.reports.figures.measured import measured
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
@@ -177,6 +178,7 @@ def _run(
         "history": None if counterpart is None else history_errors(frame, counterpart.frame, main),
         "confidence": _both(rows, degraded, lambda r: confidence(frame, r)),
         "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
+        "measured": measured(item.run, main, how),
         "costs": costs(frame, np.ones(len(frame), bool)),
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons) for row, reasons in chosen],

@@ -1,0 +1,72 @@
+"""Which measures there are to take, and who takes them.
+
+>>> chosen_measures("ragas,raf")
+('faithfulness', 'answer_relevance', 'context_relevance', 'raf')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mmrag.errors import SpecError
+from mmrag.judges import ragas
+from mmrag.judges.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
+from mmrag.judges.ragas_offline import EncoderRagas, LabelRagas
+from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.grounding import GARAGE
+from mmrag.protocols import Encoder, Model
+
+SUITES = {"ragas": ragas.MEASURES, "garage": GARAGE}
+"""Measures by the paper that they come from, in the order of its tables."""
+
+
+class Measurer(Protocol):
+    """Takes some measures of a case."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Those it can take."""
+        ...
+
+    def id(self, measure: str) -> str:
+        """Who decides: stands in every one of its measurements."""
+        ...
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        """One measurement of each; one that the judge gives nothing for is `failed`."""
+        ...
+
+
+def chosen_measures(text: str) -> tuple[str, ...]:
+    """The measures that a list of names stands for; a suite's name stands for all of its own."""
+    found: dict[str, None] = {}
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        known = SUITES.get(name) or ((name,) if any(name in s for s in SUITES.values()) else ())
+        if not known:
+            every = ", ".join([*SUITES, *(one for suite in SUITES.values() for one in suite)])
+            raise SpecError(f"no measure is called {name!r}. Known: {every}.")
+        found |= dict.fromkeys(known)
+    if not found:
+        raise SpecError(f"choose measures: {', '.join(SUITES)}, or single ones.")
+    return tuple(found)
+
+
+def model_measurers(
+    model: Model, *, name: str, encoder: Encoder | None = None, prompts: str = "keyed"
+) -> tuple[Measurer, ...]:
+    """A language model decides; `encoder` compares the questions of answer relevance."""
+    return (
+        ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
+        GarageJudge(ModelAssessor(model, name=name)),
+    )
+
+
+def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
+    """A text encoder stands in: approximate, offline, and marked so."""
+    return EncoderRagas(encoder), GarageJudge(EncoderAssessor(encoder))
+
+
+def label_measurers() -> tuple[Measurer, ...]:
+    """Annotations decide."""
+    return LabelRagas(), GarageJudge(LabelAssessor())

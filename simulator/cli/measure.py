@@ -1,0 +1,150 @@
+"""`mmrag measure`: the measures of Ragas and GaRAGe for a run or a file of answers."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simulator.counting import counted
+
+if TYPE_CHECKING:
+    from simulator.evaluation.measure import Measured
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(measure)
+    app.command()(wikieval)
+
+
+def measure(
+    target: Annotated[
+        Path, typer.Argument(metavar="RUN|FILE", help="A run, or JSON lines of answers.")
+    ],
+    measures: Annotated[
+        str, typer.Option(help="ragas, garage, or single measures, with commas.")
+    ] = "ragas,garage",
+    model: Annotated[
+        str | None, typer.Option(help="Model that judges, e.g. openai:name=...")
+    ] = None,
+    judge: Annotated[
+        str, typer.Option(help="Without a model: encoder (approximate) or labels.")
+    ] = "encoder",
+    prompts: Annotated[
+        str, typer.Option(help="Of Ragas: keyed (ours) or paper (the paper's words).")
+    ] = "keyed",
+    encoder: Annotated[str, typer.Option(help="Text encoder that compares meanings.")] = "minilm",
+    out: Annotated[
+        Path | None, typer.Option(help="For a FILE: the run it is brought into.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Turns at once.")] = 16,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(min=0, help="Stop once measuring this run has cost so many dollars."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Take measures of every reply and keep them beside the verdicts; go on where it was stopped.
+
+    No agent is asked anything, and no model is asked the same thing twice.
+    """
+    from simulator.cli.interrupting import interruptible
+    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.measure import measure as take
+
+    with interruptible("what was committed"), stage_bars() as advance:
+        found = take(
+            target, measures, model=model, judge=judge, prompts=prompts, encoder=encoder, out=out,
+            concurrency=concurrency, max_cost=max_cost, on_progress=advance,
+        )  # fmt: skip
+    _print(found, as_json=as_json)
+
+
+def wikieval(
+    data: Annotated[str, typer.Argument(help="WikiEval: JSON lines, Parquet, or a hub id.")],
+    model: Annotated[str | None, typer.Option(help="Model that judges.")] = None,
+    prompts: Annotated[str, typer.Option(help="Of Ragas: paper or keyed.")] = "paper",
+    encoder: Annotated[str, typer.Option(help="Text encoder that compares meanings.")] = "minilm",
+    out: Annotated[Path, typer.Option(help="Folder that keeps what the model said.")] = Path(
+        "wikieval.measured"
+    ),
+    seed: Annotated[int, typer.Option(help="Of ties and of the order of candidates.")] = 0,
+    concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Pairs at once.")] = 8,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Stop once the model has cost so many dollars.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Compare Ragas, GPT Score and GPT Ranking with people's preferences (Ragas, Table 1).
+
+    Without a model the encoder stands in for Ragas, and there is nobody to grade or rank.
+    """
+    import asyncio
+
+    from mmrag.judges.measuring import encoder_measurers
+    from mmrag.judges.ragas import RagasJudge
+    from simulator.cli.interrupting import interruptible
+    from simulator.cli.showing import stage_bars
+    from simulator.datasets.wikieval import read_wikieval
+    from simulator.evaluation import agreement
+    from simulator.evaluation.measure import cached_encoder, paid_model
+    from simulator.store.run_store import RunStore
+
+    pairs = list(read_wikieval(data))
+    chosen = cached_encoder(encoder)
+    with interruptible(f"what was committed to {out}"), RunStore(out) as store:
+        if model is None:
+            stand_in = agreement.by_measure(encoder_measurers(chosen)[0])
+            methods = {"encoder (approximate)": stand_in}
+        else:
+            kept = paid_model(store, model, max_cost)
+            judge = RagasJudge(kept, name=model, encoder=chosen, prompts=prompts)
+            methods = {
+                "Ragas": agreement.by_measure(judge),
+                "GPT Score": agreement.by_score(kept),
+                "GPT Ranking": agreement.by_ranking(kept),
+            }
+        with stage_bars() as advance:
+            progress = partial(advance, "comparing")
+            work = agreement.agreement(
+                pairs, methods, seed=seed, concurrency=concurrency, on_progress=progress
+            )
+            results = asyncio.run(work)
+    if as_json:
+        typer.echo(json.dumps(agreement.as_json(results), indent=2))
+        return
+    typer.echo("agreement with people [95 % interval], ties broken at random (t), failed (f)\n")
+    for line in agreement.table(results):
+        typer.echo(line)
+
+
+def _print(found: Measured, *, as_json: bool) -> None:
+    import msgspec
+
+    if as_json:
+        typer.echo(json.dumps(msgspec.to_builtins(found), indent=2, ensure_ascii=False))
+        return
+    typer.secho(f"{counted(found.rows, 'row')} written.", err=True)
+    for table in found.tables:
+        typer.echo(f"\n{table['title']}")
+        for row in table["rows"]:
+            about = "  (approximate)" if row["approximate"] else ""
+            typer.echo(f"  by {row['judge']}{about}")
+            for name, cell in zip(table["measures"], row["cells"], strict=True):
+                if cell is not None:
+                    typer.echo(f"    {name:<26}{_figure(cell)}")
+    if found.cost:
+        typer.echo(f"\ncost      ${found.cost:.4f}")
+    typer.echo(f"run: {found.folder}")
+
+
+def _figure(cell: dict[str, Any]) -> str:
+    failed = f", {cell['failed']} failed" if cell["failed"] else ""
+    if cell["estimate"] is None:
+        return f"     –  (n 0{failed})"
+    interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
+    return f"{cell['estimate']:6.3f}{interval}  (n {cell['n']}{failed})"

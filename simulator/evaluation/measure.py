@@ -1,0 +1,164 @@
+"""Measures of a run or of a file of answers, as the command and Python take them.
+
+::
+
+    from simulator.evaluation.measure import measure
+
+    found = measure("answers.jsonl", "garage", model="openai:name=gpt-4o")
+    found.tables
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmrag.errors import MmragError, SpecError, UsageError
+from mmrag.records import Record
+
+if TYPE_CHECKING:
+    from mmrag.encoders.cache import CachedTexts
+    from mmrag.judges.measuring import Measurer
+    from mmrag.protocols import Model
+    from simulator.store.run_store import RunReader, RunStore
+
+Progress = Callable[[str, int, int], None]
+"""Stage, turns done, turns in all."""
+
+
+class CostReached(MmragError):
+    """The money that was set aside for measuring is spent."""
+
+
+class Measured(Record, frozen=True, kw_only=True):
+    """What was measured of a run, all judges together."""
+
+    folder: str
+    """The run: for a file of answers the one that it was brought into."""
+    rows: int
+    """Written this time."""
+    cost: float
+    """What the models of measures have cost in this run, in US dollars."""
+    condition: str
+    tables: tuple[dict[str, Any], ...] = ()
+    """Ragas, and GaRAGe's Tables 2 to 4: measures, and per judge a figure with its interval."""
+    slices: tuple[dict[str, Any], ...] = ()
+    """RAF and faithfulness by dimension (GaRAGe's Figures 5 and 6)."""
+
+
+def measure(
+    target: str | Path,
+    measures: str = "ragas,garage",
+    *,
+    model: str | Model | None = None,
+    judge: str = "encoder",
+    prompts: str = "keyed",
+    encoder: str = "minilm",
+    out: str | Path | None = None,
+    concurrency: int = 16,
+    max_cost: float | None = None,
+    on_progress: Progress = lambda _stage, _done, _total: None,
+) -> Measured:
+    """Take measures of every reply of a run, or of every answer of a JSONL file.
+
+    A `model` (a spec, or anything with `generate`) judges; without one the text encoder stands in
+    (`judge="encoder"`, approximate) or annotations decide (`judge="labels"`). Rows are kept beside
+    the verdicts; called again it goes on, and no model is asked the same thing twice.
+    """
+    from mmrag.judges.measuring import chosen_measures
+    from simulator.evaluation.importing import import_answers
+    from simulator.evaluation.measuring import measure_run
+    from simulator.store.run_store import RunReader, RunStore
+
+    path, wanted = Path(target), chosen_measures(measures)
+    if path.is_dir():
+        if out is not None:
+            raise UsageError("--out is for a FILE of answers; a run is measured where it is.")
+        RunReader(path).close()  # a folder that is no run is refused, not made one
+    folder = path if path.is_dir() else Path(out or path.with_suffix(".measured"))
+    if model is None and judge not in ("encoder", "labels"):
+        raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
+    if folder != path:
+        import_answers(path, folder)
+    with RunStore(folder) as store:
+        takers = _takers(store, wanted, model, judge, prompts, encoder, max_cost)
+        rows = asyncio.run(
+            measure_run(
+                store,
+                takers,
+                wanted,
+                concurrency,
+                on_progress=lambda done, total: on_progress("measuring", done, total),
+            )
+        )
+        return _found(store, rows)
+
+
+def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
+    """A model whose answers are kept in a run, and which stops at its cost."""
+    from mmrag.models import models
+    from simulator.evaluation.measuring import paid_once
+
+    def on_cost(cost: float) -> None:
+        if max_cost is not None and cost >= max_cost:
+            raise CostReached(
+                f"measuring has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
+                "committed is kept; go on with a higher --max-cost."
+            )
+
+    made = models.create(model) if isinstance(model, str) else model
+    return paid_once(made, model_name(model), store, on_cost=on_cost)
+
+
+def model_name(model: str | Model) -> str:
+    """What a model is called in the judge's id."""
+    return model if isinstance(model, str) else type(model).__qualname__
+
+
+def cached_encoder(spec: str) -> CachedTexts:
+    """A text encoder that encodes no text twice, not even in another run."""
+    from mmrag.encoders import text_encoders
+    from mmrag.encoders.cache import CachedTexts
+    from simulator.evaluation.wiring import shipped_vectors
+
+    return CachedTexts(text_encoders.create(spec), shipped_vectors())
+
+
+def _takers(
+    store: RunStore,
+    wanted: tuple[str, ...],
+    model: str | Model | None,
+    judge: str,
+    prompts: str,
+    encoder: str,
+    max_cost: float | None,
+) -> tuple[Measurer, ...]:
+    from mmrag.judges import measuring
+
+    if model is not None:
+        kept = paid_model(store, model, max_cost)
+        chosen = cached_encoder(encoder) if "answer_relevance" in wanted else None
+        return measuring.model_measurers(
+            kept, name=model_name(model), encoder=chosen, prompts=prompts
+        )
+    if judge == "labels":
+        return measuring.label_measurers()
+    return measuring.encoder_measurers(cached_encoder(encoder))
+
+
+def _found(store: RunReader, rows: int) -> Measured:
+    from simulator.reports.figures.measured import measured
+
+    conditions = store.conditions()
+    main = "clean" if "clean" in conditions or not conditions else conditions[0]
+    found = measured(store, main) or {}
+    return Measured(
+        folder=str(store.folder),
+        rows=rows,
+        cost=store.completion_cost(),
+        condition=main,
+        tables=tuple(found.get("tables", ())),
+        slices=tuple(found.get("slices", ())),
+    )

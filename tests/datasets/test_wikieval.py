@@ -1,0 +1,148 @@
+"""WikiEval's pairs and the agreement of measures with people's preferences."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from measuring_parts import Letters, Reader, Says
+from typer.testing import CliRunner
+
+from mmrag.errors import DataError, JudgeError
+from mmrag.judges.preference import read_choice, read_grade
+from mmrag.judges.ragas import RagasJudge
+from mmrag.protocols import Completion, GenerateOptions, Message
+from simulator.cli import build
+from simulator.datasets.wikieval import Pair, read_wikieval
+from simulator.evaluation.agreement import agreement, by_measure, by_ranking, by_score, table
+
+
+def row(number: int) -> dict[str, Any]:
+    """An invented row with the published columns."""
+    fact = f"The tower of town {number} is {number + 20} m high, which is needed."
+    return {
+        "question": f"How high is the tower of town {number}?",
+        "answer": fact,
+        "ungrounded_answer": f"The tower of town {number} is 900 m high.",
+        "poor_answer": "It is a tower zzzz zzzz.",
+        "context_v1": [fact],
+        "context_v2": [fact, "The town has a market. It rains there."],
+        "source": "https://towns.example",
+    }
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> list[Pair]:
+    path = tmp_path / "wikieval.jsonl"
+    path.write_text("\n".join(json.dumps(row(i)) for i in range(10)), encoding="utf-8")
+    return list(read_wikieval(str(path)))
+
+
+def test_three_pairs_a_row(pairs: list[Pair]) -> None:
+    assert len(pairs) == 30
+    assert [p.quality for p in pairs[:3]] == [
+        "faithfulness", "answer_relevance", "context_relevance",
+    ]  # fmt: skip
+    assert pairs[0].other.answer == "The tower of town 0 is 900 m high."
+    assert len(pairs[2].other.passages) == 2
+    assert pairs[2].preferred.answer == pairs[2].other.answer
+
+
+def test_parquet_as_on_the_hub(tmp_path: Path, pairs: list[Pair]) -> None:
+    (tmp_path / "data").mkdir()
+    rows = [row(i) for i in range(10)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / "train-00000-of-00001.parquet")
+    assert list(read_wikieval(str(tmp_path / "data"))) == pairs
+
+
+@pytest.mark.parametrize("column", ["question", "poor_answer", "context_v2"])
+def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(json.dumps({k: v for k, v in row(0).items() if k != column}))
+    with pytest.raises(DataError, match=column):
+        list(read_wikieval(str(path)))
+
+
+def test_ragas_agrees_where_its_judge_reads_well(pairs: list[Pair]) -> None:
+    judge = RagasJudge(Reader(), name="reader", encoder=Letters())
+    found = asyncio.run(agreement(pairs, {"Ragas": by_measure(judge)}))
+    assert [one.accuracy for one in found][::2] == [1.0, 1.0]  # faithfulness, context relevance
+    assert all(one.n == 10 and not one.failed for one in found)
+    assert found[0].low == pytest.approx(0.7225, abs=1e-4)  # Wilson, 10 of 10
+
+
+def test_ties_are_drawn_and_counted(pairs: list[Pair]) -> None:
+    first = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("7"))}))
+    again = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("7"))}))
+    other = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("7"))}, seed=1))
+    assert first == again
+    assert first != other
+    assert all(one.ties == 10 for one in first)
+    assert 0 < sum(one.accuracy or 0 for one in first) < 3
+
+
+def test_score_and_ranking_by_a_model_that_knows(pairs: list[Pair]) -> None:
+    class Knows:
+        async def generate(
+            self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+        ) -> Completion:
+            text = messages[-1].text
+            if "1 or 2" in text:
+                first = text.split("answer 1:")[-1].split("context 1:")[-1]
+                first = first.split("answer 2:")[0].split("context 2:")[0]
+                worse = "900 m" in first or "zzzz" in first or "market" in first
+                return Completion(text="2" if worse else "Answer 1.")
+            worse = "900 m" in text or "zzzz" in text or "market" in text
+            return Completion(text="3" if worse else "9/10")
+
+    methods = {"GPT Score": by_score(Knows()), "GPT Ranking": by_ranking(Knows())}
+    found = asyncio.run(agreement(pairs, methods))
+    assert [one.accuracy for one in found] == [1.0] * 6
+
+
+def test_a_model_that_always_says_the_first_is_no_better_than_a_coin(pairs: list[Pair]) -> None:
+    found = asyncio.run(agreement(pairs, {"GPT Ranking": by_ranking(Says("1"))}))
+    assert 0.2 < sum(one.accuracy or 0 for one in found) / 3 < 0.8
+
+
+def test_what_fails_is_left_out_and_counted(pairs: list[Pair]) -> None:
+    found = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("who knows"))}))
+    assert [(one.accuracy, one.failed) for one in found] == [(None, 10)] * 3
+    assert "10 failed" in table(found)[1]
+    with pytest.raises(JudgeError):
+        asyncio.run(by_score(Says("who knows"))(pairs[0], 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("7", 7), ("Score: 8.5", 8.5), ("I give it 6/10.", 6), ("3 or 5", None), ("11", None),
+     ("none", None), ("The answer names 2 things. score: 9", 9)],
+)  # fmt: skip
+def test_grades(text: str, value: float | None) -> None:
+    assert read_grade(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1", 1), ("2.", 2), ("Answer 2 is better", 2), ("1\nbecause 2 lies", 1), ("both", None),
+     ("Answer 1, then answer 2", None)],
+)  # fmt: skip
+def test_choices(text: str, value: int | None) -> None:
+    assert read_choice(text) == value
+
+
+def test_the_command_without_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "wikieval.jsonl"
+    path.write_text("\n".join(json.dumps(row(i)) for i in range(4)), encoding="utf-8")
+    words = ["wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
+    done = CliRunner().invoke(build(), words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {one["method"] for one in found} == {"encoder (approximate)"}
+    assert found[0]["accuracy"] == 1.0  # "900" stands in no passage
