@@ -9,6 +9,7 @@ import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.metrics.protocols import PROTOCOLS, TurnScore, score
+from mmrag.partial import SaidTurn
 from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult, outcome_of
 from simulator.counting import counted
 from simulator.run.official import Said, as_in_kit
@@ -272,16 +273,7 @@ def error_texts(run: RunReader, degradation: str | None = None) -> ErrorTexts | 
     return ErrorTexts(turns=len(found), of=replies, first=" ".join(found[0].split())[:100])
 
 
-class _Text(msgspec.Struct):
-    text: str
-
-
-class _Said(msgspec.Struct):
-    degradation: str = "clean"
-    reply: _Text | None = None
-
-
-_SAID = msgspec.json.Decoder(_Said)
+_SAID = msgspec.json.Decoder(SaidTurn)
 
 
 def _outcome(result: TurnResult, agent_errors: str) -> Outcome:

@@ -12,7 +12,7 @@ from mmrag.agents.grounded.remembering import Lately
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.tracing import Trace
 from mmrag.images import LazyImage
-from mmrag.protocols import ImageSearch, Resources
+from mmrag.protocols import ImageSearch, RegionImageSearch, Resources, WholeImageSearch
 from mmrag.records import Evidence
 
 _HITS = 100
@@ -101,12 +101,11 @@ class Looker:
 
 def _way(search: ImageSearch, parts: Parts) -> _Search:
     """The way to search that the parts ask for, where the search offers it."""
-    name = "search_images"
     if not parts.on("regions"):
-        name = "search_whole"
-    elif not parts.on("geometry"):
-        name = "search_regions"
-    return getattr(search, name, search.search_images)
+        return search.search_whole if isinstance(search, WholeImageSearch) else search.search_images
+    if not parts.on("geometry") and isinstance(search, RegionImageSearch):
+        return search.search_regions
+    return search.search_images
 
 
 def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:

@@ -262,7 +262,7 @@ def _finish(plan: table_rows.Plan, staging: Path, out: Path, tell: Progress) -> 
 
 
 def _about(plan: table_rows.Plan, generator: str) -> dict[str, Any]:
-    from simulator.world.pictures import Painted
+    from simulator.world.pictures.renderer import Painted
 
     return {
         "kind": "mmrag-world",

@@ -112,7 +112,7 @@ def kg_rows(plan: Plan, first: int, shots: Sequence[catalogue_pictures.Shot]) ->
     for index, shot in enumerate(shots, first):
         jpeg = None
         if plan.request.pictures:
-            from simulator.world.pictures import encode_jpeg, render
+            from simulator.world.pictures.renderer import encode_jpeg, render
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
             jpeg = encode_jpeg(render(scene).image, plan.request.jpeg)
