@@ -52,7 +52,7 @@ _WEB_BYTES = 64 * 1024 * 1024
 
 
 class GroundedAgent:
-    """Twelve parts in a row; `Parts` says which are there."""
+    """Thirteen parts in a row (docs/agents.md); `Parts` says which are there."""
 
     def __init__(
         self,
