@@ -64,7 +64,7 @@ def build(
         _check_target(request, out)  # again: another process may just have finished it
         if fresh:
             _empty(staging)
-        write_bytes(staging / _REQUEST, _identity(request))
+        write_bytes(staging / _REQUEST, identity_of(request))
         tell("plan", 0, 1)
         plan = make_plan(request)
         tell("plan", 1, 1)
@@ -313,7 +313,7 @@ def _check_staging(request: Request, staging: Path, fresh: bool) -> None:
         identity = (staging / _REQUEST).read_bytes()
     except FileNotFoundError:
         return  # interrupted before anything was written
-    if identity != _identity(request):
+    if identity != identity_of(request):
         there = msgspec.json.decode(identity, type=dict[str, Any])
         raise ConflictError(
             f"{staging} holds an interrupted build of seed {there['request']['seed']} with other "
@@ -335,7 +335,8 @@ def _check_disk(request: Request, out: Path) -> None:
         )
 
 
-def _identity(request: Request) -> bytes:
+def identity_of(request: Request) -> bytes:
+    """What makes two worlds the same: the request and the code that answers it."""
     return msgspec.json.encode(
         {"request": _spelled_out(request), "generator": generator_revision()},
         order="deterministic",
