@@ -52,8 +52,8 @@ def options_for(run: RunReader, **given: Any) -> ScoreOptions:
     """
     config: dict[str, Any] = run.meta("config") or {}
     own = {key: config[key] for key in ("stop", "seed", "agent_errors") if key in config}
-    told = {key: value for key, value in given.items() if value is not None}
-    return ScoreOptions(**{**own, **told})
+    overrides = {key: value for key, value in given.items() if value is not None}
+    return ScoreOptions(**{**own, **overrides})
 
 
 Judging = Callable[[list[Said]], list[Said]]

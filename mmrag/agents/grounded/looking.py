@@ -8,7 +8,7 @@ from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.ocr import Line, Reads, blocks
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.picture import estimate_quality, restore
-from mmrag.agents.grounded.remembering import Lately
+from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.tracing import Trace
 from mmrag.images import LazyImage
@@ -32,7 +32,7 @@ class Looker:
         self._web = resources.web_search if parts.on("web") else None
         self._parts = parts
         self._ocr = ocr
-        self._seen: Lately[str, Scene] = Lately(_KEPT)
+        self._seen: RecentResults[str, Scene] = RecentResults(_KEPT)
 
     def look(self, image: LazyImage, trace: Trace, noun: str = "") -> Scene:
         """What is in view; `noun` is what the wearer calls it."""
@@ -113,7 +113,7 @@ def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
     shown = kg_entities(hits)
     printed = [line.text for group in blocks(lines) for line in group]
     names = list(dict.fromkeys(e.text for e in shown if e.text)) or printed[:1]
-    people = [
+    candidates = [
         Candidate(
             name=n, confidence=1.0, source="image-kg",
             evidence=tuple(e for e in shown if e.text == n)[:3],
@@ -121,8 +121,8 @@ def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
         for n in names[:4]
     ]  # fmt: skip
     return Scene(
-        main=people[0] if people else None,
-        beside=tuple(people[1:]),
+        main=candidates[0] if candidates else None,
+        beside=tuple(candidates[1:]),
         printed=tuple(printed[:20]),
         evidence=tuple(shown),
     )
