@@ -115,10 +115,12 @@ def test_a_folder_is_fresh_unless_it_is_named() -> None:
         quick(counting, out="mine", limit=1)
 
 
-def test_resume_says_how_such_a_run_is_gone_on_with() -> None:
-    run = quick(silent)
+@pytest.mark.parametrize("more", [(), ("--errors",)])
+def test_resume_says_how_such_a_run_is_gone_on_with(more: tuple[str, ...]) -> None:
+    run = quick(lambda query: None)
+    before = run.turns()
     done = subprocess.run(
-        [sys.executable, "-m", "simulator.cli", "resume", str(run.folder)],
+        [sys.executable, "-m", "simulator.cli", "resume", str(run.folder), *more],
         capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(simulator.__file__).parents[1])},
     )  # fmt: skip
@@ -126,6 +128,7 @@ def test_resume_says_how_such_a_run_is_gone_on_with() -> None:
     assert "was an object of a Python program" in done.stderr
     assert "evaluate(agent, …, out=FOLDER)" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+    assert run.turns().equals(before)
 
 
 class Silent:
