@@ -110,7 +110,10 @@ def arguments(folder: Path, name: str, *more: str) -> list[str]:
 
 def start(folder: Path, name: str, *more: str) -> subprocess.Popen[str]:
     heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    code = heeds + "from simulator.cli import ending, main; ending.GRACE = 0.5; main()"
+    code = heeds + (
+        "from simulator.cli import main; from simulator.evaluation import ending;"
+        "ending.GRACE = 0.5; main()"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments(folder, name, *more)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
