@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
@@ -264,9 +264,23 @@ def _in_one_batch(
                 cache.settle(key, result or None, _size(result))
         found.update(zip(ours, results, strict=True))
         if not waiting:
-            return [found[key] for key in keys]
+            return [tuple(_copied(item) for item in found[key]) for key in keys]
         for future in waiting:
             future.result()
+
+
+def _copied(item: Evidence) -> Evidence:
+    """One of one's own: what an agent does to its evidence must not change what others see."""
+    return msgspec.structs.replace(item, attributes=_apart(item.attributes))
+
+
+def _apart(value: Any) -> Any:
+    if isinstance(value, dict):
+        held = cast("dict[str, Any]", value)
+        return {name: _apart(part) for name, part in held.items()}
+    if isinstance(value, list):
+        return [_apart(part) for part in cast("list[Any]", value)]
+    return value
 
 
 def _size(result: tuple[Evidence, ...]) -> int:

@@ -255,22 +255,31 @@ class ErrorTexts(Record, frozen=True, kw_only=True):
 
 
 def error_texts(run: RunReader, degradation: str | None = None) -> ErrorTexts | None:
+    """Of a run's replies, in one condition or in all."""
+    return error_texts_in(_replies(run, degradation))
+
+
+def error_texts_in(replies: Iterable[str]) -> ErrorTexts | None:
     """Replies such as `[API error after 3 attempts: …`, which agents of the 2026 kit return."""
     from mmrag.agents.kits import is_error_text
 
     found: list[str] = []
-    replies = 0
+    looked_at = 0
+    for text in replies:
+        looked_at += 1
+        if is_error_text(text):
+            found.append(text)
+    if not found:
+        return None
+    return ErrorTexts(turns=len(found), of=looked_at, first=" ".join(found[0].split())[:100])
+
+
+def _replies(run: RunReader, degradation: str | None) -> Iterator[str]:
     for _, turns in run.raw():
         for record, _, _ in turns:
             said = _SAID.decode(record)
-            if said.reply is None or degradation not in (None, said.degradation):
-                continue
-            replies += 1
-            if is_error_text(said.reply.text):
-                found.append(said.reply.text)
-    if not found:
-        return None
-    return ErrorTexts(turns=len(found), of=replies, first=" ".join(found[0].split())[:100])
+            if said.reply is not None and degradation in (None, said.degradation):
+                yield said.reply.text
 
 
 _SAID = msgspec.json.Decoder(SaidTurn)

@@ -36,6 +36,13 @@ _NOW = (
     ("today", re.compile(r"\b(?:today(?:'s)?|these days|tonight|this morning)\b", re.I)),
     ("current", re.compile(r"\b(?:currently|now|by now|this year|nowadays|at present)\b", re.I)),
 )
+_MONTH = "|".join(MONTHS)
+_DAY = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})(?: (?P<year>\d{{4}}))?"
+    rf"|\b(?P<month_>{_MONTH}) (?P<day_>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year_>\d{{4}}))?"
+)
+"""A day, before or after its month."""
+
 _UNIT_WORDS = "|".join(sorted(SPOKEN_UNITS, key=len, reverse=True))
 _SMALLER = re.compile(
     r"\b(?:less|fewer|fewest|least|lowest|lower|smaller|smallest|shorter|shortest|lighter|lightest"
@@ -242,18 +249,18 @@ class Parser:
     def when(self, text: str) -> str:
         """The past moment that a question names, as much of an ISO time as it says."""
         text = self.unmask(text).lower()
-        months = "|".join(MONTHS)
-        day = re.search(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({months})(?: (\d{{4}}))?", text)
+        day = _DAY.search(text)
         year_now = int(self.now[:4] or 2000)
         if day:
-            year = int(day.group(3) or year_now)
+            said = {name.rstrip("_"): value for name, value in day.groupdict().items() if value}
+            year, month = int(said.get("year", year_now)), MONTHS.index(said["month"]) + 1
             try:
-                date = dt.date(year, MONTHS.index(day.group(2)) + 1, int(day.group(1)))
+                date = dt.date(year, month, int(said["day"]))
             except ValueError:
                 return ""
             clock = clock_in(text[day.end() :])
             return f"{date}T{clock}" if clock else str(date)
-        month = re.search(rf"\b({months}) (\d{{4}})", text)
+        month = re.search(rf"\b({_MONTH}) (\d{{4}})", text)
         if month:
             return f"{month.group(2)}-{MONTHS.index(month.group(1)) + 1:02d}"
         year = re.search(r"\b(?:in|back in|since) (\d{4})\b", text)
@@ -261,10 +268,9 @@ class Parser:
 
     def without_time(self, text: str) -> tuple[str, str]:
         """The text without its time words, and how fresh the answer has to be."""
-        months = "|".join(MONTHS)
         text = re.sub(
             rf"\b(?:since|than|from|in|on|compared with)?\s*(?:on|in)?\s*(?:the )?"
-            rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{months})(?: \d{{4}})?|\b(?:{months}) \d{{4}})"
+            rf"(?:{_DAY.pattern}|\b(?:{_MONTH}) \d{{4}})"
             r"(?: at [\d:]+ ?(?:am|pm)?)?(?:\s+(?:un)?to\b(?=\s+now|$))?",
             "", text, flags=re.I,
         )  # fmt: skip
