@@ -370,6 +370,11 @@ def test_a_failing_judge_fails_only_what_rests_on_it() -> None:
     [
         ("I don't know.", True),
         ("", True),
+        ("I'm sorry, the passages do not say.", True),
+        ("There is not enough grounding for an answer.", True),
+        ("I don't know. I hope that this helps!", True),
+        ("The sources don't say it outright, but it is 4 m.", False),
+        ("The passages do not mention the price. It opened in 1987.", False),
         ("I don't know, but it is 4.", False),
         ("It is 4 m. " * 600 + "I don't know.", False),
     ],
