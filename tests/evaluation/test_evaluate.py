@@ -273,7 +273,9 @@ def test_ctrl_c_in_a_notebook_keeps_what_was_committed(capfd: pytest.CaptureFixt
     loop = asyncio.new_event_loop()  # asyncio.run would take Ctrl-C for itself; notebooks do not
     loop.run_until_complete(cell())
     loop.close()
-    assert load_run("mine").settings.limit == 2
+    run = load_run("mine")
+    assert run.settings.limit == 2
+    assert len(run.turns()) == 0  # the turns in flight were given up at once
 
 
 class Output:
