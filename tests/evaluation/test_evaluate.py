@@ -226,7 +226,7 @@ def test_a_sweep_shows_its_conditions() -> None:
 def test_what_a_notebook_shows_is_escaped() -> None:
     evil = "<script>alert(1)</script> [x](javascript:alert(1)) [link=http://x]y[/link]"
     run = quick(lambda query: evil, out="<b>bold</b>")
-    other = quick(silent, out="<i>slanted</i>")
+    other = quick(silent, out="<i>slanted [x](javascript:alert(1))")
     shown = [run._repr_html_(), run.score()._repr_html_(), run.compare(other)._repr_html_()]
     for html in shown:
         assert "<script" not in html
