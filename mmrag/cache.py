@@ -30,6 +30,7 @@ from mmrag.protocols import (
     WebSearch,
 )
 from mmrag.records import Evidence, Record, Usage, encode
+from mmrag.search.session_passages import searched_passages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,6 +161,8 @@ class CachedWebSearch:
 
     def _search_by(self, way: str, queries: Sequence[str], k: int) -> list[tuple[Evidence, ...]]:
         search = getattr(self._search, way, self._search.search_text)
+        if searched_passages():  # what is found is this session's alone, and found at once
+            return search(queries, k)
         keys = [_digest("web", self._id, f"{way}\x00{k}\x00{q}".encode()) for q in queries]
         return _in_one_batch(self._cache, keys, queries, lambda missing: search(missing, k))
 
