@@ -34,6 +34,7 @@ from mmrag.protocols import (
     WholeImageSearch,
 )
 from mmrag.records import Evidence, Record, Usage, encode
+from mmrag.search.session_passages import searched_passages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -169,6 +170,8 @@ class CachedWebSearch:
     def _kept(
         self, way: str, ask: _Search[str], queries: Sequence[str], k: int
     ) -> list[tuple[Evidence, ...]]:
+        if searched_passages():  # what is found is this session's alone, and found at once
+            return ask(queries, k)
         keys = [_digest("web", self._id, f"{way}\x00{k}\x00{q}".encode()) for q in queries]
         return _in_one_batch(self._cache, keys, queries, lambda missing: ask(missing, k))
 

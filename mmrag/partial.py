@@ -38,6 +38,7 @@ class ListedTurn(Part, kw_only=True):
     query: str
     domain: str = "other"
     query_type: str = "simple-knowledge"
+    meta: dict[str, str] = {}
 
 
 class TurnPart(ListedTurn, kw_only=True):
@@ -69,16 +70,16 @@ class CapturePart(ListedCapture, kw_only=True):
 class ListedSession(Part, kw_only=True):
     """Of a `Session`: what a list shows."""
 
-    capture: ListedCapture
     turns: tuple[ListedTurn, ...]
+    capture: ListedCapture | None = None
 
 
 class SessionPart(Part, kw_only=True):
     """Of a `Session`: what is counted."""
 
     id: str
-    capture: CapturePart
     turns: tuple[TurnPart, ...]
+    capture: CapturePart | None = None
 
 
 class EvidencePart(Part, kw_only=True):

@@ -264,15 +264,22 @@ def _data_name(config: RunConfig) -> str:
 def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
     """The searches and models that agents may use, and the index's fingerprint."""
     from mmrag.models import models
+    from mmrag.search.session_passages import SessionSearch
+    from simulator.datasets import may_bring_passages
 
+    brings = may_bring_passages(config.data)
     folder = index_folder(config, progress=progress)
     if folder is None:
-        return Resources(model=models.create, seed=config.seed), None
+        own = SessionSearch(None) if brings else None
+        return Resources(web_search=own, model=models.create, seed=config.seed), None
     from mmrag.search.index.opening import open_index
 
     index = open_index(folder.absolute())  # an agent may change the working directory
     resources = Resources(
-        image_search=index.images, web_search=index.web, model=models.create, seed=config.seed
+        image_search=index.images,
+        web_search=SessionSearch(index.web) if brings else index.web,
+        model=models.create,
+        seed=config.seed,
     )
     return resources, index.fingerprint
 

@@ -11,6 +11,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+import msgspec
+
 from mmrag.agents.checking import checked
 from mmrag.agents.clock import CLOCK, TurnClock
 from mmrag.agents.outside import contained, ended
@@ -35,6 +37,7 @@ from mmrag.records import (
     reply_status,
 )
 from mmrag.retries import doubled, retried
+from mmrag.search.session_passages import search_in
 from mmrag.tokens import TokenLimit
 from simulator.run.slots import Place
 
@@ -239,6 +242,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
 
 
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
+    search_in(query.passages)
     try:
         return await agent.answer(query)
     finally:
@@ -248,12 +252,15 @@ async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
 def _query(session: Session, turn: Turn, history: History, rules: Rules) -> Query:
     return Query(
         text=turn.query,
-        image=session.capture.image,
+        image=None if session.capture is None else session.capture.image,
         history=history,
         session_id=session.id,
         turn_index=turn.index,
         query_time=session.query_time,
         domain=turn.domain if rules.tells_domain else None,
+        passages=tuple(
+            msgspec.structs.replace(passage, label="unknown") for passage in session.passages
+        ),
     )
 
 
@@ -293,7 +300,7 @@ def _result(
         session_id=session.id,
         turn_index=turn.index,
         status=status,
-        degradation=session.capture.degradation,
+        degradation=session.degradation,
         query=turn.query,
         reply=reply,
         verdict=verdict,

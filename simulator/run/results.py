@@ -84,7 +84,7 @@ def condition_of(turn: TurnScore) -> str:
 
 def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterator[Said]:
     for session in run.sessions():
-        condition = session.capture.degradation
+        condition = session.degradation
         if degradation is not None and condition != degradation:
             continue
         # A condition holds no NUL, so that no session's name can pass for another's.
@@ -98,7 +98,7 @@ def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterato
                 outcome=_outcome(result, agent_errors),
                 exact=verdict is not None and verdict.exact,
                 votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
-                is_ego=session.capture.is_ego,
+                is_ego=None if session.capture is None else session.capture.is_ego,
                 skipped=result.status is Status.SKIPPED_AFTER_STOP,
             )
             yield Said(turn=turn, item=_item(session.turns[result.turn_index], result))

@@ -111,6 +111,9 @@ def _items(
     sessions: Iterator[tuple[int, Session]], plan: Plan, optics: Optics | None
 ) -> Iterator[tuple[int, Session, str]]:
     for position, session in sessions:
+        if session.capture is None:  # nothing that can be degraded: held once
+            yield position, session, "clean"
+            continue
         for degradation in plan.degradations:
             chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
             yield position, session, chosen
@@ -187,9 +190,12 @@ class _Shared(NamedTuple):
 
 
 def _load(session: Session) -> None:
-    _ = session.capture.image.data
+    if session.capture is not None:
+        _ = session.capture.image.data
 
 
 def _labelled(session: Session, degradation: str) -> Session:
+    if session.capture is None:
+        return session
     capture = msgspec.structs.replace(session.capture, degradation=degradation)
     return msgspec.structs.replace(session, capture=capture)

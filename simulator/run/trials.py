@@ -69,7 +69,7 @@ def turn_scores(trials: Sequence[Trial]) -> list[TurnScore]:
             turn_index=r.turn_index,
             outcome=outcome_of(r),
             votes=tuple(vote.outcome for vote in r.verdict.votes) if r.verdict else (),
-            is_ego=t.session.capture.is_ego,
+            is_ego=None if t.session.capture is None else t.session.capture.is_ego,
             skipped=r.status == "skipped_after_stop",
         )
         for t in trials

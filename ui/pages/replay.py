@@ -51,6 +51,7 @@ class Replay:
                     self.severity = _choice("Severity", [])
                     self.domain = _choice("Domain", [])
                     self.kind = _choice("Question type", [])
+                    self.meta = _choice("Dimension of the data", [])
                     self.stopped = gr.Checkbox(label="Stopped early", value=False)
                     self.flipped = gr.Checkbox(
                         label="Flipped by a degradation", value=False,
@@ -131,13 +132,13 @@ class Replay:
         """The components that `load` fills, in its order."""
         return [
             self.run, self.quality, self.degradation, self.severity, self.domain, self.kind,
-            self.list, self.offset, self.here, self.seen, self.view, self.tick,
+            self.meta, self.list, self.offset, self.here, self.seen, self.view, self.tick,
         ]  # fmt: skip
 
     def _wire(self) -> None:
         filters = [
             self.outcome, self.quality, self.degradation, self.severity, self.domain, self.kind,
-            self.stopped, self.flipped, self.text,
+            self.meta, self.stopped, self.flipped, self.text,
         ]  # fmt: skip
         shown = [self.list, self.offset, self.here, self.view]
         self.run.input(
@@ -267,7 +268,7 @@ class Replay:
         return [listed, shown, row, version, going_on]
 
     def _rows(self, name: str, values: tuple[Any, ...]) -> tuple[Catalogue, list[Row], bool]:
-        outcome, quality, degraded, severity, domain, kind, stopped, flipped, text = values
+        outcome, quality, degraded, severity, domain, kind, meta, stopped, flipped, text = values
         catalogue = self.runs[name]
         wanted = Filter(
             outcome=_set(outcome),
@@ -276,6 +277,7 @@ class Replay:
             severity=_set(severity),
             domain=_set(domain),
             query_type=_set(kind),
+            meta=_set(meta),
             stopped=bool(stopped),
             text=text or "",
             keys=catalogue.flipped() if flipped else None,
@@ -286,7 +288,7 @@ class Replay:
         found = catalogue.choices()
         return [
             gr.update(choices=[ANY, *found[name]], value=ANY)
-            for name in ("quality", "kind", "severity", "domain", "query_type")
+            for name in ("quality", "kind", "severity", "domain", "query_type", "meta")
         ]
 
     def _list(
@@ -330,7 +332,7 @@ class Replay:
         )
         none = gr.update(choices=[ANY], value=ANY)
         quiet = gr.update(active=False)
-        return [gr.skip(), none, none, none, none, none, "", 0, None, 0, empty, quiet]
+        return [gr.skip(), none, none, none, none, none, none, "", 0, None, 0, empty, quiet]
 
 
 def _choice(label: str, choices: list[str]) -> gr.Dropdown:

@@ -97,7 +97,7 @@ class GroundedAgent:
     async def answer(self, query: Query) -> Reply:
         """Answer one turn."""
         trace = Trace()
-        scene = await asyncio.to_thread(self._looker.look, query.image, trace, spoken_kind(query))
+        scene = await asyncio.to_thread(self._looker.look, query, trace, spoken_kind(query))
         plan, before, usage = await self._plan(query, scene, trace)
         finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if self._parts["reader"] == "model":
@@ -128,7 +128,7 @@ class GroundedAgent:
                                     history=query.history,
                                     entity=scene.main.name if scene.main else "",
                                 ),
-                                images=(query.image,),
+                                images=query.images,
                             )
                         ],
                         GenerateOptions(max_tokens=80),
@@ -162,7 +162,7 @@ class GroundedAgent:
                 self._reader,
                 partial(self._desk, scene),
                 self._known,
-                picture=query.image.sha256,
+                picture=query.scope,
                 now=now,
             )
             if self._parts.on("candidates") and self._parts.on("entity"):
@@ -214,7 +214,7 @@ class GroundedAgent:
                 evidence=[_shown(e) for e in desk.used[:_MODEL_EVIDENCE]],
             )
             done = await self._model.generate(
-                [Message(role="user", text=prompt, images=(query.image,))],
+                [Message(role="user", text=prompt, images=query.images)],
                 GenerateOptions(max_tokens=75, logprobs=True),
             )
             text = clean_text(done.text)

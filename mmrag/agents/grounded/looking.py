@@ -13,7 +13,7 @@ from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.tracing import Trace
 from mmrag.images import LazyImage
 from mmrag.protocols import ImageSearch, RegionImageSearch, Resources, WholeImageSearch
-from mmrag.records import Evidence
+from mmrag.records import Evidence, Query
 
 _HITS = 100
 """More than are shown anybody: the wearer's word for the thing sifts them."""
@@ -34,10 +34,13 @@ class Looker:
         self._ocr = ocr
         self._seen: RecentResults[str, Scene] = RecentResults(_KEPT)
 
-    def look(self, image: LazyImage, trace: Trace, noun: str = "") -> Scene:
-        """What is in view; `noun` is what the wearer calls it."""
+    def look(self, query: Query, trace: Trace, noun: str = "") -> Scene:
+        """What is in view; `noun` is what the wearer calls it. Without a picture nothing is."""
+        image = query.image
+        if image is None:
+            return Scene()
         with trace.step("picture") as step:
-            known = self._seen.get(image.sha256)
+            known = self._seen.get(query.scope)
             step.info["remembered"] = known is not None
             seen = known or self._look(image, trace)
             scene = prefer_kind(seen, noun) if self._parts.on("entity") else seen
@@ -47,7 +50,7 @@ class Looker:
                 step.info["from"] = scene.main.source
             step.info["beside"] = [c.name for c in scene.beside]
             step.info["printed"] = list(scene.printed[:6])
-        self._seen.put(image.sha256, seen)
+        self._seen.put(query.scope, seen)
         return scene
 
     def _look(self, image: LazyImage, trace: Trace) -> Scene:

@@ -186,10 +186,13 @@ def _steps(steps: tuple[Step, ...]) -> list[Step]:
 
 def _pictures(run: RunReader, session: Session, with_clean: bool) -> list[dict[str, Any]]:
     capture = session.capture
+    if capture is None:
+        return []
     label = capture.quality if capture.degradation == "clean" else capture.degradation
     shown = [(label, capture.image)]
     if with_clean:
-        shown.append(("clean", run.session(session.id).capture.image))
+        clean = run.session(session.id).capture
+        shown += [("clean", clean.image)] if clean is not None else []
     found: list[dict[str, Any]] = []
     for name, image in shown:
         data = thumbnail(image)

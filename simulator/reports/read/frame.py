@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mmrag.errors import StoreError
 from mmrag.metrics.protocols import StopRule
 from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
-from mmrag.records import Outcome, Status, Usage
+from mmrag.records import NO_PICTURE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import Truth, look, truth_of
 from simulator.run.official import OFFICIAL
@@ -29,6 +29,9 @@ from simulator.store.run_store import RunReader
 
 MAX_STEPS = 24
 """Names of steps that are timed apart; an agent with more has the rest under `other steps`."""
+
+OWN = "meta:"
+"""Before the names of dimensions that the data set brings itself."""
 
 Column = NDArray[Any]
 
@@ -144,6 +147,7 @@ class _Reading:
             name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *IN_KITS)
         }
         self.steps: dict[str, list[tuple[int, float, float]]] = {}
+        self.own: dict[str, list[tuple[int, int]]] = {}
         self._session = msgspec.json.Decoder(SessionPart)
         self._result = msgspec.json.Decoder(ResultPart)
         self._verdict = msgspec.json.Decoder(VerdictPart)
@@ -158,12 +162,14 @@ class _Reading:
         if self._truths[0] != session.id:
             self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
         capture = session.capture
-        kind = kind_of(capture.degradation)[0]
+        degradation = capture.degradation if capture else "clean"
+        quality = capture.quality if capture else NO_PICTURE
+        kind = kind_of(degradation)[0]
         shared = {
             "session": number,
-            "degradation": self._code("degradation", capture.degradation),
-            "quality": self._code("quality", capture.quality if kind == "clean" else kind),
-            "is_ego": int(capture.is_ego),
+            "degradation": self._code("degradation", degradation),
+            "quality": self._code("quality", quality if kind == "clean" else kind),
+            "is_ego": int(capture.is_ego) if capture else -1,
             "turns": len(session.turns),
         }
         for result, status, verdict in turns:
@@ -228,6 +234,10 @@ class _Reading:
         }
         for name, value in cells.items():
             self.cells[name].append(value)
+        for key, value in turn.meta.items():
+            own = f"{OWN}{key}"
+            code = self.names.setdefault(own, {}).setdefault(value, len(self.names[own]))
+            self.own.setdefault(own, []).append((self.rows, code))
         for step in reply.trace:
             name = step.name
             if name not in self.steps and len(self.steps) >= MAX_STEPS:
@@ -262,6 +272,10 @@ class _Reading:
             columns[f"step_start:{name}"] = _sparse(rows, starts, self.rows, least=True)
             columns[f"step_seconds:{name}"] = _sparse(rows, seconds, self.rows)
         self.steps.clear()
+        for name, entries in self.own.items():
+            rows, codes = (np.asarray(part) for part in zip(*entries, strict=True))
+            columns[name] = np.full(self.rows, -1, np.int32)
+            columns[name][rows] = codes
         conditions = _conditions(columns, self.names["degradation"])
         columns["condition"] = conditions[1]
         order = np.lexsort((columns["turn"], columns["session"], columns["condition"]))
