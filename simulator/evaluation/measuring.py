@@ -158,7 +158,7 @@ def case_of(turn: Turn, result: TurnResult) -> Case:
 
 def _replies(store: RunStore) -> Iterator[tuple[Session, TurnResult, list[Measurement]]]:
     for session in store.sessions():
-        condition = session.capture.degradation
+        condition = session.degradation
         there = store.measurements(session.id, condition)
         for result in store.turns(session.id, condition):
             if result.reply is not None and result.status is not Status.DATA_ERROR:

@@ -237,14 +237,18 @@ def read_config(run: RunReader) -> RunConfig:
 
 def default_out(config: RunConfig) -> Path:
     """Where a run goes when no --out is given: a name that its settings decide."""
-    data = re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
     agent = config.agent.partition(":")[0].replace("/", "_")
-    return Path("runs") / f"{data}-{agent}-{config.fingerprint}"
+    return Path("runs") / f"{_data_name(config)}-{agent}-{config.fingerprint}"
+
+
+def _data_name(config: RunConfig) -> str:
+    name = Path(config.data).name.split(":")[-1]
+    return re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", name)
 
 
 def fresh_out(config: RunConfig, name: str) -> Path:
     """A new folder for a run of an agent whose settings do not tell what it does."""
-    data = Path(config.data.removeprefix("crag-mm:")).name
+    data = _data_name(config)
     for number in itertools.count(1):
         folder = Path("runs") / f"{data}-{name}-{number}"
         try:
