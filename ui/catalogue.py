@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import MmragError
+from mmrag.partial import ListedSession
 from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.run.config import RunConfig
 from simulator.run.stopping import StopPolicy
@@ -272,24 +273,7 @@ def open_catalogues(
     return found
 
 
-class _Turn(msgspec.Struct):
-    query: str
-    domain: str = "other"
-    query_type: str = "simple-knowledge"
-    meta: dict[str, str] = {}
-
-
-class _Capture(msgspec.Struct):
-    quality: str = "normal"
-    is_ego: bool = True
-
-
-class _Session(msgspec.Struct):
-    turns: list[_Turn]
-    capture: _Capture | None = None
-
-
-_SESSION = msgspec.json.Decoder(_Session)
+_SESSION = msgspec.json.Decoder(ListedSession)
 
 
 def _stopped(policy: StopPolicy, session_id: str, marks: list[str]) -> bool:

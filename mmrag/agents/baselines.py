@@ -28,7 +28,7 @@ from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
-from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.tokens import count_tokens, cut_text
 
@@ -115,7 +115,11 @@ class Straightforward:
             search = self._resources.image_search
             if search is None or query.image is None:
                 return []
-            whole = getattr(search, "search_whole", None) or search.search_images
+            whole = (
+                search.search_whole
+                if isinstance(search, WholeImageSearch)
+                else search.search_images
+            )
             hits = [h for h in whole([query.image], HITS)[0] if h.score >= THRESHOLD]
             step.found(hits)
             return kg_entities(hits)

@@ -88,7 +88,7 @@ class KitAgent:
             raise SpecError(
                 f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
             )
-        self._agent = agent
+        self.agent = agent
         self._outside = Outside()
         self._context = context
         size = agent.get_batch_size() if hasattr(agent, "get_batch_size") else 1
@@ -162,7 +162,7 @@ class KitAgent:
             keywords["rag_context_list"] = [self._context_of(q) for q in queries]
         if self._takes_domains:
             keywords["domains"] = [q.domain or "other" for q in queries]
-        said = self._agent.batch_generate_response(
+        said = self.agent.batch_generate_response(
             [q.text for q in queries],
             [_picture_of(q) for q in queries],
             [_messages(q) for q in queries],

@@ -171,7 +171,7 @@ class EncoderAssessor:
     approximate = True
 
     def __init__(
-        self, encoder: Encoder, *, threshold: float = 0.7, eligible_from: float = 0.5
+        self, encoder: Encoder, *, threshold: float = 0.55, eligible_from: float = 0.7
     ) -> None:
         self._encoder = encoder
         self._support = EncoderSupport(encoder, threshold)

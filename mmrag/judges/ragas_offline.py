@@ -24,7 +24,7 @@ class EncoderRagas:
     approximate = True
 
     def __init__(
-        self, encoder: Encoder, *, threshold: float = 0.7, needed_from: float = 0.5
+        self, encoder: Encoder, *, threshold: float = 0.55, needed_from: float = 0.7
     ) -> None:
         self._encoder = encoder
         self._support = EncoderSupport(encoder, threshold)

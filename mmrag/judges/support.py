@@ -46,7 +46,7 @@ class EncoderSupport:
 
     approximate = True
 
-    def __init__(self, encoder: Encoder, threshold: float = 0.7) -> None:
+    def __init__(self, encoder: Encoder, threshold: float = 0.55) -> None:
         self._encoder = encoder
         self._threshold = threshold
 
@@ -140,14 +140,15 @@ class ModelSupport:
 
 def deflects(answer: str) -> bool:
     """Whether an answer of any length does nothing but decline."""
-    parts = split(answer)
-    return not parts or (is_missing(answer) and all(not claims_something(part) for part in parts))
+    return not any(claims_something(sentence) for sentence in split(answer))
 
 
 def claims_something(sentence: str) -> bool:
     """Whether a sentence could be true or false: "223" could, "I don't know" and "Thanks" not."""
     said = words(sentence)
-    return bool(said) and not is_missing(sentence) and not (len(said) == 1 and said[0] in _IDLE)
+    idle = _IDLE.match(sentence) or (len(said) == 1 and said[0] in _GREETINGS)
+    declines = is_missing(sentence) or _DECLINES.search(sentence)
+    return bool(said) and not idle and not declines
 
 
 def names_and_numbers(sentence: str) -> set[str]:
@@ -191,10 +192,23 @@ def _told(claim: str, question: str) -> str:
     return f"{question} {claim}".strip() if len(words(claim)) < _WHOLE else claim
 
 
+_DECLINES = re.compile(
+    r"(?i)\b(?:passages?|sources?|documents?|excerpts?|grounding|(?:search\s+)?results?|texts?)\s+"
+    r"(?:(?:that\s+)?(?:i\s+was|were)\s+given\s+)?(?:do|does|did)(?:\s*n'?t|\s+not)\s+"
+    r"(?:say|mention|state|contain|provide|specify|include|tell|give|answer)\b(?!.{0,80}\bbut\b)"
+    r"|\b(?:not\s+enough|insufficient|no\s+relevant)\s+grounding\b"
+)
+"""Ways of declining that speak of passages, which an assistant on glasses never does."""
+
 _WHOLE = 4
 """Words from which on an answer can be understood without its question."""
 
-_IDLE = frozenset({"hello", "hi", "thanks", "sure", "ok", "okay", "welcome", "sorry", "well"})
+_GREETINGS = frozenset({"hello", "hi", "thanks", "sure", "ok", "okay", "welcome", "sorry", "well"})
+
+_IDLE = re.compile(
+    r"(?i)\W*(?:i\s+hope\s+(?:that\s+)?(?:this|it|that)|let\s+me\s+know|feel\s+free|thank\s+you|thanks"
+    r"|you(?:'|\s+a)re\s+welcome|(?:i'?m\s+|i\s+am\s+)?happy\s+to\s+help|is\s+there\s+anything\s+else)\b"
+)
 
 _STRONGEST = (
     Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED, Support.NOT_NEEDED,

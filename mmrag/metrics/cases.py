@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from mmrag.metrics.grounding import Support
-from mmrag.records import Record
+from mmrag.records import Passage, Record
 
 LABELS = ("answers", "related", "outdated", "irrelevant", "unknown")
 """What a passage is to a question (GaRAGe). `unknown`: nobody can tell how old it is."""
@@ -25,20 +25,6 @@ class Eligibility(StrEnum):
     NO_ISSUES = "no_issues"
     MINOR_ISSUES = "minor_issues"
     MAJOR_ISSUES = "major_issues"
-
-
-class Passage(Record, frozen=True, kw_only=True):
-    """One passage that was given with a question."""
-
-    id: str
-    text: str
-    title: str = ""
-    url: str = ""
-    date: str | None = None
-    provider: str = ""
-    """Where it comes from, e.g. web or private."""
-    label: str = ""
-    """One of `LABELS`; empty where nobody labelled it."""
 
 
 class Annotations(Record, frozen=True, kw_only=True):
@@ -87,7 +73,7 @@ class Case(Record, frozen=True, kw_only=True):
 
     @property
     def _labelled(self) -> bool:
-        return any(passage.label not in ("", "unknown") for passage in self.passages)
+        return any(passage.label != "unknown" for passage in self.passages)
 
     @property
     def grounding_quality(self) -> str | None:

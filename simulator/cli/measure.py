@@ -52,9 +52,9 @@ def measure(
 
     No agent is asked anything, and no model is asked the same thing twice.
     """
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import stage_bars
+    from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.measure import measure as take
+    from simulator.evaluation.progress import stage_bars
 
     with interruptible("what was committed"), stage_bars() as advance:
         found = take(
@@ -87,11 +87,11 @@ def wikieval(
 
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
-    from simulator.cli.interrupting import interruptible
-    from simulator.cli.showing import stage_bars
     from simulator.datasets.wikieval import read_wikieval
     from simulator.evaluation import agreement
+    from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.measure import cached_encoder, paid_model
+    from simulator.evaluation.progress import stage_bars
     from simulator.store.run_store import RunStore
 
     pairs = list(read_wikieval(data))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mmrag.metrics.cases import Case, Passage
-from mmrag.records import Record
+from mmrag.metrics.cases import Case
+from mmrag.records import Passage, Record
 
 
 class Answered(Record, frozen=True, kw_only=True):

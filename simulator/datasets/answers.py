@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, UsageError
-from mmrag.metrics.cases import LABELS, Annotations, Case, Passage
+from mmrag.metrics.cases import LABELS, Annotations, Case
+from mmrag.records import Passage
 from simulator.datasets.answered import Answered, cited_in
 from simulator.datasets.garage import from_garage, is_garage
 
@@ -119,7 +120,7 @@ def _passages(line: _Line, where: str) -> tuple[Passage, ...]:
         )
         for place, one in enumerate(given, start=1)
     )
-    wrong = [passage.label for passage in found if passage.label not in ("", *LABELS)]
+    wrong = [passage.label for passage in found if passage.label not in LABELS]
     if wrong:
         raise DataError(f"{where}: {wrong[0]!r} is no label. Known: {', '.join(LABELS)}.")
     if len({passage.id for passage in found}) < len(found):
@@ -134,7 +135,7 @@ class _Passage(msgspec.Struct):
     url: str = ""
     date: str | None = None
     provider: str = ""
-    label: str = ""
+    label: str = "unknown"
 
 
 class _Line(msgspec.Struct):

@@ -14,7 +14,8 @@ import msgspec
 
 from mmrag.errors import DataError
 from mmrag.judges.normalise import is_missing
-from mmrag.metrics.cases import Annotations, Case, Passage
+from mmrag.metrics.cases import Annotations, Case
+from mmrag.records import Passage
 from simulator.datasets.answered import Answered, cited_in
 
 
@@ -88,14 +89,12 @@ def _renamed(passage: Passage, place: int) -> Passage:
 def _label(relevant: str, correct: str) -> str:
     """Our word for GaRAGe's two tags."""
     said = correct.lower()
-    if not relevant and not said:
-        return ""
     if relevant and not _yes(relevant):
         return "irrelevant"
     for word, label in _LABELS.items():
         if word in said:
             return label
-    return "related" if relevant else ""
+    return "related" if relevant else "unknown"
 
 
 def _tags(value: Any, many: int, field: str, where: str) -> list[str]:
@@ -114,8 +113,8 @@ def _declines(written: str, passages: tuple[Passage, ...]) -> bool:
     """A deflection was asked for: the person wrote one, or no passage is of use."""
     if is_missing(written) or _NOTHING.search(written):
         return True
-    labels = {passage.label for passage in passages} - {""}
-    return bool(labels) and labels <= {"irrelevant"}
+    labels = {passage.label for passage in passages}
+    return labels == {"irrelevant"}
 
 
 def _dynamism(row: dict[str, Any]) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import DataError
-from mmrag.metrics.cases import Case, Passage
-from mmrag.records import Record
+from mmrag.metrics.cases import Case
+from mmrag.records import Passage, Record
 
 
 class Pair(Record, frozen=True, kw_only=True):

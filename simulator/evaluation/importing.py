@@ -69,7 +69,7 @@ def session_of(answered: Answered) -> Session:
                     text=case.references[0] if case.references else "",
                     accept=case.references[1:],
                     evidence=case.expected,
-                    grounding={p.id: p.label for p in case.passages if p.label},
+                    grounding={p.id: p.label for p in case.passages if p.label != "unknown"},
                 ),
                 domain=answered.domain,
                 query_type=answered.query_type,

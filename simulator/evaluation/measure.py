@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmrag.errors import MmragError, SpecError, UsageError
+from mmrag.errors import SpecError, UsageError
 from mmrag.records import Record
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Stage, turns done, turns in all."""
-
-
-class CostReached(MmragError):
-    """The money that was set aside for measuring is spent."""
 
 
 class Measured(Record, frozen=True, kw_only=True):
@@ -99,11 +95,12 @@ def measure(
 def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
+    from simulator.evaluation.live import CostCap
     from simulator.evaluation.measuring import paid_once
 
     def on_cost(cost: float) -> None:
         if max_cost is not None and cost >= max_cost:
-            raise CostReached(
+            raise CostCap(
                 f"measuring has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
                 "committed is kept; go on with a higher --max-cost."
             )

@@ -15,10 +15,10 @@ import msgspec
 
 from mmrag.cache import Cache, CachedModel
 from mmrag.judges.measuring import Measurer
-from mmrag.metrics.cases import Annotations, Case, Measurement, Passage
+from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
-from mmrag.records import Evidence, Reply, Session, Status, Turn, TurnResult, encode
+from mmrag.records import Evidence, Passage, Reply, Session, Status, Turn, TurnResult, encode
 from simulator.store.run_store import RunStore
 
 
@@ -140,7 +140,7 @@ def case_of(turn: Turn, result: TurnResult) -> Case:
             url=item.url,
             date=item.date,
             provider=str(item.attributes.get("provider") or _PROVIDERS.get(item.source, "")),
-            label=turn.reference.grounding.get(keys[item.id], ""),
+            label=turn.reference.grounding.get(keys[item.id], "unknown"),
         )
         for item in given
     )

@@ -13,6 +13,8 @@ from simulator.store.run_store import RunReader
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mmrag.protocols import Model
+    from simulator.evaluation.measure import Measured
     from simulator.run.config import RunConfig
 
 _BY_NAME = {".parquet": "parquet", ".jsonl": "jsonl", "": "hf"}
@@ -105,6 +107,32 @@ class Run:
 
         rejudge(self.folder, judge, concurrency=concurrency, progress=progress)
         return self
+
+    def measure(
+        self,
+        measures: str = "ragas,garage",
+        *,
+        model: str | Model | None = None,
+        judge: str = "encoder",
+        prompts: str = "keyed",
+        encoder: str = "minilm",
+        concurrency: int = 16,
+        max_cost: float | None = None,
+        progress: bool = True,
+    ) -> Measured:
+        """Take Ragas' and GaRAGe's measures of every reply, and keep them beside the verdicts.
+
+        A `model` judges (a spec, or anything with `generate`); without one the encoder stands in,
+        approximately, or annotations decide (`judge="labels"`). Nothing is asked twice.
+        """
+        from simulator.evaluation.measure import measure
+        from simulator.evaluation.progress import stage_bars
+
+        with stage_bars(shown=progress) as advance:
+            return measure(
+                self.folder, measures, model=model, judge=judge, prompts=prompts, encoder=encoder,
+                concurrency=concurrency, max_cost=max_cost, on_progress=advance,
+            )  # fmt: skip
 
     def export(self, path: str | Path, kind: str | None = None) -> int:
         """Write all turns as `parquet`, `jsonl` or `hf` (by the name, where it is left out).

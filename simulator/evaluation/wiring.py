@@ -241,16 +241,10 @@ def default_out(config: RunConfig) -> Path:
     return Path("runs") / f"{_data_name(config)}-{agent}-{config.fingerprint}"
 
 
-def _data_name(config: RunConfig) -> str:
-    name = Path(config.data).name.split(":")[-1]
-    return re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", name)
-
-
 def fresh_out(config: RunConfig, name: str) -> Path:
     """A new folder for a run of an agent whose settings do not tell what it does."""
-    data = _data_name(config)
     for number in itertools.count(1):
-        folder = Path("runs") / f"{data}-{name}-{number}"
+        folder = Path("runs") / f"{_data_name(config)}-{name}-{number}"
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
@@ -261,6 +255,10 @@ def fresh_out(config: RunConfig, name: str) -> Path:
             ) from error
         return folder
     raise AssertionError("there is always another number")
+
+
+def _data_name(config: RunConfig) -> str:
+    return re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
 
 
 def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:

@@ -64,6 +64,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """Ask the remaining turns all the same, as the public kits do."""
     retries: int = 0
     """How often a turn is asked again after an agent error or a time-out."""
+    tells_domain: bool = False
+    """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
     reference_history: bool = False
     """Show the agent the references instead of its own replies: separates errors it inherits
     from errors it makes."""
@@ -92,7 +94,7 @@ async def hold_conversation(
             skipped = [_skipped(session, later) for later in session.turns[len(results) :]]
             await commit(*skipped)
             return [*results, *skipped]
-        query = _query(session, turn, _history(session, results, rules))
+        query = _query(session, turn, _history(session, results, rules), rules)
         result = await _one_turn(session, turn, query, agent, judge, rules, place)
         await commit(result)
         results.append(result)
@@ -247,7 +249,7 @@ async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
         clock.stop()
 
 
-def _query(session: Session, turn: Turn, history: History) -> Query:
+def _query(session: Session, turn: Turn, history: History, rules: Rules) -> Query:
     return Query(
         text=turn.query,
         image=None if session.capture is None else session.capture.image,
@@ -255,6 +257,7 @@ def _query(session: Session, turn: Turn, history: History) -> Query:
         session_id=session.id,
         turn_index=turn.index,
         query_time=session.query_time,
+        domain=turn.domain if rules.tells_domain else None,
         passages=tuple(
             msgspec.structs.replace(passage, label="unknown") for passage in session.passages
         ),

@@ -16,7 +16,7 @@ from mmrag.records import Record, Session, Step, TurnResult, outcome_of
 from simulator.run.engine import Rules, hold_conversation
 from simulator.run.slots import Places
 
-Told = Callable[[int], None]
+OnDone = Callable[[int], None]
 
 
 class Trial(Record, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ async def hold_all(
     stop: StopRule,
     rules: Rules = Rules(),
     concurrency: int = 4,
-    tell: Told = lambda _n: None,
+    tell: OnDone = lambda _n: None,
 ) -> list[Trial]:
     """Hold every conversation, `concurrency` at once; the order of the sessions is kept."""
     room, places = asyncio.Semaphore(concurrency), Places(agent)

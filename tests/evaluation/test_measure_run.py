@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import measuring_parts
 import pytest
 from measuring_parts import Letters, Reader, asked, replied, write_run
 
@@ -224,7 +225,9 @@ with RunStore({folder!r}) as store:
 def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     folder, log = tmp_path / "run", tmp_path / "calls"
     write_run(folder, sessions=40, turns=3)
-    code = PROGRAM.format(here=str(Path(__file__).parent), log=str(log), folder=str(folder))
+    code = PROGRAM.format(
+        here=str(Path(measuring_parts.__file__).parent), log=str(log), folder=str(folder)
+    )
     in_flight, durable = 0, 0
     for enough in (40, 90, 150, 220, 300):  # of some 480 requests
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)

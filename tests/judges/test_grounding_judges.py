@@ -15,8 +15,9 @@ from mmrag.judges.measuring import chosen_measures, encoder_measurers, label_mea
 from mmrag.judges.ragas import RagasJudge
 from mmrag.judges.ragas_offline import EncoderRagas
 from mmrag.judges.support import EncoderSupport, ModelSupport, deflects, names_and_numbers
-from mmrag.metrics.cases import Annotations, Case, Eligibility, Measurement, Passage
+from mmrag.metrics.cases import Annotations, Case, Eligibility, Measurement
 from mmrag.metrics.grounding import GARAGE, Support
+from mmrag.records import Passage
 
 OPPENHEIMER = Passage(
     id="p",
@@ -38,7 +39,7 @@ UNFAITHFUL = (
 
 def passages(*texts: str, labels: str = "") -> tuple[Passage, ...]:
     names = {"a": "answers", "r": "related", "o": "outdated", "i": "irrelevant", "u": "unknown"}
-    marks = [names[c] for c in labels] or [""] * len(texts)
+    marks = [names[c] for c in labels] or ["unknown"] * len(texts)
     return tuple(
         Passage(id=f"p{i}", text=text, label=mark)
         for i, (text, mark) in enumerate(zip(texts, marks, strict=True), 1)
@@ -370,6 +371,11 @@ def test_a_failing_judge_fails_only_what_rests_on_it() -> None:
     [
         ("I don't know.", True),
         ("", True),
+        ("I'm sorry, the passages do not say.", True),
+        ("There is not enough grounding for an answer.", True),
+        ("I don't know. I hope that this helps!", True),
+        ("The sources don't say it outright, but it is 4 m.", False),
+        ("The passages do not mention the price. It opened in 1987.", False),
         ("I don't know, but it is 4.", False),
         ("It is 4 m. " * 600 + "I don't know.", False),
     ],

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
 from mmrag.metrics.protocols import StopRule
+from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
-from simulator.reports.read.evidence import StepItem, Truth, look, truth_of
+from simulator.reports.read.evidence import Truth, look, truth_of
 from simulator.run.official import OFFICIAL
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
@@ -115,71 +116,7 @@ def kind_of(degradation: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (re.sub(r"@[0-9.]+", "", degradation), None)
 
 
-class _Reference(msgspec.Struct):
-    text: str = ""
-    evidence: tuple[str, ...] = ()
-    grounding: dict[str, str] = {}
-
-
-class _Extra(msgspec.Struct):
-    entity_id: Any = None
-    entity_name: Any = None
-
-
-class _Turn(msgspec.Struct):
-    index: int
-    reference: _Reference
-    query: str = ""
-    domain: str = "other"
-    query_type: str = "simple-knowledge"
-    dynamism: str = "static"
-    popularity: str | None = None
-    text_clue: bool | None = None
-    needs_image: bool | None = None
-    needs_history: bool | None = None
-    extra: _Extra = msgspec.field(default_factory=_Extra)
-    meta: dict[str, str] = {}
-
-
-class _Capture(msgspec.Struct):
-    quality: str = "normal"
-    is_ego: bool = True
-    degradation: str = "clean"
-
-
-class _Session(msgspec.Struct):
-    id: str
-    turns: tuple[_Turn, ...]
-    capture: _Capture | None = None
-
-
-class _Reply(msgspec.Struct):
-    text: str = ""
-    citations: tuple[str, ...] = ()
-    abstained: bool = False
-    confidence: float | None = None
-    trace: tuple[StepItem, ...] = ()
-    usage: Usage = Usage()
-
-
-class _Result(msgspec.Struct):
-    turn_index: int
-    reply: _Reply | None = None
-    seconds: float = 0.0
-
-
-class _Vote(msgspec.Struct):
-    outcome: Outcome
-
-
-class _Verdict(msgspec.Struct):
-    outcome: Outcome
-    exact: bool = False
-    usage: Usage = Usage()
-    votes: tuple[_Vote, ...] = ()
-
-
-_NO_REPLY = _Reply()
+_NO_REPLY = ReplyPart()
 
 _TEXT = (
     "degradation", "quality", "status", "domain", "query_type", "dynamism", "popularity",
@@ -211,9 +148,9 @@ class _Reading:
         }
         self.steps: dict[str, list[tuple[int, float, float]]] = {}
         self.own: dict[str, list[tuple[int, int]]] = {}
-        self._session = msgspec.json.Decoder(_Session)
-        self._result = msgspec.json.Decoder(_Result)
-        self._verdict = msgspec.json.Decoder(_Verdict)
+        self._session = msgspec.json.Decoder(SessionPart)
+        self._result = msgspec.json.Decoder(ResultPart)
+        self._verdict = msgspec.json.Decoder(VerdictPart)
         self._truths: tuple[str, list[Truth]] = ("", [])
 
     def add(self, record: bytes, turns: Iterable[tuple[bytes, str, bytes | None]]) -> None:
@@ -240,9 +177,9 @@ class _Reading:
 
     def _turn(
         self,
-        session: _Session,
+        session: SessionPart,
         shared: dict[str, int],
-        result: _Result,
+        result: ResultPart,
         status: str,
         verdict: bytes | None,
     ) -> None:
@@ -308,7 +245,7 @@ class _Reading:
             self.steps.setdefault(name, []).append((self.rows, step.start, step.seconds))
         self.rows += 1
 
-    def _outcome(self, verdict: _Verdict | None, status: str) -> Outcome:
+    def _outcome(self, verdict: VerdictPart | None, status: str) -> Outcome:
         if self.agent_errors != "unscored" and status in (Status.AGENT_ERROR, Status.TIMEOUT):
             return Outcome(self.agent_errors)
         return Outcome.UNSCORED if verdict is None else verdict.outcome
