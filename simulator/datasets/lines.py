@@ -74,11 +74,15 @@ class _Reading:
         self._picture_at_url(fields)
         fields["passages"] = self._parts(fields.get("passages"), "passage", "passages", "text")
         fields["turns"] = self._parts(fields.get("turns"), "turn", "turns", "query")
+        turns = fields["turns"]
+        if not turns and any(fault.field.startswith("turns") for fault in self.faults):
+            fields["turns"] = [
+                TurnLine(query="?", references=["?"])
+            ]  # that there is none has been told of
         line = self._made("session", fields, "")
         if isinstance(line, SessionLine):
             self._check(line)
         lost = any(fault.weight == "session" for fault in self.faults)
-        turns = fields["turns"]
         return Understood(
             line=line if isinstance(line, SessionLine) and not lost else None,
             turns=len(turns) or 1,
@@ -286,6 +290,8 @@ def _in_words(problem: str, name: str) -> str:
     text = re.sub(r"`([^`]*)`", lambda found: _kinds_in_words(found[1]), text)
     if name == "turns" and "length" in text:
         text = "is empty" if ">= 1" in text else "has too many turns for one conversation"
+    elif "length >= 1" in text:
+        text = "is empty"
     form = _FORMS.get(name)
     return f"{text}; write {form}." if form else f"{text}."
 
