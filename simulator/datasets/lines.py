@@ -211,6 +211,10 @@ class _Reading:
             self.tell(f"{path}.evidence", f"{lacking[0][:60]!r} is no id of a passage.", "note")
 
     def _check_meta(self, meta: Mapping[str, Any], path: str) -> None:
+        for key, value in meta.items():
+            if not key.strip() or not key.isprintable() or len(f"{key}{value}") > _LONGEST_META:
+                words = f"{key[:40]!r}: write a short name, and a short text for what it is here."
+                self.tell(path, words)
         for key in (k for k in (*FIELDS_OF_META, *PICTURE_META) if k in meta):
             wanted = bool if key in _FLAGS else str
             if meta[key] is not None and not isinstance(meta[key], wanted):
@@ -253,6 +257,7 @@ _FORMS = {
 }
 _FLAGS = ("text_clue", "needs_image", "needs_history", "is_ego")
 _LONGEST_ID = 200
+_LONGEST_META = 300
 _WORDS = {"array": "a list", "object": "an object", "str": "a text", "null": "nothing",
           "int": "a whole number", "float": "a number", "bool": "true or false"}  # fmt: skip
 
