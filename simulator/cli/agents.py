@@ -275,7 +275,7 @@ def _iso(text: str) -> str:
     )
 
 
-def _explain(reply: Reply, out: TextIO) -> None:
+def _explain(reply: Reply, out: TextIO | None = None) -> None:
     from rich.console import Console
     from rich.tree import Tree
 

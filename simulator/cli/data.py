@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from simulator.counting import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulator.datasets.lines import Fault
     from simulator.datasets.own_data import Examined, OwnData
 
 Source = Annotated[
@@ -58,11 +61,11 @@ def check(
     if as_json:
         typer.echo(json.dumps([_as_json(line) for line in lines], indent=2, ensure_ascii=False))
     else:
+        notes = Counter(_note(fault) for line in lines for fault in line.faults)
         for line in lines:
             for fault in line.faults:
-                field = f" {fault.field}" if fault.field else ""
-                note = "note: " if fault.weight == "note" else ""
-                _say_plainly(f"{line.place}:{field} {note}{fault.words}")
+                if many := notes.pop(_note(fault), 0) or fault.weight != "note":
+                    _say_plainly(_told(fault, int(many)))
             if not line.is_lost:
                 _say_plainly(f"{line.place}: {_in_words(line)}")
         _say_plainly(_summary(lines))
@@ -114,6 +117,20 @@ def _is_bad(line: Examined) -> bool:
     return any(fault.weight != "note" for fault in line.faults)
 
 
+def _note(fault: Fault) -> tuple[str, str]:
+    """What makes two notes one: the same words about the same field of any line and turn."""
+    return re.sub(r"\[\d+\]", "", fault.field), fault.words
+
+
+def _told(fault: Fault, many: int) -> str:
+    """A fault with its line; a note stands once for all lines that it is about."""
+    field = f" {fault.field}" if fault.field else ""
+    if fault.weight != "note":
+        return f"{fault.place}:{field} {fault.words}"
+    more = f" ({many - 1} more like it)" if many > 1 else ""
+    return f"{fault.place}:{field} note: {fault.words}{more}"
+
+
 def _in_words(line: Examined) -> str:
     """What a line becomes: the session, then each turn."""
     session = line.session
@@ -147,8 +164,6 @@ def _as_json(line: Examined) -> dict[str, Any]:
 
 
 def _summary(lines: Sequence[Examined]) -> str:
-    from collections import Counter
-
     if not lines:
         return "no session: write a line for each, as docs/data.md shows."
     good = [line for line in lines if not line.is_lost]

@@ -74,11 +74,15 @@ class _Reading:
         self._picture_at_url(fields)
         fields["passages"] = self._parts(fields.get("passages"), "passage", "passages", "text")
         fields["turns"] = self._parts(fields.get("turns"), "turn", "turns", "query")
+        turns = fields["turns"]
+        if not turns and any(fault.field.startswith("turns") for fault in self.faults):
+            fields["turns"] = [
+                TurnLine(query="?", references=["?"])
+            ]  # that there is none has been told of
         line = self._made("session", fields, "")
         if isinstance(line, SessionLine):
             self._check(line)
         lost = any(fault.weight == "session" for fault in self.faults)
-        turns = fields["turns"]
         return Understood(
             line=line if isinstance(line, SessionLine) and not lost else None,
             turns=len(turns) or 1,
@@ -207,6 +211,10 @@ class _Reading:
             self.tell(f"{path}.evidence", f"{lacking[0][:60]!r} is no id of a passage.", "note")
 
     def _check_meta(self, meta: Mapping[str, Any], path: str) -> None:
+        for key, value in meta.items():
+            if not key.strip() or not key.isprintable() or len(f"{key}{value}") > _LONGEST_META:
+                words = f"{key[:40]!r}: write a short name, and a short text for what it is here."
+                self.tell(path, words)
         for key in (k for k in (*FIELDS_OF_META, *PICTURE_META) if k in meta):
             wanted = bool if key in _FLAGS else str
             if meta[key] is not None and not isinstance(meta[key], wanted):
@@ -249,6 +257,7 @@ _FORMS = {
 }
 _FLAGS = ("text_clue", "needs_image", "needs_history", "is_ego")
 _LONGEST_ID = 200
+_LONGEST_META = 300
 _WORDS = {"array": "a list", "object": "an object", "str": "a text", "null": "nothing",
           "int": "a whole number", "float": "a number", "bool": "true or false"}  # fmt: skip
 
@@ -286,6 +295,8 @@ def _in_words(problem: str, name: str) -> str:
     text = re.sub(r"`([^`]*)`", lambda found: _kinds_in_words(found[1]), text)
     if name == "turns" and "length" in text:
         text = "is empty" if ">= 1" in text else "has too many turns for one conversation"
+    elif "length >= 1" in text:
+        text = "is empty"
     form = _FORMS.get(name)
     return f"{text}; write {form}." if form else f"{text}."
 

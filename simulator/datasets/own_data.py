@@ -193,7 +193,7 @@ class _Pictures:
         if row.picture is not None:
             image = LazyImage.from_bytes(row.picture, name=f"picture of session {name}")
         elif line.image is not None:
-            path = self._find(line.image)
+            path = self._found(line.image)
             image = LazyImage(partial(_picture, path), name=str(path))
         elif line.image_url is not None:
             url = line.image_url
@@ -209,6 +209,13 @@ class _Pictures:
             focus=line.focus,
             is_ego=True if is_ego is None else bool(is_ego),
         )
+
+    def _found(self, image: str) -> Path:
+        try:
+            return self._find(image)
+        except (OSError, ValueError, RuntimeError) as error:  # no name of a file; a ring of links
+            why = getattr(error, "strerror", None) or error
+            raise DataError(f"{image[:80]!r} is no path ({why}); correct it.") from error
 
     def _find(self, image: str) -> Path:
         if not image.strip() or "\x00" in image:

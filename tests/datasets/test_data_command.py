@@ -89,9 +89,15 @@ def test_a_newcomer_starts_with_pictures_alone(
     table = album / "questions.csv"
     rows = table.read_text().splitlines()
     assert rows == ["image,question,answer", "IMG_0.jpg,,", "IMG_1.jpg,,", "IMG_2.jpg,,"]
-    assert mmrag("data", "check", table).exit_code == 1
+    unfilled = mmrag("data", "check", table)
+    assert unfilled.exit_code == 1
+    said = [line for line in unfilled.stdout.splitlines() if line.startswith("line 2:")]
+    assert said == ['line 2: turns[0].query is empty; write "query": "What is this?".']
     table.write_text("\n".join([rows[0], *(r.replace(",,", ",What?,a kettle") for r in rows[1:])]))
-    assert mmrag("data", "check", table).exit_code == 0
+    good = mmrag("data", "check", table)
+    assert good.exit_code == 0
+    assert good.stdout.count("is read as 'references'. (2 more like it)") == 1
+    assert good.stdout.count("note:") == 2
     assert mmrag("run", "--data", table, *common, "--json").exit_code == 0
 
 

@@ -96,6 +96,9 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
     bad: list[tuple[object, str, str]] = [
         ({"session_id": "b", "image": "b.jpg", "turns": TURNS}, "image", "Did you mean 'a.jpg'"),
         ({"session_id": "c", "image": "../secret.jpg", "turns": TURNS}, "image", "--pictures"),
+        ({"session_id": "c1", "image": "a" * 5000, "turns": TURNS}, "image", "is no path"),
+        ({"session_id": "c2", "image": "a\0.jpg", "turns": TURNS}, "image", "is empty"),
+        ({"session_id": "c3", "image": ".", "turns": TURNS}, "image", "no such file"),
         ({"session_id": "d", "turns": []}, "turns", "is empty"),
         ({"session_id": "e"}, "turns", "is empty"),
         ({"session_id": "f", "turns": 3}, "turns", "a number; write a list"),
@@ -111,6 +114,8 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
          "is missing"),
         ({"session_id": "p", "passages": [{"text": "x", "label": "good"}], "turns": TURNS},
          "passages[0].label", "answers, related"),
+        ({"session_id": "q1", "meta": {"a\nb": "x"}, "turns": TURNS}, "meta", "short name"),
+        ({"session_id": "q2", "meta": {"a": "x" * 400}, "turns": TURNS}, "meta", "short text"),
         ({"session_id": "q", "meta": {"room": ["a"]}, "turns": TURNS}, "meta", "meta"),
         ('{"session_id": "r", "focus": [NaN, 1, 2, 3], "turns": []}', "", "write null"),
         ('{"session_id": "s", "turns": [', "", "is no JSON"),

@@ -195,3 +195,36 @@ def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path, mmrag: MM
         assert catalogue.choices()["meta"] == ["room: kitchen", "room: none"]
         assert [row.session_id for row in catalogue.find(Filter(meta="room: none"))] == ["t"]
         assert [row.quality for row in catalogue.find_all()] == ["normal", "no picture"]
+
+
+def test_conversations_held_at_once_search_each_its_own(tmp_path: Path, mmrag: MMRAG) -> None:
+    lines = [
+        {"session_id": f"s{n}", "turns": ASKED * 2,
+         "passages": [{"id": f"own{n}", "title": "Alder Kettle",
+                       "text": f"The capacity of the Alder Kettle is {n} litres."}]}
+        for n in range(12)
+    ]  # fmt: skip
+    out = tmp_path / "run"
+    done = mmrag("run", "--data", write(tmp_path, *lines), "--agent", "task3:reader=builtin",
+                 "--judge", "exact", "--out", out, "--seconds", "60", "--concurrency", "8",
+                 "--after-stop", "generate")  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    with RunReader(out) as reader:
+        for number in range(12):
+            for result in reader.turns(f"s{number}"):
+                assert result.reply is not None
+                found = [e.id for step in result.reply.trace for e in step.evidence]
+                assert found == [f"own{number}"]
+
+
+def test_the_front_door_takes_data_of_ones_own(both: Path, tmp_path: Path) -> None:
+    from simulator import evaluate
+
+    seen: list[tuple[bool, int]] = []
+
+    def agent(query: Query) -> str:
+        seen.append((query.image is not None, len(query.passages)))
+        return "a kettle"
+
+    evaluate(agent, data=both, judge="exact", out=tmp_path / "run", progress=False)
+    assert sorted(seen) == [(False, 2), (False, 2), (True, 0)]
