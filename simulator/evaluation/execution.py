@@ -67,7 +67,8 @@ def execute(
     with interruptible(f"what was committed to {folder}", again), RunStore(place) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
         promised = {"sessions": count, "degradations": list(plan.degradations)}
-        store.set_meta("plan", {**promised, "capacity": capacity(agent)})
+        promised |= {"conversations": total, "capacity": capacity(agent)}
+        store.set_meta("plan", promised)
         with live_table(total, max_cost=max_cost, shown=progress) as advance:
             work = run_sessions(
                 chosen, agent, judge, store, plan, optics=CaptureOptics(), on_progress=advance

@@ -195,3 +195,14 @@ def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path, mmrag: MM
         assert catalogue.choices()["meta"] == ["room: kitchen", "room: none"]
         assert [row.session_id for row in catalogue.find(Filter(meta="room: none"))] == ["t"]
         assert [row.quality for row in catalogue.find_all()] == ["normal", "no picture"]
+
+
+def test_a_sweep_that_holds_text_once_is_finished(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
+    """The session with a picture twice, the other one once: three conversations, none missing."""
+    folder = str(tmp_path / "run")
+    mmrag("run", "--data", str(both), "--agent", "random", "--search", "none", "--judge", "exact",
+          "--degrade", "clean,low-light@3", "--out", folder)  # fmt: skip
+    figures = json.loads(mmrag("score", folder, "--json").stdout)
+    assert figures["state"]["conversations"] == figures["state"]["expected_conversations"] == 3
+    assert figures["state"]["finished"]
+    assert figures["warnings"] == []
