@@ -77,7 +77,19 @@ def test_links_and_scripts_lead_somewhere() -> None:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             if not (path.parent / target).exists():
                 broken.append(f"{path.name}: {target}")
-        for script in re.findall(r"(?<![\w/])(scripts/[\w/.-]+)", text):
+        for script in re.findall(r"(?<![\w/])((?:scripts|tests)/[a-z][\w/.-]+)", text):
             if not (ROOT / script.rstrip(".")).exists():
                 broken.append(f"{path.name}: {script}")
     assert not broken, broken
+
+
+def test_tests_that_are_named_are_there() -> None:
+    """A promise whose test is not there is tested by nothing."""
+    known = "".join(path.read_text() for path in ROOT.glob("tests/**/*.py"))
+    lacking = {
+        f"{path.name}: {name}"
+        for path in TEXTS
+        for name in re.findall(r"(?:`|::)(test_\w+)(?=[`\[])", path.read_text())
+        if f"def {name}(" not in known
+    }
+    assert not lacking

@@ -237,19 +237,20 @@ def _run_and_tell(
     if again:
         check_agent(settings)  # before anything is dropped
         forget_failures(folder)
+    place = folder.absolute()  # an agent may change the working directory
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
         execute(settings, folder, **how)
-        _tell(folder, printed, as_json=as_json)
+        _tell(place, folder, printed, as_json=as_json)
 
 
-def _tell(folder: Path, printed: TextIO, *, as_json: bool) -> None:
+def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.threads import left_behind
     from simulator.cli.showing import tell_scores
     from simulator.evaluation.scores import scores_of
     from simulator.run.results import failure_note, options_for
     from simulator.store.run_store import RunReader
 
-    with RunReader(folder) as reader:
+    with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
     tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)

@@ -40,6 +40,7 @@ def execute(
     from simulator.run.runner import run_sessions
     from simulator.store.run_store import RunStore
 
+    place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}"
     cache, index = Cache(), None
     if agent is None:
@@ -63,10 +64,11 @@ def execute(
                 f"{counted(text, 'session')} without a picture: held once, as nothing can be "
                 "degraded."
             )
-    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
+    with interruptible(f"what was committed to {folder}", again), RunStore(place) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
         promised = {"sessions": count, "degradations": list(plan.degradations)}
-        store.set_meta("plan", {**promised, "capacity": capacity(agent)})
+        promised |= {"conversations": total, "capacity": capacity(agent)}
+        store.set_meta("plan", promised)
         with live_table(total, max_cost=max_cost, shown=progress) as advance:
             work = run_sessions(
                 chosen, agent, judge, store, plan, optics=CaptureOptics(), on_progress=advance

@@ -154,7 +154,9 @@ def run_state(run: RunReader) -> RunState:
     begun, turns = len(sizes), sum(there for _, there in sizes)
     missing = [planned - there for planned, there in sizes if there < planned]
     plan: dict[str, Any] = run.meta("plan") or {}
-    expected = int(plan["sessions"]) * len(plan["degradations"]) if plan else None
+    expected: int | None = plan.get("conversations")  # a session without a picture is held once
+    if plan and expected is None:  # the run is older than that
+        expected = int(plan["sessions"]) * len(plan["degradations"])
     whole = not missing and (expected is None or begun >= expected)
     return RunState(
         finished=bool(run.meta("finished")) and whole,

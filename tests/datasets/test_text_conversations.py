@@ -228,3 +228,14 @@ def test_the_front_door_takes_data_of_ones_own(both: Path, tmp_path: Path) -> No
 
     evaluate(agent, data=both, judge="exact", out=tmp_path / "run", progress=False)
     assert sorted(seen) == [(False, 2), (False, 2), (True, 0)]
+
+
+def test_a_sweep_that_holds_text_once_is_finished(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
+    """The session with a picture twice, the other one once: three conversations, none missing."""
+    folder = str(tmp_path / "run")
+    mmrag("run", "--data", str(both), "--agent", "random", "--search", "none", "--judge", "exact",
+          "--degrade", "clean,low-light@3", "--out", folder)  # fmt: skip
+    figures = json.loads(mmrag("score", folder, "--json").stdout)
+    assert figures["state"]["conversations"] == figures["state"]["expected_conversations"] == 3
+    assert figures["state"]["finished"]
+    assert figures["warnings"] == []

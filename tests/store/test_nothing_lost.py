@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from called_command import mmrag
 from small_runs import ByNumber, Equality, make_session, run_all
 from typer.testing import CliRunner
 
@@ -313,6 +314,36 @@ def test_an_agent_may_change_the_working_directory(
     with RunReader(tmp_path / "run") as run:
         pictures = [session.capture.image.data for session in run.sessions()]
     assert pictures == [session.capture.image.data for session in sessions]
+
+
+MOVES = """
+import os
+class Asked:
+    home = os.path.abspath("elsewhere")
+    def answer(self, query):
+        os.chdir(self.home)
+        return "fine"
+class Made(Asked):
+    def __init__(self):
+        os.chdir(self.home)
+"""
+
+
+@pytest.mark.parametrize("when", ["Made", "Asked"])
+def test_a_command_stays_where_it_was_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "moving_agents.py").write_text(MOVES)
+    monkeypatch.delitem(sys.modules, "moving_agents", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    told = mmrag("run", "--data", "mini", "--search", "none", "--judge", "exact", "--limit", "1",
+                 "--agent", f"python:name=moving_agents/{when}", "--out", "run")  # fmt: skip
+    assert "run: run\n" in told.stdout
+    assert not list((tmp_path / "elsewhere").iterdir())
+    with RunReader(tmp_path / "run") as run:
+        assert run.turn_counts()["answered"]
 
 
 def test_a_data_set_stays_where_it_was_opened(
