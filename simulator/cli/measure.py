@@ -83,8 +83,6 @@ def wikieval(
 
     Without a model the encoder stands in for Ragas, and there is nobody to grade or rank.
     """
-    import asyncio
-
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
     from simulator.datasets.wikieval import read_wikieval
@@ -113,7 +111,7 @@ def wikieval(
             work = agreement.agreement(
                 pairs, methods, seed=seed, concurrency=concurrency, on_progress=progress
             )
-            results = asyncio.run(work)
+            results = run_to_end(work)
     if as_json:
         typer.echo(json.dumps(agreement.as_json(results), indent=2))
         return

@@ -24,6 +24,7 @@ from mmrag.metrics.cases import Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.evaluation.measuring import case_of, measure_run, paid_once
+from simulator.evaluation.run_folder import load_run
 from simulator.store.run_store import RunReader, RunStore
 from ui import viewmodel
 
@@ -267,3 +268,14 @@ def test_the_app_shows_what_was_measured(tmp_path: Path) -> None:
     [row] = view.turns[1].measures  # declining is not right here: that measure does not apply
     assert (row.measure, row.value, row.approximate) == ("unadjusted raf", "0.00", False)
     assert row.why == "unsupported: It was 9 m long."
+
+
+def test_a_run_in_python(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    found = load_run(tmp_path).measure("raf", model=Reader(), progress=False)
+    assert (found.rows, found.tables[0]["rows"][0]["cells"][4]["estimate"]) == (6, 0.5)
+
+    async def in_a_notebook() -> int:
+        return load_run(tmp_path).measure("raf", model=Reader(), progress=False).rows
+
+    assert asyncio.run(in_a_notebook()) == 0

@@ -156,6 +156,9 @@ def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, An
     sentences, eligibility = composed
     if draw.chance(0.2) and sentences[0].support != "not_needed":
         sentences.append(_Sentence("I hope that this helps!", "not_needed", "not_needed"))
+    answer = " ".join(s.text for s in sentences)
+    if len(split(answer)) != len(sentences):
+        return None  # a value holds what looks like the end of a sentence
     answering = [p for p in asked.passages if p["label"] == "answers"]
     cited = [p["id"] for p in answering[:3]]
     human = (
@@ -167,7 +170,7 @@ def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, An
     return {
         "id": f"{turn.id}-{FORMS.index(form)}",
         "question": f"What is the {attribute.noun} of {entity.name}{_as_of(turn)}?",
-        "answer": " ".join(s.text for s in sentences),
+        "answer": answer,
         "passages": asked.passages,
         "references": [f"{human}."],
         "expected": cited,
