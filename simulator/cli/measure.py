@@ -87,6 +87,7 @@ def wikieval(
     from mmrag.judges.ragas import RagasJudge
     from simulator.datasets.wikieval import read_wikieval
     from simulator.evaluation import agreement
+    from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.measure import cached_encoder, paid_model
     from simulator.evaluation.progress import stage_bars
