@@ -249,6 +249,14 @@ def test_names_and_numbers_must_stand_in_the_passages() -> None:
     assert found == (Support.UNSUPPORTED,)
 
 
+def test_a_denial_or_another_sentences_number_is_no_support() -> None:
+    support = EncoderSupport(Letters(), threshold=0.5)
+    given = ["The bridge is 40 m long. The bridge is 9 m wide."]
+    claims = ["The bridge is 40 m long.", "The bridge is not 40 m long.", "It is 40 m, 9 m."]
+    found = asyncio.run(support.support(claims, given))
+    assert found == (Support.SUPPORTED, Support.UNSUPPORTED, Support.UNSUPPORTED)
+
+
 def test_the_papers_unfaithful_answer_is_not_half_supported() -> None:
     from mmrag.encoders import text_encoders
 
