@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
@@ -26,15 +26,22 @@ from mmrag.protocols import (
     ImageSearch,
     Message,
     Model,
+    NearestWebSearch,
+    RegionImageSearch,
     Resources,
+    VectorImageSearch,
     WebSearch,
+    WholeImageSearch,
 )
 from mmrag.records import Evidence, Record, Usage, encode
+from mmrag.search.session_passages import searched_passages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+_Search = Callable[[Sequence[T], int], list[tuple[Evidence, ...]]]
 
 MAX_BYTES = 256 * 1024 * 1024
 """What a cache holds at most, roughly; the least recently used goes first."""
@@ -152,16 +159,21 @@ class CachedWebSearch:
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best passages for each query; only queries nobody asked before are searched."""
-        return self._search_by("search_text", queries, k)
+        return self._kept("search_text", self._search.search_text, queries, k)
 
     def search_nearest(self, queries: Sequence[str], k: int = 5) -> list[tuple[Evidence, ...]]:
         """The same by cosine alone, where the search behind it can."""
-        return self._search_by("search_nearest", queries, k)
+        search = self._search
+        ask = search.search_nearest if isinstance(search, NearestWebSearch) else search.search_text
+        return self._kept("search_nearest", ask, queries, k)
 
-    def _search_by(self, way: str, queries: Sequence[str], k: int) -> list[tuple[Evidence, ...]]:
-        search = getattr(self._search, way, self._search.search_text)
+    def _kept(
+        self, way: str, ask: _Search[str], queries: Sequence[str], k: int
+    ) -> list[tuple[Evidence, ...]]:
+        if searched_passages():  # what is found is this session's alone, and found at once
+            return ask(queries, k)
         keys = [_digest("web", self._id, f"{way}\x00{k}\x00{q}".encode()) for q in queries]
-        return _in_one_batch(self._cache, keys, queries, lambda missing: search(missing, k))
+        return _in_one_batch(self._cache, keys, queries, lambda missing: ask(missing, k))
 
 
 class CachedImageSearch:
@@ -174,33 +186,37 @@ class CachedImageSearch:
 
     def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The k best items for each picture; only pictures not seen before are searched."""
-        return self._search_by("search_images", images, k)
+        return self._kept("search_images", self._search.search_images, images, k)
 
     def search_regions(
         self, images: Sequence[LazyImage], k: int = 30
     ) -> list[tuple[Evidence, ...]]:
         """The same by regions alone, where the search behind it can."""
-        return self._search_by("search_regions", images, k)
+        search = self._search
+        ask = (
+            search.search_regions if isinstance(search, RegionImageSearch) else search.search_images
+        )
+        return self._kept("search_regions", ask, images, k)
 
     def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The same by whole pictures, where the search behind it can."""
-        return self._search_by("search_whole", images, k)
+        search = self._search
+        ask = search.search_whole if isinstance(search, WholeImageSearch) else search.search_images
+        return self._kept("search_whole", ask, images, k)
 
     def search_vectors(self, vectors: NDArray[Any], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The k best for vectors, where the search behind it can; too quick to be worth keeping."""
-        search = getattr(self._search, "search_vectors", None)
-        if search is None:
+        if not isinstance(self._search, VectorImageSearch):
             raise UsageError("this image search takes pictures only, no embeddings.")
-        return search(vectors, k)
+        return self._search.search_vectors(vectors, k)
 
-    def _search_by(
-        self, way: str, images: Sequence[LazyImage], k: int
+    def _kept(
+        self, way: str, ask: _Search[LazyImage], images: Sequence[LazyImage], k: int
     ) -> list[tuple[Evidence, ...]]:
-        search = getattr(self._search, way, self._search.search_images)
         keys = [
             _digest("image-kg", self._id, f"{way}\x00{k}\x00{i.sha256}".encode()) for i in images
         ]
-        return _in_one_batch(self._cache, keys, images, lambda missing: search(missing, k))
+        return _in_one_batch(self._cache, keys, images, lambda missing: ask(missing, k))
 
 
 def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # noqa: A002
@@ -251,9 +267,23 @@ def _in_one_batch(
                 cache.settle(key, result or None, _size(result))
         found.update(zip(ours, results, strict=True))
         if not waiting:
-            return [found[key] for key in keys]
+            return [tuple(_copied(item) for item in found[key]) for key in keys]
         for future in waiting:
             future.result()
+
+
+def _copied(item: Evidence) -> Evidence:
+    """One of one's own: what an agent does to its evidence must not change what others see."""
+    return msgspec.structs.replace(item, attributes=_apart(item.attributes))
+
+
+def _apart(value: Any) -> Any:
+    if isinstance(value, dict):
+        held = cast("dict[str, Any]", value)
+        return {name: _apart(part) for name, part in held.items()}
+    if isinstance(value, list):
+        return [_apart(part) for part in cast("list[Any]", value)]
+    return value
 
 
 def _size(result: tuple[Evidence, ...]) -> int:

@@ -1,12 +1,13 @@
 """The contracts of the replaceable parts: one method each, so that a fake is five lines.
 
-Everything is structural (`typing.Protocol`): a class that has the method is the part.
+Everything is structural (`typing.Protocol`): a class that has the method is the part. What a
+search may offer besides is a protocol of its own, which whoever uses it asks for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -77,11 +78,51 @@ class ImageSearch(Protocol):
         ...
 
 
+@runtime_checkable
+class RegionImageSearch(ImageSearch, Protocol):
+    """An image search that can leave its geometric check out."""
+
+    def search_regions(
+        self, images: Sequence[LazyImage], k: int = 30
+    ) -> list[tuple[Evidence, ...]]:
+        """By all regions, without the geometric check."""
+        ...
+
+
+@runtime_checkable
+class WholeImageSearch(ImageSearch, Protocol):
+    """An image search that can leave regions out."""
+
+    def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
+        """By the whole picture alone, as the published index is used."""
+        ...
+
+
+@runtime_checkable
+class VectorImageSearch(ImageSearch, Protocol):
+    """An image search that also takes vectors of its own encoder."""
+
+    def search_vectors(
+        self, vectors: NDArray[np.float32], k: int = 30
+    ) -> list[tuple[Evidence, ...]]:
+        """The k best items for each vector."""
+        ...
+
+
 class WebSearch(Protocol):
     """Search of web pages. Batch first; safe to call from several threads."""
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best passages for each query, best first, no page twice."""
+        ...
+
+
+@runtime_checkable
+class NearestWebSearch(WebSearch, Protocol):
+    """A web search that can also rank by its vectors alone."""
+
+    def search_nearest(self, queries: Sequence[str], k: int = 5) -> list[tuple[Evidence, ...]]:
+        """By cosine alone, as the published index is used."""
         ...
 
 

@@ -28,6 +28,9 @@ Box = tuple[float, float, float, float]
 Polygon = tuple[tuple[float, float], ...]
 """Corner points in pixels, in order; closed implicitly."""
 
+NO_PICTURE = "no picture"
+"""The quality of a conversation that is text alone."""
+
 Json = dict[str, Any]
 """A JSON object whose shape belongs to whoever wrote it."""
 
@@ -166,6 +169,11 @@ class Session(Record, frozen=True, kw_only=True):
         """What was done to the picture; without a picture nothing can be."""
         return "clean" if self.capture is None else self.capture.degradation
 
+    @property
+    def quality(self) -> str:
+        """Of the picture; `no picture` is a slice of its own."""
+        return NO_PICTURE if self.capture is None else self.capture.quality
+
 
 class Exchange(Record, frozen=True, kw_only=True):
     """One element of the history: a query and what the agent itself replied to it."""
@@ -192,6 +200,17 @@ class Query(Record, frozen=True, kw_only=True):
     """Given only where the protocol of the data set gives it to agents."""
     passages: tuple[Passage, ...] = ()
     """What the session brings to be searched, without labels; a run's web search finds these."""
+
+    @property
+    def images(self) -> tuple[LazyImage, ...]:
+        """The picture, or none, as a message to a model takes it."""
+        return () if self.image is None else (self.image,)
+
+    @property
+    def scope(self) -> str:
+        """Queries of one scope see the same picture and search the same passages."""
+        picture = "" if self.image is None else self.image.sha256
+        return f"{picture}/{self.session_id}" if self.passages or not picture else picture
 
 
 class Evidence(Record, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from simulator.optics import degrade
 from simulator.optics.geometry import bounds
 from simulator.optics.severity_sheet import contact_sheet
 from simulator.world.facts.look import Look
-from simulator.world.pictures import render
+from simulator.world.pictures.renderer import render
 from simulator.world.pictures.scene import Scene
 
 CHAINS = (

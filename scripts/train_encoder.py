@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from simulator.optics import degrade
 from simulator.world.facts.look import KINDS, LABELLED, Look
-from simulator.world.pictures import PICTURES_VERSION, render
+from simulator.world.pictures.renderer import PICTURES_VERSION, render
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 

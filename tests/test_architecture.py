@@ -69,6 +69,22 @@ def test_what_is_kept_knows_nothing_of_how_it_was_made() -> None:
     assert not wrong, wrong
 
 
+def test_nothing_but_its_own_modules_imports_the_command_line() -> None:
+    wrappers = {"scripts.eval_multi_turn", "scripts.robustness_report"}  # they are commands
+    benches = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+        for path in sorted((ROOT / "scripts").rglob("*.py"))
+    }
+    wrong = [
+        f"{name} imports {imported}"
+        for name, path in {**modules(), **benches}.items()
+        if not name.startswith("simulator.cli") and name not in wrappers
+        for imported in imports(path, name)
+        if imported == "simulator.cli" or imported.startswith("simulator.cli.")
+    ]
+    assert not wrong, wrong
+
+
 def test_no_import_cycles() -> None:
     known = modules()
     graph = {

@@ -51,6 +51,19 @@ class CountingSearch:
         return self.search_text([image.sha256 for image in images], k)
 
 
+class SharingSearch:
+    """Hands out the same objects again and again, as searches in memory do."""
+
+    def __init__(self) -> None:
+        about = {"entities": [{"entity_name": "Kettle", "sizes": [1, 2]}], "box": [0, 0, 1, 1]}
+        self.found = (Evidence(source="image-kg", id="1", score=1.0, attributes=about),)
+
+    def search_text(self, queries, k=50):
+        return [self.found for _ in queries]
+
+    search_images = search_text
+
+
 def ask(text: str, picture: bytes | None = None) -> list[Message]:
     images = () if picture is None else (LazyImage.from_bytes(picture),)
     return [Message(role="user", text=text, images=images)]
@@ -226,3 +239,20 @@ def test_resources_are_wrapped_and_absent_parts_stay_absent() -> None:
     assert (shared.image_search, shared.web_search, shared.seed) == (None, None, 3)
     assert shared.model is not None
     assert asyncio.run(shared.model("m").generate(ask("a"))).text == "yes"
+
+
+def test_what_an_agent_does_to_its_evidence_is_seen_by_nobody_else() -> None:
+    """The first who asks, too, may do as it likes: what is kept is not what it was given."""
+    inner, cache = SharingSearch(), Cache()
+    pages = CachedWebSearch(inner, "i", cache)
+    shown = CachedImageSearch(inner, "i", cache)
+    kettle = LazyImage.from_pil(Image.new("RGB", (8, 8)))
+    for search in (lambda: pages.search_text(["a", "a"]), lambda: shown.search_images([kettle])):
+        for _ in range(3):
+            for (item,) in search():
+                (entity,) = item.attributes["entities"]
+                assert entity == {"entity_name": "Kettle", "sizes": [1, 2]}
+                assert item.attributes["box"] == [0, 0, 1, 1]
+                entity["entity_name"] = "Mallet"
+                entity["sizes"].append(3)
+                item.attributes["box"].clear()

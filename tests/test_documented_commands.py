@@ -17,7 +17,7 @@ import typer
 from simulator.cli import build
 
 ROOT = Path(__file__).parent.parent
-TEXTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+TEXTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 
 
 def commands() -> list[tuple[str, str]]:

@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import MmragError
-from mmrag.records import Outcome, Status
+from mmrag.partial import ListedSession
+from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.run.config import RunConfig
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
@@ -39,6 +40,8 @@ class Row(msgspec.Struct, frozen=True):
     outcomes: tuple[str, ...]
     """One per turn: an outcome, or the status of a turn that has none."""
     stopped: bool
+    meta: tuple[str, ...] = ()
+    """Dimensions that the data set brings itself, as `room: kitchen`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -63,6 +66,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """Severity of the degradation, in a chain of the element of that kind."""
     domain: str = ""
     query_type: str = ""
+    meta: str = ""
     stopped: bool = False
     text: str = ""
     keys: frozenset[tuple[str, str]] | None = None
@@ -172,6 +176,7 @@ class Catalogue:
             "severity": sorted({s for row in rows for _, s in row.steps if s}),
             "domain": _frequent(d for row in rows for d in set(row.domains)),
             "query_type": _frequent(t for row in rows for t in set(row.types)),
+            "meta": sorted({value for row in rows for value in row.meta})[:_MOST_CHOICES],
         }
 
     def flipped(self) -> frozenset[tuple[str, str]]:
@@ -212,16 +217,18 @@ class Catalogue:
             session_id=key[0],
             degradation=key[1],
             position=position,
-            quality=brief.capture.quality,
-            is_ego=brief.capture.is_ego,
+            quality=brief.capture.quality if brief.capture else NO_PICTURE,
+            is_ego=brief.capture.is_ego if brief.capture else False,
             domains=tuple(sys.intern(turn.domain) for turn in brief.turns),
             types=tuple(sys.intern(turn.query_type) for turn in brief.turns),
             text="\n".join(turn.query for turn in brief.turns),
             outcomes=tuple(marks),
             stopped=_stopped(self.stop, key[0], marks),
+            meta=tuple(sorted({f"{k}: {v}" for turn in brief.turns for k, v in turn.meta.items()})),
         )
 
 
+_MOST_CHOICES = 500
 _CORRECT = {str(Outcome.PERFECT), str(Outcome.ACCEPTABLE)}
 _SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
 
@@ -266,23 +273,7 @@ def open_catalogues(
     return found
 
 
-class _Turn(msgspec.Struct):
-    query: str
-    domain: str = "other"
-    query_type: str = "simple-knowledge"
-
-
-class _Capture(msgspec.Struct):
-    quality: str = "normal"
-    is_ego: bool = True
-
-
-class _Session(msgspec.Struct):
-    capture: _Capture
-    turns: list[_Turn]
-
-
-_SESSION = msgspec.json.Decoder(_Session)
+_SESSION = msgspec.json.Decoder(ListedSession)
 
 
 def _stopped(policy: StopPolicy, session_id: str, marks: list[str]) -> bool:
@@ -302,6 +293,7 @@ def _passes(row: Row, wanted: Filter) -> bool:
         and (not (wanted.kind or wanted.severity) or _degraded(row, wanted))
         and (not wanted.domain or wanted.domain in row.domains)
         and (not wanted.query_type or wanted.query_type in row.types)
+        and (not wanted.meta or wanted.meta in row.meta)
         and (not wanted.stopped or row.stopped)
         and (wanted.keys is None or row.key in wanted.keys)
         and (not text or text in row.text.casefold() or text in row.session_id.casefold())

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mmrag.errors import Unavailable
+
 if TYPE_CHECKING:
     import socket
 
@@ -30,9 +32,17 @@ def ui(
     """Open the Gradio app over one or more runs."""
     from mmrag.listening import listen
 
+    _need_gradio()
     _check(data, search, agent or [])
     with listen(host, port) as at:
         _open(runs, at, host, data, search, allow_host or [], agent or [])
+
+
+def _need_gradio() -> None:
+    try:
+        import gradio  # noqa: F401
+    except ImportError as error:
+        raise Unavailable("the app needs Gradio: pip install 'mmrag[app]'") from error
 
 
 def _check(data: str, search: str, named: list[str]) -> None:

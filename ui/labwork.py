@@ -77,8 +77,10 @@ def samples(runs: dict[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
             domain = row.domains[0] if row.domains else ""
             if domain in seen or len(found) >= limit:
                 continue
-            seen.add(domain)
             capture = catalogue.run.session(row.session_id, "clean").capture
+            if capture is None:
+                continue
+            seen.add(domain)
             digest = capture.image.sha256
             if digest and digest not in found:
                 path = catalogue.run.images.path(digest)

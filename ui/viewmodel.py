@@ -147,6 +147,7 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     session_id: str
     degradation: str
+    has_picture: bool
     quality: str
     is_ego: bool
     query_time: str
@@ -166,19 +167,21 @@ def conversation(run: RunReader, name: str, session_id: str, degradation: str) -
     session = run.session(session_id, degradation)
     results = run.turns(session_id, degradation)
     capture = session.capture
-    size = _size(run, capture.image.sha256)
+    digest = "" if capture is None else capture.image.sha256
+    size = _size(run, digest)
     return ConversationView(
         run=name,
         session_id=session.id,
         degradation=degradation,
-        quality=capture.quality,
-        is_ego=capture.is_ego,
+        has_picture=capture is not None,
+        quality=session.quality,
+        is_ego=capture is not None and capture.is_ego,
         query_time=(session.query_time or "").replace("T", " ")[:16],
-        picture=capture.image.sha256,
+        picture=digest,
         before=_before(run, session),
         size=size,
-        overlays=_focus(capture, size),
-        record=flat(capture.degraded or {}),
+        overlays=_focus(capture, size) if capture else (),
+        record=flat((capture.degraded if capture else None) or {}),
         turns=tuple(_turns(run, session, results, size)),
     )
 
@@ -192,7 +195,7 @@ def _turns(
     strikes = _strikes(policy, outcomes, end, len(session.turns), results)
     measured = run.measurements(session.id, session.capture.degradation)
     for turn, result, strike in zip(session.turns, results, strikes, strict=False):
-        verdicts = run.verdicts(session.id, session.capture.degradation, turn.index)
+        verdicts = run.verdicts(session.id, session.degradation, turn.index)
         yield _turn(
             turn, result, verdicts, size, measured.get(turn.index, ()),
             strike=strike, stops_here=end is not None and turn.index == end - 1,
@@ -308,6 +311,7 @@ def _labels(turn: Turn) -> tuple[tuple[str, str], ...]:
     labels = [("domain", turn.domain), ("type", turn.query_type), ("dynamism", turn.dynamism)]
     if turn.popularity:
         labels.append(("popularity", turn.popularity))
+    labels += turn.meta.items()
     return (*labels, *((name, "") for name, on in flags.items() if on))
 
 
@@ -506,12 +510,13 @@ def _size(run: RunReader, digest: str) -> tuple[int, int]:
 
 
 def _before(run: RunReader, session: Session) -> str:
-    if session.capture.degradation == "clean":
+    if session.capture is None or session.degradation == "clean":
         return ""
     keys = run.degradations_of(session.id)
     if "clean" not in keys:
         return ""
-    digest = run.session(session.id, "clean").capture.image.sha256
+    clean = run.session(session.id, "clean").capture
+    digest = "" if clean is None else clean.image.sha256
     return digest if digest != session.capture.image.sha256 else ""
 
 

@@ -1,7 +1,8 @@
 """Anybody's agent: a Python class, a program that speaks JSON lines, an HTTP endpoint.
 
 What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
-domain, history: [{query, reply}], image: {media_type, base64}}`; what comes back is
+domain, history: [{query, reply}], image: {media_type, base64} or null, passages?}`; what comes back
+is
 `{id, text, confidence?, citations?}`. Whatever else comes back is an `AgentError`.
 """
 
@@ -38,7 +39,7 @@ class _Answer(msgspec.Struct):
 
 def request_of(query: Query, number: str) -> dict[str, Any]:
     """A turn as JSON. References are never part of a query, so none can leak."""
-    return {
+    turn: dict[str, Any] = {
         "id": number,
         "session_id": query.session_id,
         "turn_index": query.turn_index,
@@ -46,11 +47,18 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
         "query_time": query.query_time,
         "domain": query.domain,
         "history": [{"query": e.query, "reply": e.reply} for e in query.history],
-        "image": {
+        "image": None if query.image is None else {
             "media_type": _media_type(query.image.data),
             "base64": base64.b64encode(query.image.data).decode(),
         },
-    }
+    }  # fmt: skip
+    if query.passages:
+        turn["passages"] = [
+            {"id": p.id, "title": p.title, "text": p.text, "url": p.url, "date": p.date,
+             "provider": p.provider}
+            for p in query.passages
+        ]  # fmt: skip
+    return turn
 
 
 def python(*, resources: Resources, name: str, **options: str) -> Agent:

@@ -28,7 +28,7 @@ from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
-from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.tokens import count_tokens, cut_text
 
@@ -93,13 +93,16 @@ class Straightforward:
             query=query.text,
         )
         system = render(
-            "baseline_system", multi_turn=bool(history), searches=self._images or self._web
+            "baseline_system",
+            multi_turn=bool(history),
+            searches=self._images or self._web,
+            picture=query.image is not None,
         )
         with trace.step("generate") as step:
             done = await self._model.generate(
                 [
                     Message(role="system", text=system),
-                    Message(role="user", text=prompt, images=(query.image,)),
+                    Message(role="user", text=prompt, images=query.images),
                 ],
                 GenerateOptions(max_tokens=75),
             )
@@ -110,9 +113,13 @@ class Straightforward:
     def _look(self, query: Query, trace: Trace) -> list[Evidence]:
         with trace.step("image search") as step:
             search = self._resources.image_search
-            if search is None:
+            if search is None or query.image is None:
                 return []
-            whole = getattr(search, "search_whole", None) or search.search_images
+            whole = (
+                search.search_whole
+                if isinstance(search, WholeImageSearch)
+                else search.search_images
+            )
             hits = [h for h in whole([query.image], HITS)[0] if h.score >= THRESHOLD]
             step.found(hits)
             return kg_entities(hits)
@@ -143,7 +150,7 @@ class Straightforward:
         history = query.history if self._history else ()
         prompt = render("rewrite", entities=entities[:10], history=history, query=query.text)
         done = await self._model.generate(
-            [Message(role="user", text=prompt, images=(query.image,))],
+            [Message(role="user", text=prompt, images=query.images)],
             GenerateOptions(max_tokens=60),
         )
         return clean_text(done.text)[:400] or query.text, done.usage

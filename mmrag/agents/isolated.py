@@ -64,10 +64,16 @@ class IsolatedAgent:
         async with place.turn:
             await place.ready()
             clock.start()
-            said = await place.ask({**request_of(query, place.number()), "name": query.image.name})
+            said = await place.ask(_named(query, place.number()))
         if said.error is not None:
             raise _error(said)
         return decode_as(Reply, said.reply)
+
+
+def _named(query: Query, number: str) -> dict[str, Any]:
+    """A turn with its picture's name, which error messages call it by."""
+    turn = request_of(query, number)
+    return turn if query.image is None else {**turn, "name": query.image.name}
 
 
 class _Start:

@@ -77,14 +77,14 @@ def _about_pictures(hits: Sequence[Mapping[str, Any]]) -> list[str]:
     if not known:
         return []
     parts = [f"Things that look like what the picture shows: {', '.join(known)}.\n\n"]
-    told = 0
+    number = 0
     for name, attributes in known.items():
         if not attributes:
             continue
         shown = json.dumps(attributes, indent=2, ensure_ascii=False, default=str)
         if sum(map(len, parts)) + len(shown) < _PICTURE_ROOM:
-            told += 1
-            parts.append(f"Entity {told}: {name}\nEntity attributes: {shown}\n\n")
+            number += 1
+            parts.append(f"Entity {number}: {name}\nEntity attributes: {shown}\n\n")
     return [*parts, "Use these only if you are sure that one of them is in the picture.\n\n"]
 
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mmrag.agents.adapters import as_reply
 from mmrag.agents.kit_context import Context, context_builder
@@ -26,7 +26,11 @@ from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply
 from mmrag.search.serving.public_package import UnifiedSearchPipeline
+from mmrag.search.session_passages import search_in
 from mmrag.torchvision_fix import ensure_torchvision
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _GATHER = 0.02
 """Seconds that a batch waits for other conversations."""
@@ -84,7 +88,7 @@ class KitAgent:
             raise SpecError(
                 f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
             )
-        self._agent = agent
+        self.agent = agent
         self._outside = Outside()
         self._context = context
         size = agent.get_batch_size() if hasattr(agent, "get_batch_size") else 1
@@ -119,8 +123,7 @@ class KitAgent:
         while self._waiting:
             if len(self._waiting) < self.batch_size:
                 await asyncio.sleep(_GATHER)
-            batch = [(q, f) for q, f in self._waiting[: self.batch_size] if not f.done()]
-            del self._waiting[: self.batch_size]
+            batch = self._next_batch()
             if not batch:
                 continue
             call = self._call = asyncio.create_task(self._asked([q for q, _ in batch]))
@@ -140,7 +143,16 @@ class KitAgent:
                     future.set_result(reply)
             await wanted
 
+    def _next_batch(self) -> list[tuple[Query, asyncio.Future[Reply]]]:
+        """Turns that may be asked at once: they search the same."""
+        first = self._waiting[: self.batch_size]
+        alike = [(q, f) for q, f in first if q.passages == first[0][0].passages]
+        taken = {id(future) for _, future in alike}
+        self._waiting = [pair for pair in self._waiting if id(pair[1]) not in taken]
+        return [(q, f) for q, f in alike if not f.done()]
+
     async def _asked(self, queries: Sequence[Query]) -> list[Reply]:
+        search_in(queries[0].passages)
         said = await self._outside.call(lambda: self._ask(queries))
         return [as_reply(text) for text in said]
 
@@ -150,9 +162,9 @@ class KitAgent:
             keywords["rag_context_list"] = [self._context_of(q) for q in queries]
         if self._takes_domains:
             keywords["domains"] = [q.domain or "other" for q in queries]
-        said = self._agent.batch_generate_response(
+        said = self.agent.batch_generate_response(
             [q.text for q in queries],
-            [q.image.pil() for q in queries],
+            [_picture_of(q) for q in queries],
             [_messages(q) for q in queries],
             **keywords,
         )
@@ -164,7 +176,16 @@ class KitAgent:
         return list(said)
 
     def _context_of(self, query: Query) -> str:
-        return "" if self._context is None else self._context(query.text, query.image.pil())
+        return "" if self._context is None else self._context(query.text, _picture_of(query))
+
+
+def _picture_of(query: Query) -> Image:
+    """The picture; a grey one where there is none, because kits give their agents always one."""
+    if query.image is not None:
+        return query.image.pil()
+    from PIL import Image as pil
+
+    return pil.new("RGB", (336, 336), (128, 128, 128))
 
 
 def _messages(query: Query) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 In this order: no reference → unscored; equal after normalisation → perfect; no answer → missing;
 a rule of the guideline that is sure; a truth that is denied, taken back or one of several → wrong;
-boosted trees over some 170 features. Parameters live in `mmrag/judges/data` beside a card that says
+boosted trees over 166 features. Parameters live in `mmrag/judges/data` beside a card that says
 how they were made (scripts/train_judge.py).
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import DataError
 from mmrag.judges.features import NAMES, Extractor
-from mmrag.judges.normalise import missing_in, normalise, plain, same_signs, words
+from mmrag.judges.normalise import ends_on_refusal, missing_in, normalise, plain, same_signs, words
 from mmrag.judges.reading import Reading, read_short
 from mmrag.judges.rules import rule
 from mmrag.judges.stance import COLUMNS, veto
@@ -104,10 +104,14 @@ class BuiltinJudge:
         if rows:
             for number, odds in zip(waiting, self._odds(np.array(rows)), strict=True):
                 chance = _probability(odds)
-                outcome = Outcome.PERFECT if chance >= 0.5 else Outcome.INCORRECT
+                outcome = Outcome.PERFECT if chance >= 0.5 else self._wrong(items[number])
                 verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
                 found[number] = Judged(verdict, max(chance, 1 - chance) >= SURE)
         return [judged for judged in found if judged is not None]
+
+    def _wrong(self, item: JudgeItem) -> Outcome:
+        declines = ends_on_refusal(plain(item.prediction))
+        return Outcome.MISSING if declines else Outcome.INCORRECT
 
     def _odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return with_doubt(self._forest.log_odds(rows), self._wary.log_odds(rows))

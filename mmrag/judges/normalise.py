@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from mmrag.judges.markup import unwrapped
-from mmrag.judges.refusals import FOREIGN, FOREIGN_CUES, MORE
+from mmrag.judges.refusals import FOREIGN, FOREIGN_BUT, FOREIGN_CUES, MORE
 from mmrag.judges.scripts import unmask
 
 MAX_CHARS = 4_000
@@ -66,7 +66,8 @@ def missing_in(text: str) -> str | None:
     if len(bare) < 80 and _BARE.fullmatch(bare):
         return "refusal"
     lowered = text.lower()
-    if any(cue in lowered for cue in FOREIGN_CUES) and FOREIGN.search(text) and len(text) < 200:
+    foreign = len(text) < 200 and any(cue in lowered for cue in FOREIGN_CUES)
+    if foreign and FOREIGN.search(text) and not FOREIGN_BUT.search(text):
         return "refusal"
     if not any(cue in lowered for cue in _CUES):
         return None
@@ -84,6 +85,16 @@ def missing_in(text: str) -> str | None:
         elif not _IDLE.search(clause):
             return None
     return found
+
+
+def ends_on_refusal(text: str) -> bool:
+    """Whether a short cleaned reply ends on not knowing, whatever it says before.
+
+    >>> ends_on_refusal("It was not Walmart. I don't recall who it was.")
+    True
+    """
+    last = (_clauses(text) or [""])[-1] if len(text) < 250 else ""
+    return bool(_FIRST_PERSON.search(last)) and (_refuses(last) or bool(_CLARIFY.search(last)))
 
 
 def _refuses(text: str) -> bool:
@@ -175,6 +186,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in (s.strip() for s in _SENTENCE_END.split(text)) if part]
 
 
+_FIRST_PERSON = re.compile(r"(?i)\b(?:i|me|you)\b|\bi'")
 _SIGNS = frozenset("$€£¥₹%")
 _BELOW_ZERO = re.compile(r"\s*[-−–]\s?[$€£]?\d")
 _ARTICLES = frozenset({"a", "an", "the"})

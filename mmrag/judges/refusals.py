@@ -40,6 +40,8 @@ FOREIGN = re.compile(
       |γνωρίζω) | không\ biết | לא\ יודע | \btidak\ tahu\b
     """
 )
+FOREIGN_BUT = re.compile(r"(?i)\b(?:mais|pero|aber|maar|ale|mas|ma|men|но|але|doch|però)\b|\d")
+"""What turns a foreign refusal into an answer."""
 MORE = re.compile(
     r"""(?ix)\b(?:
       i\s*(?:'d|\s+would)\s+(?:rather|prefer|better)\s+(?:not\b|leave\b) | i\s*(?:'d

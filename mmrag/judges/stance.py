@@ -44,8 +44,10 @@ def veto(values: Sequence[float]) -> str:
         return ""
     if told["lost_order"] and not told["asks_judging"]:
         return "names the answer in an order to the judge only"
-    if told["denied_ahead"]:
+    if told["denied_ahead"] or (told["lost_denied"] and told["words"] <= 25):
         return "denies the answer"
+    if told["lost_mentioned"] and (told["rival_names"] > 0 or told["words"] <= 12):
+        return "only mentions the answer"
     plainly = told["either"] >= 3 and told["words"] <= 9
     if plainly or (told["either"] >= 2 and (told["either_hedged"] or told["asks_or"])):
         return "offers one or the other"
@@ -57,7 +59,9 @@ def veto(values: Sequence[float]) -> str:
         return "guesses at several answers"
     if told["numbers_in_row"] >= 3 and not told["wants_many"]:
         return "lists several numbers"
-    if told["row_bare"] and told["row_share"] >= 0.75 and not told["wants_many"]:
+    bare = told["row_bare"] and told["row_share"] >= 0.75
+    many = told["row_items"] >= 6 and told["row_share"] >= 0.7 and told["row_place"] > 0
+    if (bare or many) and not told["wants_many"]:
         return "lists several answers"
     return ""
 

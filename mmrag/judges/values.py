@@ -213,7 +213,7 @@ def _is_product(reading: Reading) -> bool:
         bool(_marks(reading))
         and not reading.dates
         and not reading.quantities[1:]
-        and any(reading.capital)
+        and any(map(str.isupper, reading.raw))
     )
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from mmrag.errors import ServiceError, SpecError, Unavailable
+from mmrag.models.refusals import nothing_said, unsaid
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
@@ -42,7 +43,9 @@ class LocalModel:
         device: str = "auto",
         dtype: str = "auto",
         side: str | int = 1024,
+        max_tokens: str | int = 0,
     ) -> None:
+        """`max_tokens` stands for what a caller asks for, where it is not 0."""
         if not name:
             raise SpecError("local needs a model: local:name=ORGANISATION/MODEL or a folder.")
         self.name = name
@@ -51,6 +54,7 @@ class LocalModel:
         self._device = device
         self._dtype = dtype
         self._side = int(side)
+        self._max_tokens = int(max_tokens)
         self._queue: SimpleQueue[_Request] = SimpleQueue()
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
@@ -60,6 +64,8 @@ class LocalModel:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """One completion, computed with whatever other requests are waiting."""
+        if self._max_tokens:
+            options = msgspec.structs.replace(options, max_tokens=self._max_tokens)
         request = _Request(messages=tuple(messages), options=options, future=Future())
         with self._lock:
             self._queue.put(request)
@@ -104,7 +110,13 @@ class LocalModel:
                     request.future.set_exception(problem)
             else:
                 for request, completion in zip(now, completions, strict=True):
-                    request.future.set_result(completion)
+                    self._settle(request.future, completion)
+
+    def _settle(self, future: Future[Completion], done: Completion) -> None:
+        if nothing_said(done.text, done.finish):
+            future.set_exception(ServiceError(f"local model {self.name!r}: {unsaid(done.finish)}"))
+        else:
+            future.set_result(done)
 
     def _run(self, group: list[_Request]) -> list[Completion]:
         import torch
@@ -141,9 +153,9 @@ class LocalModel:
         ends = cast("_Loaded", self._loaded).ends
         found: list[Completion] = []
         for row, request in enumerate(group):
-            tokens, finish = _until_end(out.sequences[row, start:].tolist(), ends, pad)
-            if len(tokens) >= request.options.max_tokens:
-                tokens, finish = tokens[: request.options.max_tokens], "length"
+            tokens = _until_end(out.sequences[row, start:].tolist(), ends, pad)
+            finish = "length" if len(tokens) >= request.options.max_tokens else "stop"
+            tokens = tokens[: request.options.max_tokens]
             found.append(
                 Completion(
                     text=processor.tokenizer.decode(tokens, skip_special_tokens=True).strip(),
@@ -249,14 +261,14 @@ def _load(name: str, device: str, dtype: str) -> _Loaded:
     return _Loaded(model=model, processor=processor, pad=config.pad_token_id, ends=marks)
 
 
-def _until_end(tokens: list[int], ends: frozenset[int], pad: int | None) -> tuple[list[int], str]:
+def _until_end(tokens: list[int], ends: frozenset[int], pad: int | None) -> list[int]:
     """Tokens up to the end mark. Padding after the end of a shorter row is not part of it."""
     for i, token in enumerate(tokens):
         if token in ends:
-            return tokens[:i], "stop"
+            return tokens[:i]
     while tokens and pad is not None and tokens[-1] == pad:
         tokens = tokens[:-1]
-    return tokens, "length"
+    return tokens
 
 
 def _logprobs(

@@ -31,6 +31,7 @@ from mmrag.models.refusals import (
     is_denial,
     nothing_said,
     retry_after,
+    unsaid,
 )
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
@@ -191,10 +192,7 @@ class OpenAIModel:
             text = "".join(p.text for p in text)
         if nothing_said(text, choice.finish_reason):
             return _Miss(
-                ServiceError(
-                    f"{self._where}: was cut (finish_reason length) before it said anything; give "
-                    "it room to think with max_tokens=2000 in its spec, or let it think less."
-                ),
+                ServiceError(f"{self._where}: {unsaid(choice.finish_reason)}"),
                 status=200,
                 again=False,
             )

@@ -16,6 +16,13 @@ _MONEY = "insufficient_quota"
 
 _UNSAID = re.compile(r"\s*(?:<think>(?:(?!</think>).)*)?", re.S)
 
+_UNSAID_BECAUSE = {
+    "length": "was cut (finish_reason length) before it said anything; give it room to think with "
+    "max_tokens=2000 in its spec, or let it think less.",
+    "content_filter": "said nothing that its filter let through (finish_reason content_filter); "
+    "see to what it filters, or ask another model.",
+}
+
 _UNKNOWN = re.compile(
     r"support|unknown|unrecogni[sz]ed|unexpected|extra|not (?:permitted|allowed)|invalid"
     r"|forbidden",
@@ -28,14 +35,20 @@ _LOOKED_AT = 4000
 
 
 def nothing_said(text: str | None, finish: str | None) -> bool:
-    """Whether a completion was cut before its answer began: such a model did not abstain.
+    """Whether a completion was cut or withheld before its answer began: such a model did not
+    abstain.
 
-    >>> nothing_said(None, "length"), nothing_said("<think>Let me", "length")
+    >>> nothing_said(None, "length"), nothing_said("<think>Let me", "content_filter")
     (True, True)
     >>> nothing_said("", "stop"), nothing_said("Paris, the", "length")
     (False, False)
     """
-    return finish == "length" and _UNSAID.fullmatch(text or "") is not None
+    return finish in _UNSAID_BECAUSE and _UNSAID.fullmatch(text or "") is not None
+
+
+def unsaid(finish: str | None) -> str:
+    """Why nothing was said, and the cure; goes after the name of the model."""
+    return _UNSAID_BECAUSE.get(finish or "", "said nothing.")
 
 
 def is_denial(code: int, data: bytes, *, let_in: bool) -> bool:

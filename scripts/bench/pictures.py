@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from simulator.world.facts.look import KINDS, Look
-from simulator.world.pictures import encode_jpeg, render
+from simulator.world.pictures.renderer import encode_jpeg, render
 from simulator.world.pictures.scene import Scene
 
 

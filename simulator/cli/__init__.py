@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from mmrag.errors import MmragError, words
 from simulator.evaluation.ending import command_begins, command_is_done
@@ -23,7 +24,7 @@ _MODULES = (
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 
 
-class _Commands(typer.core.TyperGroup):
+class _Commands(TyperGroup):
     """All commands: Ctrl-C ends each with a line that says how to go on."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from mmrag.records import Reply, Step
-    from simulator.cli.showing import Advance
+    from simulator.evaluation.progress import Advance
     from simulator.run.trials import Trial
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)

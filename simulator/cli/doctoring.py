@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 _NEEDED = (
-    "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "gradio", "pillow",
+    "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "pillow",
     "albumentations", "opencv-python-headless", "numpy", "tokenizers", "msgspec", "typer",
 )  # fmt: skip
 _OPTIONAL = {
@@ -18,11 +18,19 @@ _OPTIONAL = {
     "playwright": "browser tests",
 }
 
+EXTRAS = {"gradio": ("app", "`mmrag ui`")}
+"""Package → the extra that brings it, and what needs it. Without it all else works."""
+
 
 def examine() -> dict[str, Any]:
     """Everything worth knowing, as plain data."""
     packages = {name: _version(name) for name in _NEEDED}
-    optional = {name: _version(name) for name in _OPTIONAL}
+    optional = {name: _version(name) for name in (*_OPTIONAL, *EXTRAS)}
+    hints = [
+        f"{name} is missing, needed for {use}: pip install 'mmrag[{extra}]'"
+        for name, (extra, use) in EXTRAS.items()
+        if optional[name] is None
+    ]
     torch_works, device = _torch()
     clash = _version("opencv-python") is not None and packages["opencv-python-headless"] is not None
     problems = [
@@ -48,6 +56,7 @@ def examine() -> dict[str, Any]:
         "optional": optional,
         "chromium": _chromium(),
         "problems": problems,
+        "hints": hints,
     }
 
 
@@ -62,6 +71,8 @@ def print_findings(findings: dict[str, Any]) -> None:
     console.print(
         f"{'chromium':26} {findings['chromium'] or 'missing (only browser tests need it)'}"
     )
+    for hint in findings["hints"]:
+        console.print(hint, style="yellow", markup=False)
     for problem in findings["problems"]:
         console.print(problem, style="red")
     if findings["ok"]:

@@ -60,6 +60,7 @@ def judge_file(
 
     from mmrag.judges import make_judge
     from mmrag.records import Usage
+    from simulator.run.results import error_texts_in
 
     chosen, counts, usage = make_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
@@ -69,6 +70,8 @@ def judge_file(
             usage += verdict.usage
             if as_json:
                 typer.echo(json.dumps(row | _fields(verdict), ensure_ascii=False))
+    if errors := error_texts_in(item.prediction for _, item in lines):
+        typer.secho(f"warning: {errors}", fg="yellow", err=True)
     if as_json:
         return
     scored = sum(counts.values()) - counts["unscored"]

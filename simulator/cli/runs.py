@@ -232,8 +232,10 @@ def _run_and_tell(
     """Run or go on with a run, with failed turns `again`, and print its scores."""
     from simulator.evaluation.ending import stdout_aside
     from simulator.evaluation.execution import execute, forget_failures
+    from simulator.evaluation.wiring import check_agent
 
     if again:
+        check_agent(settings)  # before anything is dropped
         forget_failures(folder)
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
         execute(settings, folder, **how)

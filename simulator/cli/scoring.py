@@ -94,6 +94,7 @@ def _run(folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bo
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.protocols import score as score_turns
     from simulator.run.official import as_in_kit
+    from simulator.run.results import error_texts_in
     from simulator.run.stopping import StopPolicy
     from simulator.store.outcomes import read_turns
 
@@ -107,7 +108,13 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
         resamples=options.resamples,
         seed=options.seed,
     )
-    return {**figures, "options": msgspec.structs.asdict(options), "judge": asked.id}
+    errors = error_texts_in(one.item.prediction for one in said if one.item is not None)
+    return {
+        **figures,
+        "options": msgspec.structs.asdict(options),
+        "judge": asked.id,
+        "error_texts": None if errors is None else msgspec.structs.asdict(errors),
+    }
 
 
 class _Asked:

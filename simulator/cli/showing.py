@@ -99,10 +99,9 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
 
     console = Console()
     capture = session.capture
-    console.print(plain(f"{session.id}: {capture.quality}, {capture.degradation}"), style="bold")
-    console.print(
-        f"picture: {run.images.path(capture.image.sha256)}" if capture.image.sha256 else ""
-    )
+    console.print(plain(f"{session.id}: {session.quality}, {session.degradation}"), style="bold")
+    digest = "" if capture is None else capture.image.sha256
+    console.print(f"picture: {run.images.path(digest)}" if digest else "")
     for turn, result in zip(session.turns, results, strict=False):
         console.print(plain(f"\n{turn.index + 1}. {turn.query}"), style="bold")
         if result.reply is not None:

@@ -85,6 +85,11 @@ def reader_of(spec: str) -> tuple[str, str]:
     return found, spec
 
 
+def may_bring_passages(spec: str) -> bool:
+    """Whether sessions of this data may bring passages of their own to be searched."""
+    return reader_of(spec)[0] not in ("world", "crag-mm", "album")
+
+
 _OWN = ("jsonl", "csv", "hf")
 _BY_ENDING = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
               ".parquet": "hf", ".arrow": "hf"}  # fmt: skip

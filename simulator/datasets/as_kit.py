@@ -52,6 +52,11 @@ def is_ego_in_kit(as_kit: str, url: str | None) -> bool:
     return not url if as_kit == "none" else url is None
 
 
+def tells_domain_in_kit(as_kit: str) -> bool:
+    """Whether the kit tells its agents the domain of each question."""
+    return as_kit == "crag-mm"
+
+
 def seen_in_kit(as_kit: str, image: LazyImage, url: str | None) -> LazyImage:
     """The picture as the kit's agents see it, pixel by pixel: a PNG where it was resized."""
     if as_kit != "crag-mm" or url:

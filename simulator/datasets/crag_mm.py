@@ -69,12 +69,9 @@ class CragMM:
             if self._is_left_out(row):
                 continue
             session = self._readable(place, row)
-            first = places.setdefault(session.id, place)
-            if first is not place:  # a run keeps one conversation per id
-                raise DataError(
-                    f"{place}: session {session.id!r} stands in {first} already; "
-                    "give each row a session_id of its own, or remove one."
-                )
+            if session.id in places:  # a run keeps one conversation per id
+                session = _second(session, place, places)
+            places[session.id] = place
             yield session
 
     def _is_left_out(self, row: dict[str, Any] | DataError) -> bool:
@@ -168,6 +165,18 @@ def open_crag_mm(place: str, reading: Reading) -> CragMM:
         allow_private=reading.allow_private_urls,
         as_kit=reading.as_kit,
     )
+
+
+def _second(session: Session, place: str, places: dict[str, str]) -> Session:
+    """What stands for a row whose session was there before, under an id of its own."""
+    own = f"{session.id} ({Path(place).name})"
+    while own in places:
+        own += "'"
+    problem = (
+        f"{place}: session {session.id!r} stands in {places[session.id]} already; "
+        "give each row a session_id of its own, or remove one."
+    )
+    return broken_session(own, problem, len(session.turns))
 
 
 def _broken(problem: str, name: str) -> LazyImage:

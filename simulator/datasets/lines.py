@@ -245,7 +245,7 @@ _FORMS = {
     "meta": '"meta": {"room": "kitchen"}',
     "image": '"image": "photos/a.jpg"',
     "session_id": '"session_id": "a"',
-    "label": '"label": "answers", related, outdated, irrelevant or unknown',
+    "label": "one of answers, related, outdated, irrelevant, unknown",
 }
 _FLAGS = ("text_clue", "needs_image", "needs_history", "is_ego")
 _LONGEST_ID = 200

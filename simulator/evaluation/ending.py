@@ -40,6 +40,11 @@ def command_begins() -> None:
     _Process.is_command, _Process.has_agent = True, False
 
 
+def is_command() -> bool:
+    """Whether this process is ours to end: in somebody else's program it is not."""
+    return _Process.is_command
+
+
 def command_is_done(code: object) -> None:
     """The command has printed all: what agents print later goes to stderr, and time is short."""
     if not _Process.has_agent:
@@ -102,16 +107,9 @@ def stdout_aside() -> Generator[TextIO]:
 
 
 async def heeding_ctrl_c(work: Awaitable[T]) -> T:
-    """Do the work of a command's event loop; the first Ctrl-C cancels it, the second ends all.
-
-    In a program of somebody else's, that is not ours to end, Ctrl-C means what it always does.
-    """
+    """Do the work of a command's event loop; the first Ctrl-C cancels it, the second ends all."""
     first = signal.getsignal(signal.SIGINT)
-    if (
-        not _Process.is_command
-        or not callable(first)
-        or threading.current_thread() is not threading.main_thread()
-    ):
+    if not callable(first) or threading.current_thread() is not threading.main_thread():
         return await work
     asked = False
 

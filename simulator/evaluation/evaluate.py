@@ -45,6 +45,7 @@ class MoreSettings(TypedDict, total=False):
     sample_ids: tuple[str, ...]
     allow_private_urls: bool
     as_kit: str
+    pictures: str
 
 
 def evaluate(

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from simulator.evaluation.ending import heeding_ctrl_c
+from simulator.evaluation.ending import heeding_ctrl_c, is_command
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(heeding_ctrl_c(work))
+        return asyncio.run(heeding_ctrl_c(work) if is_command() else work)
     return _run_beside(work)
 
 

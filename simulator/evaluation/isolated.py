@@ -26,7 +26,8 @@ from mmrag.cache import Cache, share
 from mmrag.errors import MmragError, words
 from mmrag.images import LazyImage
 from mmrag.protocols import Agent
-from mmrag.records import Exchange, Query, encode
+from mmrag.records import Exchange, Passage, Query, encode
+from mmrag.search.session_passages import search_in
 from simulator.evaluation import wiring
 from simulator.run.config import RunConfig
 
@@ -98,16 +99,21 @@ async def _made(hello: Hello, made: list[Agent]) -> bytes:
 
 
 async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
-    picture = base64.b64decode(turn["image"]["base64"])
+    held = turn["image"]
+    picture = None
+    if held is not None:
+        picture = LazyImage.from_bytes(base64.b64decode(held["base64"]), name=turn["name"])
     query = Query(
         text=turn["query"],
-        image=LazyImage.from_bytes(picture, name=turn["name"]),
+        image=picture,
         history=tuple(Exchange(**exchange) for exchange in turn["history"]),
         session_id=turn["session_id"],
         turn_index=turn["turn_index"],
         query_time=turn["query_time"],
         domain=turn["domain"],
+        passages=tuple(Passage(**passage) for passage in turn.get("passages", ())),
     )
+    search_in(query.passages)
     return encode(checked(await contained(lambda: agent.answer(query))))
 
 

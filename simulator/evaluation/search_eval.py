@@ -21,6 +21,7 @@ import numpy as np
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import UsageError
+from mmrag.images import LazyImage
 from mmrag.metrics.measures import measure
 from mmrag.metrics.retrieval import Ranking, score
 from mmrag.protocols import Reranker
@@ -130,10 +131,7 @@ def image_figures(
         for first in range(0, len(sessions), _BATCH):
             on_progress(f"images, {condition}", first, len(sessions))
             some = sessions[first : first + _BATCH]
-            pictures = [
-                optics.apply(session, optics.choose(session, condition, seed), seed).capture.image
-                for session in some
-            ]
+            pictures = [_seen(optics, session, condition, seed) for session in some]
             for way, options in ways.items():
                 hits = index.images.hits(pictures, _NEAR, **options)
                 for session, listed in zip(some, hits, strict=True):
@@ -302,6 +300,13 @@ def _kind(session: Session, rows: Sequence[_Row], entities: dict[str, str]) -> s
     return next((row.kind for row in rows if wanted in row.names), "")
 
 
+def _seen(optics: CaptureOptics, session: Session, condition: str, seed: int) -> LazyImage:
+    """The picture of a session under a condition; those of a world all have one."""
+    capture = optics.apply(session, optics.choose(session, condition, seed), seed).capture
+    assert capture is not None
+    return capture.image
+
+
 def _image_case(
     session: Session,
     listed: Sequence[frozenset[str]],
@@ -311,7 +316,7 @@ def _image_case(
     wanted = entities.get(str(session.turns[0].extra.get("entity_id", "")), "")
     ranks = tuple(rank for rank, names in enumerate(listed, 1) if wanted in names)
     turn = session.turns[0]
-    slices = {"view": "egocentric" if session.capture.is_ego else "catalogue",
+    slices = {"view": "egocentric" if session.capture and session.capture.is_ego else "catalogue",
               "domain": turn.domain, "text_clue": str(turn.text_clue)}  # fmt: skip
     return Case(session.id, ranks, sum(wanted in names for names in everything), slices)
 

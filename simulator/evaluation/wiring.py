@@ -237,16 +237,14 @@ def read_config(run: RunReader) -> RunConfig:
 
 def default_out(config: RunConfig) -> Path:
     """Where a run goes when no --out is given: a name that its settings decide."""
-    data = re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
     agent = config.agent.partition(":")[0].replace("/", "_")
-    return Path("runs") / f"{data}-{agent}-{config.fingerprint}"
+    return Path("runs") / f"{_data_name(config)}-{agent}-{config.fingerprint}"
 
 
 def fresh_out(config: RunConfig, name: str) -> Path:
     """A new folder for a run of an agent whose settings do not tell what it does."""
-    data = Path(config.data.removeprefix("crag-mm:")).name
     for number in itertools.count(1):
-        folder = Path("runs") / f"{data}-{name}-{number}"
+        folder = Path("runs") / f"{_data_name(config)}-{name}-{number}"
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
@@ -259,18 +257,29 @@ def fresh_out(config: RunConfig, name: str) -> Path:
     raise AssertionError("there is always another number")
 
 
+def _data_name(config: RunConfig) -> str:
+    return re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
+
+
 def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
     """The searches and models that agents may use, and the index's fingerprint."""
     from mmrag.models import models
+    from mmrag.search.session_passages import SessionSearch
+    from simulator.datasets import may_bring_passages
 
+    brings = may_bring_passages(config.data)
     folder = index_folder(config, progress=progress)
     if folder is None:
-        return Resources(model=models.create, seed=config.seed), None
+        own = SessionSearch(None) if brings else None
+        return Resources(web_search=own, model=models.create, seed=config.seed), None
     from mmrag.search.index.opening import open_index
 
     index = open_index(folder.absolute())  # an agent may change the working directory
     resources = Resources(
-        image_search=index.images, web_search=index.web, model=models.create, seed=config.seed
+        image_search=index.images,
+        web_search=SessionSearch(index.web) if brings else index.web,
+        model=models.create,
+        seed=config.seed,
     )
     return resources, index.fingerprint
 

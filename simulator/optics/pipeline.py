@@ -55,9 +55,9 @@ def degrade(
     name = str(source if key is None else key)
     if chain.is_identity:
         return _untouched(clean, chain, entity, name, source)
-    plan = _Plan(clean, chain, entity, name, calibrated)
-    plan.run()
-    record = plan.record(source if measured else None)
+    picture = _InProgress(clean, chain, entity, name, calibrated)
+    picture.run()
+    record = picture.record(source if measured else None)
     if out_of_reach == "reject" and record.clamped:
         reasons = "; ".join(s.reason for s in record.steps if s.reason)
         raise OutOfReach(
@@ -65,10 +65,10 @@ def degrade(
             "accept the nearest that can be had.",
             msgspec.structs.replace(record, rejected=True, output_sha256=None),
         )
-    return Degraded(plan.image, record, plan.control() if control else None)
+    return Degraded(picture.image, record, picture.control() if control else None)
 
 
-class _Plan:
+class _InProgress:
     """One picture on its way. Steps run in the order of light and leave their records."""
 
     def __init__(

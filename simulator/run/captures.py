@@ -46,6 +46,8 @@ class CaptureOptics:
         """`mix` becomes what the data set says of this capture, else what the shares give it."""
         if degradation != "mix":
             return degradation
+        if session.capture is None:
+            return "clean"
         if session.capture.degradation != "clean":
             return session.capture.degradation
         if session.capture.quality != "normal":
@@ -56,11 +58,11 @@ class CaptureOptics:
 
     def apply(self, session: Session, spec: str, seed: int) -> Session:
         """Degrade, and keep the optics record beside the picture."""
-        if session.capture.degradation == spec:
+        capture = session.capture
+        if capture is None or capture.degradation == spec:
             return session
         from simulator.optics import degrade
 
-        capture = session.capture
         done = degrade(
             capture.image,
             spec,

@@ -11,7 +11,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.records import Record
-from simulator.datasets.as_kit import check_reader
+from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
 from simulator.run.engine import Rules
 from simulator.run.stopping import StopPolicy
 
@@ -77,6 +77,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_tokens=self.max_tokens,
             ask_after_stop=self.after_stop == "generate",
             retries=self.retries,
+            tells_domain=tells_domain_in_kit(self.as_kit),
             reference_history=self.reference_history,
         )
 

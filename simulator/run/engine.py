@@ -11,6 +11,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+import msgspec
+
 from mmrag.agents.checking import checked
 from mmrag.agents.clock import CLOCK, TurnClock
 from mmrag.agents.outside import contained, ended
@@ -35,6 +37,7 @@ from mmrag.records import (
     reply_status,
 )
 from mmrag.retries import doubled, retried
+from mmrag.search.session_passages import search_in
 from mmrag.tokens import TokenLimit
 from simulator.run.slots import Place
 
@@ -61,6 +64,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """Ask the remaining turns all the same, as the public kits do."""
     retries: int = 0
     """How often a turn is asked again after an agent error or a time-out."""
+    tells_domain: bool = False
+    """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
     reference_history: bool = False
     """Show the agent the references instead of its own replies: separates errors it inherits
     from errors it makes."""
@@ -89,7 +94,7 @@ async def hold_conversation(
             skipped = [_skipped(session, later) for later in session.turns[len(results) :]]
             await commit(*skipped)
             return [*results, *skipped]
-        query = _query(session, turn, _history(session, results, rules))
+        query = _query(session, turn, _history(session, results, rules), rules)
         result = await _one_turn(session, turn, query, agent, judge, rules, place)
         await commit(result)
         results.append(result)
@@ -237,20 +242,25 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
 
 
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
+    search_in(query.passages)
     try:
         return await agent.answer(query)
     finally:
         clock.stop()
 
 
-def _query(session: Session, turn: Turn, history: History) -> Query:
+def _query(session: Session, turn: Turn, history: History, rules: Rules) -> Query:
     return Query(
         text=turn.query,
-        image=session.capture.image,
+        image=None if session.capture is None else session.capture.image,
         history=history,
         session_id=session.id,
         turn_index=turn.index,
         query_time=session.query_time,
+        domain=turn.domain if rules.tells_domain else None,
+        passages=tuple(
+            msgspec.structs.replace(passage, label="unknown") for passage in session.passages
+        ),
     )
 
 
@@ -290,7 +300,7 @@ def _result(
         session_id=session.id,
         turn_index=turn.index,
         status=status,
-        degradation=session.capture.degradation,
+        degradation=session.degradation,
         query=turn.query,
         reply=reply,
         verdict=verdict,

@@ -44,7 +44,7 @@ async def rejudge_run(
 
 def _replies(store: RunStore) -> Iterator[tuple[Turn, TurnResult]]:
     for session in store.sessions():
-        for result in store.turns(session.id, session.capture.degradation):
+        for result in store.turns(session.id, session.degradation):
             if result.reply is not None and result.status is not Status.DATA_ERROR:
                 yield session.turns[result.turn_index], result
 

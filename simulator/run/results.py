@@ -9,6 +9,7 @@ import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.metrics.protocols import PROTOCOLS, TurnScore, score
+from mmrag.partial import SaidTurn
 from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult, outcome_of
 from simulator.counting import counted
 from simulator.run.official import Said, as_in_kit
@@ -51,8 +52,8 @@ def options_for(run: RunReader, **given: Any) -> ScoreOptions:
     """
     config: dict[str, Any] = run.meta("config") or {}
     own = {key: config[key] for key in ("stop", "seed", "agent_errors") if key in config}
-    told = {key: value for key, value in given.items() if value is not None}
-    return ScoreOptions(**{**own, **told})
+    overrides = {key: value for key, value in given.items() if value is not None}
+    return ScoreOptions(**{**own, **overrides})
 
 
 Judging = Callable[[list[Said]], list[Said]]
@@ -83,7 +84,7 @@ def condition_of(turn: TurnScore) -> str:
 
 def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterator[Said]:
     for session in run.sessions():
-        condition = session.capture.degradation
+        condition = session.degradation
         if degradation is not None and condition != degradation:
             continue
         # A condition holds no NUL, so that no session's name can pass for another's.
@@ -97,7 +98,7 @@ def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterato
                 outcome=_outcome(result, agent_errors),
                 exact=verdict is not None and verdict.exact,
                 votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
-                is_ego=session.capture.is_ego,
+                is_ego=None if session.capture is None else session.capture.is_ego,
                 skipped=result.status is Status.SKIPPED_AFTER_STOP,
             )
             yield Said(turn=turn, item=_item(session.turns[result.turn_index], result))
@@ -254,34 +255,34 @@ class ErrorTexts(Record, frozen=True, kw_only=True):
 
 
 def error_texts(run: RunReader, degradation: str | None = None) -> ErrorTexts | None:
+    """Of a run's replies, in one condition or in all."""
+    return error_texts_in(_replies(run, degradation))
+
+
+def error_texts_in(replies: Iterable[str]) -> ErrorTexts | None:
     """Replies such as `[API error after 3 attempts: …`, which agents of the 2026 kit return."""
     from mmrag.agents.kits import is_error_text
 
     found: list[str] = []
-    replies = 0
+    looked_at = 0
+    for text in replies:
+        looked_at += 1
+        if is_error_text(text):
+            found.append(text)
+    if not found:
+        return None
+    return ErrorTexts(turns=len(found), of=looked_at, first=" ".join(found[0].split())[:100])
+
+
+def _replies(run: RunReader, degradation: str | None) -> Iterator[str]:
     for _, turns in run.raw():
         for record, _, _ in turns:
             said = _SAID.decode(record)
-            if said.reply is None or degradation not in (None, said.degradation):
-                continue
-            replies += 1
-            if is_error_text(said.reply.text):
-                found.append(said.reply.text)
-    if not found:
-        return None
-    return ErrorTexts(turns=len(found), of=replies, first=" ".join(found[0].split())[:100])
+            if said.reply is not None and degradation in (None, said.degradation):
+                yield said.reply.text
 
 
-class _Text(msgspec.Struct):
-    text: str
-
-
-class _Said(msgspec.Struct):
-    degradation: str = "clean"
-    reply: _Text | None = None
-
-
-_SAID = msgspec.json.Decoder(_Said)
+_SAID = msgspec.json.Decoder(SaidTurn)
 
 
 def _outcome(result: TurnResult, agent_errors: str) -> Outcome:

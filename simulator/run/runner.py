@@ -68,7 +68,7 @@ class Plan(Record, frozen=True, kw_only=True):
 
 
 class Progress(Record, frozen=True, kw_only=True):
-    """Told after every finished conversation."""
+    """What is reported after every finished conversation."""
 
     session_id: str
     degradation: str
@@ -95,10 +95,10 @@ async def run_sessions(
     work = _items(sessions, plan, optics)
     at_once = max(1, plan.concurrency)
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
-    with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as darkroom:
+    with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
         place = Places(agent, seconds=plan.ready_seconds).place
-        hall = _Hall(agent, judge, store, plan, optics, darkroom, place, on_progress)
-        workers = [asyncio.create_task(hall.work_through(work)) for _ in range(at_once)]
+        shared = _Shared(agent, judge, store, plan, optics, optics_threads, place, on_progress)
+        workers = [asyncio.create_task(shared.work_through(work)) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -111,20 +111,23 @@ def _items(
     sessions: Iterator[tuple[int, Session]], plan: Plan, optics: Optics | None
 ) -> Iterator[tuple[int, Session, str]]:
     for position, session in sessions:
+        if session.capture is None:  # nothing that can be degraded: held once
+            yield position, session, "clean"
+            continue
         for degradation in plan.degradations:
             chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
             yield position, session, chosen
 
 
-class _Hall(NamedTuple):
-    """Where the conversations are held: what all of them share."""
+class _Shared(NamedTuple):
+    """What all conversations of a run share."""
 
     agent: Agent
     judge: Judge
     store: RunStore
     plan: Plan
     optics: Optics | None
-    darkroom: Executor
+    optics_threads: Executor
     place: Place
     on_progress: Callable[[Progress], None]
 
@@ -176,7 +179,7 @@ class _Hall(NamedTuple):
             if self.optics is None:
                 raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
             session = await asyncio.get_running_loop().run_in_executor(
-                self.darkroom, self.optics.apply, session, degradation, self.plan.seed
+                self.optics_threads, self.optics.apply, session, degradation, self.plan.seed
             )
         began = await asyncio.to_thread(self.store.begin, position, session)
         await asyncio.wrap_future(began)
@@ -187,9 +190,12 @@ class _Hall(NamedTuple):
 
 
 def _load(session: Session) -> None:
-    _ = session.capture.image.data
+    if session.capture is not None:
+        _ = session.capture.image.data
 
 
 def _labelled(session: Session, degradation: str) -> Session:
+    if session.capture is None:
+        return session
     capture = msgspec.structs.replace(session.capture, degradation=degradation)
     return msgspec.structs.replace(session, capture=capture)

@@ -16,7 +16,7 @@ from mmrag.records import Record, Session, Step, TurnResult, outcome_of
 from simulator.run.engine import Rules, hold_conversation
 from simulator.run.slots import Places
 
-Told = Callable[[int], None]
+OnDone = Callable[[int], None]
 
 
 class Trial(Record, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ async def hold_all(
     stop: StopRule,
     rules: Rules = Rules(),
     concurrency: int = 4,
-    tell: Told = lambda _n: None,
+    tell: OnDone = lambda _n: None,
 ) -> list[Trial]:
     """Hold every conversation, `concurrency` at once; the order of the sessions is kept."""
     room, places = asyncio.Semaphore(concurrency), Places(agent)
@@ -69,7 +69,7 @@ def turn_scores(trials: Sequence[Trial]) -> list[TurnScore]:
             turn_index=r.turn_index,
             outcome=outcome_of(r),
             votes=tuple(vote.outcome for vote in r.verdict.votes) if r.verdict else (),
-            is_ego=t.session.capture.is_ego,
+            is_ego=None if t.session.capture is None else t.session.capture.is_ego,
             skipped=r.status == "skipped_after_stop",
         )
         for t in trials

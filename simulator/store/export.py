@@ -54,7 +54,7 @@ def turn_rows(run: RunReader) -> Iterator[dict[str, Any]]:
 
 
 def _session_rows(run: RunReader, session: Session) -> Iterator[dict[str, Any]]:
-    results = run.turns(session.id, session.capture.degradation)
+    results = run.turns(session.id, session.degradation)
     for turn, result in zip(session.turns, results, strict=False):
         yield _row(session, turn, result)
 
@@ -63,7 +63,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
     reply, verdict = result.reply, result.verdict
     return {
         "session_id": session.id,
-        "degradation": session.capture.degradation,
+        "degradation": session.degradation,
         "turn_index": turn.index,
         "interaction_id": turn.id,
         "status": str(result.status),
@@ -89,9 +89,9 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "text_clue": turn.text_clue,
         "needs_image": turn.needs_image,
         "needs_history": turn.needs_history,
-        "quality": session.capture.quality,
-        "is_ego": session.capture.is_ego,
-        "image_sha256": session.capture.image.sha256,
+        "quality": session.quality,
+        "is_ego": None if session.capture is None else session.capture.is_ego,
+        "image_sha256": "" if session.capture is None else session.capture.image.sha256,
         "trace": encode(reply.trace).decode() if reply else "[]",
     }
 
@@ -130,12 +130,12 @@ def _hugging_face(run: RunReader, out: Path) -> int:
         for session in run.sessions():
             turns = list(_session_rows(run, session))
             count += len(turns)
-            digest = session.capture.image.sha256
+            digest = "" if session.capture is None else session.capture.image.sha256
             picture = run.images.get(digest).data if digest else None
             yield {
                 "session_id": session.id,
-                "degradation": session.capture.degradation,
-                "image": {"bytes": picture, "path": None},
+                "degradation": session.degradation,
+                "image": None if picture is None else {"bytes": picture, "path": None},
                 "turns": turns,
             }
 

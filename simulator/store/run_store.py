@@ -140,6 +140,8 @@ class RunReader:
         if not rows:
             return None
         session = _record(Session, rows[0][0], images=self.images.get)
+        if session.capture is None:
+            return session
         try:
             return session if session.capture.image.data else None
         except MmragError:  # gone or changed since
@@ -350,25 +352,26 @@ class RunStore(RunReader):
         The picture is on disk before this returns, written by the calling thread, so that many
         sessions can begin without holding up the writer.
         """
-        image = session.capture.image
+        capture = session.capture
         try:
             self._lock.check_place()
-            self.images.put(image.sha256, image.data)
+            if capture is not None:
+                self.images.put(capture.image.sha256, capture.image.data)
         except (OSError, Moved) as error:
             self._failure = self._failed(error)
             raise self._failure from error
-        row = (position, session.id, session.capture.degradation, encode(session))
+        row = (position, session.id, session.degradation, encode(session))
         return self._submit(
             lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
         )
 
     def begin_broken(self, position: int, session: Session) -> Future[None]:
         """Record a session whose picture could not be had, so that it shows in the run."""
-        stripped = msgspec.structs.replace(
-            session,
-            capture=msgspec.structs.replace(session.capture, image=LazyImage(bytes, sha256="")),
-        )
-        row = (position, session.id, session.capture.degradation, encode(stripped))
+        capture = session.capture
+        if capture is not None:
+            capture = msgspec.structs.replace(capture, image=LazyImage(bytes, sha256=""))
+        stripped = msgspec.structs.replace(session, capture=capture)
+        row = (position, session.id, session.degradation, encode(stripped))
         return self._submit(
             lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
         )

@@ -372,8 +372,8 @@ def test_kit_agents_run_unchanged_and_in_batches(module):
     assert isinstance(agent, KitAgent)
     replies = ask(agent, *(query(f"q{i}", history=HISTORY) for i in range(20)))
     assert [r.text for r in replies] == [f"Alder Brook Kettle: q{i} (2)" for i in range(20)]
-    assert max(agent._agent.sizes) == 8
-    assert min(agent._agent.sizes) > 0
+    assert max(agent.agent.sizes) == 8
+    assert min(agent.agent.sizes) > 0
     newer = agents.create("kit:name=somebodys_agents/Kit2026,rag_context=on", resources=resources())
     assert (
         ask(newer, query("Alder kettle", domain="shopping"))[0].text == "</search results> shopping"

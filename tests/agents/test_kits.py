@@ -139,17 +139,17 @@ def make(spec: str, **more):
 def test_the_search_is_given_by_name_and_never_as_a_model(shapes: Path) -> None:
     assert ask(make("Closed"), query("q"))[0].text == "some-model: q"
     assert ask(make("Closed,model_name=gpt-4o"), query("q"))[0].text == "gpt-4o: q"
-    assert isinstance(make("Closed")._agent.more["search_pipeline"], SearchPipeline)
+    assert isinstance(make("Closed").agent.more["search_pipeline"], SearchPipeline)
     assert ask(make("Older"), query())[0].text == "True some-model"
     assert ask(make("Older,model_name=m", web_search=None), query())[0].text == "False m"
     assert ask(make("Exact"), query("q"))[0].text == "m: q"
 
 
 def test_options_have_the_type_that_the_agent_wants(shapes: Path) -> None:
-    made = make("Exact,tokens=5")._agent
+    made = make("Exact,tokens=5").agent
     assert (made.is_multi_turn, made.tokens) == (True, 5)  # conversations, as the kit says of them
-    assert make("Exact,is_multi_turn=off")._agent.is_multi_turn is False
-    assert "is_multi_turn" not in make("Closed")._agent.more
+    assert make("Exact,is_multi_turn=off").agent.is_multi_turn is False
+    assert "is_multi_turn" not in make("Closed").agent.more
     for wrong in ("tokens=many", "is_multi_turn=perhaps", "no_such=1"):
         with pytest.raises(SpecError, match=wrong.partition("=")[0]):
             make(f"Exact,{wrong}")
@@ -160,7 +160,7 @@ def test_options_have_the_type_that_the_agent_wants(shapes: Path) -> None:
 def test_without_context_every_query_has_an_empty_text(shapes: Path) -> None:
     agent = make("Closed")
     ask(agent, query("a"), query("b"))
-    queries, _, contexts, more = agent._agent.seen[0]
+    queries, _, contexts, more = agent.agent.seen[0]
     assert (queries, contexts) == (["a", "b"], ["", ""])
     assert more == {"domains": ["other", "other"]}
 
@@ -182,17 +182,17 @@ def test_the_context_is_built_by_the_kit_itself(shapes: Path) -> None:
     agent = make("Closed,rag_context=on")
     ask(agent, query("fact 2"))
     said = "fact 2|(32, 32)|[0.8, 0.6]|['Kettles 2', 'Kettles 0', 'Kettles 1']|''"
-    assert agent._agent.seen[0][2] == [said]
+    assert agent.agent.seen[0][2] == [said]
     task1 = make("Closed,rag_context=on", web_search=None)
     ask(task1, query("fact 2"))
-    assert task1._agent.seen[0][2] == ["fact 2|(32, 32)|[0.8, 0.6]|None|''"]
+    assert task1.agent.seen[0][2] == ["fact 2|(32, 32)|[0.8, 0.6]|None|''"]
 
 
 def test_away_from_the_kit_the_context_is_one_text_of_its_shape(shapes: Path) -> None:
     (shapes / "utils.py").write_text("anything = 'else'")
     agent = make("Closed,rag_context=on")
     ask(agent, query("fact 2"))
-    (text,) = agent._agent.seen[0][2]
+    (text,) = agent.agent.seen[0][2]
     assert text.startswith("<search results>")
     assert text.endswith("</search results>")
     assert '"weight": "900 g",\n  "maker": "Brøn"' in text
@@ -201,7 +201,7 @@ def test_away_from_the_kit_the_context_is_one_text_of_its_shape(shapes: Path) ->
     assert text.count("<DOC>") == 3
     neither = make("Closed,rag_context=on", image_search=None, web_search=None)
     ask(neither, query())
-    assert neither._agent.seen[0][2] == [""]
+    assert neither.agent.seen[0][2] == [""]
 
 
 def test_the_package_of_the_search_is_stood_in_for_where_it_is_absent(kit: Path) -> None:
@@ -293,14 +293,14 @@ def conversations(agent, rules: Rules, begin: list[float]):
 
 def slowed(agent, seconds: float) -> list[int]:
     """Let every call of a kit agent take so long; the sizes of its calls."""
-    said, calls = agent._agent.batch_generate_response, list[int]()
+    said, calls = agent.agent.batch_generate_response, list[int]()
 
     def slow(queries, *arguments, **more):
         calls.append(len(queries))
         time.sleep(seconds)
         return said(queries, *arguments, **more)
 
-    agent._agent.batch_generate_response = slow
+    agent.agent.batch_generate_response = slow
     return calls
 
 
@@ -342,7 +342,7 @@ def test_the_kits_own_error_texts_are_known(text: str, is_error: bool) -> None:
 def test_history_is_user_and_assistant_in_turn(shapes: Path) -> None:
     agent = make("Closed")
     ask(agent, query("then?", history=(Exchange(query="What is it?", reply="A kettle"),)))
-    assert agent._agent.seen[0][1] == [[
+    assert agent.agent.seen[0][1] == [[
         {"role": "user", "content": "What is it?"}, {"role": "assistant", "content": "A kettle"},
     ]]  # fmt: skip
 

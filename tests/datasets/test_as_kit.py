@@ -17,6 +17,7 @@ from simulator.datasets import open_data
 from simulator.datasets.as_kit import LEFT_OUT, REPLACED, SIZE
 from simulator.datasets.crag_mm import CragMM
 from simulator.run.config import RunConfig, make_config
+from simulator.store.run_store import RunReader
 
 
 def noise(mode: str = "RGB", size: tuple[int, int] = (60, 40)) -> bytes:
@@ -109,3 +110,30 @@ def test_it_is_a_setting_of_a_run(folder: str, tmp_path: Path) -> None:
           "--search", "none", "--limit", "3", "--out", str(tmp_path / "run"))  # fmt: skip
     assert "not finished" not in told.stderr
     assert '"as_kit": "crag-mm"' in mmrag("show", str(tmp_path / "run"), "--json").stdout
+
+
+AGENT = """
+class Tells:
+    def batch_generate_response(self, queries, images, message_histories, domains):
+        return list(domains)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kit", "told"),
+    [
+        ("crag-mm", ["animal", "general object recognition"]),
+        ("kddcup25", ["other"] * 2),
+        ("none", ["other"] * 2),
+    ],
+)
+def test_the_2026_kit_alone_tells_agents_the_domain(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kit: str, told: list[str]
+) -> None:
+    (tmp_path / "telling_agents.py").write_text(AGENT)
+    monkeypatch.syspath_prepend(tmp_path)
+    mmrag("run", "--data", f"crag-mm:{folder}", "--agent", "kit:name=telling_agents/Tells",
+          "--as-kit", kit, "--search", "none", "--judge", "exact", "--sample-id", "ego",
+          "--out", str(tmp_path / "run"))  # fmt: skip
+    with RunReader(tmp_path / "run") as run:
+        assert [turn.reply.text for turn in run.turns("ego", "clean")] == told

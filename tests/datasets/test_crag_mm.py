@@ -85,11 +85,18 @@ def test_the_only_split_is_meant_unless_another_is_named(tmp_path: Path) -> None
         CragMM(shards, split="validation")
 
 
-def test_two_rows_of_one_session_are_refused(tmp_path: Path) -> None:
-    rows = [v1_row("a", data=picture()), v1_row("b", data=picture()), v1_row("a", data=picture())]
+def test_a_second_row_of_a_session_is_a_session_that_says_so(tmp_path: Path) -> None:
+    rows = [v1_row("a", data=picture()), v1_row("b", data=picture())]
+    rows += [v1_row("a", data=picture())] * 2
     folder = write(rows, tmp_path / "set", "v1-parquet")
-    with pytest.raises(DataError, match=r"row 2: session 'a' stands in .*row 0 already"):
-        list(CragMM(folder))
+    sessions = list(CragMM(folder))
+    assert [s.id for s in sessions[:2]] == ["a", "b"]
+    assert len({s.id for s in sessions}) == len(CragMM(folder)) == 4
+    for number, session in enumerate(sessions[2:], 2):
+        assert session.id.startswith("a (")
+        assert len(session.turns) == len(sessions[0].turns)
+        with pytest.raises(DataError, match=rf"row {number}: session 'a' stands in .*row 0 alr"):
+            session.capture.image.pil()
 
 
 def spoil(row: dict[str, Any], **changes: Any) -> dict[str, Any]:

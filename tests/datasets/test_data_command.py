@@ -6,20 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from test_own_data import TURNS, photo, write
-from typer.testing import CliRunner, Result
+from own_parts import TURNS, photo, write
+from typer.testing import Result
 
 from mmrag.errors import MmragError
-from simulator.cli import build
-
-
-@pytest.fixture
-def mmrag() -> Callable[..., Result]:
-    def call(*arguments: str) -> Result:
-        return CliRunner().invoke(build(), [str(a) for a in arguments])
-
-    return call
 
 
 def test_check_says_what_each_turn_will_be(tmp_path: Path, mmrag: Callable[..., Result]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from own_parts import TURNS, photo, write
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Session
@@ -15,21 +15,6 @@ from simulator.datasets import open_data
 from simulator.datasets.line_schema import SessionLine, json_schema
 from simulator.datasets.own_data import Examined, OwnData
 from simulator.datasets.rows import MAX_LINE_BYTES
-
-TURNS = [{"query": "What is this?", "references": ["a kettle"]}]
-
-
-def photo(path: Path, size: tuple[int, int] = (40, 30)) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", size, (200, 90, 20)).save(path)
-    return path
-
-
-def write(folder: Path, *lines: object, name: str = "my.jsonl") -> Path:
-    path = folder / name
-    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    return path
 
 
 def opened(path: Path, **options: Any) -> OwnData:

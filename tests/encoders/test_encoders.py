@@ -115,7 +115,7 @@ def test_folded_norms_give_the_same_vectors() -> None:
 def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(image: ImageEncoder) -> None:
     """Things that no training has seen, from the front and in a lived-in place."""
     from simulator.world.facts.look import Look
-    from simulator.world.pictures import render
+    from simulator.world.pictures.renderer import render
     from simulator.world.pictures.scene import Scene
 
     looks = [

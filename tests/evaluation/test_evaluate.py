@@ -115,10 +115,12 @@ def test_a_folder_is_fresh_unless_it_is_named() -> None:
         quick(counting, out="mine", limit=1)
 
 
-def test_resume_says_how_such_a_run_is_gone_on_with() -> None:
-    run = quick(silent)
+@pytest.mark.parametrize("more", [(), ("--errors",)])
+def test_resume_says_how_such_a_run_is_gone_on_with(more: tuple[str, ...]) -> None:
+    run = quick(lambda query: None)
+    before = run.turns()
     done = subprocess.run(
-        [sys.executable, "-m", "simulator.cli", "resume", str(run.folder)],
+        [sys.executable, "-m", "simulator.cli", "resume", str(run.folder), *more],
         capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(simulator.__file__).parents[1])},
     )  # fmt: skip
@@ -126,6 +128,7 @@ def test_resume_says_how_such_a_run_is_gone_on_with() -> None:
     assert "was an object of a Python program" in done.stderr
     assert "evaluate(agent, …, out=FOLDER)" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+    assert run.turns().equals(before)
 
 
 class Silent:
@@ -223,7 +226,7 @@ def test_a_sweep_shows_its_conditions() -> None:
 def test_what_a_notebook_shows_is_escaped() -> None:
     evil = "<script>alert(1)</script> [x](javascript:alert(1)) [link=http://x]y[/link]"
     run = quick(lambda query: evil, out="<b>bold</b>")
-    other = quick(silent, out="<i>slanted</i>")
+    other = quick(silent, out="<i>slanted [x](javascript:alert(1))")
     shown = [run._repr_html_(), run.score()._repr_html_(), run.compare(other)._repr_html_()]
     for html in shown:
         assert "<script" not in html
@@ -270,7 +273,9 @@ def test_ctrl_c_in_a_notebook_keeps_what_was_committed(capfd: pytest.CaptureFixt
     loop = asyncio.new_event_loop()  # asyncio.run would take Ctrl-C for itself; notebooks do not
     loop.run_until_complete(cell())
     loop.close()
-    assert load_run("mine").settings.limit == 2
+    run = load_run("mine")
+    assert run.settings.limit == 2
+    assert len(run.turns()) == 0  # the turns in flight were given up at once
 
 
 class Output:

@@ -1,4 +1,4 @@
-"""What a reply claims: corrections, denials, mentions, orders, several answers for one question."""
+"""What a reply claims: corrections, denials, mentions, orders; several answers for one question."""
 
 from __future__ import annotations
 

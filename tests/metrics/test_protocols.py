@@ -157,6 +157,11 @@ def test_order_of_rows_does_not_matter_and_rates_add_up(sessions: list[list[Outc
         assert -1.0 <= forward["mean_multi_turn_conversation_score"] <= 1.0
 
 
+def test_two_conversations_have_intervals_and_one_has_none() -> None:
+    assert "intervals" not in score(session("cic"))["all"]
+    assert "intervals" in score([*session("cic", "a"), *session("mcc", "b")])["all"]
+
+
 def test_intervals_hold_the_figure_and_shrink_with_more_sessions() -> None:
     def width(n: int) -> float:
         turns = [t for i in range(n) for t in session("cimc" if i % 2 else "ccac", f"s{i}")]

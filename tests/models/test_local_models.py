@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from mmrag.errors import SpecError, Unavailable
+from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.images import LazyImage
-from mmrag.models.local import LocalModel
+from mmrag.models.local import LocalModel, _Loaded
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.torchvision_fix import ensure_torchvision
 
@@ -157,6 +158,41 @@ def test_a_batch_answers_as_one_by_one(folder):
     assert len({c.text for c in single}) > 1  # the answers depend on what was asked
 
 
+class _Speaks:
+    """A tokenizer in whose words every 7 is a blank."""
+
+    tokenizer = None
+
+    def decode(self, tokens, skip_special_tokens=False):
+        return "".join(" " if token == 7 else chr(64 + token) for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [([7, 7, 7, 7], "was cut"), ([7, 9, 0, 0], ""), ([1, 7, 1, 7], "A A"), ([7, 0, 0, 0], "")],
+    ids=["cut", "ended", "cut after it spoke", "stopped by a text"],
+)
+def test_what_is_cut_before_it_says_anything_is_a_failure(monkeypatch, tokens, said):
+    """4 tokens at most; 9 ends a text, 0 pads it."""
+    import torch
+
+    def run(model, group):
+        model._loaded = _Loaded(model=None, processor=None, pad=0, ends=frozenset({9}))
+        processor = _Speaks()
+        processor.tokenizer = processor
+        inputs = {"input_ids": torch.zeros(1, 2), "attention_mask": torch.ones(1, 2)}
+        out = SimpleNamespace(sequences=torch.tensor([[5, 5, *tokens]]))
+        return model._completions(group, inputs, out, processor)
+
+    monkeypatch.setattr(LocalModel, "_run", run)
+    asking = LocalModel(name="m", max_tokens="4").generate(asked(0))
+    if said == "was cut":
+        with pytest.raises(ServiceError, match=r"local model 'm': was cut .* before it said"):
+            asyncio.run(asking)
+    else:
+        assert asyncio.run(asking).text == said
+
+
 def test_a_model_that_is_not_there_says_how_to_get_it(tmp_path):
     with pytest.raises(Unavailable, match="hf download"):
         asyncio.run(LocalModel(name=str(tmp_path / "none")).generate(asked(0)))
@@ -173,7 +209,7 @@ def test_batches_hold_several_conversations(folder, monkeypatch):
 
     async def together():
         model = LocalModel(name=str(folder), batch=4)
-        options = GenerateOptions(max_tokens=2)
+        options = GenerateOptions(max_tokens=8)
         await asyncio.gather(*(model.generate(asked(i), options) for i in range(8)))
 
     asyncio.run(together())

@@ -180,11 +180,22 @@ def test_a_completion_that_was_cut_before_it_said_anything_is_a_failure(server, 
     assert len(server.bodies) == 1  # asking again would be cut again, and billed again
 
 
+@pytest.mark.parametrize("content", [None, "", "<think>It is a"])
+def test_a_completion_that_a_filter_withheld_is_a_failure(server, content):
+    server.reply = {
+        "choices": [{"message": {"content": content}, "finish_reason": "content_filter"}]
+    }
+    with pytest.raises(ServiceError, match=r"its filter.*content_filter"):
+        ask(server)
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("finish", ["length", "content_filter"])
 @pytest.mark.parametrize("content", ["Blue", "<think>hm</think> Blue"])
-def test_a_completion_that_was_cut_after_it_said_something_is_one(server, content):
-    server.reply = {"choices": [{"message": {"content": content}, "finish_reason": "length"}]}
+def test_a_completion_that_was_cut_after_it_said_something_is_one(server, content, finish):
+    server.reply = {"choices": [{"message": {"content": content}, "finish_reason": finish}]}
     done = ask(server)
-    assert (done.text, done.finish) == (content, "length")
+    assert (done.text, done.finish) == (content, finish)
 
 
 def sent(server, spec, options=GenerateOptions()):

@@ -20,7 +20,7 @@ from mmrag.records import (
     Verdict,
     outcome_of,
 )
-from simulator.run.engine import Rules, hold_conversation
+from simulator.run.engine import Rules, hold_conversation, reply_status
 from simulator.run.rejudge import rejudge_run
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunStore
@@ -72,6 +72,52 @@ def test_data_that_an_agent_cannot_use_are_no_fault_of_the_agent() -> None:
     assert results[0].error is not None
     assert "ends in the middle" in results[0].error
     assert len(agent.seen) == 1
+
+
+def test_a_turn_is_asked_again_as_often_as_the_rules_say_and_all_its_time_counts() -> None:
+    class Breaks(ByNumber):
+        async def answer(self, query: Query) -> Reply:
+            self.seen.append(query)
+            await asyncio.sleep(0.1)
+            raise ValueError("boom")
+
+    agent = Breaks()
+    results, _ = converse(agent, turns=1, rules=Rules(retries=2))
+    assert len(agent.seen) == 3
+    assert results[0].status is Status.AGENT_ERROR
+    assert results[0].seconds >= 0.29  # three times what it slept
+    once = Breaks()
+    converse(once, turns=1)
+    assert len(once.seen) == 1
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+@pytest.mark.parametrize("abstained", [True, False])
+def test_who_said_so_or_was_judged_so_abstained(abstained: bool, outcome: Outcome) -> None:
+    verdict = Verdict(outcome=outcome, judge="hand")
+    status = reply_status(Reply(text="x", abstained=abstained), verdict)
+    if outcome is Outcome.UNSCORED:
+        assert status is Status.JUDGE_ERROR
+    elif abstained or outcome is Outcome.MISSING:
+        assert status is Status.ABSTAINED
+    else:
+        assert status is Status.ANSWERED
+
+
+def test_a_query_tells_where_and_when_it_is_asked() -> None:
+    agent, committed = letters("cc"), []
+
+    async def commit(*results: TurnResult) -> None:
+        committed.extend(results)
+
+    session = msgspec.structs.replace(make_session(1, turns=2), query_time="2030-06-02T10:00")
+    capture = msgspec.structs.replace(session.capture, degradation="low-light@3")
+    session = msgspec.structs.replace(session, capture=capture)
+    asyncio.run(hold_conversation(session, agent, Equality(), commit, stop=strikes(2)))
+    assert [r.degradation for r in committed] == ["low-light@3"] * 2
+    assert [q.query_time for q in agent.seen] == ["2030-06-02T10:00"] * 2
+    assert [q.session_id for q in agent.seen] == ["s001"] * 2
+    assert [q.turn_index for q in agent.seen] == [0, 1]
 
 
 def test_two_strikes_end_it_and_the_rest_is_not_asked() -> None:

@@ -38,13 +38,13 @@ def results_of(folder: Path) -> list[TurnResult]:
         return list(run.results())
 
 
-def statuses(folder: Path, agent: object, **plan: object) -> list[Status]:
-    """Of two conversations; a run that hangs fails the test instead of stopping the suite."""
+def statuses(folder: Path, agent: object, conversations: int = 2, **plan: object) -> list[Status]:
+    """Of two turns of each conversation; a run that hangs fails the test, not the suite."""
     done: list[BaseException | None] = []
 
     def work() -> None:
         try:
-            sessions = [make_session(i, turns=2) for i in range(2)]
+            sessions = [make_session(i, turns=2) for i in range(conversations)]
             run_all(folder, sessions, agent, **{"rules": QUICK, **plan})
             done.append(None)
         except BaseException as error:
@@ -60,24 +60,22 @@ def statuses(folder: Path, agent: object, **plan: object) -> list[Status]:
 
 
 class Raises:
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    """Raises another of the errors in the first turn of each conversation."""
 
-    def fails(self, query: Query) -> bool:
-        return query.turn_index == 0
+    def fails(self, query: Query) -> None:
+        if query.turn_index == 0:
+            raise ERRORS[int(query.session_id[1:])]
 
 
 class Plain(Raises):
     def answer(self, query: Query) -> str:
-        if self.fails(query):
-            raise self.error
+        self.fails(query)
         return "fine"
 
 
 class Coroutine(Raises):
     async def answer(self, query: Query) -> str:
-        if self.fails(query):
-            raise self.error
+        self.fails(query)
         return "fine"
 
 
@@ -85,8 +83,7 @@ class Direct(Raises):
     """Not behind an adapter, as agents of other packages are."""
 
     async def answer(self, query: Query) -> Reply:
-        if self.fails(query):
-            raise self.error
+        self.fails(query)
         return Reply(text="fine")
 
 
@@ -104,17 +101,16 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("kind", [Plain, Coroutine, Direct])
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_whatever_it_raises_is_the_turns_error(
-    tmp_path: Path, kind: type[Raises], error: BaseException
-) -> None:
-    made = kind(error)
-    agent = made if kind is Direct else PythonAgent(made)
-    found = statuses(tmp_path, agent, rules=Rules(seconds=5))
-    assert found == [ERROR, ANSWERED] * 2
-    said = results_of(tmp_path)[0].error or ""
-    assert type(error).__name__ in said or "surrogate" in said
-    assert len(said) <= 2000
+def test_whatever_it_raises_is_the_turns_error(tmp_path: Path, kind: type[Raises]) -> None:
+    agent = Direct() if kind is Direct else PythonAgent(kind())
+    statuses(tmp_path, agent, rules=Rules(seconds=5), conversations=len(ERRORS))
+    found = results_of(tmp_path)
+    assert len(found) == 2 * len(ERRORS)
+    for error, first, second in zip(ERRORS, found[::2], found[1::2], strict=True):
+        name, said = type(error).__name__, first.error or ""
+        assert (first.status, second.status) == (ERROR, ANSWERED), name
+        assert name in said or "surrogate" in said
+        assert len(said) <= 2000
 
 
 def endless(_query: Query) -> str:

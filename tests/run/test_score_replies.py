@@ -246,6 +246,26 @@ def test_the_kits_rows_are_read_by_score_and_judge(tmp_path: Path) -> None:
         assert judged[0]["interaction_id"] == "a0"
 
 
+def test_the_error_texts_of_a_kits_agent_are_told_of_files_too(tmp_path: Path) -> None:
+    rows = kit_rows(judged=False)
+    whole = lines(tmp_path / "whole.jsonl", rows)
+    for row in rows[:2]:
+        row["agent_response"] = "[API error after 3 attempts: Error code: 401]"
+    failed = lines(tmp_path / "response.jsonl", rows)
+    words = f'2 of {len(rows)} replies are error texts that the agent itself returned ("[API err'
+    for protocol in ("strict", "crag-mm"):
+        shown = mmrag("score", str(failed), "--protocol", protocol).stdout
+        assert words in " ".join(shown.split())
+    found = scored(failed)["error_texts"]
+    assert (found["turns"], found["of"]) == (2, len(rows))
+    for options in ([], ["--json"]):
+        judged = mmrag("judge", str(failed), *options)
+        assert words in judged.stderr
+        assert "replies are error texts" not in judged.stdout
+    assert scored(whole)["error_texts"] is None
+    assert not mmrag("judge", str(whole)).stderr
+
+
 def test_a_reply_that_the_kits_judge_could_not_judge_is_unscored(tmp_path: Path) -> None:
     rows = [row | {"is_correct": "", "is_exact_match": "False"} for row in kit_rows(judged=True)]
     found = scored(table(tmp_path / "r.csv", rows), "--protocol", "crag-mm")["all"]

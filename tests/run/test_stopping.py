@@ -64,3 +64,8 @@ def test_a_decision_once_made_stands_whatever_comes_after(
         (r for n in range(len(outcomes) + 1) if (r := rule("s", outcomes[:n])) is not None), None
     )
     assert whole == first
+
+
+def test_a_policy_without_chance_is_the_same_under_every_seed() -> None:
+    assert StopPolicy.parse("strikes(2)", seed=5) == StopPolicy.parse("strikes(2)", seed=0)
+    assert StopPolicy.parse("patience(0.5)", seed=5) != StopPolicy.parse("patience(0.5)", seed=0)

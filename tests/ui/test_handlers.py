@@ -55,10 +55,10 @@ def test_two_tabs_follow_one_growing_run(tmp_path: Path) -> None:
         store.begin(1, session(1)).result()
         store.commit(result(session(0), 1, "i")).result()
     for here, seen in tabs:
-        listed, view, now, version, _ = page._watch("run", 0, here, seen, *BLANK)
+        listed, view, now, version, _ = page.watch("run", 0, here, seen, *BLANK)
         assert "3 conversations" in listed
         assert "talk-0000" in view  # the conversation that is looked at has a new verdict
-        again = page._watch("run", 0, now, version, *BLANK)
+        again = page.watch("run", 0, now, version, *BLANK)
         assert again[:4] == [gr.skip()] * 4
 
 
@@ -83,7 +83,7 @@ def test_a_run_that_was_judged_again_shows_its_new_marks(tmp_path: Path) -> None
     assert "perfect" in marks()
     for outcome, again in (
         (Outcome.INCORRECT, lambda: page.load(asked(run="run"))),
-        (Outcome.MISSING, lambda: page._switch("run")),
+        (Outcome.MISSING, lambda: page.switch("run")),
         (Outcome.ACCEPTABLE, lambda: analysis.behind("run", "clean")),
     ):
         with RunStore(tmp_path / "run") as store:
@@ -109,9 +109,9 @@ def test_turns_that_were_forgotten_are_gone_from_the_list(tmp_path: Path) -> Non
 def test_the_page_without_a_run_can_be_played_with() -> None:
     page = Replay({})
     assert "No run is open" in str(page.load(asked()))
-    assert page._narrow(None, None, *BLANK) == [gr.skip()] * 4
-    assert page._step(1)(None, None, *BLANK) == [gr.skip()] * 4
-    assert page._page(30)(None, 0, None, *BLANK) == [gr.skip()] * 2
+    assert page.narrow(None, None, *BLANK) == [gr.skip()] * 4
+    assert page.step_by(1)(None, None, *BLANK) == [gr.skip()] * 4
+    assert page.turn_page(30)(None, 0, None, *BLANK) == [gr.skip()] * 2
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_all_conversations_behind_a_point_are_counted(tmp_path: Path) -> None:
     analysis = Analysis(opened(write_run(tmp_path / "run", 70)))
     assert len(analysis.behind("run", "low-light@3")) == 70
     point: Any = SimpleNamespace(condition="low-light@3", dimension="", slice="")
-    shown = Robustness(analysis)._open(point, "run")
+    shown = Robustness(analysis).open_point(point, "run")
     assert "70 conversations behind low-light&#64;3" in shown
     assert "The 60 with most failures are listed" in shown
     first = analysis.behind("run", "low-light@3")[0]
@@ -163,7 +163,7 @@ def seated() -> Seat:
 
 def answers(page: Live, seat: Seat, text: str) -> list[list[Any]]:
     async def collect() -> list[list[Any]]:
-        return [answer async for answer in page._ask(seat, text)]
+        return [answer async for answer in page.ask(seat, text)]
 
     return asyncio.run(collect())
 
@@ -206,14 +206,14 @@ def test_an_answer_that_comes_late_does_not_bring_the_old_talk_back(leaving: str
     page, seat = live(), seated()
 
     async def leave() -> list[list[Any]]:
-        asking = page._ask(seat, "what is it?")
+        asking = page.ask(seat, "what is it?")
         await anext(asking)
         if leaving == "another picture":
-            page._begin(seat, "watched", LazyImage.from_bytes(picture(2)))
+            page.begin(seat, "watched", LazyImage.from_bytes(picture(2)))
         elif leaving == "a new conversation":
-            page._fresh(seat)
+            page.begin_anew(seat)
         else:
-            page._switched(seat, "other")
+            page.switch_agent(seat, "other")
         chosen = seat.talk
         left = [answer async for answer in asking]
         assert seat.talk is chosen
@@ -222,7 +222,7 @@ def test_an_answer_that_comes_late_does_not_bring_the_old_talk_back(leaving: str
         return left
 
     ((shown, *_),) = asyncio.run(leave())
-    assert shown == page._page(seat.talk)
+    assert shown == page.page(seat.talk)
     assert seat.talk.exchanges == []
     assert seat.talk.agent_spec == ("other" if leaving == "another agent" else "watched")
 
@@ -237,7 +237,7 @@ def test_a_talk_goes_on_where_it_was() -> None:
 
 def test_a_visitor_who_leaves_ends_the_work() -> None:
     async def leave() -> int:
-        asking = live()._ask(seated(), "what is it?")
+        asking = live().ask(seated(), "what is it?")
         await anext(asking)
         await asking.aclose()
         await asyncio.sleep(0.05)
@@ -286,9 +286,9 @@ def test_only_pages_that_are_there_can_be_turned_to(
     tmp_path: Path, sessions: int, offset: int, turnable: list[bool]
 ) -> None:
     page = Replay(opened(write_run(tmp_path / "run", sessions)))  # two conditions each
-    updates = page._turnable("run", offset, *BLANK)
+    updates = page.turnable("run", offset, *BLANK)
     assert [update["interactive"] for update in updates] == turnable
-    assert [update["interactive"] for update in page._turnable(None, 0, *BLANK)] == [False] * 2
+    assert [update["interactive"] for update in page.turnable(None, 0, *BLANK)] == [False] * 2
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
         assert card.first is not None
         assert card.second is not None
         assert card.second - card.first == pytest.approx(card.estimate)
-    page = Robustness(analysis)._show("run", "clean")[0]
+    page = Robustness(analysis).show("run", "clean")[0]
     assert "Truthfulness as experienced, against severity" in page
     assert "Slices as answered, clean" in page
 
@@ -374,7 +374,7 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
     assert "1 conversation, those" in render(
         "pairs.html.j2", flips=found.flips, total=len(found.flips), here=""
     )
-    assert "no scored turn" in Robustness(analysis)._show("run", "clean")[0]
+    assert "no scored turn" in Robustness(analysis).show("run", "clean")[0]
 
 
 def test_curves_side_by_side_have_one_scale() -> None:

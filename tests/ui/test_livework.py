@@ -36,12 +36,12 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
     Image.new("RGB", (311, 207)).save(buffer, "JPEG")
     page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
     seat = Seat(LiveTalk("watched"))
-    page._begin(seat, "watched", LazyImage.from_bytes(buffer.getvalue()))
+    page.begin(seat, "watched", LazyImage.from_bytes(buffer.getvalue()))
     query = next_query(seat.talk, "what is it?")
     assert query.image.pil().size == seat.talk.size == (311, 207)
     seat.talk = asyncio.run(ask(seat.talk, Watched(), query))
-    page._page(seat.talk)
-    page._fresh(seat)
+    page.page(seat.talk)
+    page.begin_anew(seat)
     del query
     gc.collect()
     held = [

@@ -64,7 +64,7 @@ class Live:
                         )  # fmt: skip
                     with gr.Column(scale=6, min_width=300):
                         self.view = gr.HTML(
-                            self._page(talk), elem_id="mm-talk", elem_classes="mm-root",
+                            self.page(talk), elem_id="mm-talk", elem_classes="mm-root",
                             apply_default_css=False,
                         )  # fmt: skip
                 with gr.Row(equal_height=True):
@@ -91,28 +91,29 @@ class Live:
             self._uploaded, [seat, self.agent, self.upload], shown, show_progress="hidden"
         )
         self.pictures.select(self._picked, [seat, self.agent], shown, show_progress="hidden")
-        self.agent.input(self._switched, [seat, self.agent], shown, show_progress="hidden")
+        self.agent.input(self.switch_agent, [seat, self.agent], shown, show_progress="hidden")
         gr.on(
-            [self.text.submit, self.send.click], self._ask,
+            [self.text.submit, self.send.click], self.ask,
             [seat, self.text], [self.view, self.text, self.saved],
             trigger_mode="multiple", show_progress="hidden",
         )  # fmt: skip
-        self.fresh.click(self._fresh, [seat], shown, show_progress="hidden")
+        self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
 
     def _uploaded(self, seat: Seat, agent: str, path: str | None) -> list[Any]:
         if not path:
             return self._anew(seat, LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
-        return self._begin(seat, agent, LazyImage.from_bytes(data, name="your picture"))
+        return self.begin(seat, agent, LazyImage.from_bytes(data, name="your picture"))
 
     def _picked(self, event: gr.EventData, seat: Seat, agent: str) -> list[Any]:
         sample = self.samples.get(str(event.sample))
         if sample is None:
             return [gr.skip()] * 3
-        return self._begin(seat, agent, LazyImage.from_path(sample.path))
+        return self.begin(seat, agent, LazyImage.from_path(sample.path))
 
-    def _begin(self, seat: Seat, agent: str, image: LazyImage) -> list[Any]:
+    def begin(self, seat: Seat, agent: str, image: LazyImage) -> list[Any]:
+        """Begin a conversation about a picture, or say why it cannot be opened."""
         talk = LiveTalk(agent, image=image)
         try:
             _ = talk.size
@@ -121,26 +122,27 @@ class Live:
             return ["", _message("That cannot be used", error), ""]
         return self._anew(seat, talk)
 
-    def _switched(self, seat: Seat, agent: str) -> list[Any]:
+    def switch_agent(self, seat: Seat, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
         if agent == seat.talk.agent_spec:  # leaving the field says the choice once more
             return [gr.skip()] * 3
         return self._anew(seat, seat.talk.anew(agent))
 
-    def _fresh(self, seat: Seat) -> list[Any]:
+    def begin_anew(self, seat: Seat) -> list[Any]:
+        """Begin again, with the same picture and agent."""
         return self._anew(seat, seat.talk.anew(seat.talk.agent_spec))
 
     def _anew(self, seat: Seat, talk: LiveTalk) -> list[Any]:
         seat.talk = talk
-        return [_picture(talk), self._page(talk), ""]
+        return [_picture(talk), self.page(talk), ""]
 
-    async def _ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
+    async def ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk."""
         talk = seat.talk
         try:
             query = next_query(talk, text)
         except UsageError as error:
-            yield [self._page(talk), text, _message("", error)]
+            yield [self.page(talk), text, _message("", error)]
             return
         began = time.perf_counter()
         steps: list[str] = []
@@ -148,24 +150,24 @@ class Live:
         try:
             while not work.done():
                 waited = time.perf_counter() - began
-                yield [self._page(talk, asking=text, waited=waited, steps=steps), "", ""]
+                yield [self.page(talk, asking=text, waited=waited, steps=steps), "", ""]
                 await asyncio.wait([work], timeout=0.4)
                 if (
                     seat.talk is not talk
                 ):  # Gradio shows what came last once more: what is there now
-                    yield [self._page(seat.talk), gr.skip(), gr.skip()]
+                    yield [self.page(seat.talk), gr.skip(), gr.skip()]
                     return
             seat.talk = work.result()
         except MmragError as error:
-            yield [self._page(talk), text, _message("The agent cannot be made", error)]
+            yield [self.page(talk), text, _message("The agent cannot be made", error)]
             return
         except Exception as problem:  # any agent may be tried here
             words = f"{type(problem).__name__}: {problem}"
-            yield [self._page(talk), text, _message("The agent cannot be made", words)]
+            yield [self.page(talk), text, _message("The agent cannot be made", words)]
             return
         finally:
             work.cancel()  # the visitor may have left while it worked
-        yield [self._page(seat.talk), "", ""]
+        yield [self.page(seat.talk), "", ""]
 
     async def _answer(self, talk: LiveTalk, query: Query, steps: list[str]) -> LiveTalk:
         agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)
@@ -185,9 +187,10 @@ class Live:
         name = next(iter(opened))
         return render("saved.html.j2", run=name, session=talk.exchanges[0].session_id)
 
-    def _page(
+    def page(
         self, talk: LiveTalk, *, asking: str = "", waited: float = 0.0, steps: Sequence[str] = ()
     ) -> str:
+        """The conversation so far, and the work on the turn being asked."""
         return render(
             "live.html.j2",
             turns=live_turns(talk.exchanges, talk.size if talk.image else (0, 0)),

@@ -51,6 +51,7 @@ class Replay:
                     self.severity = _choice("Severity", [])
                     self.domain = _choice("Domain", [])
                     self.kind = _choice("Question type", [])
+                    self.meta = _choice("Dimension of the data", [])
                     self.stopped = gr.Checkbox(label="Stopped early", value=False)
                     self.flipped = gr.Checkbox(
                         label="Flipped by a degradation", value=False,
@@ -131,56 +132,57 @@ class Replay:
         """The components that `load` fills, in its order."""
         return [
             self.run, self.quality, self.degradation, self.severity, self.domain, self.kind,
-            self.list, self.offset, self.here, self.seen, self.view, self.tick,
+            self.meta, self.list, self.offset, self.here, self.seen, self.view, self.tick,
         ]  # fmt: skip
 
     def _wire(self) -> None:
         filters = [
             self.outcome, self.quality, self.degradation, self.severity, self.domain, self.kind,
-            self.stopped, self.flipped, self.text,
+            self.meta, self.stopped, self.flipped, self.text,
         ]  # fmt: skip
         shown = [self.list, self.offset, self.here, self.view]
         self.run.input(
-            self._switch,
+            self.switch,
             [self.run],
             [*filters, *shown, self.seen, self.tick],
             show_progress="hidden",
         )
         for component in filters:
             event = component.submit if component is self.text else component.input
-            event(self._narrow, [self.run, self.here, *filters], shown, show_progress="hidden")
-        self.text.blur(self._narrow, [self.run, self.here, *filters], shown, show_progress="hidden")
+            event(self.narrow, [self.run, self.here, *filters], shown, show_progress="hidden")
+        self.text.blur(self.narrow, [self.run, self.here, *filters], shown, show_progress="hidden")
         self.list.select(
             self._choose, [self.run, self.offset, *filters], shown, show_progress="hidden"
         )
         for button, step in ((self.newer, -PAGE), (self.older, PAGE)):
             button.click(
-                self._page(step),
+                self.turn_page(step),
                 [self.run, self.offset, self.here, *filters],
                 [self.list, self.offset],
                 show_progress="hidden",
             )
         self.list.change(
-            self._turnable,
+            self.turnable,
             [self.run, self.offset, *filters],
             [self.newer, self.older],
             show_progress="hidden",
         )
         for button, step in ((self.previous, -1), (self.next, 1)):
             button.click(
-                self._step(step),
+                self.step_by(step),
                 [self.run, self.here, *filters],
                 shown,
                 show_progress="hidden",
             )
         self.tick.tick(
-            self._watch,
+            self.watch,
             [self.run, self.offset, self.here, self.seen, *filters],
             [self.list, self.view, self.here, self.seen, self.tick],
             show_progress="hidden",
         )
 
-    def _switch(self, name: str) -> list[Any]:
+    def switch(self, name: str) -> list[Any]:
+        """Show another run, its first conversation open."""
         catalogue = self.runs[name]
         catalogue.reread()
         rows = catalogue.find(Filter())
@@ -195,7 +197,8 @@ class Replay:
             gr.update(active=not catalogue.finished),
         ]  # fmt: skip
 
-    def _narrow(self, name: str | None, here: Row | None, *values: Any) -> list[Any]:
+    def narrow(self, name: str | None, here: Row | None, *values: Any) -> list[Any]:
+        """List what the filters leave; the conversation looked at stays if it is among them."""
         if name not in self.runs:  # nothing is open, so there is nothing to narrow down
             return [gr.skip()] * 4
         catalogue, rows, filtered = self._rows(name, values)
@@ -216,7 +219,9 @@ class Replay:
         listed = self._list(catalogue, rows, offset, row, filtered=filtered)
         return [listed, offset, row, self._show(name, row)]
 
-    def _page(self, step: int) -> Any:
+    def turn_page(self, step: int) -> Any:
+        """A handler that lists the conversations so many further on."""
+
         def turn(name: str | None, offset: int, here: Row | None, *values: Any) -> list[Any]:
             if name not in self.runs:
                 return [gr.skip()] * 2
@@ -227,13 +232,15 @@ class Replay:
 
         return turn
 
-    def _turnable(self, name: str | None, offset: int, *values: Any) -> list[Any]:
+    def turnable(self, name: str | None, offset: int, *values: Any) -> list[Any]:
         """Whether there is a page before and one after the listed one."""
         rows = self._rows(name, values)[1] if name in self.runs else []
         there = (offset > 0, offset + PAGE < len(rows))
         return [gr.update(interactive=one) for one in there]
 
-    def _step(self, step: int) -> Any:
+    def step_by(self, step: int) -> Any:
+        """A handler that opens the conversation so many further on."""
+
         def go(name: str | None, here: Row | None, *values: Any) -> list[Any]:
             if name not in self.runs:
                 return [gr.skip()] * 4
@@ -246,9 +253,7 @@ class Replay:
 
         return go
 
-    def _watch(
-        self, name: str, offset: int, here: Row | None, seen: int, *values: Any
-    ) -> list[Any]:
+    def watch(self, name: str, offset: int, here: Row | None, seen: int, *values: Any) -> list[Any]:
         """While a run is being written: what is new to this tab appears by itself."""
         catalogue = self.runs[name]
         catalogue.refresh()
@@ -263,7 +268,7 @@ class Replay:
         return [listed, shown, row, version, going_on]
 
     def _rows(self, name: str, values: tuple[Any, ...]) -> tuple[Catalogue, list[Row], bool]:
-        outcome, quality, degraded, severity, domain, kind, stopped, flipped, text = values
+        outcome, quality, degraded, severity, domain, kind, meta, stopped, flipped, text = values
         catalogue = self.runs[name]
         wanted = Filter(
             outcome=_set(outcome),
@@ -272,6 +277,7 @@ class Replay:
             severity=_set(severity),
             domain=_set(domain),
             query_type=_set(kind),
+            meta=_set(meta),
             stopped=bool(stopped),
             text=text or "",
             keys=catalogue.flipped() if flipped else None,
@@ -282,7 +288,7 @@ class Replay:
         found = catalogue.choices()
         return [
             gr.update(choices=[ANY, *found[name]], value=ANY)
-            for name in ("quality", "kind", "severity", "domain", "query_type")
+            for name in ("quality", "kind", "severity", "domain", "query_type", "meta")
         ]
 
     def _list(
@@ -326,7 +332,7 @@ class Replay:
         )
         none = gr.update(choices=[ANY], value=ANY)
         quiet = gr.update(active=False)
-        return [gr.skip(), none, none, none, none, none, "", 0, None, 0, empty, quiet]
+        return [gr.skip(), none, none, none, none, none, none, "", 0, None, 0, empty, quiet]
 
 
 def _choice(label: str, choices: list[str]) -> gr.Dropdown:

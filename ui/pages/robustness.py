@@ -52,9 +52,11 @@ class Robustness:
         self.behind = gr.HTML(elem_id="mm-behind", elem_classes="mm-root", apply_default_css=False)
         self.run.input(self._switch, [self.run], self.loaded, show_progress="hidden")
         self.condition.input(
-            self._show, [self.run, self.condition], [self.view, self.behind], show_progress="hidden"
+            self.show, [self.run, self.condition], [self.view, self.behind], show_progress="hidden"
         )
-        opened = self.view.select(self._open, [self.run], [self.behind], show_progress="hidden")
+        opened = self.view.select(
+            self.open_point, [self.run], [self.behind], show_progress="hidden"
+        )
         opened.then(None, js=_SCROLL_JS)
 
     @property
@@ -78,10 +80,11 @@ class Robustness:
         conditions = self.analysis.conditions(name) or ["clean"]
         return [
             gr.update(choices=conditions, value=conditions[0]),
-            *self._show(name, conditions[0]),
+            *self.show(name, conditions[0]),
         ]
 
-    def _show(self, name: str, condition: str) -> list[str]:
+    def show(self, name: str, condition: str) -> list[str]:
+        """The page of a run under one condition, or why there is none."""
         try:
             page = render(
                 "robustness.html.j2",
@@ -93,7 +96,8 @@ class Robustness:
             page = render("message.html.j2", title="Nothing to compute yet", words=error)
         return [page, ""]
 
-    def _open(self, event: gr.EventData, name: str) -> str:
+    def open_point(self, event: gr.EventData, name: str) -> str:
+        """The conversations behind a point of a curve that was clicked."""
         condition, dimension, wanted = (
             str(event.condition), str(event.dimension), str(event.slice)
         )  # fmt: skip

@@ -24,11 +24,11 @@ from mmrag.agents.grounded.looking import Looker
 from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
-from mmrag.agents.grounded.plan import NAMED, Plan, Subject
-from mmrag.agents.grounded.remembering import Lately
+from mmrag.agents.grounded.plan import NAMED, QuestionPlan, Subject
+from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
-from mmrag.agents.grounded.weighing import agreed, told
+from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
 from mmrag.agents.readiness import built_in_capacity
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
@@ -52,7 +52,7 @@ _WEB_BYTES = 64 * 1024 * 1024
 
 
 class GroundedAgent:
-    """Twelve parts in a row; `Parts` says which are there."""
+    """Thirteen parts in a row (docs/agents.md); `Parts` says which are there."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class GroundedAgent:
         self._model = model
         self._calibration = calibration or read_calibration()
         self._web = _remembered(resources.web_search)
-        self._known: Known = Lately(_KEPT)
+        self._known: Known = RecentResults(_KEPT)
         self._looker = Looker(resources, parts, ocr)
         self._ocr = ocr
         self._meaning = meaning
@@ -97,7 +97,7 @@ class GroundedAgent:
     async def answer(self, query: Query) -> Reply:
         """Answer one turn."""
         trace = Trace()
-        scene = await asyncio.to_thread(self._looker.look, query.image, trace, spoken_kind(query))
+        scene = await asyncio.to_thread(self._looker.look, query, trace, spoken_kind(query))
         plan, before, usage = await self._plan(query, scene, trace)
         finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if self._parts["reader"] == "model":
@@ -108,14 +108,14 @@ class GroundedAgent:
 
     async def _plan(
         self, query: Query, scene: Scene, trace: Trace
-    ) -> tuple[Plan, list[Plan], Usage]:
+    ) -> tuple[QuestionPlan, list[QuestionPlan], Usage]:
         """The question taken apart, and those before it."""
         usage, text = Usage(), query.text
         with trace.step("planner", by=self._parts["planner"]) as step:
             talk, before = replay(query.history, query.query_time)
             if not self._parts.on("planner"):
-                who = Subject()
-                plan = Plan(operation="lookup", question=text, subject=who, ask=text)
+                thing = Subject()
+                plan = QuestionPlan(operation="lookup", question=text, subject=thing, ask=text)
             else:
                 if self._parts["planner"] == "model" and self._model is not None:
                     done = await self._model.generate(
@@ -128,7 +128,7 @@ class GroundedAgent:
                                     history=query.history,
                                     entity=scene.main.name if scene.main else "",
                                 ),
-                                images=(query.image,),
+                                images=query.images,
                             )
                         ],
                         GenerateOptions(max_tokens=80),
@@ -147,7 +147,12 @@ class GroundedAgent:
         return plan, before, usage
 
     def _read(
-        self, plan: Plan, before: list[Plan], scene: Scene, query: Query, trace: Trace
+        self,
+        plan: QuestionPlan,
+        before: list[QuestionPlan],
+        scene: Scene,
+        query: Query,
+        trace: Trace,
     ) -> tuple[Finding | None, Desk]:
         with trace.step("reader") as step:
             now = query.query_time if self._parts.on("freshness") else None
@@ -157,13 +162,13 @@ class GroundedAgent:
                 self._reader,
                 partial(self._desk, scene),
                 self._known,
-                picture=query.image.sha256,
+                picture=query.scope,
                 now=now,
             )
             if self._parts.on("candidates") and self._parts.on("entity"):
                 plans = [*before, plan] if self._parts.on("planner") else []
-                scene = told(scene, plans, inquiry.holds, inquiry.answers)
-                finding, said = agreed(scene, plan, partial(inquiry.read, plan))
+                scene = weigh_by_talk(scene, plans, inquiry.holds, inquiry.answers)
+                finding, said = find_agreed_answer(scene, plan, partial(inquiry.read, plan))
                 step.info["candidates"] = said
             else:
                 finding = inquiry.read(plan, scene)
@@ -196,7 +201,7 @@ class GroundedAgent:
         )
 
     async def _read_by_model(
-        self, query: Query, plan: Plan, scene: Scene, desk: Desk, trace: Trace
+        self, query: Query, plan: QuestionPlan, scene: Scene, desk: Desk, trace: Trace
     ) -> tuple[Finding | None, Usage]:
         assert self._model is not None
         with trace.step("model reader") as step:
@@ -209,7 +214,7 @@ class GroundedAgent:
                 evidence=[_shown(e) for e in desk.used[:_MODEL_EVIDENCE]],
             )
             done = await self._model.generate(
-                [Message(role="user", text=prompt, images=(query.image,))],
+                [Message(role="user", text=prompt, images=query.images)],
                 GenerateOptions(max_tokens=75, logprobs=True),
             )
             text = clean_text(done.text)
@@ -234,7 +239,7 @@ class GroundedAgent:
         )
 
     async def _verify(
-        self, plan: Plan, finding: Finding | None, desk: Desk, trace: Trace
+        self, plan: QuestionPlan, finding: Finding | None, desk: Desk, trace: Trace
     ) -> tuple[float, Usage]:
         if finding is None:
             return 0.0, Usage()

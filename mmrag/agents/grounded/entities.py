@@ -129,19 +129,19 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
     ranked = _likeness(fitting)
     if not ranked:
         return scene
-    people = _candidates(ranked, fitting, dict(scene.places))
+    candidates = _candidates(ranked, fitting, dict(scene.places))
     return msgspec.structs.replace(
-        scene, main=people[0], beside=elsewhere(people), alike=tuple(people[:_ALIKE])
+        scene, main=candidates[0], beside=elsewhere(candidates), alike=tuple(candidates[:_ALIKE])
     )
 
 
-def elsewhere(people: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def elsewhere(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The likeliest of those that stand in another place than the first, and than each other.
 
     What looks like the same part of the picture is the same thing by another name.
     """
-    kept = list(people[:1])
-    for one in people[1:_SEEN_BESIDE]:
+    kept = list(candidates[:1])
+    for one in candidates[1:_SEEN_BESIDE]:
         if len(kept) <= _BESIDE and all(_overlap(one.box, k.box) < _SAME_PLACE for k in kept):
             kept.append(one)
     return tuple(kept[1:])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.matching import Matcher
 from mmrag.agents.grounded.operations import OPERATIONS, is_so
-from mmrag.agents.grounded.plan import Plan
+from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.reader import Reading
 from mmrag.agents.grounded.scene import Finding, Scene
 
@@ -21,13 +21,15 @@ class ExtractiveReader:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
 
-    def read(self, plan: Plan, scene: Scene, desk: Desk, now: str | None) -> Finding | None:
+    def read(self, plan: QuestionPlan, scene: Scene, desk: Desk, now: str | None) -> Finding | None:
         """The answer, or None when the evidence has none."""
         reading = Reading(self._matcher, scene, desk, now or "")
-        operation: Callable[[Reading, Plan], Finding | None] | None = OPERATIONS.get(plan.operation)
+        operation: Callable[[Reading, QuestionPlan], Finding | None] | None = OPERATIONS.get(
+            plan.operation
+        )
         return operation(reading, plan) if operation else None
 
-    def holds(self, claim: Plan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
+    def holds(self, claim: QuestionPlan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
         """Whether a premise is true of the thing in view; None where the evidence does not say."""
         actual = Reading(self._matcher, scene, desk, now or "").resolve(claim)
         return None if actual is None else is_so(actual.value, claim.claim)

@@ -19,7 +19,7 @@ from mmrag.agents.grounded.grammar import (
     larger,
     spoken_unit,
 )
-from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan, Subject
+from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.values import clock_in, quantities
 
 _M = "\ue001\\d+\ue002"
@@ -30,7 +30,7 @@ _GROUP = re.compile(
 )
 
 
-def plan_question(text: str, talk: Talk, now: str | None) -> Plan:
+def plan_question(text: str, talk: Talk, now: str | None) -> QuestionPlan:
     """Take a question apart.
 
     >>> plan_question("What's this jar's weight?", Talk(), None).subject.tail
@@ -41,7 +41,7 @@ def plan_question(text: str, talk: Talk, now: str | None) -> Plan:
     return _after_a_failure(plan, talk.open) if talk.open else plan
 
 
-def _after_a_failure(plan: Plan, before: Plan) -> Plan:
+def _after_a_failure(plan: QuestionPlan, before: QuestionPlan) -> QuestionPlan:
     """The plan, with the question whose answer would have named whom it is about."""
     if plan.inner is not None:
         plan = msgspec.structs.replace(plan, inner=_after_a_failure(plan.inner, before))
@@ -50,7 +50,7 @@ def _after_a_failure(plan: Plan, before: Plan) -> Plan:
     return msgspec.structs.replace(plan, whom=before)
 
 
-def _parse(p: Parser, text: str) -> Plan:
+def _parse(p: Parser, text: str) -> QuestionPlan:
     for rule in _RULES:
         plan = rule(p, text)
         if plan is not None:
@@ -58,7 +58,7 @@ def _parse(p: Parser, text: str) -> Plan:
     return p.lookup(text)
 
 
-def _premise(p: Parser, t: str) -> Plan | None:
+def _premise(p: Parser, t: str) -> QuestionPlan | None:
     match = re.match(
         r"(?:given that|since|knowing that|seeing that|assuming(?: that)?|as|because|so if|if)\s+"
         r"(.+?\b(?:is|are|was|were)\b.+?),\s+(?:as (?:i|far as i) \w+,\s+)?(.+)$",
@@ -73,14 +73,14 @@ def _premise(p: Parser, t: str) -> Plan | None:
     said, phrase = (
         (left, right) if owned.search(right) and not owned.search(left) else (right, left)
     )
-    who, _ = p.subject(phrase)
+    thing, _ = p.subject(phrase)
     inner = _parse(p, question)
     return p.plan(
-        "premise", who, "", claim=p.unmask(said).strip(" ,"), inner=inner, asks_noun=True, when=""
+        "premise", thing, "", claim=p.unmask(said).strip(" ,"), inner=inner, asks_noun=True, when=""
     )
 
 
-def _days_ago(p: Parser, t: str) -> Plan | None:
+def _days_ago(p: Parser, t: str) -> QuestionPlan | None:
     days = re.search(
         r"\b(?:(?:last|past) (\w+) days|since (\w+) days ago|from (\w+) days ago)\b", t
     )
@@ -106,7 +106,7 @@ def _days_ago(p: Parser, t: str) -> Plan | None:
     return p.measured(operation, rest, amount=float(count or 5))
 
 
-def _percent(p: Parser, t: str) -> Plan | None:
+def _percent(p: Parser, t: str) -> QuestionPlan | None:
     if not re.search(r"\bpercent(?:age)?\b", t) or not p.when(t):
         return None
     rest = re.sub(
@@ -118,7 +118,7 @@ def _percent(p: Parser, t: str) -> Plan | None:
     return p.measured("percent", f"what's {' '.join(rest.split())}")
 
 
-def _against_past(p: Parser, t: str) -> Plan | None:
+def _against_past(p: Parser, t: str) -> QuestionPlan | None:
     way = re.search(r"\b(higher|lower|more|less|bigger|smaller|larger)\b", t)
     if not way or not p.when(t) or not re.search(r"\bthan\b|\bcompared with\b", t):
         return None
@@ -128,7 +128,7 @@ def _against_past(p: Parser, t: str) -> Plan | None:
     return p.measured("against-past", f"what's {rest}", larger=larger(way.group()))
 
 
-def _days_apart(p: Parser, t: str) -> Plan | None:
+def _days_apart(p: Parser, t: str) -> QuestionPlan | None:
     if not re.search(r"\bhow many days (?:lie |are |were )?(?:between|apart)|\bcounting days\b", t):
         return None
     name = MASK.search(t)
@@ -147,7 +147,7 @@ def _days_apart(p: Parser, t: str) -> Plan | None:
     )
 
 
-def _years_between(p: Parser, t: str) -> Plan | None:
+def _years_between(p: Parser, t: str) -> QuestionPlan | None:
     if not re.search(r"\bhow many years\b|\bcount the years\b", t):
         return None
     match = re.search(
@@ -171,7 +171,7 @@ def _turn_of(text: str) -> str:
     return f"{match.group(2)}'s {match.group(1)}" if match else text
 
 
-def _convert(p: Parser, t: str) -> Plan | None:
+def _convert(p: Parser, t: str) -> QuestionPlan | None:
     unit = spoken_unit(t)
     if not unit:
         return None
@@ -181,7 +181,7 @@ def _convert(p: Parser, t: str) -> Plan | None:
     return p.measured("convert", rest, unit=unit)
 
 
-def _budget(p: Parser, t: str) -> Plan | None:
+def _budget(p: Parser, t: str) -> QuestionPlan | None:
     money = re.search(r"[$€£][\d,.]*\d", t)
     if not money or not re.search(r"\bhow (?:many times|often)\b", t):
         return None
@@ -196,7 +196,7 @@ def _budget(p: Parser, t: str) -> Plan | None:
     )
 
 
-def _times(p: Parser, t: str) -> Plan | None:
+def _times(p: Parser, t: str) -> QuestionPlan | None:
     patterns = (
         r"what would (?:the )?(?P<n>.+?) come to for (?P<k>\d+) (?:like|of) (?P<x>.+)$",
         r"if i had (?P<k>\d+) (?:of|like) (?P<x>.+?), what would (?:the )?(?P<n>.+?) be(?: in total)?$",
@@ -214,21 +214,21 @@ def _times(p: Parser, t: str) -> Plan | None:
     return None
 
 
-def _clock_questions(p: Parser, t: str) -> Plan | None:
+def _clock_questions(p: Parser, t: str) -> QuestionPlan | None:
     if re.search(r"\bhow many minutes\b", t) and re.search(r"\b(?:clos|shut|open)", t):
         rest = re.sub(
             r"\bhow many minutes\b.*?\b(?:before|until|is)\b|\bcounting from now,?", " ", t
         )
-        who, _ = p.subject(rest)
-        return p.plan("minutes-left", who, "when does it close, closing time", now="today")
+        thing, _ = p.subject(rest)
+        return p.plan("minutes-left", thing, "when does it close, closing time", now="today")
     clock = clock_in(t)
     if clock and re.search(r"\bwill\b.*\b(?:open|closed)\b", t):
         rest = re.sub(r"^.*?\bwill\b", "", t)
-        who, _ = p.subject(rest)
+        thing, _ = p.subject(rest)
         is_open = not re.search(r"\bclosed\b", t)
         return p.plan(
             "in-time",
-            who,
+            thing,
             "when does it close, closing time",
             now="today",
             claim=clock,
@@ -237,7 +237,7 @@ def _clock_questions(p: Parser, t: str) -> Plan | None:
     return None
 
 
-def _enough(p: Parser, t: str) -> Plan | None:
+def _enough(p: Parser, t: str) -> QuestionPlan | None:
     way = re.search(
         r"\b(at least|at most|no more than|no less than|up to|a maximum of|a minimum of)\b", t
     )
@@ -252,15 +252,15 @@ def _enough(p: Parser, t: str) -> Plan | None:
     ask = next((g for g in noun.groups() if g), "") if noun else ""
     rest = re.sub(r"^.*?[,:]\s*(?=(?:would|does|will|is|can)\b)", "", t)
     rest = re.sub(r"\bif\b.*$", "", rest)
-    who, _ = p.subject(re.sub(r"^(?:would|does|will|is|can)\s+", "", rest))
+    thing, _ = p.subject(re.sub(r"^(?:would|does|will|is|can)\s+", "", rest))
     at_least = way.group(1) in ("at least", "no less than", "a minimum of")
-    who = Subject(kind=who.kind, name=who.name, path=who.path, tail=ask)
+    thing = Subject(kind=thing.kind, name=thing.name, path=thing.path, tail=ask)
     return p.plan(
-        "enough", who, "", asks_noun=True, amount=bound.number, unit=bound.unit, larger=at_least
+        "enough", thing, "", asks_noun=True, amount=bound.number, unit=bound.unit, larger=at_least
     )
 
 
-def _difference(p: Parser, t: str) -> Plan | None:
+def _difference(p: Parser, t: str) -> QuestionPlan | None:
     match = (
         re.search(r"difference in (?P<n>.+?) between (?P<a>.+?) and (?P<b>.+)$", t)
         or re.search(r"how far apart are (?P<a>.+?) and (?P<b>.+?) in (?P<n>.+)$", t)
@@ -274,7 +274,7 @@ def _difference(p: Parser, t: str) -> Plan | None:
     )  # fmt: skip
 
 
-def _in_view(p: Parser, t: str) -> Plan | None:
+def _in_view(p: Parser, t: str) -> QuestionPlan | None:
     if re.search(
         r"\bof (?:the|these) two\b|\bthese two\b|\bor the other one\b|\bthan the (?:other|one beside)",
         t,
@@ -283,7 +283,7 @@ def _in_view(p: Parser, t: str) -> Plan | None:
     group = _GROUP.search(t)
     if not group or re.search(r"\bsame\b|\bshares?\b", t):
         return None
-    who = Subject(kind=GROUP)
+    thing = Subject(kind=GROUP)
     noun = re.sub(r"^.*\b(?:of|all|the|these)\s+", "", (group.group(1) or group.group(2)).strip())
     side = re.search(r"\b(above|below|over|under|more than|less than)\s+(?=[$€£\d-])", t)
     if side:
@@ -294,7 +294,7 @@ def _in_view(p: Parser, t: str) -> Plan | None:
         if bound and ask:
             operation = "count" if re.search(r"\bhow many\b", t) else "filter"
             return p.plan(
-                operation, who, ask.group(1), noun=noun, amount=bound[0].number,
+                operation, thing, ask.group(1), noun=noun, amount=bound[0].number,
                 larger=side.group(1) in ("above", "over", "more than"), asks_noun=True,
             )  # fmt: skip
     for operation, pattern in (
@@ -306,14 +306,14 @@ def _in_view(p: Parser, t: str) -> Plan | None:
                 r"(?:\b(?:total|add up the|average(?: the)?|what's (?:the|their))\s+)+((?!of\b)[a-z].*?)"
                 r"(?:\s+(?:of (?:these|all|the)|over)\b|\s+together|$)", t,
             )  # fmt: skip
-            return p.plan(operation, who, ask.group(1) if ask else t, noun=noun, asks_noun=True)
+            return p.plan(operation, thing, ask.group(1) if ask else t, noun=noun, asks_noun=True)
     if is_superlative(t):
         verb = re.search(r"\bwhich(?: one| of these \S+)?\s+(.+)$", t)
-        return p.plan("extreme", who, verb.group(1) if verb else t, noun=noun, larger=larger(t))
+        return p.plan("extreme", thing, verb.group(1) if verb else t, noun=noun, larger=larger(t))
     return None
 
 
-def _the_one_that(p: Parser, t: str) -> Plan | None:
+def _the_one_that(p: Parser, t: str) -> QuestionPlan | None:
     """A thing in view picked by what is true of it, and a question about that thing."""
     match = re.search(
         r"\b(?:the one(?: of (?:these|the) two)?|the (?:(?!the\b|of\b)[a-z]+ )+?here|the one here) that (.+?)(?:[,:]|$)",
@@ -328,8 +328,8 @@ def _the_one_that(p: Parser, t: str) -> Plan | None:
     ):
         rest = asked.group()
     inner = p.lookup(rest)
-    who = Subject(tail=inner.subject.tail, path=inner.subject.path)
-    inner = p.plan("lookup", who, inner.ask, asks_noun=inner.asks_noun)
+    thing = Subject(tail=inner.subject.tail, path=inner.subject.path)
+    inner = p.plan("lookup", thing, inner.ask, asks_noun=inner.asks_noun)
     verb, now = p.without_time(verb)
     return p.plan(
         "choose-then",
@@ -342,15 +342,17 @@ def _the_one_that(p: Parser, t: str) -> Plan | None:
     )
 
 
-def _pair_in_view(p: Parser, t: str) -> Plan | None:
+def _pair_in_view(p: Parser, t: str) -> QuestionPlan | None:
     two = Subject(kind=BESIDE)
     noun = re.search(r"\btwo ([a-z]+)|\bthis ([a-z]+)|\bother ([a-z]+)", t)
     kind = next((g for g in noun.groups() if g), "") if noun else ""
     yes_no = re.search(r"\b(?:is|does|do|has|have|did|was|are)\s+(.+?)\s+than\b", t)
     if yes_no and is_comparative(yes_no.group(1)):
-        who, ask = p.subject(re.sub(r"^of the two [a-z ]+? in view,?\s*", "", t).split(" than ")[0])
+        thing, ask = p.subject(
+            re.sub(r"^of the two [a-z ]+? in view,?\s*", "", t).split(" than ")[0]
+        )
         return p.plan(
-            "compare", Subject(kind=who.kind, name=who.name), ask, others=(two,),
+            "compare", Subject(kind=thing.kind, name=thing.name), ask, others=(two,),
             larger=larger(ask), noun=kind,
         )  # fmt: skip
     verb = re.search(
@@ -369,7 +371,7 @@ def _pair_in_view(p: Parser, t: str) -> Plan | None:
     return None
 
 
-def _sharing(p: Parser, t: str) -> Plan | None:
+def _sharing(p: Parser, t: str) -> QuestionPlan | None:
     same = re.search(
         r"\b(?:the )?same (.+?) as (this [a-z]+|that [a-z]+|it|.+?)(?:,|$|\s+(?=which\b|[a-z]+ed\b|[a-z]+s\b|had\b|got\b|came\b|cost\b))",
         t,
@@ -387,8 +389,8 @@ def _sharing(p: Parser, t: str) -> Plan | None:
         relation, phrase = match.group(2), match.group(1)
     else:
         return None
-    who, _ = p.subject(phrase.replace("counting it too", ""))
-    who = Subject(kind=who.kind, name=who.name)
+    thing, _ = p.subject(phrase.replace("counting it too", ""))
+    thing = Subject(kind=thing.kind, name=thing.name)
     if re.search(r"\bhow many\b", t):
         operation, ask = "count-sharing", ""
     elif re.search(r"\btotal\b|\badd up\b|\btogether\b", t):
@@ -405,7 +407,7 @@ def _sharing(p: Parser, t: str) -> Plan | None:
         operation, ask = "list-sharing", ""
     return p.plan(
         operation,
-        who,
+        thing,
         ask,
         relation=relation,
         larger=larger(ask),
@@ -441,7 +443,7 @@ def singular(noun: str) -> str:
     return f"{head} {last}".strip()
 
 
-def _compare(p: Parser, t: str) -> Plan | None:
+def _compare(p: Parser, t: str) -> QuestionPlan | None:
     if not MASK.search(t) and " than " not in t:
         return None
     which = re.search(r"\bwhich(?: one)?\s+([a-z].+?),\s+(.+?) or (.+)$", t)
@@ -474,25 +476,25 @@ def _compare(p: Parser, t: str) -> Plan | None:
         )
     relation = re.search(rf"\bthe (.+?) of ({_M})", other)
     asked = re.sub(r"^\W*(?:is|are|does|do|did|has|have|was|were|would)\s+", "", asked.strip())
-    who, ask = p.subject(asked)
+    thing, ask = p.subject(asked)
     if relation:
-        path = (*who.path, relation.group(1))
-        ask = f"{ask} {who.tail.removeprefix(relation.group(1))}".strip()
+        path = (*thing.path, relation.group(1))
+        ask = f"{ask} {thing.tail.removeprefix(relation.group(1))}".strip()
         rival = p.option(relation.group(2))
         rival = Subject(kind=rival.kind, name=rival.name, path=(relation.group(1),))
         return p.plan(
-            "compare", Subject(kind=who.kind, name=who.name, path=path), ask, others=(rival,),
+            "compare", Subject(kind=thing.kind, name=thing.name, path=path), ask, others=(rival,),
             larger=larger(ask),
         )  # fmt: skip
     if not MASK.search(other):
         return None
     return p.plan(
-        "compare", Subject(kind=who.kind, name=who.name), ask or asked, others=(p.option(other),),
+        "compare", Subject(kind=thing.kind, name=thing.name), ask or asked, others=(p.option(other),),
         larger=larger(asked),
     )  # fmt: skip
 
 
-def _recognise(p: Parser, t: str) -> Plan | None:
+def _recognise(p: Parser, t: str) -> QuestionPlan | None:
     if re.search(r"\balphabet|\bsorted\b.*\bby (?:the )?name", t):
         return p.plan("first-name", Subject(kind=GROUP), "", needs_web=False)
     either = re.search(
@@ -533,9 +535,11 @@ def _recognise(p: Parser, t: str) -> Plan | None:
         r"|^what am i looking at|\bi'?m? (?:am )?looking at here, which\b|^who is this$",
         t, re.I,
     ):  # fmt: skip
-        who, _ = p.subject(t)
-        who = Subject(kind=who.kind if "that" in t else MAIN, name=who.name if "that" in t else "")
-        return p.plan("name", who, "", needs_web=False)
+        thing, _ = p.subject(t)
+        thing = Subject(
+            kind=thing.kind if "that" in t else MAIN, name=thing.name if "that" in t else ""
+        )
+        return p.plan("name", thing, "", needs_web=False)
     return None
 
 
@@ -548,7 +552,7 @@ def _count(word: str) -> int:
     return int(word) if word.isdigit() else words.index(word) if word in words else 0
 
 
-_RULES: tuple[Callable[[Parser, str], Plan | None], ...] = (
+_RULES: tuple[Callable[[Parser, str], QuestionPlan | None], ...] = (
     _premise, _days_ago, _percent, _against_past, _days_apart, _years_between, _convert, _budget,
     _times, _clock_questions, _enough, _difference, _the_one_that, _recognise, _sharing, _in_view, _compare,
 )  # fmt: skip

@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from mmrag.agents.grounded.plan import BESIDE, MAIN, NAMED, UNKNOWN, Plan, Subject
+from mmrag.agents.grounded.plan import BESIDE, MAIN, NAMED, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.statements import NAME
 from mmrag.agents.grounded.values import MONTHS, SPOKEN_UNITS, clock_in
 
@@ -36,6 +36,13 @@ _NOW = (
     ("today", re.compile(r"\b(?:today(?:'s)?|these days|tonight|this morning)\b", re.I)),
     ("current", re.compile(r"\b(?:currently|now|by now|this year|nowadays|at present)\b", re.I)),
 )
+_MONTH = "|".join(MONTHS)
+_DAY = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})(?: (?P<year>\d{{4}}))?"
+    rf"|\b(?P<month_>{_MONTH}) (?P<day_>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year_>\d{{4}}))?"
+)
+"""A day, before or after its month."""
+
 _UNIT_WORDS = "|".join(sorted(SPOKEN_UNITS, key=len, reverse=True))
 _SMALLER = re.compile(
     r"\b(?:less|fewer|fewest|least|lowest|lower|smaller|smallest|shorter|shortest|lighter|lightest"
@@ -85,7 +92,7 @@ class Talk(msgspec.Struct):
     """Names that the agent's own replies gave, the newest last."""
     guesses: frozenset[str] = frozenset()
     """Those of them that depend on what the thing in view is."""
-    open: Plan | None = None
+    open: QuestionPlan | None = None
     """The turn before, where it was not answered."""
     ask: str = ""
     noun: str = ""
@@ -139,14 +146,14 @@ class Parser:
             return self._after(Subject(kind=NAMED, name=name), text, named.start(), named.end())
         if deictic and (not pronoun or deictic.start() < pronoun.start() or deictic.group(2)):
             noun, end = _noun_after(deictic)
-            who = self._deictic(deictic.group(1).lower(), noun)
-            return self._after(who, text, deictic.start(), end)
+            thing = self._deictic(deictic.group(1).lower(), noun)
+            return self._after(thing, text, deictic.start(), end)
         if pronoun:
-            who = msgspec.structs.replace(self.talk.last, path=(), tail="")
+            thing = msgspec.structs.replace(self.talk.last, path=(), tail="")
             start, end = pronoun.span()
             if pronoun.group().lower() in ("its", "their", "his", "her"):
-                return self._possessed(who, text[:start], text[end:])
-            return self._after(who, text, start, end)
+                return self._possessed(thing, text[:start], text[end:])
+            return self._after(thing, text, start, end)
         return msgspec.structs.replace(self.talk.last, path=(), tail=""), text
 
     def _deictic(self, word: str, noun: str) -> Subject:
@@ -168,20 +175,20 @@ class Parser:
             )
         return self.talk.last
 
-    def _after(self, who: Subject, text: str, start: int, end: int) -> tuple[Subject, str]:
+    def _after(self, thing: Subject, text: str, start: int, end: int) -> tuple[Subject, str]:
         rest = text[end:]
         possessive = re.match(r"'s?\s+|'s?$", rest)
         before = text[:start]
         if possessive:
-            return self._possessed(who, before, rest[possessive.end() :])
+            return self._possessed(thing, before, rest[possessive.end() :])
         before = re.sub(r"\b(?:of|for|from|with|by|in|at|to|on)\s*$", "", before)
-        return who, f"{before.strip()} {rest.strip()}".strip(" ,")
+        return thing, f"{before.strip()} {rest.strip()}".strip(" ,")
 
-    def _possessed(self, who: Subject, before: str, after: str) -> tuple[Subject, str]:
+    def _possessed(self, thing: Subject, before: str, after: str) -> tuple[Subject, str]:
         parts = [p.strip(" ,") for p in re.split(r"'s?\s+", after)]
         return (
             msgspec.structs.replace(
-                who, path=tuple(parts[:-1]), tail=re.sub(r"\s+(?:is|are|was)$", "", parts[-1])
+                thing, path=tuple(parts[:-1]), tail=re.sub(r"\s+(?:is|are|was)$", "", parts[-1])
             ),
             before.strip(" ,"),
         )
@@ -198,11 +205,11 @@ class Parser:
 
     # -- forms
 
-    def lookup(self, text: str) -> Plan:
+    def lookup(self, text: str) -> QuestionPlan:
         """The plain form: an attribute of a subject, with relations between them."""
         when = self.when(text)
         bare, now = self.without_time(text)
-        who, rest = self.subject(bare)
+        thing, rest = self.subject(bare)
         ellipsis = re.fullmatch(r"(?:and )?(?:what|how) about", rest.strip()) or rest.strip() in (
             "and", "",
         )  # fmt: skip
@@ -210,20 +217,20 @@ class Parser:
         asks_noun = bool(_HEAD_NOUN.match(bare)) or bool(ellipsis)
         short = re.match(r"(?:and|(?:and )?what about)\s+the\s+(.+)$", bare)
         if short and not MASK.search(bare) and not re.search(r"\b(?:it|its|this|that)\b", bare):
-            who = msgspec.structs.replace(self.talk.last, path=(), tail=short.group(1))
+            thing = msgspec.structs.replace(self.talk.last, path=(), tail=short.group(1))
             ask, asks_noun = "", True
-        elif ellipsis and not who.tail and self.talk.ask:
+        elif ellipsis and not thing.tail and self.talk.ask:
             ask, asks_noun = self.talk.ask, False
-        if not who.tail:
-            who, ask, asks_noun = _of_phrase(who, ask, asks_noun)
+        if not thing.tail:
+            thing, ask, asks_noun = _of_phrase(thing, ask, asks_noun)
         elif asks_noun and not short:
             asks_noun = bool(
                 re.fullmatch(rf"(?:{_HEAD_NOUN.pattern})?(?: who| what)?", rest.strip(), re.I)
             )
-        return Plan(
+        return QuestionPlan(
             operation="lookup",
             question=self.full,
-            subject=who,
+            subject=thing,
             ask=_trim(ask),
             asks_noun=asks_noun,
             when=when,
@@ -242,18 +249,18 @@ class Parser:
     def when(self, text: str) -> str:
         """The past moment that a question names, as much of an ISO time as it says."""
         text = self.unmask(text).lower()
-        months = "|".join(MONTHS)
-        day = re.search(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({months})(?: (\d{{4}}))?", text)
+        day = _DAY.search(text)
         year_now = int(self.now[:4] or 2000)
         if day:
-            year = int(day.group(3) or year_now)
+            said = {name.rstrip("_"): value for name, value in day.groupdict().items() if value}
+            year, month = int(said.get("year", year_now)), MONTHS.index(said["month"]) + 1
             try:
-                date = dt.date(year, MONTHS.index(day.group(2)) + 1, int(day.group(1)))
+                date = dt.date(year, month, int(said["day"]))
             except ValueError:
                 return ""
             clock = clock_in(text[day.end() :])
             return f"{date}T{clock}" if clock else str(date)
-        month = re.search(rf"\b({months}) (\d{{4}})", text)
+        month = re.search(rf"\b({_MONTH}) (\d{{4}})", text)
         if month:
             return f"{month.group(2)}-{MONTHS.index(month.group(1)) + 1:02d}"
         year = re.search(r"\b(?:in|back in|since) (\d{4})\b", text)
@@ -261,10 +268,9 @@ class Parser:
 
     def without_time(self, text: str) -> tuple[str, str]:
         """The text without its time words, and how fresh the answer has to be."""
-        months = "|".join(MONTHS)
         text = re.sub(
             rf"\b(?:since|than|from|in|on|compared with)?\s*(?:on|in)?\s*(?:the )?"
-            rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{months})(?: \d{{4}})?|\b(?:{months}) \d{{4}})"
+            rf"(?:{_DAY.pattern}|\b(?:{_MONTH}) \d{{4}})"
             r"(?: at [\d:]+ ?(?:am|pm)?)?(?:\s+(?:un)?to\b(?=\s+now|$))?",
             "", text, flags=re.I,
         )  # fmt: skip
@@ -273,22 +279,22 @@ class Parser:
                 return " ".join(_NOW_ALL.sub("", text).split()), name
         return text, ""
 
-    def plan(self, operation: str, who: Subject, ask: str, **more: object) -> Plan:
+    def plan(self, operation: str, thing: Subject, ask: str, **more: object) -> QuestionPlan:
         """A plan of some operation, with what the whole question says about time."""
         bare, now = self.without_time(ask)
         fields: dict[str, object] = {
             "operation": operation,
             "question": self.full,
-            "subject": who,
+            "subject": thing,
             "ask": _trim(bare),
             "now": self.without_time(self.masked)[1] or now,
             "when": self.when(self.masked),
             "noun": self.kind_noun(),
             **more,
         }
-        return msgspec.convert(fields, Plan)
+        return msgspec.convert(fields, QuestionPlan)
 
-    def measured(self, operation: str, text: str, **more: object) -> Plan:
+    def measured(self, operation: str, text: str, **more: object) -> QuestionPlan:
         """A look-up with something to be done to its result."""
         inner = self.lookup(text)
         return self.plan(
@@ -353,15 +359,15 @@ def _trim(text: str) -> str:
     return " ".join(text.split()).strip(" ,")
 
 
-def _of_phrase(who: Subject, ask: str, asks_noun: bool) -> tuple[Subject, str, bool]:
+def _of_phrase(thing: Subject, ask: str, asks_noun: bool) -> tuple[Subject, str, bool]:
     """ "what's the temperature in it": the noun stands before the subject."""
     match = re.match(
         r"(?:and\s+)?(?:what(?:'s| is| was| are)|tell me|can you tell me)\s+(?:the\s+)?(?!\w+ing\b)(.+?)(?:\s+of|\s+in)?$",
         ask,
     )
     if match and asks_noun:
-        return msgspec.structs.replace(who, tail=match.group(1)), "", True
-    return who, ask, False
+        return msgspec.structs.replace(thing, tail=match.group(1)), "", True
+    return thing, ask, False
 
 
 def larger(text: str) -> bool:

@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.extractive import ExtractiveReader
-from mmrag.agents.grounded.plan import Plan
-from mmrag.agents.grounded.remembering import Lately
+from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Finding, Scene
 
 _SEARCHES_BESIDES = 3
 """Most web queries for a candidate that is not the likeliest."""
 
-Known = Lately[tuple[str, ...], tuple[bool | None]]
+Known = RecentResults[tuple[str, ...], tuple[bool | None]]
 """What was found out of candidates, by picture, time, candidate, way of asking and question."""
 
 
@@ -41,18 +41,18 @@ class Inquiry:
         self._picture = picture
         self._now = now
 
-    def read(self, plan: Plan, seen: Scene) -> Finding | None:
+    def read(self, plan: QuestionPlan, seen: Scene) -> Finding | None:
         """The answer to the question at hand where the main thing of a scene is the one in view."""
         finding, desk = self._find(plan, seen, not self.desks)
         self.desks.append(desk)
         return finding
 
-    def answers(self, plan: Plan, seen: Scene, is_likeliest: bool) -> bool:
+    def answers(self, plan: QuestionPlan, seen: Scene, is_likeliest: bool) -> bool:
         """Whether an earlier question has an answer there."""
         known = self._known.get(self._key(plan, seen, str(is_likeliest)))
         return bool(known[0]) if known else self._find(plan, seen, is_likeliest)[0] is not None
 
-    def holds(self, claim: Plan, seen: Scene) -> bool | None:
+    def holds(self, claim: QuestionPlan, seen: Scene) -> bool | None:
         """Whether a premise is true there; None where nothing is known of it."""
         key = self._key(claim, seen, "claim")
         known = self._known.get(key)
@@ -61,7 +61,9 @@ class Inquiry:
             self._known.put(key, known)
         return known[0]
 
-    def _find(self, plan: Plan, seen: Scene, is_likeliest: bool) -> tuple[Finding | None, Desk]:
+    def _find(
+        self, plan: QuestionPlan, seen: Scene, is_likeliest: bool
+    ) -> tuple[Finding | None, Desk]:
         desk = self._desk()
         if not is_likeliest:
             desk.also(_SEARCHES_BESIDES)
@@ -69,6 +71,6 @@ class Inquiry:
         self._known.put(self._key(plan, seen, str(is_likeliest)), (finding is not None,))
         return finding, desk
 
-    def _key(self, plan: Plan, seen: Scene, how: str) -> tuple[str, ...]:
+    def _key(self, plan: QuestionPlan, seen: Scene, how: str) -> tuple[str, ...]:
         name = seen.main.name if seen.main else ""
         return (self._picture, str(self._now), name, how, repr(plan))

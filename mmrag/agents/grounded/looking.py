@@ -8,12 +8,12 @@ from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.ocr import Line, Reads, blocks
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.picture import estimate_quality, restore
-from mmrag.agents.grounded.remembering import Lately
+from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.tracing import Trace
 from mmrag.images import LazyImage
-from mmrag.protocols import ImageSearch, Resources
-from mmrag.records import Evidence
+from mmrag.protocols import ImageSearch, RegionImageSearch, Resources, WholeImageSearch
+from mmrag.records import Evidence, Query
 
 _HITS = 100
 """More than are shown anybody: the wearer's word for the thing sifts them."""
@@ -32,12 +32,15 @@ class Looker:
         self._web = resources.web_search if parts.on("web") else None
         self._parts = parts
         self._ocr = ocr
-        self._seen: Lately[str, Scene] = Lately(_KEPT)
+        self._seen: RecentResults[str, Scene] = RecentResults(_KEPT)
 
-    def look(self, image: LazyImage, trace: Trace, noun: str = "") -> Scene:
-        """What is in view; `noun` is what the wearer calls it."""
+    def look(self, query: Query, trace: Trace, noun: str = "") -> Scene:
+        """What is in view; `noun` is what the wearer calls it. Without a picture nothing is."""
+        image = query.image
+        if image is None:
+            return Scene()
         with trace.step("picture") as step:
-            known = self._seen.get(image.sha256)
+            known = self._seen.get(query.scope)
             step.info["remembered"] = known is not None
             seen = known or self._look(image, trace)
             scene = prefer_kind(seen, noun) if self._parts.on("entity") else seen
@@ -47,7 +50,7 @@ class Looker:
                 step.info["from"] = scene.main.source
             step.info["beside"] = [c.name for c in scene.beside]
             step.info["printed"] = list(scene.printed[:6])
-        self._seen.put(image.sha256, seen)
+        self._seen.put(query.scope, seen)
         return scene
 
     def _look(self, image: LazyImage, trace: Trace) -> Scene:
@@ -101,12 +104,11 @@ class Looker:
 
 def _way(search: ImageSearch, parts: Parts) -> _Search:
     """The way to search that the parts ask for, where the search offers it."""
-    name = "search_images"
     if not parts.on("regions"):
-        name = "search_whole"
-    elif not parts.on("geometry"):
-        name = "search_regions"
-    return getattr(search, name, search.search_images)
+        return search.search_whole if isinstance(search, WholeImageSearch) else search.search_images
+    if not parts.on("geometry") and isinstance(search, RegionImageSearch):
+        return search.search_regions
+    return search.search_images
 
 
 def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
@@ -114,7 +116,7 @@ def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
     shown = kg_entities(hits)
     printed = [line.text for group in blocks(lines) for line in group]
     names = list(dict.fromkeys(e.text for e in shown if e.text)) or printed[:1]
-    people = [
+    candidates = [
         Candidate(
             name=n, confidence=1.0, source="image-kg",
             evidence=tuple(e for e in shown if e.text == n)[:3],
@@ -122,8 +124,8 @@ def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
         for n in names[:4]
     ]  # fmt: skip
     return Scene(
-        main=people[0] if people else None,
-        beside=tuple(people[1:]),
+        main=candidates[0] if candidates else None,
+        beside=tuple(candidates[1:]),
         printed=tuple(printed[:20]),
         evidence=tuple(shown),
     )

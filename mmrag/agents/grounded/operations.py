@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from mmrag.agents.grounded.plan import NAMED, Plan, Subject
+from mmrag.agents.grounded.plan import NAMED, QuestionPlan, Subject
 from mmrag.agents.grounded.reader import Found, Reading, finding
 from mmrag.agents.grounded.scene import Candidate, Finding
 from mmrag.agents.grounded.statements import Statement, fold
@@ -33,19 +33,19 @@ _READABLE = 0.5
 """How often the largest print that no search knows is all of a name."""
 
 
-def _lookup(r: Reading, plan: Plan) -> Finding | None:
+def _lookup(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None:
         return None
     return finding(_say(found.value), plan.operation, found)
 
 
-def _name(r: Reading, plan: Plan) -> Finding | None:
-    people = r.entities(plan.subject)
-    return _seen(people[0].name, plan, people[:1]) if people else None
+def _name(r: Reading, plan: QuestionPlan) -> Finding | None:
+    candidates = r.entities(plan.subject)
+    return _seen(candidates[0].name, plan, candidates[:1]) if candidates else None
 
 
-def _print(r: Reading, plan: Plan) -> Finding | None:
+def _print(r: Reading, plan: QuestionPlan) -> Finding | None:
     main = r.scene.main
     if main is not None and main.source in ("ocr", "both"):
         return _seen(main.name, plan, [main])
@@ -55,14 +55,14 @@ def _print(r: Reading, plan: Plan) -> Finding | None:
     return _seen(printed[0], plan, [], _READABLE) if printed else None
 
 
-def _small_print(r: Reading, plan: Plan) -> Finding | None:
+def _small_print(r: Reading, plan: QuestionPlan) -> Finding | None:
     known = {fold(c.name) for c in (r.scene.main, *r.scene.beside) if c}
     run_on = "".join(known).replace(" ", "")
     lines = [t for t in r.scene.printed if fold(t).replace(" ", "") not in run_on]
     return _seen(lines[0], plan, [], 0.6 if len(lines) == 1 else 0.4) if lines else None
 
 
-def _initials(r: Reading, plan: Plan) -> Finding | None:
+def _initials(r: Reading, plan: QuestionPlan) -> Finding | None:
     main = r.scene.main
     if main is None:
         return None
@@ -70,14 +70,14 @@ def _initials(r: Reading, plan: Plan) -> Finding | None:
     return _seen(". ".join(letters) + ".", plan, [main])
 
 
-def _is_name(r: Reading, plan: Plan) -> Finding | None:
+def _is_name(r: Reading, plan: QuestionPlan) -> Finding | None:
     main = r.scene.main
     if main is None or not plan.options:
         return None
     return _seen("Yes" if fold(main.name) == fold(plan.options[0]) else "No", plan, [main])
 
 
-def _choose_name(r: Reading, plan: Plan) -> Finding | None:
+def _choose_name(r: Reading, plan: QuestionPlan) -> Finding | None:
     main = r.scene.main
     if main is None:
         return None
@@ -89,14 +89,14 @@ def _choose_name(r: Reading, plan: Plan) -> Finding | None:
     return _seen(ranked[0].name, plan, ranked[:1], 0.5) if ranked else None
 
 
-def _first_name(r: Reading, plan: Plan) -> Finding | None:
+def _first_name(r: Reading, plan: QuestionPlan) -> Finding | None:
     group = r.entities(msgspec.structs.replace(plan.subject, kind="group"))
     if len(group) < 2:
         return None
     return _seen(min((c.name for c in group), key=str.casefold), plan, group)
 
 
-def _compare(r: Reading, plan: Plan) -> Finding | None:
+def _compare(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _both(r, plan)
     if pair is None:
         return None
@@ -105,7 +105,7 @@ def _compare(r: Reading, plan: Plan) -> Finding | None:
     return finding("Yes" if sign > 0 else "No", "compare", a, b, luck=_EVEN)
 
 
-def _choose(r: Reading, plan: Plan) -> Finding | None:
+def _choose(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _both(r, plan)
     if pair is None:
         return None
@@ -116,17 +116,17 @@ def _choose(r: Reading, plan: Plan) -> Finding | None:
     return finding(chosen, "choose", a, b, luck=luck)
 
 
-def _choose_then(r: Reading, plan: Plan) -> Finding | None:
+def _choose_then(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _both(r, plan)
     if pair is None or plan.inner is None:
         return None
     side = 0 if _order(*pair, plan) > 0 else 1
-    who = (r.entities(plan.subject) if side == 0 else r.entities(plan.others[0]))[0]
-    found = r.of_entity(plan.inner, who, plan.inner.subject)
+    thing = (r.entities(plan.subject) if side == 0 else r.entities(plan.others[0]))[0]
+    found = r.of_entity(plan.inner, thing, plan.inner.subject)
     return finding(_say(found.value), "choose", *pair, found) if found else None
 
 
-def _difference(r: Reading, plan: Plan) -> Finding | None:
+def _difference(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _both(r, plan)
     if pair is None:
         return None
@@ -136,7 +136,7 @@ def _difference(r: Reading, plan: Plan) -> Finding | None:
     return finding(say_number(gap, unit, _digits(a, b)), plan.operation, a, b)
 
 
-def _days_apart(r: Reading, plan: Plan) -> Finding | None:
+def _days_apart(r: Reading, plan: QuestionPlan) -> Finding | None:
     a = r.resolve(plan)
     b = r.resolve(plan, _with_tail(plan, 0)) if a else None
     if a is None or b is None or not (a.value.iso and b.value.iso):
@@ -145,22 +145,22 @@ def _days_apart(r: Reading, plan: Plan) -> Finding | None:
     return finding(say_number(abs((x - y).days), "days"), plan.operation, a, b)
 
 
-def _years_between(r: Reading, plan: Plan) -> Finding | None:
+def _years_between(r: Reading, plan: QuestionPlan) -> Finding | None:
     end = r.resolve(plan)
     start = r.resolve(plan.inner) if plan.inner else None
     if start is None and plan.inner is not None:  # "birth year" is told by a date of birth
         tail = plan.inner.subject.tail.replace(" year", " date").replace(
             "birth date", "date of birth"
         )
-        who = msgspec.structs.replace(plan.inner.subject, tail=tail)
-        start = r.resolve(msgspec.structs.replace(plan.inner, subject=who))
+        thing = msgspec.structs.replace(plan.inner.subject, tail=tail)
+        start = r.resolve(msgspec.structs.replace(plan.inner, subject=thing))
     x, y = (_year(end), _year(start)) if end and start else (None, None)
     if end is None or start is None or x is None or y is None:
         return None
     return finding(say_number(abs(x - y), "years"), plan.operation, end, start)
 
 
-def _convert(r: Reading, plan: Plan) -> Finding | None:
+def _convert(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or found.value.number is None:
         return None
@@ -172,7 +172,7 @@ def _convert(r: Reading, plan: Plan) -> Finding | None:
     return finding(say_number(value, plan.unit, digits), plan.operation, found)
 
 
-def _fits(r: Reading, plan: Plan) -> Finding | None:
+def _fits(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or not found.value.number or plan.amount is None:
         return None
@@ -180,7 +180,7 @@ def _fits(r: Reading, plan: Plan) -> Finding | None:
     return finding(f"{times:,}", plan.operation, found) if times >= 0 else None
 
 
-def _times(r: Reading, plan: Plan) -> Finding | None:
+def _times(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or found.value.number is None or plan.amount is None:
         return None
@@ -188,7 +188,7 @@ def _times(r: Reading, plan: Plan) -> Finding | None:
     return finding(say_number(value, found.value.unit, found.value.digits), plan.operation, found)
 
 
-def _enough(r: Reading, plan: Plan) -> Finding | None:
+def _enough(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or found.value.number is None or plan.amount is None:
         return None
@@ -196,7 +196,7 @@ def _enough(r: Reading, plan: Plan) -> Finding | None:
     return finding("Yes" if yes else "No", plan.operation, found, luck=_EVEN)
 
 
-def _against_past(r: Reading, plan: Plan) -> Finding | None:
+def _against_past(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _now_and_then(r, plan)
     if pair is None:
         return None
@@ -206,7 +206,7 @@ def _against_past(r: Reading, plan: Plan) -> Finding | None:
     return finding(said, plan.operation, now, then, luck=_EVEN)
 
 
-def _percent(r: Reading, plan: Plan) -> Finding | None:
+def _percent(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _now_and_then(r, plan)
     if pair is None or not _number(pair[1]):
         return None
@@ -215,8 +215,10 @@ def _percent(r: Reading, plan: Plan) -> Finding | None:
     return finding(say_number(change, "%", 1), plan.operation, now, then)
 
 
-def _over_days(pick: Callable[[list[float]], float]) -> Callable[[Reading, Plan], Finding | None]:
-    def run(r: Reading, plan: Plan) -> Finding | None:
+def _over_days(
+    pick: Callable[[list[float]], float],
+) -> Callable[[Reading, QuestionPlan], Finding | None]:
+    def run(r: Reading, plan: QuestionPlan) -> Finding | None:
         if not r.now or not plan.amount:
             return None
         today = dt.date.fromisoformat(r.now[:10])
@@ -237,7 +239,7 @@ def _over_days(pick: Callable[[list[float]], float]) -> Callable[[Reading, Plan]
     return run
 
 
-def _in_time(r: Reading, plan: Plan) -> Finding | None:
+def _in_time(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or found.value.kind != "clock":
         return None
@@ -245,7 +247,7 @@ def _in_time(r: Reading, plan: Plan) -> Finding | None:
     return finding("Yes" if still == plan.larger else "No", plan.operation, found, luck=_EVEN)
 
 
-def _minutes_left(r: Reading, plan: Plan) -> Finding | None:
+def _minutes_left(r: Reading, plan: QuestionPlan) -> Finding | None:
     found = r.resolve(plan)
     if found is None or found.value.kind != "clock" or len(r.now) < 16:
         return None
@@ -255,16 +257,17 @@ def _minutes_left(r: Reading, plan: Plan) -> Finding | None:
     )
 
 
-def _group(r: Reading, plan: Plan) -> list[tuple[Candidate, Found]] | None:
-    people = r.entities(plan.subject)
+def _group(r: Reading, plan: QuestionPlan) -> list[tuple[Candidate, Found]] | None:
+    candidates = r.entities(plan.subject)
     found = [
-        (c, r.of_entity(plan, c, msgspec.structs.replace(plan.subject, path=()))) for c in people
+        (c, r.of_entity(plan, c, msgspec.structs.replace(plan.subject, path=())))
+        for c in candidates
     ]
     known = [(c, f) for c, f in found if f is not None and _is_number(f)]
-    return known if len(known) == len(people) and len(known) > 1 else None
+    return known if len(known) == len(candidates) and len(known) > 1 else None
 
 
-def _extreme(r: Reading, plan: Plan) -> Finding | None:
+def _extreme(r: Reading, plan: QuestionPlan) -> Finding | None:
     group = _group(r, plan)
     if not group:
         return None
@@ -272,7 +275,7 @@ def _extreme(r: Reading, plan: Plan) -> Finding | None:
     return finding(best[0].name, plan.operation, *(f for _, f in group))
 
 
-def _filter(r: Reading, plan: Plan) -> Finding | None:
+def _filter(r: Reading, plan: QuestionPlan) -> Finding | None:
     group = _group(r, plan)
     if not group or plan.amount is None:
         return None
@@ -282,7 +285,7 @@ def _filter(r: Reading, plan: Plan) -> Finding | None:
     return finding(say_list(chosen), plan.operation, *(f for _, f in group)) if chosen else None
 
 
-def _sum(r: Reading, plan: Plan) -> Finding | None:
+def _sum(r: Reading, plan: QuestionPlan) -> Finding | None:
     group = _group(r, plan)
     if not group:
         return None
@@ -295,11 +298,11 @@ def _sum(r: Reading, plan: Plan) -> Finding | None:
     return finding(text, plan.operation, *(f for _, f in group))
 
 
-def _sharing(r: Reading, plan: Plan) -> Finding | None:
-    people = r.entities(plan.subject)
-    if not people:
+def _sharing(r: Reading, plan: QuestionPlan) -> Finding | None:
+    candidates = r.entities(plan.subject)
+    if not candidates:
         return None
-    me = people[0]
+    me = candidates[0]
     owner = r.attribute(me.name, plan.relation, plan, is_noun=True, names=True)
     if owner is None:
         return None
@@ -341,7 +344,7 @@ def _sharing(r: Reading, plan: Plan) -> Finding | None:
     )
 
 
-def _premise(r: Reading, plan: Plan) -> Finding | None:
+def _premise(r: Reading, plan: QuestionPlan) -> Finding | None:
     """Check what the question takes for granted before answering it."""
     actual = r.resolve(plan)
     answer = OPERATIONS[plan.inner.operation](r, plan.inner) if plan.inner else None
@@ -358,7 +361,7 @@ def is_so(actual: Value, claim: str) -> bool:
     return _same(actual, read_value(claim))
 
 
-def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
+def _both(r: Reading, plan: QuestionPlan) -> tuple[Found, Found] | None:
     if not plan.others:
         return None
     a = r.resolve(plan)
@@ -368,27 +371,27 @@ def _both(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
     return (a, b) if a.noun == b.noun else _of_one_noun(r, plan, a, b)
 
 
-def _of_one_noun(r: Reading, plan: Plan, a: Found, b: Found) -> tuple[Found, Found] | None:
+def _of_one_noun(r: Reading, plan: QuestionPlan, a: Found, b: Found) -> tuple[Found, Found] | None:
     """Two things compared by one and the same attribute: the one that fits better."""
     sides = (plan.subject, _with_tail(plan, 0))
     for mine, other, side in sorted(((a, b, 1), (b, a, 0)), key=lambda s: -s[0].match):
         if other.steps != 1:
             continue
         asked = msgspec.structs.replace(plan, ask="", asks_noun=True)
-        who = msgspec.structs.replace(sides[side], path=(), tail=mine.noun)
-        again = r.resolve(asked, who)
+        thing = msgspec.structs.replace(sides[side], path=(), tail=mine.noun)
+        again = r.resolve(asked, thing)
         if again is not None and again.noun == mine.noun:
             again = msgspec.structs.replace(again, match=mine.match, margin=mine.margin)
             return (mine, again) if side else (again, mine)
     return (a, b) if a.value.unit == b.value.unit and a.value.kind == b.value.kind else None
 
 
-def _with_tail(plan: Plan, index: int) -> Subject:
+def _with_tail(plan: QuestionPlan, index: int) -> Subject:
     other = plan.others[index]
     return msgspec.structs.replace(other, tail=other.tail or plan.subject.tail)
 
 
-def _now_and_then(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
+def _now_and_then(r: Reading, plan: QuestionPlan) -> tuple[Found, Found] | None:
     now = r.resolve(msgspec.structs.replace(plan, when="", now=plan.now or "current"))
     then = r.resolve(plan) if now else None
     if now is None or then is None or not (_is_number(now) and _is_number(then)):
@@ -398,12 +401,12 @@ def _now_and_then(r: Reading, plan: Plan) -> tuple[Found, Found] | None:
     return now, then
 
 
-def _entity_name(r: Reading, plan: Plan, side: int) -> str:
+def _entity_name(r: Reading, plan: QuestionPlan, side: int) -> str:
     subject = plan.subject if side == 0 else plan.others[0]
     return r.entities(subject)[0].name
 
 
-def _order(a: Found, b: Found, plan: Plan) -> int:
+def _order(a: Found, b: Found, plan: QuestionPlan) -> int:
     """1 when the first wins. "Older" and "newer" turn round what a year says."""
     larger = plan.larger
     if a.value.kind in ("year", "date") and any(
@@ -445,17 +448,19 @@ def _say(value: Value) -> str:
     return say_list(value.items) if value.kind == "list" else value.text
 
 
-def _seen(text: str, plan: Plan, people: list[Candidate], confidence: float = 1.0) -> Finding:
+def _seen(
+    text: str, plan: QuestionPlan, candidates: list[Candidate], confidence: float = 1.0
+) -> Finding:
     return Finding(
         text=text,
         operation=plan.operation,
-        recognition=min((confidence, *(c.confidence for c in people))),
+        recognition=min((confidence, *(c.confidence for c in candidates))),
         support=0.5,
-        citations=tuple(e.id for c in people for e in c.evidence[:1])[:3],
+        citations=tuple(e.id for c in candidates for e in c.evidence[:1])[:3],
     )
 
 
-OPERATIONS: dict[str, Callable[[Reading, Plan], Finding | None]] = {
+OPERATIONS: dict[str, Callable[[Reading, QuestionPlan], Finding | None]] = {
     "lookup": _lookup, "name": _name, "print": _print, "small-print": _small_print,
     "initials": _initials, "is-name": _is_name, "choose-name": _choose_name,
     "first-name": _first_name, "compare": _compare, "choose": _choose, "choose-then": _choose_then,

@@ -20,7 +20,7 @@ class Subject(Record, frozen=True, kw_only=True):
     """Words after the last possessive: a relation, an attribute, or one after the other."""
 
 
-class Plan(Record, frozen=True, kw_only=True):
+class QuestionPlan(Record, frozen=True, kw_only=True):
     """The question taken apart. The reader needs nothing else of it."""
 
     operation: str
@@ -49,7 +49,7 @@ class Plan(Record, frozen=True, kw_only=True):
     noun: str = ""
     """What kind of thing the question calls its subject."""
     needs_web: bool = True
-    inner: Plan | None = None
+    inner: QuestionPlan | None = None
     """The question behind a premise or a condition."""
-    whom: Plan | None = None
+    whom: QuestionPlan | None = None
     """The question before, which was not answered and would have named an unknown subject."""

@@ -11,7 +11,7 @@ import re
 
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.matching import Match, Matcher
-from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, UNKNOWN, Plan, Subject
+from mmrag.agents.grounded.plan import BESIDE, GROUP, NAMED, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import Statement, fold
 from mmrag.agents.grounded.values import Value
@@ -72,13 +72,13 @@ class Reading:
         main = [self.scene.main] if self.scene.main else []
         return [*main, *self.scene.beside] if subject.kind == GROUP else main
 
-    def resolve(self, plan: Plan, subject: Subject | None = None) -> Found | None:
+    def resolve(self, plan: QuestionPlan, subject: Subject | None = None) -> Found | None:
         """The attribute that a plan asks of its (or another) subject."""
-        who = subject or plan.subject
-        people = self.entities(who) if who.kind != UNKNOWN else self.unnamed(plan)
-        return self.of_entity(plan, people[0], who) if people else None
+        thing = subject or plan.subject
+        candidates = self.entities(thing) if thing.kind != UNKNOWN else self.unnamed(plan)
+        return self.of_entity(plan, candidates[0], thing) if candidates else None
 
-    def unnamed(self, plan: Plan) -> list[Candidate]:
+    def unnamed(self, plan: QuestionPlan) -> list[Candidate]:
         """ "That town" after a question that was not answered: the thing in view where it is one,
         or else what the answer would have been."""
         main = self.scene.main
@@ -93,12 +93,12 @@ class Reading:
             return []
         return [Candidate(name=found.value.text, confidence=found.recognition, source="question")]
 
-    def of_entity(self, plan: Plan, entity: Candidate, who: Subject) -> Found | None:
+    def of_entity(self, plan: QuestionPlan, entity: Candidate, thing: Subject) -> Found | None:
         """Follow the relations from an entity, then look the attribute up."""
         name = entity.name
         start = Value(kind="name", text=name)
         trail = Found(value=start, noun="", recognition=entity.confidence, steps=0)
-        path, tail, ask = list(who.path), who.tail, plan.ask
+        path, tail, ask = list(thing.path), thing.tail, plan.ask
         if path and plan.asks_noun:
             whole = "'s ".join([*path, tail])
             known = self.desk.about(name, whole)
@@ -127,7 +127,7 @@ class Reading:
         return _joined(trail, found) if found else None
 
     def attribute(
-        self, name: str, asked: str, plan: Plan, *, is_noun: bool, names: bool = False
+        self, name: str, asked: str, plan: QuestionPlan, *, is_noun: bool, names: bool = False
     ) -> Found | None:
         """One attribute of a named entity, as of the time that the plan asks about."""
         statements = [s for s in self.desk.about(name, asked) if fold(s.value.text) != fold(name)]
@@ -147,11 +147,11 @@ class Reading:
         chosen = [s for s in statements if _noun_key(s.noun) == match.noun]
         return self._decide(chosen, plan, match.score, match.margin)
 
-    def decide(self, statements: list[Statement], noun: str, plan: Plan) -> Found | None:
+    def decide(self, statements: list[Statement], noun: str, plan: QuestionPlan) -> Found | None:
         """What statements say of one noun phrase, as of the time that the plan asks about."""
         return self._decide([s for s in statements if _noun_key(s.noun) == noun], plan, 1.0, 1.0)
 
-    def _time_bonus(self, statements: list[Statement], plan: Plan) -> dict[str, float]:
+    def _time_bonus(self, statements: list[Statement], plan: QuestionPlan) -> dict[str, float]:
         """Values that carry a date are what "today" asks for."""
         dated = {_noun_key(s.noun) for s in statements if s.is_dated}
         wants = plan.now in ("today", "real-time") or bool(plan.when)
@@ -178,7 +178,7 @@ class Reading:
         return "", tail
 
     def _decide(
-        self, statements: list[Statement], plan: Plan, match: float, margin: float
+        self, statements: list[Statement], plan: QuestionPlan, match: float, margin: float
     ) -> Found | None:
         target = _midst(plan.when) or self.now
         dated = [s for s in statements if s.is_dated and s.date]

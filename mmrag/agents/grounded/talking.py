@@ -7,7 +7,7 @@ import re
 from mmrag.agents.format import is_refusal
 from mmrag.agents.grounded.forms import plan_question, singular
 from mmrag.agents.grounded.grammar import Talk
-from mmrag.agents.grounded.plan import MAIN, NAMED, UNKNOWN, Plan, Subject
+from mmrag.agents.grounded.plan import MAIN, NAMED, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.statements import NAME
 from mmrag.records import History, Query
 
@@ -17,32 +17,32 @@ def follow(history: History, now: str | None) -> Talk:
     return replay(history, now)[0]
 
 
-def replay(history: History, now: str | None) -> tuple[Talk, list[Plan]]:
+def replay(history: History, now: str | None) -> tuple[Talk, list[QuestionPlan]]:
     """The talk so far, and what each of the wearer's questions was taken for."""
-    talk, plans = Talk(), list[Plan]()
+    talk, plans = Talk(), list[QuestionPlan]()
     for exchange in history:
         plans.append(plan_question(exchange.query, talk, now))
         talk = after(talk, plans[-1], exchange.reply)
     return talk, plans
 
 
-def after(talk: Talk, plan: Plan, reply: str) -> Talk:
+def after(talk: Talk, plan: QuestionPlan, reply: str) -> Talk:
     """The talk one turn on."""
     inner = plan.inner if plan.operation == "premise" and plan.inner else plan
-    who = inner.subject
+    thing = inner.subject
     last = Subject(
-        kind=who.kind if who.kind in (MAIN, NAMED, UNKNOWN) else MAIN,
-        name=who.name,
-        is_guess=who.is_guess,
+        kind=thing.kind if thing.kind in (MAIN, NAMED, UNKNOWN) else MAIN,
+        name=thing.name,
+        is_guess=thing.is_guess,
     )
     name = reply_name(reply, plan.question)
-    is_guess = bool(name) and (who.kind != NAMED or who.is_guess)
+    is_guess = bool(name) and (thing.kind != NAMED or thing.is_guess)
     return Talk(
         last=last,
         answers=(*talk.answers, name) if name else talk.answers,
         guesses=talk.guesses | {name} if is_guess else talk.guesses,
         open=inner if is_refusal(reply) else None,
-        ask=" ".join([*who.path, who.tail or inner.ask]) if who.tail else inner.ask,
+        ask=" ".join([*thing.path, thing.tail or inner.ask]) if thing.tail else inner.ask,
         noun=plan.noun,
         failed=is_refusal(reply),
     )

@@ -1,8 +1,9 @@
 """Which thing is in view, weighed once more by what was said and by what can be answered.
 
 Where likeness alone names the thing, the likeliest is often not the right one, but the right one
-is mostly among the next few. What the wearer says of it tells them apart (`told`), and an answer on
-which several of them agree does not depend on which of them it is (`agreed`).
+is mostly among the next few. What the wearer says of it tells them apart (`weigh_by_talk`), and an
+answer on which several of them agree does not depend on which of them it is
+(`find_agreed_answer`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from mmrag.agents.grounded.entities import elsewhere
-from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, Plan
+from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, QuestionPlan
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import fold
 from mmrag.agents.grounded.values import read_value
@@ -41,11 +42,11 @@ _ANSWERS, _SILENT = 1.35, 0.2
 """Odds of a candidate for which the question has an answer, and of one for which it has none."""
 
 
-def told(
+def weigh_by_talk(
     scene: Scene,
-    plans: Sequence[Plan],
-    holds: Callable[[Plan, Scene], bool | None],
-    answers: Callable[[Plan, Scene, bool], bool] | None = None,
+    plans: Sequence[QuestionPlan],
+    holds: Callable[[QuestionPlan, Scene], bool | None],
+    answers: Callable[[QuestionPlan, Scene, bool], bool] | None = None,
 ) -> Scene:
     """The scene after all that the wearer has said of the thing in view; the last plan is the
     question at hand.
@@ -56,30 +57,30 @@ def told(
     """
     if not _is_open(scene):
         return scene
-    people = list(scene.alike)
-    odds = [c.confidence for c in people]
+    candidates = list(scene.alike)
+    odds = [c.confidence for c in candidates]
     claims = [p for p in plans if p.operation == "premise" and p.subject.kind == MAIN]
     for plan in plans:
-        for i, candidate in enumerate(people):
+        for i, candidate in enumerate(candidates):
             odds[i] *= _heard(candidate.name, plan)
     for claim in claims:
         for i in _worth(odds):
-            true = holds(claim, _seen_as(scene, people[i]))
+            true = holds(claim, _seen_as(scene, candidates[i]))
             if true is not None:
                 odds[i] *= _MATCHES if true else _DIFFERS
-    heard: list[Plan] = []
+    heard: list[QuestionPlan] = []
     for plan in plans[:-1]:
         if answers is None or not _is_about_main(plan) or plan in (plans[-1], *heard):
             continue
         heard.append(plan)
         for n, i in enumerate(_worth(odds)):
-            has = answers(plan, _seen_as(scene, people[i]), n == 0)
+            has = answers(plan, _seen_as(scene, candidates[i]), n == 0)
             odds[i] *= _ANSWERS if has else _SILENT
-    return _ranked(scene, people, odds)
+    return _ranked(scene, candidates, odds)
 
 
-def agreed(
-    scene: Scene, plan: Plan, read: Callable[[Scene], Finding | None]
+def find_agreed_answer(
+    scene: Scene, plan: QuestionPlan, read: Callable[[Scene], Finding | None]
 ) -> tuple[Finding | None, list[tuple[str, str]]]:
     """The answer that the likeliest candidates give together, and what each of them gave."""
     if not _is_open(scene) or not _is_about_main(plan):
@@ -98,7 +99,7 @@ def agreed(
     said = [(scene.alike[i].name, one.text if one else "") for i, one in found.items()]
     if not groups:
         return None, said
-    mass = {key: sum(odds[i] for i in who) / total for key, who in groups.items()}
+    mass = {key: sum(odds[i] for i in members) / total for key, members in groups.items()}
     best = max(mass, key=lambda key: (mass[key], -groups[key][0]))
     winner = found[groups[best][0]]
     assert winner is not None
@@ -106,7 +107,7 @@ def agreed(
     luck = winner.luck
     if luck:  # what the other candidates answer tells what things of this kind mostly do
         unread = max(0.0, 1.0 - sum(mass.values()))
-        share = (len(groups[best]) + 1) / (sum(len(who) for who in groups.values()) + 2)
+        share = (len(groups[best]) + 1) / (sum(len(members) for members in groups.values()) + 2)
         luck = round(unread * share / (1 - chance), 4)
     return msgspec.structs.replace(winner, recognition=chance, luck=luck), said
 
@@ -116,7 +117,7 @@ def _is_open(scene: Scene) -> bool:
     return len(scene.alike) > 1 and scene.main is not None and scene.main.source == "image-kg"
 
 
-def _is_about_main(plan: Plan) -> bool:
+def _is_about_main(plan: QuestionPlan) -> bool:
     """Whether the answer is about one thing in view, whichever it is."""
     if plan.inner is not None and not _is_about_main(plan.inner):
         return False
@@ -126,7 +127,7 @@ def _is_about_main(plan: Plan) -> bool:
     return bool(kinds & {MAIN, UNKNOWN}) and not kinds & {GROUP, BESIDE}
 
 
-def _heard(name: str, plan: Plan) -> float:
+def _heard(name: str, plan: QuestionPlan) -> float:
     """What a question that names things says about whether this one is in view."""
     wanted = fold(name)
     if plan.operation == "choose-name":
@@ -146,18 +147,18 @@ def _worth(odds: list[float]) -> list[int]:
     return [i for n, i in enumerate(ranked) if n == 0 or odds[i] / total >= _LEAST]
 
 
-def _ranked(scene: Scene, people: list[Candidate], odds: list[float]) -> Scene:
+def _ranked(scene: Scene, candidates: list[Candidate], odds: list[float]) -> Scene:
     """The scene with its candidates in a new order. Those not among them keep their share."""
-    rest = max(0.0, 1.0 - sum(c.confidence for c in people))
+    rest = max(0.0, 1.0 - sum(c.confidence for c in candidates))
     total = sum(odds) + rest
     new = sorted(
         (
             msgspec.structs.replace(c, confidence=round(min(_SUREST, chance / total), 4))
-            for c, chance in zip(people, odds, strict=True)
+            for c, chance in zip(candidates, odds, strict=True)
         ),
         key=lambda c: -c.confidence,
     )
-    if [c.name for c in new] == [c.name for c in people] and new == people:
+    if [c.name for c in new] == [c.name for c in candidates] and new == candidates:
         return scene
     return msgspec.structs.replace(scene, main=new[0], beside=elsewhere(new), alike=tuple(new))
 

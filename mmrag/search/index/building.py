@@ -183,7 +183,7 @@ class _PartOfIndex:
                     continue
                 self.on_progress(self.part, number * size, total)
                 with appearing(paths[number]) as temporary:
-                    _write_part(temporary, self.part, *step(items))
+                    write_part(temporary, self.part, *step(items))
         self.on_progress(self.part, total, total)
         return paths
 
@@ -406,9 +406,10 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _write_part(
+def write_part(
     path: Path, part: str, rows: list[dict[str, Any]], vectors: NDArray[np.float32]
 ) -> None:
+    """Write rows and vectors of one part of an index to a file of its own."""
     import pyarrow as pa
 
     kind = row_files.schema(part)

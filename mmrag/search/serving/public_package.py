@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import DataError, ImageError, UsageError
 from mmrag.images import MAX_BYTES, LazyImage, upright_rgb
+from mmrag.protocols import NearestWebSearch, WholeImageSearch
 from mmrag.records import Evidence
 from mmrag.search.index.opening import Index, open_index
 from mmrag.search.serving.deadlines import within
@@ -76,14 +77,14 @@ class UnifiedSearchPipeline:
     def _search(self, kind: str, queries: list[Any], k: int) -> list[list[dict[str, Any]]]:
         if kind == "text":
             web = _need(self._web, "web pages")
-            ask = getattr(web, "search_nearest", web.search_text)
+            ask = web.search_nearest if isinstance(web, NearestWebSearch) else web.search_text
             return [[_as_page(hit) for hit in hits] for hits in ask(queries, k)]
         images = _need(self._images, "pictures")
         if kind == "embedding":
             hits = images.search_vectors(_vectors(queries), k)
         else:
-            whole = getattr(images, "search_whole", images.search_images)
-            ask = images.search_images if self._regions else whole
+            by_whole = isinstance(images, WholeImageSearch) and not self._regions
+            ask = images.search_whole if by_whole else images.search_images
             hits = ask([picture_of(query) for query in queries], k)
         return [[_as_picture(hit) for hit in some] for some in hits]
 

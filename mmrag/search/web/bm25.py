@@ -49,6 +49,19 @@ class Lexical:
 
 def build_lexical(texts: Iterable[str], folder: Path) -> None:
     """Count words, score them, write the index."""
+    scorer, vocabulary, rarity = _scored(texts)
+    folder.mkdir(parents=True)
+    scorer.save(str(folder), show_progress=False)
+    np.save(folder / "rarity.npy", rarity)
+    (folder / "words.json").write_bytes(msgspec.json.encode(list(vocabulary)))
+
+
+def index_texts(texts: Iterable[str]) -> Lexical:
+    """An index of a few texts that is never written."""
+    return Lexical(*_scored(texts))
+
+
+def _scored(texts: Iterable[str]) -> tuple[Any, dict[str, int], NDArray[np.float32]]:
     import bm25s
 
     logging.getLogger("bm25s").setLevel(logging.WARNING)  # it asks for DEBUG when imported
@@ -73,11 +86,8 @@ def build_lexical(texts: Iterable[str], folder: Path) -> None:
     scorer = bm25s.BM25(k1=1.2, b=0.75)
     with np.errstate(invalid="ignore"):  # passages of no words at all have no mean length
         scorer.index((documents, vocabulary), show_progress=False, create_empty_token=False)
-    folder.mkdir(parents=True)
-    scorer.save(str(folder), show_progress=False)
     n, df = len(documents), np.asarray(counts, np.float64)
-    np.save(folder / "rarity.npy", np.log1p((n - df + 0.5) / (df + 0.5)).astype(np.float32))
-    (folder / "words.json").write_bytes(msgspec.json.encode(list(vocabulary)))
+    return scorer, vocabulary, np.log1p((n - df + 0.5) / (df + 0.5)).astype(np.float32)
 
 
 def open_lexical(folder: Path, rows: int) -> Lexical:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator.reports.draw.svg import Chart
@@ -259,11 +259,8 @@ def waterfall(steps: Sequence[dict[str, Any]], path: str) -> Chart:
     )  # fmt: skip
     end = max((step["start"] + step["seconds"] for step in steps), default=1.0) or 1.0
     x = Scale(0, end * 1.14, left, chart.width - RIGHT)
-    step_width = _round_step(end / 4)
-    for tick in x.ticks(step_width):
-        chart.line([(x(tick), TOP - 6), (x(tick), TOP + row * len(steps))], "grid", width=1)
-        chart.text(x(tick), chart.height - BOTTOM + 14, f"{tick:g}", anchor="middle")
-    chart.text(chart.width - RIGHT, chart.height - 4, "seconds since the turn began", anchor="end")
+    ticks = {tick: f"{tick:g}" for tick in x.ticks(_round_step(end / 4))}
+    _lines_across(chart, x, ticks, "seconds since the turn began")
     for index, step in enumerate(steps):
         y = TOP + index * row
         chart.text(left - 8, y + 14, _short(step["step"], 15), "ink", anchor="end")
@@ -288,10 +285,8 @@ def hits(groups: Sequence[dict[str, Any]], path: str) -> Chart:
         height=TOP + row * len(groups) + BOTTOM,
     )  # fmt: skip
     x = Scale(0, 1, left, chart.width - RIGHT)
-    for tick in (0, 0.25, 0.5, 0.75, 1):
-        chart.line([(x(tick), TOP - 6), (x(tick), TOP + row * len(groups))], "grid", width=1)
-        chart.text(x(tick), chart.height - BOTTOM + 14, f"{100 * tick:.0f} %", anchor="middle")
-    chart.text(chart.width - RIGHT, chart.height - 4, "of turns", anchor="end")
+    ticks = {tick: f"{100 * tick:.0f} %" for tick in (0, 0.25, 0.5, 0.75, 1)}
+    _lines_across(chart, x, ticks, "of turns")
     for index, group in enumerate(groups):
         y = TOP + index * row
         chart.text(left - 8, y + 13, group["found"], "ink", anchor="end")
@@ -308,6 +303,14 @@ def hits(groups: Sequence[dict[str, Any]], path: str) -> Chart:
             at += share
     _legend(chart, [("correct", "good"), ("missing", "soft"), ("incorrect", "bad")])
     return chart
+
+
+def _lines_across(chart: Chart, x: Scale, ticks: Mapping[float, str], unit: str) -> None:
+    """What the rows of a chart are read against."""
+    for tick, label in ticks.items():
+        chart.line([(x(tick), TOP - 6), (x(tick), chart.height - BOTTOM)], "grid", width=1)
+        chart.text(x(tick), chart.height - BOTTOM + 14, label, anchor="middle")
+    chart.text(chart.width - RIGHT, chart.height - 4, unit, anchor="end")
 
 
 def forest(table: Sequence[dict[str, Any]], titles: dict[str, str], path: str) -> Chart | None:

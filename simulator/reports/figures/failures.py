@@ -47,14 +47,14 @@ def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
     order = rows[np.lexsort((rows, -weight))][:_CANDIDATES]
     weights = dict(zip(rows.tolist(), weight.tolist(), strict=True))
     chosen = _varied(frame, order, weights, count)
-    told = (
+    reasons = (
         (wrong & (sure >= 0.7), "sure and wrong"),
         (lost, "right on the clean picture"),
         (had, "had the right evidence"),
         (ended, "ended the conversation"),
         (~wrong & had, "kept silent although it had the evidence"),
     )
-    return [(row, [words for mask, words in told if mask[row]]) for row in chosen]
+    return [(row, [words for mask, words in reasons if mask[row]]) for row in chosen]
 
 
 def describe(run: RunReader, frame: Frame, row: int, reasons: list[str]) -> dict[str, Any]:
@@ -186,10 +186,13 @@ def _steps(steps: tuple[Step, ...]) -> list[Step]:
 
 def _pictures(run: RunReader, session: Session, with_clean: bool) -> list[dict[str, Any]]:
     capture = session.capture
+    if capture is None:
+        return []
     label = capture.quality if capture.degradation == "clean" else capture.degradation
     shown = [(label, capture.image)]
     if with_clean:
-        shown.append(("clean", run.session(session.id).capture.image))
+        clean = run.session(session.id).capture
+        shown += [("clean", clean.image)] if clean is not None else []
     found: list[dict[str, Any]] = []
     for name, image in shown:
         data = thumbnail(image)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.reports.read.frame import Frame
+from simulator.reports.read.frame import OWN, Frame
 from simulator.reports.read.session_sums import (
     RATES,
     Floats,
@@ -26,6 +26,9 @@ UNLABELLED = "not labelled"
 
 LEAST_SESSIONS = 10
 """A slice or a rest of fewer conversations is not tested: its error cannot be estimated."""
+
+MOST_SLICES = 40
+"""Of a dimension that the data set brings itself; one with more is left out of the report."""
 
 Codes = NDArray[np.int64]
 
@@ -69,8 +72,13 @@ _LAST_TURN = 8
 
 
 def dimensions(frame: Frame) -> list[Dimension]:
-    """All dimensions, each with every slice that occurs, in a fixed order."""
-    return [_dimension(frame, name) for name in _TITLES]
+    """All dimensions, each with every slice that occurs, in a fixed order.
+
+    Those that the data set brings come last; one that tells nearly every turn apart is none.
+    """
+    own = sorted(name for name in frame.categories if name.startswith(OWN))
+    few = [name for name in own if len(frame.names(name)) <= MOST_SLICES]
+    return [_dimension(frame, name) for name in (*_TITLES, *few)]
 
 
 def slice_table(
@@ -126,7 +134,7 @@ def slice_table(
 
 def title_of(dimension: str) -> str:
     """A dimension in words."""
-    return _TITLES[dimension]
+    return _TITLES.get(dimension) or dimension.removeprefix(OWN)
 
 
 NONE_COMPARED = (
@@ -322,4 +330,4 @@ def _used(name: str, names: list[str], codes: Codes) -> Dimension:
     present = np.unique(codes)
     place = np.zeros(len(names), np.int64)
     place[present] = np.arange(len(present))
-    return Dimension(name, _TITLES[name], tuple(names[i] for i in present), place[codes])
+    return Dimension(name, title_of(name), tuple(names[i] for i in present), place[codes])

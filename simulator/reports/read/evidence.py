@@ -7,9 +7,10 @@ compared with what the data set says is right. What cannot be known is None, nev
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
+
+from mmrag.partial import EntityPart, EvidencePart, ReferencePart, StepPart
 
 STAGES = (
     "correct", "entity missed", "passage missed", "abstained", "not used", "misread", "unknown",
@@ -24,27 +25,6 @@ same; unknown: the trace or the data set does not say.
 
 GROUNDING = ("answers", "outdated", "related", "irrelevant", "none", "unlabelled")
 """Best label among the retrieved passages, best first; none: nothing was retrieved."""
-
-
-class EvidenceItem(msgspec.Struct):
-    """The fields of an `Evidence` that matter here."""
-
-    source: str = ""
-    id: str = ""
-    text: msgspec.Raw = msgspec.Raw(b'""')
-    title: msgspec.Raw = msgspec.Raw(b'""')
-    url: str = ""
-    attributes: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class StepItem(msgspec.Struct):
-    """The fields of a `Step` that matter here."""
-
-    name: str = ""
-    start: float = 0.0
-    seconds: float = 0.0
-    evidence: tuple[EvidenceItem, ...] = ()
-    steps: tuple[StepItem, ...] = ()
 
 
 class Truth(msgspec.Struct):
@@ -82,7 +62,7 @@ class Found(msgspec.Struct):
         return "not used" if self.used is False else "misread"
 
 
-def truth_of(reference: Any, extra: Any) -> Truth:
+def truth_of(reference: ReferencePart, extra: EntityPart) -> Truth:
     """What counts as right evidence, from a turn's reference and notes."""
     answering = {key for key, label in reference.grounding.items() if label == "answers"}
     pages = answering or set(reference.evidence)
@@ -94,7 +74,7 @@ def truth_of(reference: Any, extra: Any) -> Truth:
     )
 
 
-def look(trace: tuple[StepItem, ...], citations: tuple[str, ...], truth: Truth) -> Found:
+def look(trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: Truth) -> Found:
     """Compare the evidence of a trace with the truth."""
     found = Found()
     hits: set[str] = set()
@@ -128,7 +108,7 @@ def look(trace: tuple[StepItem, ...], citations: tuple[str, ...], truth: Truth) 
     return found
 
 
-def _is_entity(item: EvidenceItem, truth: Truth) -> bool:
+def _is_entity(item: EvidencePart, truth: Truth) -> bool:
     if item.id in truth.entities or not truth.entities.isdisjoint(item.url.split("/")):
         return True  # pictures of a world's KG lie under their entity's id
     told = msgspec.json.decode(item.text, type=str).strip().lower()
@@ -145,13 +125,13 @@ class _Attributes(msgspec.Struct):
     entity_id: str = ""
 
 
-def _steps(steps: tuple[StepItem, ...]) -> Iterator[StepItem]:
+def _steps(steps: tuple[StepPart, ...]) -> Iterator[StepPart]:
     for step in steps:
         yield step
         yield from _steps(step.steps)
 
 
-def _evidence(trace: tuple[StepItem, ...]) -> Iterator[tuple[StepItem, EvidenceItem]]:
+def _evidence(trace: tuple[StepPart, ...]) -> Iterator[tuple[StepPart, EvidencePart]]:
     for step in _steps(trace):
         for item in step.evidence:
             yield step, item

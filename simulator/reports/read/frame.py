@@ -19,15 +19,19 @@ from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
 from mmrag.metrics.protocols import StopRule
-from mmrag.records import Outcome, Status, Usage
+from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
+from mmrag.records import NO_PICTURE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
-from simulator.reports.read.evidence import StepItem, Truth, look, truth_of
+from simulator.reports.read.evidence import Truth, look, truth_of
 from simulator.run.official import OFFICIAL
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
 MAX_STEPS = 24
 """Names of steps that are timed apart; an agent with more has the rest under `other steps`."""
+
+OWN = "meta:"
+"""Before the names of dimensions that the data set brings itself."""
 
 Column = NDArray[Any]
 
@@ -112,70 +116,7 @@ def kind_of(degradation: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (re.sub(r"@[0-9.]+", "", degradation), None)
 
 
-class _Reference(msgspec.Struct):
-    text: str = ""
-    evidence: tuple[str, ...] = ()
-    grounding: dict[str, str] = {}
-
-
-class _Extra(msgspec.Struct):
-    entity_id: Any = None
-    entity_name: Any = None
-
-
-class _Turn(msgspec.Struct):
-    index: int
-    reference: _Reference
-    query: str = ""
-    domain: str = "other"
-    query_type: str = "simple-knowledge"
-    dynamism: str = "static"
-    popularity: str | None = None
-    text_clue: bool | None = None
-    needs_image: bool | None = None
-    needs_history: bool | None = None
-    extra: _Extra = msgspec.field(default_factory=_Extra)
-
-
-class _Capture(msgspec.Struct):
-    quality: str = "normal"
-    is_ego: bool = True
-    degradation: str = "clean"
-
-
-class _Session(msgspec.Struct):
-    id: str
-    capture: _Capture
-    turns: tuple[_Turn, ...]
-
-
-class _Reply(msgspec.Struct):
-    text: str = ""
-    citations: tuple[str, ...] = ()
-    abstained: bool = False
-    confidence: float | None = None
-    trace: tuple[StepItem, ...] = ()
-    usage: Usage = Usage()
-
-
-class _Result(msgspec.Struct):
-    turn_index: int
-    reply: _Reply | None = None
-    seconds: float = 0.0
-
-
-class _Vote(msgspec.Struct):
-    outcome: Outcome
-
-
-class _Verdict(msgspec.Struct):
-    outcome: Outcome
-    exact: bool = False
-    usage: Usage = Usage()
-    votes: tuple[_Vote, ...] = ()
-
-
-_NO_REPLY = _Reply()
+_NO_REPLY = ReplyPart()
 
 _TEXT = (
     "degradation", "quality", "status", "domain", "query_type", "dynamism", "popularity",
@@ -206,9 +147,10 @@ class _Reading:
             name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *IN_KITS)
         }
         self.steps: dict[str, list[tuple[int, float, float]]] = {}
-        self._session = msgspec.json.Decoder(_Session)
-        self._result = msgspec.json.Decoder(_Result)
-        self._verdict = msgspec.json.Decoder(_Verdict)
+        self.own: dict[str, list[tuple[int, int]]] = {}
+        self._session = msgspec.json.Decoder(SessionPart)
+        self._result = msgspec.json.Decoder(ResultPart)
+        self._verdict = msgspec.json.Decoder(VerdictPart)
         self._truths: tuple[str, list[Truth]] = ("", [])
 
     def add(self, record: bytes, turns: Iterable[tuple[bytes, str, bytes | None]]) -> None:
@@ -220,12 +162,14 @@ class _Reading:
         if self._truths[0] != session.id:
             self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
         capture = session.capture
-        kind = kind_of(capture.degradation)[0]
+        degradation = capture.degradation if capture else "clean"
+        quality = capture.quality if capture else NO_PICTURE
+        kind = kind_of(degradation)[0]
         shared = {
             "session": number,
-            "degradation": self._code("degradation", capture.degradation),
-            "quality": self._code("quality", capture.quality if kind == "clean" else kind),
-            "is_ego": int(capture.is_ego),
+            "degradation": self._code("degradation", degradation),
+            "quality": self._code("quality", quality if kind == "clean" else kind),
+            "is_ego": int(capture.is_ego) if capture else -1,
             "turns": len(session.turns),
         }
         for result, status, verdict in turns:
@@ -233,9 +177,9 @@ class _Reading:
 
     def _turn(
         self,
-        session: _Session,
+        session: SessionPart,
         shared: dict[str, int],
-        result: _Result,
+        result: ResultPart,
         status: str,
         verdict: bytes | None,
     ) -> None:
@@ -290,6 +234,10 @@ class _Reading:
         }
         for name, value in cells.items():
             self.cells[name].append(value)
+        for key, value in turn.meta.items():
+            own = f"{OWN}{key}"
+            code = self.names.setdefault(own, {}).setdefault(value, len(self.names[own]))
+            self.own.setdefault(own, []).append((self.rows, code))
         for step in reply.trace:
             name = step.name
             if name not in self.steps and len(self.steps) >= MAX_STEPS:
@@ -297,7 +245,7 @@ class _Reading:
             self.steps.setdefault(name, []).append((self.rows, step.start, step.seconds))
         self.rows += 1
 
-    def _outcome(self, verdict: _Verdict | None, status: str) -> Outcome:
+    def _outcome(self, verdict: VerdictPart | None, status: str) -> Outcome:
         if self.agent_errors != "unscored" and status in (Status.AGENT_ERROR, Status.TIMEOUT):
             return Outcome(self.agent_errors)
         return Outcome.UNSCORED if verdict is None else verdict.outcome
@@ -324,6 +272,10 @@ class _Reading:
             columns[f"step_start:{name}"] = _sparse(rows, starts, self.rows, least=True)
             columns[f"step_seconds:{name}"] = _sparse(rows, seconds, self.rows)
         self.steps.clear()
+        for name, entries in self.own.items():
+            rows, codes = (np.asarray(part) for part in zip(*entries, strict=True))
+            columns[name] = np.full(self.rows, -1, np.int32)
+            columns[name][rows] = codes
         conditions = _conditions(columns, self.names["degradation"])
         columns["condition"] = conditions[1]
         order = np.lexsort((columns["turn"], columns["session"], columns["condition"]))

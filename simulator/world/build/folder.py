@@ -64,7 +64,7 @@ def build(
         _check_target(request, out)  # again: another process may just have finished it
         if fresh:
             _empty(staging)
-        write_bytes(staging / _REQUEST, _identity(request))
+        write_bytes(staging / _REQUEST, identity_of(request))
         tell("plan", 0, 1)
         plan = make_plan(request)
         tell("plan", 1, 1)
@@ -72,7 +72,7 @@ def build(
         return _finish(plan, staging, out, tell)
 
 
-def make_plan(request: Request) -> table_rows.Plan:
+def make_plan(request: Request) -> table_rows.WorldPlan:
     """Facts, conversations, and which pages and pictures there will be."""
     from simulator.world.facts.generate import generate_facts
     from simulator.world.language.conversations import make_sessions
@@ -89,7 +89,7 @@ def make_plan(request: Request) -> table_rows.Plan:
         )
     )
     needs = [need for s in sessions for q in s.questions for need in q.needs]
-    return table_rows.Plan(
+    return table_rows.WorldPlan(
         request=request,
         facts=facts,
         multi=sessions[: request.conversations],
@@ -105,7 +105,7 @@ def staging_folder(out: Path) -> Path:
     return out.parent / f".{out.name}.building"
 
 
-def items_of(plan: table_rows.Plan, table: str) -> Sequence[Any]:
+def items_of(plan: table_rows.WorldPlan, table: str) -> Sequence[Any]:
     """What a table has a row (or rows) for."""
     if table in ("entities", "facts"):
         return list(plan.facts.entities.values())
@@ -117,7 +117,7 @@ def items_of(plan: table_rows.Plan, table: str) -> Sequence[Any]:
     }[table]
 
 
-def write_part(plan: table_rows.Plan, grounder: Any, folder: Path, task: Task) -> None:
+def write_part(plan: table_rows.WorldPlan, grounder: Any, folder: Path, task: Task) -> None:
     """Write one part. A session part writes the grounding of its turns first."""
     size = PART[task.table]
     first = task.number * size
@@ -140,7 +140,7 @@ def write_part(plan: table_rows.Plan, grounder: Any, folder: Path, task: Task) -
     )
 
 
-def _write_parts(plan: table_rows.Plan, staging: Path, workers: int, tell: Progress) -> None:
+def _write_parts(plan: table_rows.WorldPlan, staging: Path, workers: int, tell: Progress) -> None:
     tasks = [
         Task(table, number)
         for table, size in PART.items()
@@ -157,7 +157,7 @@ def _write_parts(plan: table_rows.Plan, staging: Path, workers: int, tell: Progr
 
 
 def _run(
-    plan: table_rows.Plan, staging: Path, tasks: list[Task], workers: int
+    plan: table_rows.WorldPlan, staging: Path, tasks: list[Task], workers: int
 ) -> Generator[Task, None, None]:
     """Write the parts, in this process or in several, and name each when it is written."""
     if workers == 1 or len(tasks) < 2:
@@ -188,11 +188,11 @@ def _run(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_state: tuple[table_rows.Plan, Any, Path] | None = None
+_state: tuple[table_rows.WorldPlan, Any, Path] | None = None
 """What a worker process works on; set once when it starts."""
 
 
-def _prepare(plan: table_rows.Plan, staging: Path) -> None:
+def _prepare(plan: table_rows.WorldPlan, staging: Path) -> None:
     global _state
     from simulator.world.pages.grounding import Grounder
 
@@ -233,7 +233,7 @@ def _is_done(staging: Path, task: Task) -> bool:
     ).exists()
 
 
-def _finish(plan: table_rows.Plan, staging: Path, out: Path, tell: Progress) -> dict[str, Any]:
+def _finish(plan: table_rows.WorldPlan, staging: Path, out: Path, tell: Progress) -> dict[str, Any]:
     """Join the parts, describe the whole, and put it in its place."""
     whole = staging / "whole"
     whole.mkdir(exist_ok=True)
@@ -261,8 +261,8 @@ def _finish(plan: table_rows.Plan, staging: Path, out: Path, tell: Progress) -> 
     return manifest
 
 
-def _about(plan: table_rows.Plan, generator: str) -> dict[str, Any]:
-    from simulator.world.pictures import Painted
+def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
+    from simulator.world.pictures.renderer import Painted
 
     return {
         "kind": "mmrag-world",
@@ -313,7 +313,7 @@ def _check_staging(request: Request, staging: Path, fresh: bool) -> None:
         identity = (staging / _REQUEST).read_bytes()
     except FileNotFoundError:
         return  # interrupted before anything was written
-    if identity != _identity(request):
+    if identity != identity_of(request):
         there = msgspec.json.decode(identity, type=dict[str, Any])
         raise ConflictError(
             f"{staging} holds an interrupted build of seed {there['request']['seed']} with other "
@@ -335,7 +335,8 @@ def _check_disk(request: Request, out: Path) -> None:
         )
 
 
-def _identity(request: Request) -> bytes:
+def identity_of(request: Request) -> bytes:
+    """What makes two worlds the same: the request and the code that answers it."""
     return msgspec.json.encode(
         {"request": _spelled_out(request), "generator": generator_revision()},
         order="deterministic",

@@ -30,7 +30,7 @@ from simulator.world.pictures import catalogue_pictures, shoot
 Row = dict[str, Any]
 
 
-class Plan(NamedTuple):
+class WorldPlan(NamedTuple):
     """Everything that is settled before the first part is written."""
 
     request: Request
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     """Session → degradation of its picture."""
 
 
-def fact_rows(plan: Plan, entities: Sequence[Entity]) -> list[Row]:
+def fact_rows(plan: WorldPlan, entities: Sequence[Entity]) -> list[Row]:
     """One row per fact of these entities."""
     return [
         {
@@ -79,7 +79,7 @@ def entity_rows(entities: Sequence[Entity]) -> list[Row]:
     ]
 
 
-def page_rows(plan: Plan, orders: Sequence[Order]) -> list[Row]:
+def page_rows(plan: WorldPlan, orders: Sequence[Order]) -> list[Row]:
     """One row per page. `about` holds its statements and, for a hostile page, its attack."""
     rows: list[Row] = []
     for order in orders:
@@ -106,13 +106,13 @@ def page_rows(plan: Plan, orders: Sequence[Order]) -> list[Row]:
     return rows
 
 
-def kg_rows(plan: Plan, first: int, shots: Sequence[catalogue_pictures.Shot]) -> list[Row]:
+def kg_rows(plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.Shot]) -> list[Row]:
     """One row per KG picture."""
     rows: list[Row] = []
     for index, shot in enumerate(shots, first):
         jpeg = None
         if plan.request.pictures:
-            from simulator.world.pictures import encode_jpeg, render
+            from simulator.world.pictures.renderer import encode_jpeg, render
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
             jpeg = encode_jpeg(render(scene).image, plan.request.jpeg)
@@ -121,7 +121,7 @@ def kg_rows(plan: Plan, first: int, shots: Sequence[catalogue_pictures.Shot]) ->
 
 
 def session_rows(
-    plan: Plan, grounder: Grounder, sessions: Sequence[Conversation]
+    plan: WorldPlan, grounder: Grounder, sessions: Sequence[Conversation]
 ) -> tuple[list[Row], list[Row]]:
     """Session rows, and the grounding rows of their turns."""
     rows: list[Row] = []
@@ -135,7 +135,7 @@ def session_rows(
     return rows, grounding
 
 
-def _session_row(plan: Plan, session: Conversation, found: list[list[Grounding]]) -> Row:
+def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Grounding]]) -> Row:
     questions = session.questions
     spec = plan.specs[session.id]
     shot = shoot.shoot(session, spec, plan.facts, plan.request) if plan.request.pictures else None

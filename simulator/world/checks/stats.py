@@ -271,15 +271,15 @@ def _pages(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
     for row in stream(folder / "grounding.parquet", ["turn_id", "label"]):
         worth[GROUNDING_LABELS[row["label"]]] += 1
         per_turn[row["turn_id"]] += 1
-    told: dict[str, set[str]] = {}
+    supported: dict[str, set[str]] = {}
     for row in stream(folder / "grounding.parquet", ["turn_id", "supports"]):
-        told.setdefault(row["turn_id"], set()).update(row["supports"])
+        supported.setdefault(row["turn_id"], set()).update(row["supports"])
     external = [t for s in sessions for t in s.turns if t.extra["needs"]]
     needed = {
         t.id: {f"{n['entity_id']}#{n['attribute']}" for n in t.extra["needs"]} for t in external
     }
-    partly = sum(bool(told.get(i, set()) & of) for i, of in needed.items())
-    wholly = sum(of <= told.get(i, set()) for i, of in needed.items())
+    partly = sum(bool(supported.get(i, set()) & of) for i, of in needed.items())
+    wholly = sum(of <= supported.get(i, set()) for i, of in needed.items())
     yield Figure(
         group=group,
         name="irrelevant pages per relevant one",

@@ -164,9 +164,9 @@ def _about(entity: Entity, needs: list[Need], facts: FactBase) -> list[Order]:
         orders.append(
             _variant(source, "o", "outdated", as_of=_inside(old, draw), must=(need.attribute,))
         )
-    told = [a for a in sorted({d.attribute for d in needs}) if a not in avoid]
-    if told and draw.chance(_CONTRADICTION):
-        source, wrong = draw.pick(fresh), draw.pick(told)
+    attributes = [a for a in sorted({d.attribute for d in needs}) if a not in avoid]
+    if attributes and draw.chance(_CONTRADICTION):
+        source, wrong = draw.pick(fresh), draw.pick(attributes)
         orders.append(_variant(source, "c", "contradiction", wrong=wrong, must=(wrong,)))
     if draw.chance(_DUPLICATE):
         source = draw.pick(fresh)

@@ -99,7 +99,7 @@ def quality_of(spec: str) -> str:
 
 def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
     """Render a session's picture and degrade it as the spec says."""
-    from simulator.world.pictures import encode_jpeg, render
+    from simulator.world.pictures.renderer import encode_jpeg, render
 
     scene = session_scene(conversation, facts, request)
     rendered = render(scene)
@@ -129,7 +129,7 @@ def sha256(data: bytes) -> str:
 
 def _degraded(shot: Shot, spec: str, key: str, jpeg: int) -> Shot:
     from simulator.optics import degrade
-    from simulator.world.pictures import encode_jpeg
+    from simulator.world.pictures.renderer import encode_jpeg
 
     done = degrade(
         LazyImage.from_bytes(shot.clean, name=key),

@@ -17,10 +17,10 @@ from mmrag.agents.grounded.inquiry import Inquiry
 from mmrag.agents.grounded.matching import Matcher
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, Subject
-from mmrag.agents.grounded.remembering import Lately
+from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.talking import follow, replay, spoken_kind
-from mmrag.agents.grounded.weighing import agreed, told
+from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
 from mmrag.cache import Cache, share
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
@@ -65,11 +65,11 @@ def flips(answers):
 
 def test_a_yes_on_which_all_agree_is_likely_of_things_not_read_too():
     asked = plan("Is this kettle taller than Dun Fell Kettle?")
-    one, _ = agreed(alike(0.2, 0.2, 0.1), asked, flips(dict.fromkeys(NAMES, "Yes")))
+    one, _ = find_agreed_answer(alike(0.2, 0.2, 0.1), asked, flips(dict.fromkeys(NAMES, "Yes")))
     assert one.recognition == pytest.approx(0.57, abs=0.01)
     assert one.luck == pytest.approx(4 / 5, abs=0.01)
     split = flips(dict(zip(NAMES, ("Yes", "Yes", "No"), strict=True)))
-    two, _ = agreed(alike(0.2, 0.2, 0.1), asked, split)
+    two, _ = find_agreed_answer(alike(0.2, 0.2, 0.1), asked, split)
     assert two.text == "Yes"
     assert two.luck < 0.5  # what says no is not among the rest
 
@@ -80,7 +80,9 @@ def unknown(_claim, _scene):
 
 def test_an_answer_on_which_several_agree_has_the_chance_of_them_all():
     answers = dict(zip(NAMES, ("Foo Works", "Bar Works", "bar works"), strict=True))
-    found, said = agreed(alike(0.4, 0.3, 0.3), plan("Who's this kettle's maker?"), says(answers))
+    found, said = find_agreed_answer(
+        alike(0.4, 0.3, 0.3), plan("Who's this kettle's maker?"), says(answers)
+    )
     assert found.text == "Bar Works"
     assert found.recognition == pytest.approx(0.6, abs=0.01)
     assert said == list(answers.items())
@@ -88,20 +90,24 @@ def test_an_answer_on_which_several_agree_has_the_chance_of_them_all():
 
 def test_equal_quantities_agree_however_they_are_written():
     answers = dict(zip(NAMES, ("1,240 g", "900 g", "1240 g"), strict=True))
-    found, _ = agreed(alike(0.35, 0.36, 0.29), plan("What's this kettle's weight?"), says(answers))
+    found, _ = find_agreed_answer(
+        alike(0.35, 0.36, 0.29), plan("What's this kettle's weight?"), says(answers)
+    )
     assert found.text == "1,240 g"
 
 
 def test_a_thing_of_which_nothing_is_known_loses():
     answers = {NAMES[1]: "900 g"}
-    found, _ = agreed(alike(0.5, 0.4), plan("What's this kettle's weight?"), says(answers))
+    found, _ = find_agreed_answer(
+        alike(0.5, 0.4), plan("What's this kettle's weight?"), says(answers)
+    )
     assert found.text == "900 g"
     assert 0.4 < found.recognition < 0.8
-    assert agreed(alike(0.5, 0.4), plan("What's its weight?"), says({}))[0] is None
+    assert find_agreed_answer(alike(0.5, 0.4), plan("What's its weight?"), says({}))[0] is None
 
 
 def test_improbable_candidates_are_not_read():
-    _, said = agreed(alike(0.9, 0.05, 0.01), plan("What's its weight?"), says({}))
+    _, said = find_agreed_answer(alike(0.9, 0.05, 0.01), plan("What's its weight?"), says({}))
     assert [name for name, _ in said] == [NAMES[0]]
 
 
@@ -121,37 +127,37 @@ def test_print_names_groups_and_what_is_read_off_are_not_weighed(scene, question
     def read(seen):
         asked.append(seen.main.name)
 
-    agreed(scene, plan(question), read)
+    find_agreed_answer(scene, plan(question), read)
     assert asked == [NAMES[0]]
 
 
 def test_a_true_premise_tells_look_alikes_apart():
     claim = plan("Given that its maker is Bar Works, what's its weight?")
-    scene = told(alike(0.5, 0.4), [claim], lambda _, seen: seen.main.name == NAMES[1])
+    scene = weigh_by_talk(alike(0.5, 0.4), [claim], lambda _, seen: seen.main.name == NAMES[1])
     assert scene.main.name == NAMES[1]
     assert scene.main.confidence > 0.6
-    assert told(alike(0.5, 0.4), [claim], unknown).main.name == NAMES[0]
+    assert weigh_by_talk(alike(0.5, 0.4), [claim], unknown).main.name == NAMES[0]
 
 
 def test_names_that_the_wearer_offers_or_compares_with():
     offered = plan(f"Is this {NAMES[2]} or {NAMES[1]}?")
-    assert told(alike(0.6, 0.2, 0.1), [offered], unknown).main.name == NAMES[1]
+    assert weigh_by_talk(alike(0.6, 0.2, 0.1), [offered], unknown).main.name == NAMES[1]
     guessed = plan(f"Is this {NAMES[1]}?")
-    assert told(alike(0.5, 0.4), [guessed], unknown).main.name == NAMES[1]
+    assert weigh_by_talk(alike(0.5, 0.4), [guessed], unknown).main.name == NAMES[1]
     compared = plan(f"Is it heavier than {NAMES[0]}?")
-    assert told(alike(0.6, 0.4), [compared], unknown).main.name == NAMES[1]
+    assert weigh_by_talk(alike(0.6, 0.4), [compared], unknown).main.name == NAMES[1]
 
 
 def test_a_printed_name_is_not_talked_away():
     scene = alike(0.5, 0.4, source="ocr")
-    assert told(scene, [plan(f"Is this {NAMES[1]}?")], unknown) is scene
+    assert weigh_by_talk(scene, [plan(f"Is this {NAMES[1]}?")], unknown) is scene
 
 
 def test_what_was_said_in_earlier_turns_counts():
     history = (Exchange(query=f"Is this {NAMES[2]} or {NAMES[1]}?", reply="I don't know"),)
     talk, before = replay(history, NOW)
     now = plan("What's its weight?", talk)
-    assert told(alike(0.6, 0.2, 0.1), [*before, now], unknown).main.name == NAMES[1]
+    assert weigh_by_talk(alike(0.6, 0.2, 0.1), [*before, now], unknown).main.name == NAMES[1]
 
 
 @pytest.mark.parametrize(
@@ -195,14 +201,16 @@ def test_candidates_without_an_answer_to_an_earlier_question_are_less_likely():
 
     people = alike(0.5, 0.3, 0.04)
     now = plan("How old is this kettle?")
-    once = told(people, [earlier[0], now], unknown, answers)
+    once = weigh_by_talk(people, [earlier[0], now], unknown, answers)
     assert once.main.name == NAMES[1]
     assert asked == [(earlier[0].question, NAMES[0], True), (earlier[0].question, NAMES[1], False)]
-    twice = told(people, [*earlier, now], unknown, answers)
+    twice = weigh_by_talk(people, [*earlier, now], unknown, answers)
     assert twice.main.confidence > once.main.confidence
     # what was asked before, what is asked now and what is about another thing tell nothing new
     named = plan("Who's the maker of Dorn Field Kettle?")
-    assert told(people, [earlier[0], earlier[0], named, now, now], unknown, answers) == once
+    assert (
+        weigh_by_talk(people, [earlier[0], earlier[0], named, now, now], unknown, answers) == once
+    )
 
 
 def test_an_agent_taken_up_again_finds_what_the_first_one_found():
@@ -221,14 +229,14 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found():
         return Inquiry(ExtractiveReader(Matcher()), desk, known, picture="p", now=NOW)
 
     web = Counting(MemoryWebSearch(pages))
-    known = Lately(9)
+    known = RecentResults(9)
     first = inquiry(known, web)
     assert first.read(now, scene).text == "Foo Works"
     assert first.read(now, msgspec.structs.replace(scene, main=scene.alike[1])) is None
     assert len(first.desks) == 2
     asked = web.asked
     again = inquiry(known, web)
-    fresh = inquiry(Lately(9), web)
+    fresh = inquiry(RecentResults(9), web)
     for taken, queries in ((again, 0), (fresh, asked)):
         for i, likeliest in enumerate((True, False)):
             seen = msgspec.structs.replace(scene, main=scene.alike[i])
@@ -249,7 +257,7 @@ class Counting:
 
 
 def test_what_was_used_longest_ago_is_forgotten_first():
-    kept = Lately(2)
+    kept = RecentResults(2)
     kept.put("a", 1)
     kept.put("b", 2)
     assert kept.get("a") == 1

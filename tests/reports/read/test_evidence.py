@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from mmrag.partial import StepPart
 from mmrag.records import Evidence, Reference, Step, encode
-from simulator.reports.read.evidence import StepItem, look, truth_of
+from simulator.reports.read.evidence import look, truth_of
 
 
 class Notes(msgspec.Struct):
@@ -29,7 +30,7 @@ def seen(*items: Evidence, cited: tuple[str, ...] = (), reference=REFERENCE, not
             Step(name="web", evidence=tuple(i for i in items if i.source == "web")),
         )),
     )  # fmt: skip
-    trace = msgspec.json.decode(encode(steps), type=tuple[StepItem, ...])
+    trace = msgspec.json.decode(encode(steps), type=tuple[StepPart, ...])
     return look(trace, cited, truth_of(reference, notes or Notes()))
 
 

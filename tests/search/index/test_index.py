@@ -151,7 +151,7 @@ def test_a_killed_build_resumes_to_the_same_index(
     monkeypatch.setattr(building, "PICTURES_PER_PART", 2)
     monkeypatch.setattr(building, "PAGES_PER_PART", 2)
     calls = 0
-    write = building._write_part
+    write = building.write_part
 
     def dies(*arguments: object) -> None:
         nonlocal calls
@@ -160,7 +160,7 @@ def test_a_killed_build_resumes_to_the_same_index(
             raise KeyboardInterrupt
         write(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(building, "_write_part", dies)
+    monkeypatch.setattr(building, "write_part", dies)
     with pytest.raises(KeyboardInterrupt):
         build(source_folder, tmp_path / "ix")
     with pytest.raises(StoreError, match="not finished"):

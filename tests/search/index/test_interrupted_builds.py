@@ -177,9 +177,9 @@ def test_a_part_that_was_cut_short_is_made_again(
     parts[1].write_bytes(whole[: len(whole) // 2])
     parts[2].write_bytes(b"")
     made: list[str] = []
-    write = building._write_part
+    write = building.write_part
     monkeypatch.setattr(
-        building, "_write_part", lambda path, part, *a: (made.append(part), write(path, part, *a))
+        building, "write_part", lambda path, part, *a: (made.append(part), write(path, part, *a))
     )
     build(source_folder, tmp_path / "ix")
     assert made.count("images") == 2

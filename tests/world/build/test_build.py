@@ -259,6 +259,6 @@ def test_the_request_alone_decides(tmp_path: Path) -> None:
     """Changing anything in a request makes it another request for the resume check."""
     base = small_request()
     identities = {
-        builder._identity(r) for r in (base, replace(base, jpeg=50), replace(base, seed=6))
+        builder.identity_of(r) for r in (base, replace(base, jpeg=50), replace(base, seed=6))
     }
     assert len(identities) == 3

@@ -17,8 +17,8 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.world.facts.look import KINDS, LABELLED, Look
-from simulator.world.pictures import PICTURES_VERSION, Painted, encode_jpeg, render
 from simulator.world.pictures.photograph import PAINTERS
+from simulator.world.pictures.renderer import PICTURES_VERSION, Painted, encode_jpeg, render
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.settings import PLACES
 
@@ -96,7 +96,7 @@ def test_same_bytes_in_another_process() -> None:
     code = (
         "import hashlib; from simulator.world.facts.look import Look;"
         "from simulator.world.pictures.scene import Scene; "
-        "from simulator.world.pictures import render; print(hashlib.sha256(render(Scene("
+        "from simulator.world.pictures.renderer import render; print(hashlib.sha256(render(Scene("
         "main=Look(domain='food', kind='jar', family=7, variant=2, label='Corvane Oat'), "
         "key='golden', legible=True, width=240, height=320)).image).hexdigest())"
     )

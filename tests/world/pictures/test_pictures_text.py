@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from simulator.world.facts.look import KINDS, Look
-from simulator.world.pictures import render
+from simulator.world.pictures.renderer import render
 from simulator.world.pictures.scene import Scene
 
 DOMAIN = {kind: domain for domain, kinds in KINDS.items() for kind in kinds}

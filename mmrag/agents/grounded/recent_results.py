@@ -1,7 +1,7 @@
-"""What an agent remembers between turns: bounded, and the same when it is worked out again.
+"""What an agent remembers between turns: a bounded number of results, by key.
 
-Only results that depend on nothing but their key are kept, so that a conversation taken up again
-by a fresh agent goes on as it would have gone on.
+It keeps only results that depend on nothing but their key. A fresh agent that takes a conversation
+up again therefore works out the same results, and the conversation goes on as it would have.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Lately(Generic[K, V]):
-    """The results used last, by key. Safe to share between threads."""
+class RecentResults(Generic[K, V]):
+    """The most recently used results, by key. Safe to share between threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most

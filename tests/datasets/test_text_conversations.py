@@ -1,0 +1,197 @@
+"""Sessions without a picture: held, judged, kept, reported and shown like all others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from own_parts import TURNS, photo, write
+from typer.testing import Result
+
+from mmrag.images import LazyImage
+from mmrag.records import Capture, Query, Reference, Reply, Session, Turn, decode_as, encode
+from simulator.store.run_store import RunReader
+
+MMRAG = Callable[..., Result]
+
+PASSAGES = [
+    {"id": "p1", "text": "The capacity of the Alder Kettle is 1.7 litres.",
+     "title": "Alder Kettle", "label": "answers", "url": "https://example.org/1"},
+    {"id": "p2", "text": "The capacity of the Birch Kettle is 2 litres.",
+     "title": "Birch Kettle", "label": "related", "url": "https://example.org/1"},
+]  # fmt: skip
+ASKED = [{"query": "What is the capacity of the Alder Kettle?", "references": ["1.7 litres"]}]
+
+
+def test_records_of_sessions_with_pictures_keep_their_bytes() -> None:
+    turn = Turn(index=0, id="a-0", query="What?", reference=Reference(text="a kettle"))
+    image = LazyImage.from_bytes(b"...")
+    session = Session(id="a", capture=Capture(image=image), turns=(turn,))
+    assert encode(session) == (
+        b'{"id":"a","capture":{"image":"sha256:' + image.sha256.encode() + b'"},'
+        b'"turns":[{"index":0,"id":"a-0","query":"What?","reference":{"text":"a kettle"}}]}'
+    )
+    text = Session(id="a", turns=(turn,))
+    assert decode_as(Session, encode(text)) == text
+    assert (text.degradation, text.quality) == ("clean", "no picture")
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Path:
+    """Two sessions: one with a picture, one without and with passages."""
+    photo(tmp_path / "a.jpg")
+    return write(
+        tmp_path,
+        {"session_id": "a", "image": "a.jpg", "turns": TURNS, "meta": {"room": "kitchen"}},
+        {"session_id": "t", "turns": [*ASKED, *ASKED], "passages": PASSAGES,
+         "meta": {"room": "none"}},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "agent", ["grounded:ocr=off", "task3:reader=builtin", "llm-only:reader=builtin"]
+)
+def test_agents_of_our_own_search_exactly_the_passages(
+    both: Path, tmp_path: Path, mmrag: MMRAG, agent: str
+) -> None:
+    out = tmp_path / "run"
+    done = mmrag("run", "--data", both, "--agent", agent, "--judge", "exact", "--out", out,
+                 "--seconds", "60", "--json")  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    with RunReader(out) as reader:
+        assert not {"agent_error", "data_error", "timeout"} & set(reader.turn_counts())
+        session = reader.session("t")
+        assert session.capture is None
+        assert session.turns[0].reference.grounding == {"p1": "answers", "p2": "related"}
+        trace = encode(reader.turns("t"))
+        assert (b'"p1"' in trace) == (agent != "llm-only:reader=builtin")
+        assert b'"p1"' not in encode(reader.turns("a"))
+
+
+def test_grounded_answers_from_the_passages(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
+    out = tmp_path / "run"
+    done = mmrag("run", "--data", both, "--agent", "grounded:abstain=off,ocr=off", "--judge", "builtin",
+                 "--sample-id", "t", "--out", out, "--seconds", "60", "--json")  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    with RunReader(out) as reader:
+        first = reader.turns("t")[0]
+        assert first.reply is not None
+        assert "1.7" in first.reply.text
+        assert first.reply.citations == ("p1",)
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    turn = json.loads(line)
+    said = {"image": turn["image"] and "there", "passages": turn.get("passages")}
+    print(json.dumps({"id": turn["id"], "text": json.dumps(said)}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--isolate"]])
+def test_programs_are_given_no_picture_and_passages_without_labels(
+    both: Path, tmp_path: Path, mmrag: MMRAG, more: list[str]
+) -> None:
+    program, out = tmp_path / "agent.py", tmp_path / "run"
+    program.write_text(PROGRAM)
+    done = mmrag("run", "--data", both, "--agent", f"command:run={sys.executable} {program}",
+                 "--judge", "exact", "--max-tokens", "0", "--out", out, "--json", *more)  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    with RunReader(out) as reader:
+        said = [json.loads(reader.turns(name)[0].reply.text) for name in ("a", "t")]  # type: ignore[union-attr]
+    assert said[0] == {"image": "there", "passages": None}
+    assert said[1]["image"] is None
+    assert [p["id"] for p in said[1]["passages"]] == ["p1", "p2"]
+    assert "label" not in said[1]["passages"][0]
+
+
+def test_kit_agents_see_a_grey_picture_and_search_the_passages() -> None:
+    from mmrag.agents.kits import KitAgent, SearchPipeline
+    from mmrag.protocols import Resources
+    from mmrag.records import Passage
+    from mmrag.search.session_passages import SessionSearch
+
+    pipeline = SearchPipeline(Resources(web_search=SessionSearch(None)))
+
+    class Kit:
+        def get_batch_size(self) -> int:
+            return 8
+
+        def batch_generate_response(self, queries, images, histories):  # type: ignore[no-untyped-def]
+            found = [[hit["page_url"] for hit in pipeline(q, k=3)] for q in queries]
+            return [f"{image.size} {urls}" for image, urls in zip(images, found, strict=True)]
+
+    def asked(number: int) -> Query:
+        passage = Passage(id="p", text="kettle", url=f"https://example.org/{number}")
+        return Query(text="kettle", session_id=str(number), passages=(passage,))
+
+    async def all_at_once() -> list[Reply]:
+        agent = KitAgent(Kit())
+        return await asyncio.gather(*(agent.answer(asked(number)) for number in range(3)))
+
+    said = [reply.text for reply in asyncio.run(all_at_once())]
+    assert said == [f"(336, 336) ['https://example.org/{n}']" for n in range(3)]
+
+
+def test_two_passages_of_one_page_are_both_found() -> None:
+    from mmrag.records import Passage
+    from mmrag.search.session_passages import SessionSearch, search_in
+
+    passages = tuple(Passage(id=p["id"], text=p["text"], url=p["url"]) for p in PASSAGES)
+
+    def found() -> list[str]:
+        search_in(passages)
+        (hits,) = SessionSearch(None).search_text(["the Birch Kettle"], 5)
+        return [hit.id for hit in hits]
+
+    import contextvars
+
+    assert contextvars.copy_context().run(found) == ["p2", "p1"]
+
+
+def test_a_run_goes_on_is_judged_again_reported_shown_and_exported(
+    both: Path, tmp_path: Path, mmrag: MMRAG
+) -> None:
+    out = tmp_path / "run"
+    run = ("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out, "--json",
+           "--degrade", "sweep", "--severities", "3")  # fmt: skip
+    first = mmrag(*run)
+    assert first.exit_code == 0, first.exception
+    assert "1 session without a picture: held once" in first.stderr
+    with RunReader(out) as reader:
+        assert reader.degradations_of("t") == ["clean"]
+    for command in (
+        run,
+        ("rejudge", out, "--judge", "builtin"),
+        ("score", out),
+        ("show", out, "t"),
+        ("report", out, "--resamples", "20"),
+        ("export", out, tmp_path / "turns.parquet"),
+        ("export", out, tmp_path / "hf"),
+    ):
+        done = mmrag(*command)
+        assert done.exit_code == 0, (command, done.exception)
+    page = (out / "report" / "report.html").read_text()
+    assert "no picture" in page
+    assert "room" in page
+    assert "kitchen" in page
+
+
+def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
+    from ui.catalogue import Catalogue, Filter
+    from ui.viewmodel import conversation
+
+    out = tmp_path / "run"
+    mmrag("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out, "--json")
+    with RunReader(out) as reader:
+        view = conversation(reader, "run", "t", "clean")
+        assert (view.picture, view.quality) == ("", "no picture")
+        catalogue = Catalogue(reader)
+        assert catalogue.choices()["meta"] == ["room: kitchen", "room: none"]
+        assert [row.session_id for row in catalogue.find(Filter(meta="room: none"))] == ["t"]
+        assert [row.quality for row in catalogue.find_all()] == ["normal", "no picture"]
