@@ -193,7 +193,7 @@ def _turns(
     outcomes = [outcome_of(result) for result in results]
     end = policy.rule(session.id, outcomes)
     strikes = _strikes(policy, outcomes, end, len(session.turns), results)
-    measured = run.measurements(session.id, session.capture.degradation)
+    measured = run.measurements(session.id, session.degradation)
     for turn, result, strike in zip(session.turns, results, strikes, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
         yield _turn(

@@ -362,6 +362,12 @@ def test_the_encoder_stands_in_for_all_four_decisions() -> None:
     assert marked == {m for m in GARAGE if not m.startswith("attribution")}
 
 
+def test_a_bare_answer_addresses_the_request_too() -> None:
+    judge = GarageJudge(EncoderAssessor(Letters(), eligible_from=0.999))
+    assert values(take(judge, case("40 m"), "eligibility")) == {"eligibility": 1.0}
+    assert values(take(judge, case("zzz"), "eligibility")) == {"eligibility": 0.0}
+
+
 def test_a_failing_judge_fails_only_what_rests_on_it() -> None:
     class Half(Reader):
         def _said(self, prompt: str) -> dict[str, object]:
