@@ -8,6 +8,7 @@ only those that claim are compared with the references.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from mmrag.judges.normalise import sentences
@@ -52,10 +53,11 @@ def claim(text: str, *, keep_denials: bool = False) -> Claim:
     return Claim(" ".join(kept), dropped) if dropped else Claim(text, "")
 
 
-def clauses(text: str) -> list[str]:
+@lru_cache(maxsize=16)
+def clauses(text: str) -> tuple[str, ...]:
     """Sentences cut where they turn: at "but", "although", "not …", a semicolon or a dash."""
     parts = (part.strip() for s in sentences(text) for part in _CLAUSE.split(s) if part)
-    return [part for part in parts if _WORD.search(part)]
+    return tuple(part for part in parts if _WORD.search(part))
 
 
 def _without_orders(text: str) -> str:
@@ -130,7 +132,7 @@ _RESTORED = re.compile(
     |\b(?:was|had\s+it|were)\s+right\s+(?:at\s+first|the\s+first\s+time|before|all\s+along|originally)|\bstands?\s+after\s+all\b|\bi\s+was\s+right\b"""
 )
 _CLAUSE = re.compile(
-    r"""(?ix)\s*(?:
+    r"""(?ix)(?:
       [;—–]\s* | \s-+\s | ,?\s*(?<!thing\ )(?<!one\ )(?<!body\ )\b(?:but|yet
         |however)\b,?\s*(?:rather\s+)?
       | ,\s*(?=(?:not|never|rather\s+than|instead\s+of|unlike|though|although|while|whereas
@@ -140,7 +142,7 @@ _CLAUSE = re.compile(
       | \s+(?=(?:rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|even\s+though|although
         |though|whereas)\b)
       | (?=\((?:not|never|unlike|rather|as\s+opposed)\b) | (?<=\w)\)
-    )\s*"""
+    )"""
 )
 _NO_DENIAL = re.compile(
     r"""(?ix)\b(?:no\ doubt|without\ (?:a\ )?doubt|not\ (?:only|just|merely|simply|surprisingly

@@ -197,17 +197,15 @@ class OpenAIModel:
                 again=False,
             )
         counted = answer.usage or _Counts()
-        cost = (
-            counted.prompt_tokens * self._prices[0] + counted.completion_tokens * self._prices[1]
-        ) / 1e6
+        tokens_in, tokens_out = counted.prompt_tokens or 0, counted.completion_tokens or 0
         logprobs = choice.logprobs.content if choice.logprobs and choice.logprobs.content else []
         return Completion(
             text=text or "",
             usage=Usage(
-                input_tokens=counted.prompt_tokens,
-                output_tokens=counted.completion_tokens,
+                input_tokens=tokens_in,
+                output_tokens=tokens_out,
                 calls=1,
-                cost=cost,
+                cost=(tokens_in * self._prices[0] + tokens_out * self._prices[1]) / 1e6,
             ),
             model=answer.model or str(body["model"]),
             finish=choice.finish_reason or "stop",
@@ -336,8 +334,8 @@ class _Choice(msgspec.Struct):
 
 
 class _Counts(msgspec.Struct):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
 
 
 class _Answer(msgspec.Struct):

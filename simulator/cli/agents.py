@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mmrag.errors import UsageError
+from mmrag.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from mmrag.protocols import Agent
     from mmrag.records import Reply, Step
     from simulator.evaluation.progress import Advance
     from simulator.run.trials import Trial
@@ -183,7 +184,7 @@ def _tell(advance: Advance, stage: str, total: int, done: int) -> None:
 
 
 def ask(
-    image: Annotated[Path, typer.Argument(help="Picture file.")],
+    image: Annotated[Path, typer.Argument(help="A picture, or a folder of them.")],
     question: Annotated[str, typer.Argument(help="What the wearer asks.")],
     agent: Annotated[str, typer.Option(help="Agent spec.")] = "grounded",
     data: Annotated[str, typer.Option(help="World whose index is searched.")] = "mini",
@@ -192,39 +193,72 @@ def ask(
     explain: Annotated[bool, typer.Option("--explain", help="Print the trace as a tree.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
-    """Ask one question about a picture."""
+    """Ask one question about a picture, or about each of a folder."""
     import asyncio
+    from functools import partial
 
     from mmrag.agents.checking import checked
     from mmrag.agents.outside import contained
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.images import LazyImage
-    from mmrag.records import Query, encode
+    from mmrag.records import Query
     from simulator.evaluation.ending import heeding_ctrl_c, stdout_aside
     from simulator.evaluation.wiring import check_agent, make_agent, make_resources
     from simulator.run.config import RunConfig
 
     asked_at = _iso(query_time) if query_time is not None else None
-    picture = LazyImage.from_path(image)
-    picture.pil()  # a broken picture is reported before anything is loaded
+    album = _album(image) if image.is_dir() else {"": image}
+    if "" in album:
+        LazyImage.from_path(image).pil()  # broken: reported before anything is loaded
     config = RunConfig(data=data, agent=agent, search=search)
     check_agent(config)
     resources, _ = make_resources(config)
-    query = Query(text=question, image=picture, query_time=asked_at, session_id="ask")
-    with stdout_aside():  # an agent may be somebody else's code, as in a run
-        made = make_agent(config, resources)
-        try:
-            reply = checked(asyncio.run(heeding_ctrl_c(contained(lambda: made.answer(query)))))
-        except MmragError:
-            raise
-        except Exception as error:
-            raise AgentError(f"agent {agent}: {words(error)}") from error
+    failed: list[str] = []
+
+    async def all_in_turn(made: Agent, printed: TextIO) -> None:
+        for name, path in album.items():
+            query = Query(
+                text=question,
+                image=LazyImage.from_path(path),
+                query_time=asked_at,
+                session_id=name or "ask",
+            )
+            try:
+                reply = checked(await contained(partial(made.answer, query)))
+            except MmragError as error:
+                if not name:
+                    raise
+                failed.append(f"{name}: {words(error)}")
+                continue
+            except Exception as error:
+                raise AgentError(f"agent {agent}: {words(error)}") from error
+            _tell_reply(name, reply, printed, explain=explain, as_json=as_json)
+
+    with stdout_aside() as printed:  # an agent may be somebody else's code, as in a run
+        asyncio.run(heeding_ctrl_c(all_in_turn(make_agent(config, resources), printed)))
+    if failed:
+        raise DataError(f"{len(failed)} of {len(album)} got no reply: {'; '.join(failed[:5])}")
+
+
+def _album(folder: Path) -> dict[str, Path]:
+    """The pictures of a folder by their names."""
+    from simulator.datasets.album import Album
+
+    folder = folder.absolute()
+    return {path.relative_to(folder).as_posix(): path for path in Album(folder).pictures}
+
+
+def _tell_reply(name: str, reply: Reply, out: TextIO, *, explain: bool, as_json: bool) -> None:
+    """What was said about a picture; its name where it is one of several."""
+    from mmrag.records import encode
+
     if as_json:
-        typer.echo(encode(reply).decode())
+        said = encode(reply).decode()
+        typer.echo(f'{{"picture":{json.dumps(name)},"reply":{said}}}' if name else said, file=out)
         return
-    typer.echo(reply.text)
+    typer.echo(f"{name}: {reply.text}" if name else reply.text, file=out)
     if explain:
-        _explain(reply)
+        _explain(reply, out)
 
 
 def _iso(text: str) -> str:
@@ -241,7 +275,7 @@ def _iso(text: str) -> str:
     )
 
 
-def _explain(reply: Reply) -> None:
+def _explain(reply: Reply, out: TextIO) -> None:
     from rich.console import Console
     from rich.tree import Tree
 
@@ -249,7 +283,7 @@ def _explain(reply: Reply) -> None:
     tree = Tree(f"reply{sure}")
     for step in reply.trace:
         _branch(tree, step)
-    Console(markup=False, highlight=False).print(tree)
+    Console(file=out, markup=False, highlight=False).print(tree)
 
 
 def _branch(tree: Tree, step: Step) -> None:

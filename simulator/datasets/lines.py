@@ -81,7 +81,7 @@ class _Reading:
         turns = fields["turns"]
         return Understood(
             line=line if isinstance(line, SessionLine) and not lost else None,
-            turns=len(turns) if isinstance(turns, list) and turns else 1,
+            turns=len(turns) or 1,
             session_id=str(fields.get("session_id") or ""),
             faults=self.faults,
         )

@@ -102,6 +102,13 @@ def open_world(place: str, reading: Reading) -> World:
     return World(folder, split=reading.split, pictures=pictures)
 
 
+def captured(session: Session) -> Capture:
+    """The capture of a world's session: every one of them has one."""
+    if session.capture is None:
+        raise DataError(f"session {session.id!r} has no picture; write the world again.")
+    return session.capture
+
+
 def mini_folder() -> Path:
     """The world that is shipped with the project."""
     return Path(__file__).parents[2] / "assets" / "mini"

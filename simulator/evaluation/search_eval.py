@@ -32,6 +32,7 @@ from mmrag.search.index.opening import Index, open_index
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.passages import Mode, Web
 from mmrag.search.web.rerank import LexicalReranker
+from simulator.datasets.world import captured
 from simulator.run.captures import CaptureOptics, degradations
 
 KS = (1, 5, 10, 30, 50)
@@ -301,10 +302,8 @@ def _kind(session: Session, rows: Sequence[_Row], entities: dict[str, str]) -> s
 
 
 def _seen(optics: CaptureOptics, session: Session, condition: str, seed: int) -> LazyImage:
-    """The picture of a session under a condition; those of a world all have one."""
-    capture = optics.apply(session, optics.choose(session, condition, seed), seed).capture
-    assert capture is not None
-    return capture.image
+    """The picture of a session under a condition."""
+    return captured(optics.apply(session, optics.choose(session, condition, seed), seed)).image
 
 
 def _image_case(
@@ -316,7 +315,7 @@ def _image_case(
     wanted = entities.get(str(session.turns[0].extra.get("entity_id", "")), "")
     ranks = tuple(rank for rank, names in enumerate(listed, 1) if wanted in names)
     turn = session.turns[0]
-    slices = {"view": "egocentric" if session.capture and session.capture.is_ego else "catalogue",
+    slices = {"view": "egocentric" if captured(session).is_ego else "catalogue",
               "domain": turn.domain, "text_clue": str(turn.text_clue)}  # fmt: skip
     return Case(session.id, ranks, sum(wanted in names for names in everything), slices)
 

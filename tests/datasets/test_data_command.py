@@ -121,3 +121,19 @@ def test_bad_lines_are_data_errors_and_the_others_run(
     assert mmrag(*run).exit_code == 0
     with RunReader(out) as reader:
         assert reader.turn_counts() == counts
+
+
+def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+    photo(tmp_path / "a.jpg")
+    photo(tmp_path / "b.jpg")
+    replies = tmp_path / "replies.txt"
+    replies.write_text(json.dumps({"query": "What is this?", "reply": "a kettle"}))
+    agent = f"scripted:file={replies}"
+    ask = ("ask", tmp_path, "What is this?", "--agent", agent, "--search", "none")
+    done = mmrag(*ask)
+    assert done.exit_code == 0, done.exception
+    assert done.stdout.splitlines() == ["a.jpg: a kettle", "b.jpg: a kettle"]
+    lines = [json.loads(line) for line in mmrag(*ask, "--json").stdout.splitlines()]
+    assert [(line["picture"], line["reply"]["text"]) for line in lines] == [
+        ("a.jpg", "a kettle"), ("b.jpg", "a kettle"),
+    ]  # fmt: skip

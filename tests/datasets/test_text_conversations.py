@@ -74,7 +74,7 @@ def test_agents_of_our_own_search_exactly_the_passages(
 
 def test_grounded_answers_from_the_passages(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
     out = tmp_path / "run"
-    done = mmrag("run", "--data", both, "--agent", "grounded:abstain=off,ocr=off", "--judge", "builtin",
+    done = mmrag("run", "--data", both, "--agent", "grounded:ocr=off", "--judge", "exact",
                  "--sample-id", "t", "--out", out, "--seconds", "60", "--json")  # fmt: skip
     assert done.exit_code == 0, done.exception
     with RunReader(out) as reader:
@@ -100,7 +100,7 @@ def test_programs_are_given_no_picture_and_passages_without_labels(
     program, out = tmp_path / "agent.py", tmp_path / "run"
     program.write_text(PROGRAM)
     done = mmrag("run", "--data", both, "--agent", f"command:run={sys.executable} {program}",
-                 "--judge", "exact", "--max-tokens", "0", "--out", out, "--json", *more)  # fmt: skip
+                 "--judge", "exact", "--max-tokens", "0", "--out", out, *more)  # fmt: skip
     assert done.exit_code == 0, done.exception
     with RunReader(out) as reader:
         said = [json.loads(reader.turns(name)[0].reply.text) for name in ("a", "t")]  # type: ignore[union-attr]

@@ -172,6 +172,15 @@ def test_connections_are_closed_with_the_event_loop(server):
     assert all(client.is_closed for client in seen)
 
 
+def test_an_answer_whose_tokens_nobody_counted_is_one(server):
+    server.reply = {
+        **server.reply,
+        "usage": {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None},
+    }
+    usage = ask(server).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.calls) == (0, 0, 1)
+
+
 @pytest.mark.parametrize("content", [None, "", " \n", "<think>Let me see", "<think>It is a"])
 def test_a_completion_that_was_cut_before_it_said_anything_is_a_failure(server, content):
     server.reply = {"choices": [{"message": {"content": content}, "finish_reason": "length"}]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -77,6 +78,13 @@ def test_an_unfinished_run_says_what_is_missing(tmp_path: Path) -> None:
     assert (state["finished"], state["not_begun"], state["broken_off"]) == (False, 4, 1)
     assert state["missing_turns"] >= 1
     assert "4 of 14 not begun, 1 broken off" in page
+
+
+def test_a_folder_whose_name_is_no_utf8(tmp_path: Path) -> None:
+    folder = uniform(tmp_path / os.fsdecode(b"run\xff"), Outcome.PERFECT, Status.ANSWERED)
+    report, page = written(folder, tmp_path)
+    assert report["runs"][0]["name"] == "run\\xff"
+    assert "run\\xff" in page
 
 
 def test_a_run_without_turns_is_refused(tmp_path: Path) -> None:

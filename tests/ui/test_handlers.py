@@ -36,7 +36,7 @@ from ui.pages.robustness import Robustness
 from ui.render import render
 from ui.viewmodel import conversation
 
-BLANK = (ANY, ANY, ANY, ANY, ANY, ANY, False, False, "")
+BLANK = (ANY, ANY, ANY, ANY, ANY, ANY, ANY, False, False, "")
 
 
 def opened(folder: Path) -> dict[str, Catalogue]:

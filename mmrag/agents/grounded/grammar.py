@@ -39,9 +39,9 @@ _NOW = (
 _MONTH = "|".join(MONTHS)
 _DAY = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})(?: (?P<year>\d{{4}}))?"
-    rf"|\b(?P<month_>{_MONTH}) (?P<day_>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year_>\d{{4}}))?"
+    rf"|(?<=\s)(?P<month_>{_MONTH}) (?P<day_>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year_>\d{{4}}))?"
 )
-"""A day, before or after its month."""
+"""A day, before or after its month; "May 5 people sit on it?" begins with no date."""
 
 _UNIT_WORDS = "|".join(sorted(SPOKEN_UNITS, key=len, reverse=True))
 _SMALLER = re.compile(

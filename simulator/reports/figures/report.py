@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -255,12 +256,13 @@ def _common(
 
 
 def _names(readers: Sequence[RunReader]) -> list[str]:
-    """Folder names, told apart where two are the same."""
+    """Folder names, told apart where two are the same, and fit to be written in any encoding."""
     names = [run.folder.resolve().name for run in readers]
-    return [
+    apart = [
         name if names.count(name) == 1 else f"{run.folder.resolve().parent.name}/{name}"
         for name, run in zip(names, readers, strict=True)
     ]
+    return [os.fsencode(name).decode("utf-8", "backslashreplace") for name in apart]
 
 
 def _counterpart(item: Loaded, loaded: Sequence[Loaded]) -> Loaded | None:

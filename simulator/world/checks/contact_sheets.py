@@ -13,7 +13,7 @@ from mmrag.errors import UsageError
 from mmrag.files import write_bytes
 from mmrag.images import LazyImage
 from mmrag.records import Session
-from simulator.datasets.world import read_world
+from simulator.datasets.world import captured, read_world
 from simulator.world.build.table_columns import SPLITS
 from simulator.world.build.world_manifest import read_manifest
 
@@ -41,11 +41,11 @@ def write_sheets(folder: Path, target: Path, *, count: int = 24) -> list[Path]:
         for seen, original in zip(read_world(folder, split), clean, strict=True):
             shelf = by_domain[seen.turns[0].domain]
             if len(shelf) < count:
-                shelf.append((seen.capture.image, _caption(seen)))
-            if seen.capture.degradation != "clean" and len(pairs) < count:
+                shelf.append((captured(seen).image, _caption(seen)))
+            if seen.degradation != "clean" and len(pairs) < count:
                 pairs += [
-                    (original.capture.image, f"{seen.id}\nclean"),
-                    (seen.capture.image, f"{seen.id}\n{seen.capture.degradation}"),
+                    (captured(original).image, f"{seen.id}\nclean"),
+                    (captured(seen).image, f"{seen.id}\n{seen.degradation}"),
                 ]
     sheets = {f"domain-{name.replace(' ', '-')}": cells for name, cells in by_domain.items()}
     if pairs:
@@ -71,7 +71,7 @@ def _kg_cells(folder: Path, count: int) -> Iterable[tuple[LazyImage, str]]:
 
 def _caption(session: Session) -> str:
     turn = session.turns[0]
-    return f"{session.id} · {session.capture.quality}\n{turn.query}"
+    return f"{session.id} · {session.quality}\n{turn.query}"
 
 
 def _sheet(cells: list[tuple[LazyImage, str]]) -> Image:

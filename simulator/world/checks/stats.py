@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Record, Session
-from simulator.datasets.world import read_world
+from simulator.datasets.world import captured, read_world
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
@@ -108,7 +108,7 @@ def _text_only(sessions: Iterable[Session]) -> Iterable[Session]:
 
     nothing = LazyImage.from_bytes(b"")
     for session in sessions:
-        capture = msgspec.structs.replace(session.capture, image=nothing, degraded=None)
+        capture = msgspec.structs.replace(captured(session), image=nothing, degraded=None)
         yield msgspec.structs.replace(session, capture=capture)
 
 
@@ -200,8 +200,8 @@ def _questions(multi: list[Session], single: list[Session]) -> Iterable[Figure]:
 
 
 def _pictures(sessions: list[Session]) -> Iterable[Figure]:
-    ego = [s.capture.quality for s in sessions if s.capture.is_ego]
-    plain = [s.capture.quality for s in sessions if not s.capture.is_ego]
+    ego = [s.quality for s in sessions if captured(s).is_ego]
+    plain = [s.quality for s in sessions if not captured(s).is_ego]
     pictures = sum(QUALITY_EGO.values()) + sum(QUALITY_NORMAL.values())
     yield _share(
         "Pictures", "egocentric", len(ego) / len(sessions), sum(QUALITY_EGO.values()) / pictures

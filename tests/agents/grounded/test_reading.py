@@ -488,6 +488,11 @@ def test_the_minute_at_which_it_closes_leaves_none():
     assert read(asked, **{**cafe, "now": "2030-06-10T18:31"}) is None
 
 
+def test_a_question_that_begins_with_may_has_no_date():
+    assert plan_question("May 5 people sit on this chair?", Talk(), NOW).when == ""
+    assert plan_question("How much was this chair on May 5?", Talk(), NOW).when == "2030-05-05"
+
+
 @pytest.mark.parametrize(
     ("day", "freshness"),
     [
