@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mmrag.errors import MmragError
     from mmrag.records import Query, Reply
     from simulator.evaluation.evaluate import evaluate
+    from simulator.evaluation.measure import Measured
     from simulator.evaluation.run_folder import Run, load_run
     from simulator.evaluation.scores import Comparison, Scores
     from simulator.optics import degrade
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "Degrade",
+    "Measured",
     "MmragError",
     "Query",
     "Reply",
@@ -41,6 +43,7 @@ __all__ = [
 _PLACES = {
     "Comparison": "simulator.evaluation.scores",
     "Degrade": "simulator.optics.albumentations",
+    "Measured": "simulator.evaluation.measure",
     "MmragError": "mmrag.errors",
     "Query": "mmrag.records",
     "Reply": "mmrag.records",

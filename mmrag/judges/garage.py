@@ -13,7 +13,13 @@ from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
 from mmrag.judges.asking import ask, batches, split
 from mmrag.judges.normalise import normalise
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
-from mmrag.judges.support import EncoderSupport, ModelSupport, deflects, encode_whole
+from mmrag.judges.support import (
+    EncoderSupport,
+    ModelSupport,
+    deflects,
+    encode_whole,
+    told,
+)
 from mmrag.metrics.cases import Case, Eligibility, Measurement
 from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Part, Support, garage_parts
 from mmrag.protocols import Encoder, Model
@@ -184,15 +190,17 @@ class EncoderAssessor:
         return self._id
 
     async def eligibility(self, case: Case) -> Eligibility:
-        """No issues when the answer is near enough to a reference or holds it, else major."""
+        """No issues when answer and reference are near or one holds the other, else major."""
         wanted = [reference for reference in case.references if reference.strip()]
         if not wanted:
             raise NotKnown("there is no reference to compare the answer with")
         if deflects(case.answer):
             return Eligibility.MAJOR_ISSUES
-        rows = encode_whole(self._encoder, [case.answer, *wanted])
+        rows = encode_whole(self._encoder, [told(case.answer, case.question), *wanted])
         near = float((rows[1:] @ rows[0]).max()) >= self._eligible_from
-        held = any(_holds(case.answer, reference) for reference in wanted)
+        held = any(
+            _holds(case.answer, reference) or _holds(reference, case.answer) for reference in wanted
+        )
         return Eligibility.NO_ISSUES if near or held else Eligibility.MAJOR_ISSUES
 
     async def deflects(self, case: Case) -> bool:

@@ -37,8 +37,10 @@ CONTEXT_SENTENCES = 100
 class Prompts(Protocol):
     """The four requests of Ragas."""
 
-    files: tuple[str, ...]
-    """What steers it: part of the judge's id."""
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What steers it: part of the judge's id."""
+        ...
 
     async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
         """Short statements drawn from sentences of an answer."""
@@ -91,6 +93,7 @@ class RagasJudge:
         return list(await asyncio.gather(*(self._one(case, measure) for measure in measures)))
 
     async def _one(self, case: Case, measure: str) -> Measurement:
+        found: dict[str, Any]
         try:
             found = await {
                 "faithfulness": self._faithfulness,

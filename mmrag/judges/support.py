@@ -37,11 +37,11 @@ class SupportJudge(Protocol):
 
 
 class EncoderSupport:
-    """Approximation: a sentence is supported when the passages hold one that is close in meaning
-    and every name and number of it.
+    """Approximation: a sentence is supported when the passages hold one that is close in meaning,
+    has its numbers and denies as it does, and when they hold all of its names.
 
-    It cannot see that words were swapped or denied, nor tell contradiction from silence; reports
-    must call its figures approximate.
+    It cannot see that two names were swapped, nor tell contradiction from silence; reports must
+    call its figures approximate.
     """
 
     approximate = True
@@ -53,26 +53,36 @@ class EncoderSupport:
     async def support(
         self, claims: Sequence[str], passages: Sequence[str], question: str = ""
     ) -> tuple[Support, ...]:
-        """Highest cosine with any sentence of any passage, against the threshold."""
+        """Close enough to a sentence with the same numbers that denies as much, and no new name."""
         known = [piece for passage in passages for s in split(passage) for piece in pieces(s)]
-        there = {word for passage in passages for s in split(passage) for word in tokens(s)}
         wanted = [claim for claim in claims if claims_something(claim)]
         if not wanted or not known:
             return tuple(
                 Support.UNSUPPORTED if claims_something(c) else Support.NOT_NEEDED for c in claims
             )
+        said = [set(tokens(piece)) for piece in known]
+        denies = [bool(_DENIES.search(piece)) for piece in known]
+        there = set[str]().union(*said)
         rows = self._encoder.encode(known)
-        parts = {claim: pieces(_told(claim, question)) for claim in wanted}
+        parts = {claim: pieces(told(claim, question)) for claim in wanted}
         asked = list(dict.fromkeys(piece for of in parts.values() for piece in of))
-        cosine = (self._encoder.encode(asked) @ rows.T).max(axis=1)
-        best = dict(zip(asked, cosine, strict=True))
+        near = dict(
+            zip(asked, self._encoder.encode(asked) @ rows.T >= self._threshold, strict=True)
+        )
 
         def label(claim: str) -> Support:
             if claim not in parts:
                 return Support.NOT_NEEDED
-            close = all(best[piece] >= self._threshold for piece in parts[claim])
-            named = names_and_numbers(claim) <= there
-            return Support.SUPPORTED if close and named else Support.UNSUPPORTED
+            names = names_and_numbers(claim)
+            denied = bool(_DENIES.search(claim))
+            held = all(
+                any(
+                    close and denied == denies[i] and _numbers(names, piece) <= said[i]
+                    for i, close in enumerate(near[piece])
+                )
+                for piece in parts[claim]
+            )
+            return Support.SUPPORTED if held and names <= there else Support.UNSUPPORTED
 
         return tuple(map(label, claims))
 
@@ -167,6 +177,12 @@ def names_and_numbers(sentence: str) -> set[str]:
     return found
 
 
+def _numbers(names: set[str], piece: str) -> set[str]:
+    """Those of a claim's words that are numbers and stand in this piece of it."""
+    inside = set(tokens(piece))
+    return {name for name in names if name[0].isdigit() and name in inside}
+
+
 def pieces(sentence: str) -> list[str]:
     """A sentence in parts that an encoder sees whole, cut between words."""
     if len(sentence) <= ENCODED_CHARS:
@@ -187,10 +203,12 @@ def encode_whole(encoder: Encoder, texts: Sequence[str]) -> NDArray[Any]:
     return whole / np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-12)
 
 
-def _told(claim: str, question: str) -> str:
+def told(claim: str, question: str) -> str:
     """A bare "223" with the question that it answers; a whole sentence speaks for itself."""
     return f"{question} {claim}".strip() if len(words(claim)) < _WHOLE else claim
 
+
+_DENIES = re.compile(r"(?i)\b(?:not|never|no|none|neither|nor|without|cannot)\b|n't\b")
 
 _DECLINES = re.compile(
     r"(?i)\b(?:passages?|sources?|documents?|excerpts?|grounding|(?:search\s+)?results?|texts?)\s+"

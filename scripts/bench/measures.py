@@ -133,6 +133,7 @@ def truth(world: Path, answers: int, model: str | None) -> None:
         kept = [line for line in lines if model or _half(line["meta"]["turn"]) == 1]
         path.write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
         turns = {line["id"]: line["meta"]["turn"] for line in kept}
+        forms = {line["id"]: line["meta"]["form"] for line in kept}
         measure(path, judge="labels")
         begun = time.perf_counter()
         found = measure(path, model=model, concurrency=4) if model else measure(path)
@@ -142,6 +143,21 @@ def truth(world: Path, answers: int, model: str | None) -> None:
     for name in chosen_measures("ragas,garage"):
         _compare(name, rows, turns)
     _sentences(rows, turns)
+    _forms(rows, forms)
+
+
+def _forms(rows: dict[Any, Measurement], forms: dict[str, str]) -> None:
+    """Relevance-aware factuality before eligibility, by what is the matter with the answer."""
+    for form in dict.fromkeys(forms.values()):
+        two = [
+            [rows[a, "unadjusted_raf", side].value for side in (True, False)]
+            for a, other in forms.items()
+            if other == form and rows[a, "unadjusted_raf", True].value is not None
+            and rows[a, "unadjusted_raf", False].value is not None
+        ]  # fmt: skip
+        if two:
+            right = sum(a == b for a, b in two)
+            print(f"uRAF of {form:<20} truth {two[0][0]:.0f}, ruled so in {right} of {len(two)}")
 
 
 def _rows(folder: Path) -> dict[tuple[str, str, bool], Measurement]:

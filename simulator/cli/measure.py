@@ -83,12 +83,11 @@ def wikieval(
 
     Without a model the encoder stands in for Ragas, and there is nobody to grade or rank.
     """
-    import asyncio
-
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
     from simulator.datasets.wikieval import read_wikieval
     from simulator.evaluation import agreement
+    from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.measure import cached_encoder, paid_model
     from simulator.evaluation.progress import stage_bars
@@ -113,7 +112,7 @@ def wikieval(
             work = agreement.agreement(
                 pairs, methods, seed=seed, concurrency=concurrency, on_progress=progress
             )
-            results = asyncio.run(work)
+            results = run_to_end(work)
     if as_json:
         typer.echo(json.dumps(agreement.as_json(results), indent=2))
         return

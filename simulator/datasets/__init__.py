@@ -33,6 +33,7 @@ readers: Registry[SessionSource] = Registry(
         "csv": "simulator.datasets.own_data:open_csv",
         "hf": "simulator.datasets.own_data:open_table",
         "album": "simulator.datasets.album:open_album",
+        "garage": "simulator.datasets.garage_questions:open_garage",
     },
 )
 

@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from mmrag.metrics.cases import Case
-from mmrag.records import Passage, Record
+from mmrag.records import Passage, Record, Reference, Session, Turn
 
 
 class Answered(Record, frozen=True, kw_only=True):
@@ -21,6 +23,34 @@ class Answered(Record, frozen=True, kw_only=True):
     dynamism: str = "static"
     popularity: str | None = None
     meta: Mapping[str, Any] = {}
+
+
+def session_of(answered: Answered) -> Session:
+    """The conversation that a line stands for."""
+    case = answered.case
+    return Session(
+        id=answered.id,
+        query_time=answered.query_time,
+        passages=case.passages,
+        turns=(
+            Turn(
+                index=0,
+                id=f"{answered.id}-0",
+                query=case.question,
+                reference=Reference(
+                    text=case.references[0] if case.references else "",
+                    accept=case.references[1:],
+                    evidence=case.expected,
+                    grounding={p.id: p.label for p in case.passages if p.label != "unknown"},
+                ),
+                domain=answered.domain,
+                query_type=answered.query_type,
+                dynamism=answered.dynamism,
+                popularity=answered.popularity,
+                extra={**answered.meta, "annotations": msgspec.to_builtins(case.annotations)},
+            ),
+        ),
+    )
 
 
 def cited_in(answer: str, passages: Sequence[Passage]) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ def from_garage(row: dict[str, Any], where: str, number: int) -> Answered:
     """One row. The answer that is measured is its `answer`, else the person's own."""
     passages = _passages(row, where)
     written = _text(row, "answer_generate", where)
-    answer = row.get("answer") if isinstance(row.get("answer"), str) else written
+    given = row.get("answer")
+    answer = given if isinstance(given, str) else written
     marks = _tags(row.get("evidence_cited"), len(passages), "evidence_cited", where)
     cited = tuple(p.id for p, mark in zip(passages, marks, strict=True) if _yes(mark))
     return Answered(

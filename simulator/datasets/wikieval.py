@@ -44,7 +44,10 @@ def _rows(source: str) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     from simulator.datasets.tables import Table
 
-    yield from Table(source).rows()
+    for where, row in Table(source).rows():
+        if isinstance(row, DataError):
+            raise row
+        yield where, row
 
 
 def _pairs(row: dict[str, Any], where: str, number: str) -> Iterator[Pair]:

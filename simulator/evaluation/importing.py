@@ -9,23 +9,16 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import msgspec
-
 from mmrag.errors import ConflictError
-from mmrag.images import LazyImage
 from mmrag.metrics.cases import Case
 from mmrag.records import (
-    Capture,
     Evidence,
-    Reference,
     Reply,
-    Session,
     Status,
     Step,
-    Turn,
     TurnResult,
 )
-from simulator.datasets.answered import Answered
+from simulator.datasets.answered import Answered, session_of
 from simulator.datasets.answers import read_answers
 from simulator.store.run_store import RunStore
 
@@ -47,38 +40,10 @@ def import_answers(path: Path, folder: Path) -> int:
         if not store.meta("imported"):
             store.set_meta("answers", digest)
             for position, answered in enumerate(read_answers(path)):
-                store.begin_broken(position, session_of(answered))
+                store.begin(position, session_of(answered))
                 store.commit(turn_of(answered))
             store.set_all_meta({"imported": path.name, "finished": True})
     return count
-
-
-def session_of(answered: Answered) -> Session:
-    """The conversation that a line stands for."""
-    case = answered.case
-    return Session(
-        id=answered.id,
-        capture=Capture(image=LazyImage(bytes, sha256="")),
-        query_time=answered.query_time,
-        turns=(
-            Turn(
-                index=0,
-                id=f"{answered.id}-0",
-                query=case.question,
-                reference=Reference(
-                    text=case.references[0] if case.references else "",
-                    accept=case.references[1:],
-                    evidence=case.expected,
-                    grounding={p.id: p.label for p in case.passages if p.label != "unknown"},
-                ),
-                domain=answered.domain,
-                query_type=answered.query_type,
-                dynamism=answered.dynamism,
-                popularity=answered.popularity,
-                extra={**answered.meta, "annotations": msgspec.to_builtins(case.annotations)},
-            ),
-        ),
-    )
 
 
 def turn_of(answered: Answered) -> TurnResult:

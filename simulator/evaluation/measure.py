@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +63,7 @@ def measure(
     the verdicts; called again it goes on, and no model is asked the same thing twice.
     """
     from mmrag.judges.measuring import chosen_measures
+    from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.importing import import_answers
     from simulator.evaluation.measuring import measure_run
     from simulator.store.run_store import RunReader, RunStore
@@ -80,7 +80,7 @@ def measure(
         import_answers(path, folder)
     with RunStore(folder) as store:
         takers = _takers(store, wanted, model, judge, prompts, encoder, max_cost)
-        rows = asyncio.run(
+        rows = run_to_end(
             measure_run(
                 store,
                 takers,

@@ -18,7 +18,7 @@ from mmrag.judges.measuring import Measurer
 from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
-from mmrag.records import Evidence, Passage, Reply, Session, Status, Turn, TurnResult, encode
+from mmrag.records import Evidence, Passage, Reply, Session, Status, TurnResult, encode
 from simulator.store.run_store import RunStore
 
 
@@ -47,7 +47,7 @@ async def measure_run(
             for taker, names in takers:
                 wanted = [name for name in names if (name, taker.id(name)) not in known]
                 if wanted:
-                    case = case_of(session.turns[result.turn_index], result)
+                    case = case_of(session, result)
                     rows += await taker.measure(case, wanted)
             if rows:
                 await asyncio.wrap_future(store.add_measurements(result, rows))
@@ -120,15 +120,17 @@ class KeptModel:
             self._known.add(key)
 
 
-def case_of(turn: Turn, result: TurnResult) -> Case:
+def case_of(session: Session, result: TurnResult) -> Case:
     """A turn as measures see it: its passages are the evidence that stands in the reply's trace.
 
-    Labels and annotated citations are the reference's, by evidence id or by URL. Facts of the
-    image KG are passages too; citing them is not counted, because nobody annotates them.
+    Where nothing stands there they are those that the session brought. Labels and annotated
+    citations are the reference's, by evidence id or by URL. Facts of the image KG are passages
+    too; citing them is not counted, because nobody annotates them.
     """
-    reply = result.reply
+    turn, reply = session.turns[result.turn_index], result.reply
     assert reply is not None
-    names = turn.reference.grounding.keys() | set(turn.reference.evidence)
+    labels, providers = turn.reference.grounding, {p.id: p.provider for p in session.passages}
+    names = labels.keys() | set(turn.reference.evidence)
     given = _given(reply)
     keys = {item.id: _key(item, names) for item in given}
     unlabelled = {item.id for item in given if item.source == "image-kg"} - names
@@ -139,16 +141,16 @@ def case_of(turn: Turn, result: TurnResult) -> Case:
             title=item.title,
             url=item.url,
             date=item.date,
-            provider=str(item.attributes.get("provider") or _PROVIDERS.get(item.source, "")),
-            label=turn.reference.grounding.get(keys[item.id], "unknown"),
+            provider=providers.get(item.id) or _PROVIDERS.get(item.source, ""),
+            label=labels.get(keys[item.id], "unknown"),
         )
         for item in given
     )
-    answering = [name for name, label in turn.reference.grounding.items() if label == "answers"]
+    answering = [name for name, label in labels.items() if label == "answers"]
     return Case(
         question=turn.query,
         answer=reply.text,
-        passages=passages,
+        passages=passages or session.passages,
         references=turn.reference.all_texts,
         citations=tuple(keys.get(c, c) for c in reply.citations if c not in unlabelled),
         expected=turn.reference.evidence or tuple(answering),

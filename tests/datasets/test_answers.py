@@ -10,6 +10,7 @@ import pytest
 
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.grounding import Support
+from simulator.datasets import open_data
 from simulator.datasets.answered import Answered
 from simulator.datasets.answers import read_answers
 
@@ -153,3 +154,18 @@ def test_garages_oddities(tmp_path: Path) -> None:
     assert found[2].dynamism == "static"
     with pytest.raises(DataError, match="2 tags in evidence_cited for 5"):
         read(tmp_path, garage_row(evidence_cited=["YES", "NO"]))
+
+
+def test_garages_questions_are_data_for_an_agent(tmp_path: Path) -> None:
+    path = tmp_path / "garage.jsonl"
+    rows = [garage_row(), garage_row(sample_id="s2", answer_generate="Not enough grounding.")]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    source = open_data(f"garage:{path}")
+    first, second = source
+    assert len(source) == 2
+    assert source.fingerprint.startswith("garage-")
+    assert first.capture is None
+    assert first.passages[0].label == "answers"
+    assert first.turns[0].reference.evidence == ("1",)
+    assert first.turns[0].extra["annotations"] == {"should_deflect": False}
+    assert second.turns[0].extra["annotations"] == {"should_deflect": True}

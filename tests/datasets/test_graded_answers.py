@@ -63,6 +63,8 @@ def test_the_forms_get_the_figures_that_they_must(tmp_path: Path, lines: Any) ->
         "beside the point": (0, 1, 0, 1, 0),
         "padded": (1, 1, 1, 0, 0),
         "unfounded": (1, 0, 0, 0, 0),
+        "denied": (1, 0, 0, 0, 0),
+        "swapped": (1, 0, 0, 0, 0),
         "needless declining": (0, 1, 0, 1, 0),
     }
     garage = label_measurers()[1]

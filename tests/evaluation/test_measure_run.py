@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import measuring_parts
+import msgspec
 import pytest
 from measuring_parts import Letters, Reader, asked, replied, write_run
 
@@ -23,7 +24,9 @@ from mmrag.judges.measuring import chosen_measures, label_measurers, model_measu
 from mmrag.metrics.cases import Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import Passage, Reply, Session
 from simulator.evaluation.measuring import case_of, measure_run, paid_once
+from simulator.evaluation.run_folder import load_run
 from simulator.store.run_store import RunReader, RunStore
 from ui import viewmodel
 
@@ -48,11 +51,21 @@ def rows(folder: Path) -> dict[tuple[str, int, str], Measurement]:
 
 
 def test_a_case_is_read_from_the_trace() -> None:
-    case = case_of(asked(0, 1), replied(0, 1))
+    session = Session(id="s0", turns=(asked(0, 0), asked(0, 1)))
+    case = case_of(session, replied(0, 1))
     assert [p.label for p in case.passages] == ["answers", "outdated"]
     assert case.citations == case.expected == ("http://olm.example/a",)
     assert case.should_deflect is False
     assert [p.provider for p in case.passages] == ["web", "web"]
+
+
+def test_passages_that_the_session_brought() -> None:
+    brought = Passage(id="p", text="It is 40 m long.", provider="private", label="answers")
+    session = Session(id="s0", turns=(asked(0, 0),), passages=(brought,))
+    bare = msgspec.structs.replace(replied(0, 0), reply=Reply(text="40 m", citations=("p",)))
+    case = case_of(session, bare)
+    assert case.passages == (brought,)
+    assert (case.provider, case.citations) == ("private", ("p",))
 
 
 def test_one_row_per_turn_judge_and_measure(tmp_path: Path) -> None:
@@ -267,3 +280,14 @@ def test_the_app_shows_what_was_measured(tmp_path: Path) -> None:
     [row] = view.turns[1].measures  # declining is not right here: that measure does not apply
     assert (row.measure, row.value, row.approximate) == ("unadjusted raf", "0.00", False)
     assert row.why == "unsupported: It was 9 m long."
+
+
+def test_a_run_in_python(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    found = load_run(tmp_path).measure("raf", model=Reader(), progress=False)
+    assert (found.rows, found.tables[0]["rows"][0]["cells"][4]["estimate"]) == (6, 0.5)
+
+    async def in_a_notebook() -> int:
+        return load_run(tmp_path).measure("raf", model=Reader(), progress=False).rows
+
+    assert asyncio.run(in_a_notebook()) == 0

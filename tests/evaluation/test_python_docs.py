@@ -41,7 +41,7 @@ def test_every_public_name_and_setting_is_told() -> None:
     assert sorted(re.findall(r"`(\w+)`", listed)) == sorted(simulator.__all__)
     for name in simulator.__all__:
         assert any(re.search(rf"\b{name}\b", example) for example in EXAMPLES) or name in (
-            "Run", "Scores", "Comparison",
+            "Run", "Scores", "Comparison", "Measured",
         ), name  # fmt: skip
     told = DOCS.partition("The other settings:")[2].partition("\n\n")[0]
     assert set(re.findall(r"`(\w+)`", told)) >= set(MoreSettings.__annotations__)

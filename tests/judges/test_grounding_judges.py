@@ -249,6 +249,14 @@ def test_names_and_numbers_must_stand_in_the_passages() -> None:
     assert found == (Support.UNSUPPORTED,)
 
 
+def test_a_denial_or_another_sentences_number_is_no_support() -> None:
+    support = EncoderSupport(Letters(), threshold=0.5)
+    given = ["The bridge is 40 m long. The bridge is 9 m wide."]
+    claims = ["The bridge is 40 m long.", "The bridge is not 40 m long.", "It is 40 m, 9 m."]
+    found = asyncio.run(support.support(claims, given))
+    assert found == (Support.SUPPORTED, Support.UNSUPPORTED, Support.UNSUPPORTED)
+
+
 def test_the_papers_unfaithful_answer_is_not_half_supported() -> None:
     from mmrag.encoders import text_encoders
 
@@ -352,6 +360,12 @@ def test_the_encoder_stands_in_for_all_four_decisions() -> None:
     assert values(found)["raf"] == 1.0
     marked = {m.measure for m in found if m.approximate}
     assert marked == {m for m in GARAGE if not m.startswith("attribution")}
+
+
+def test_a_bare_answer_addresses_the_request_too() -> None:
+    judge = GarageJudge(EncoderAssessor(Letters(), eligible_from=0.999))
+    assert values(take(judge, case("40 m"), "eligibility")) == {"eligibility": 1.0}
+    assert values(take(judge, case("zzz"), "eligibility")) == {"eligibility": 0.0}
 
 
 def test_a_failing_judge_fails_only_what_rests_on_it() -> None:

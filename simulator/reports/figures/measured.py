@@ -146,10 +146,9 @@ def _figure(columns: list[list[_Row]], how: Uncertainty) -> list[dict[str, Any]]
             if row.value is not None:
                 tops[session, column] += row.value * row.weight
                 bottoms[session, column] += row.weight
-    present = bottoms.any(axis=1)
-    if not present.any():
-        present[:1] = True
-    figures = columns_of_ratios(tops[present], bottoms[present], how)
+    present = np.flatnonzero(bottoms.sum(axis=1) > 0)
+    rows_of = present if len(present) else np.array([0])
+    figures = columns_of_ratios(tops[rows_of], bottoms[rows_of], how)
     for figure, rows in zip(figures, columns, strict=True):
         figure["n"] = sum(r.row.value is not None for r in rows)
     return figures

@@ -2,8 +2,9 @@
 
 Each line is a question of the world put into plain words, passages with their labels, and an answer
 composed so that it is known of every sentence what the passages do for it: right, out of date,
-wrong, beside the point, padded with what nobody asked, stating what no passage states, declining
-rightly or needlessly. Nothing here was written by a model; the sentences are plain.
+wrong, beside the point, padded with what nobody asked, stating what no passage states, denying
+what they say or mixing it up, declining rightly or needlessly. Nothing here was written by a model;
+the sentences are plain.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from simulator.world.pages.document import Statement
 
 FORMS = (
     "right", "right and related", "out of date", "wrong", "beside the point", "padded",
-    "unfounded", "needless declining", "rightly declining", "invented",
+    "unfounded", "needless declining", "rightly declining", "invented", "denied", "swapped",
 )  # fmt: skip
 """What is the matter with an answer."""
 
@@ -156,6 +157,9 @@ def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, An
     sentences, eligibility = composed
     if draw.chance(0.2) and sentences[0].support != "not_needed":
         sentences.append(_Sentence("I hope that this helps!", "not_needed", "not_needed"))
+    answer = " ".join(s.text for s in sentences)
+    if len(split(answer)) != len(sentences):
+        return None  # a value holds what looks like the end of a sentence
     answering = [p for p in asked.passages if p["label"] == "answers"]
     cited = [p["id"] for p in answering[:3]]
     human = (
@@ -167,7 +171,7 @@ def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, An
     return {
         "id": f"{turn.id}-{FORMS.index(form)}",
         "question": f"What is the {attribute.noun} of {entity.name}{_as_of(turn)}?",
-        "answer": " ".join(s.text for s in sentences),
+        "answer": answer,
         "passages": asked.passages,
         "references": [f"{human}."],
         "expected": cited,
@@ -220,7 +224,11 @@ def _compose(asked: _Asked, form: str, facts: FactBase, draw: Draw, truth: str) 
         and t.label in RELEVANT
         and t.statement.is_true
     ]
-    if not beside or form not in ("right and related", "beside the point"):
+    if form == "denied":
+        return _denied(asked, right, facts, truth)
+    if form == "swapped":
+        return _swapped(asked, beside, facts, draw, truth)
+    if not beside:
         return None
     if form == "right and related":
         return [right, _tell(beside[0], facts, draw)], "no_issues"
@@ -277,6 +285,28 @@ def _unfounded(asked: _Asked, right: _Sentence, facts: FactBase, draw: Draw) -> 
         return None
     words = _words(entity_id, chosen.key, value, facts, draw)
     return [right, _Sentence(words, "unsupported", "unsupported")], "minor_issues"
+
+
+def _denied(asked: _Asked, right: _Sentence, facts: FactBase, truth: str) -> _Made:
+    """The true value, but it says that it is not."""
+    need = asked.turn.extra["needs"][0]
+    entity = facts.entity(need["entity_id"])
+    noun = attribute_of(entity.kind, need["attribute"]).noun
+    text = f"The {noun} of {entity.name} is not {truth} [{right.cites[0]}]."
+    return [_Sentence(text, "contradicted", "contradicted", right.cites)], "no_issues"
+
+
+def _swapped(asked: _Asked, beside: list[_Told], facts: FactBase, draw: Draw, truth: str) -> _Made:
+    """A value that the passages give for another attribute of the same thing."""
+    mine = {truth, *(_value(t, facts) for t in _mine(asked, asked.turn))}
+    other = [t for t in beside if _value(t, facts) not in mine]
+    if not other:
+        return None
+    need = asked.turn.extra["needs"][0]
+    value = _value(other[0], facts)
+    words = _words(need["entity_id"], need["attribute"], value, facts, draw)
+    text = f"{words[:-1]} [{other[0].place}]."
+    return [_Sentence(text, "contradicted", "contradicted", (other[0].place,))], "no_issues"
 
 
 def _relevant(told: list[_Told]) -> list[_Told]:
