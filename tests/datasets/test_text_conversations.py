@@ -239,3 +239,13 @@ def test_a_sweep_that_holds_text_once_is_finished(both: Path, tmp_path: Path, mm
     assert figures["state"]["conversations"] == figures["state"]["expected_conversations"] == 3
     assert figures["state"]["finished"]
     assert figures["warnings"] == []
+
+
+def test_an_estimate_counts_text_once(both: Path, mmrag: MMRAG) -> None:
+    """One conversation with a picture under two conditions, and one in text of two turns."""
+    dry = ("run", "--data", both, "--agent", "random", "--degrade", "clean,rotated@2", "--dry-run")
+    found = json.loads(mmrag(*dry, "--json").stdout)
+    assert (found["conversations"], found["turns"], found["without_picture"]) == (3, 4, 1)
+    said = mmrag(*dry).stdout.splitlines()[0]
+    assert said == ("2 sessions × 2 conditions (1 without a picture: held once) = "
+                    "3 conversations, 4 turns at most")  # fmt: skip
