@@ -143,3 +143,21 @@ def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[...
     assert [(line["picture"], line["reply"]["text"]) for line in lines] == [
         ("a.jpg", "a kettle"), ("b.jpg", "a kettle"),
     ]  # fmt: skip
+
+
+def test_a_fault_of_the_file_is_cured_in_the_file(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    """Asking again cannot help: with the line corrected it is another file."""
+    path = write(tmp_path, {"image": "none.jpg", "turns": TURNS}, {"turns": TURNS})
+    run = ("run", "--data", path, "--search", "none", "--judge", "exact")
+    lost = mmrag(*run, "--agent", "random", "--out", tmp_path / "lost").stderr
+    assert "Correct the file, then run again with a new --out." in lost
+    assert "resume" not in lost
+    both = mmrag(*run, "--agent", "command:run=/no/such/program", "--out", tmp_path / "both").stderr
+    assert "1 of them lies in the data: correct the file" in both
+    assert f"mmrag resume {tmp_path / 'both'} --errors" in both
+    write(tmp_path, {"image_url": "http://127.0.0.1:9/a.jpg", "turns": TURNS})
+    url = mmrag(*run, "--agent", "random", "--out", tmp_path / "url").stderr
+    assert "1 data_error" in url
+    assert "Ask them again with: mmrag resume" in url
