@@ -280,3 +280,21 @@ def test_the_docs_name_every_column() -> None:
 
     told = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
     assert [name for name in COLUMNS if f"`{name}`" not in told] == []
+
+
+def test_a_report_begins_with_the_datas_own_dimensions(tmp_path: Path, mmrag: MMRAG) -> None:
+    """What the data says nothing of is no dimension; of what it says, its own come first."""
+    table = tmp_path / "my.csv"
+    table.write_text(
+        "question,answer,room,domain\nWhat?,a,kitchen,food\nWho?,b,hall,food\nWhy?,c,hall,books\n"
+    )
+    out = tmp_path / "run"
+    run = ("run", "--data", table, "--agent", "random", "--judge", "exact", "--out", out)
+    assert mmrag(*run).exit_code == 0
+    assert mmrag("report", out, "--resamples", "20").exit_code == 0
+    report = json.loads((out / "report" / "report.json").read_text())
+    found = list(dict.fromkeys(s["dimension"] for s in report["runs"][0]["slices"]["main"]))
+    assert found[0] == "meta:room"
+    assert "domain" in found
+    silent = {"query_type", "dynamism", "popularity", "text_clue", "needs_image", "needs_history"}
+    assert not silent & set(found)

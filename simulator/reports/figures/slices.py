@@ -69,16 +69,26 @@ _ORDER = {
     "grounding": ("answers", "outdated", "related", "irrelevant", "none", "unlabelled"),
 }
 _LAST_TURN = 8
+_DEFAULTS = {
+    "domain": "other",
+    "query_type": "simple-knowledge",
+    "dynamism": "static",
+    "quality": "normal",
+    "is_ego": "egocentric",
+}
+"""What holds of a turn or picture of which nothing is said."""
 
 
 def dimensions(frame: Frame) -> list[Dimension]:
     """All dimensions, each with every slice that occurs, in a fixed order.
 
-    Those that the data set brings come last; one that tells nearly every turn apart is none.
+    Those that the data set brings come first, as its author asked for them; one that tells nearly
+    every turn apart is none. What the data set says nothing of is left out.
     """
     own = sorted(name for name in frame.categories if name.startswith(OWN))
     few = [name for name in own if len(frame.names(name)) <= MOST_SLICES]
-    return [_dimension(frame, name) for name in (*_TITLES, *few)]
+    usual = [_dimension(frame, name) for name in _TITLES]
+    return [*(_dimension(frame, name) for name in few), *filter(_is_given, usual)]
 
 
 def slice_table(
@@ -296,6 +306,11 @@ def _spread(
         )
         parts.append(flat.reshape(-1, width).astype(float))
     return np.concatenate(parts, axis=1)
+
+
+def _is_given(dimension: Dimension) -> bool:
+    """Whether the data says anything: more than one value, or another than it has by default."""
+    return dimension.slices not in ((UNLABELLED,), (_DEFAULTS.get(dimension.name),))
 
 
 def _dimension(frame: Frame, name: str) -> Dimension:
