@@ -1,4 +1,4 @@
-"""Anybody's agent: a Python class, a program that speaks JSON lines, an HTTP endpoint.
+"""Anybody's agent: a Python class or function, a program that speaks JSON lines, an HTTP endpoint.
 
 What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
 domain, history: [{query, reply}], image: {media_type, base64} or null, passages?}`; what comes back
@@ -15,7 +15,9 @@ import inspect
 import math
 import os
 import shlex
+import types
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -25,7 +27,7 @@ from mmrag.agents.outside import Outside
 from mmrag.agents.programs import MAX_LINE, Program, stop_all
 from mmrag.agents.readiness import capacity, warm
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
-from mmrag.errors import AgentError, ServiceTimeout, SpecError
+from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
 
@@ -62,19 +64,23 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
 
 
 def python(*, resources: Resources, name: str, **options: str) -> Agent:
-    """`python:name=package.module/Class`: a class with `answer(query)`, plain or async.
+    """`python:name=package.module/Thing`: a class with `answer(query)`, or a function of the query.
 
-    Its constructor gets `resources` if it asks for it, and the other options as strings.
+    Either may be plain or async. A class's constructor gets `resources` if it asks for it, and the
+    other options as strings; a function has none.
     """
     module, _, attribute = name.replace("/", ":").rpartition(":")
     if not module or not attribute:
-        raise SpecError(f"python:name={name}: write package.module/Class.")
+        raise SpecError(f"python:name={name}: write package.module/Class, or a function.")
     try:
         made = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise SpecError(
-            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class in it?"
+            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class or function "
+            "in it? For a module in this folder: export PYTHONPATH=."
         ) from error
+    if not isinstance(made, type):
+        return _of_function(made, name, options)
     wanted = inspect.signature(made).parameters
     keywords: dict[str, Any] = dict(options)
     if "resources" in wanted:
@@ -83,6 +89,32 @@ def python(*, resources: Resources, name: str, **options: str) -> Agent:
     if not callable(getattr(agent, "answer", None)):
         raise SpecError(f"python:name={name}: it has no method `answer(query)`.")
     return PythonAgent(agent)
+
+
+def check_takes_query(answer: Callable[..., Any], name: str) -> None:
+    """Refuse a function that cannot be called with one argument."""
+    try:
+        signature = inspect.signature(answer)
+    except (TypeError, ValueError):  # of C code: nobody can tell
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise UsageError(
+            f"{name}{signature} cannot be asked ({error}): it is called with one argument, "
+            "the query."
+        ) from error
+
+
+def _of_function(made: Any, name: str, options: dict[str, str]) -> PythonAgent:
+    if not callable(made):
+        kind = type(made).__name__
+        raise SpecError(f"python:name={name}: it is of type {kind}; name a class or a function.")
+    if options:
+        given = ", ".join(options)
+        raise SpecError(f"python:name={name}: a function takes no options ({given}); a class does.")
+    check_takes_query(made, f"python:name={name}: {getattr(made, '__name__', '')}")
+    return PythonAgent(types.SimpleNamespace(answer=made))
 
 
 class PythonAgent:

@@ -14,7 +14,7 @@ from mmrag.errors import ConflictError, UsageError
 from simulator.counting import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from simulator.datasets.lines import Fault
     from simulator.datasets.own_data import Examined, OwnData
@@ -61,14 +61,8 @@ def check(
     if as_json:
         typer.echo(json.dumps([_as_json(line) for line in lines], indent=2, ensure_ascii=False))
     else:
-        notes = Counter(_note(fault) for line in lines for fault in line.faults)
-        for line in lines:
-            for fault in line.faults:
-                if many := notes.pop(_note(fault), 0) or fault.weight != "note":
-                    _say_plainly(_told(fault, int(many)))
-            if not line.is_lost:
-                _say_plainly(f"{line.place}: {_in_words(line)}")
-        _say_plainly(_summary(lines))
+        for text in _told(lines):
+            _say_plainly(text)
     if not lines or any(_is_bad(line) for line in lines):
         raise typer.Exit(1)
 
@@ -117,18 +111,31 @@ def _is_bad(line: Examined) -> bool:
     return any(fault.weight != "note" for fault in line.faults)
 
 
+def _told(lines: Sequence[Examined]) -> Iterator[str]:
+    """What the lines become, then notes, then what is wrong, each once."""
+    yield from (f"{line.place}: {_in_words(line)}" for line in lines if not line.is_lost)
+    faults = [fault for line in lines for fault in line.faults]
+    notes = Counter(_note(fault) for fault in faults if fault.weight == "note")
+    first = {_note(fault): fault for fault in reversed(faults)}
+    yield from ["", "Notes:"] * bool(notes)
+    for note, many in notes.items():
+        more = f" ({many - 1:,} more like it)" if many > 1 else ""
+        yield _at_place(first[note]) + more
+    wrong = dict.fromkeys(_at_place(fault) for fault in faults if fault.weight != "note")
+    yield from ["", "To correct:"] * bool(wrong)
+    yield from wrong
+    yield from [""] * bool(notes or wrong)
+    yield _summary(lines)
+
+
 def _note(fault: Fault) -> tuple[str, str]:
     """What makes two notes one: the same words about the same field of any line and turn."""
     return re.sub(r"\[\d+\]", "", fault.field), fault.words
 
 
-def _told(fault: Fault, many: int) -> str:
-    """A fault with its line; a note stands once for all lines that it is about."""
+def _at_place(fault: Fault) -> str:
     field = f" {fault.field}" if fault.field else ""
-    if fault.weight != "note":
-        return f"{fault.place}:{field} {fault.words}"
-    more = f" ({many - 1} more like it)" if many > 1 else ""
-    return f"{fault.place}:{field} note: {fault.words}{more}"
+    return f"{fault.place}:{field} {fault.words}"
 
 
 def _in_words(line: Examined) -> str:
@@ -173,7 +180,8 @@ def _summary(lines: Sequence[Examined]) -> str:
     text = sum(line.session.capture is None for line in good)
     without = f", {text} of them without a picture" if text else ""
     unscored = sum(not turn.reference.text for turn in turns)
-    bad = [f"{counted(len(lines) - len(good), 'line')} cannot be used"] * (len(good) < len(lines))
+    kind = lines[0].place.partition(" ")[0]  # a line, or a row
+    bad = [f"{counted(len(lines) - len(good), kind)} cannot be used"] * (len(good) < len(lines))
     bad += [f"{counted(unscored, 'turn')} cannot be scored"] * bool(unscored)
     end = "; ".join(bad) or "all good"
     return f"{counted(len(good), 'session')}{without}, {counted(len(turns), 'turn')}{own}; {end}."

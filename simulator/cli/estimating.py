@@ -13,8 +13,10 @@ def print_estimate(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
+    text = found["without_picture"] if found["conditions"] > 1 else 0
+    once = f" ({text:,} without a picture: held once)" if text else ""
     typer.echo(
-        f"{found['sessions']:,} sessions × {found['conditions']} conditions = "
+        f"{found['sessions']:,} sessions × {found['conditions']} conditions{once} = "
         f"{found['conversations']:,} conversations, {found['turns']:,} turns at most"
     )
     if found["measured_on"] is None:

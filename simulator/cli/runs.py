@@ -247,16 +247,16 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.threads import left_behind
     from simulator.cli.showing import tell_scores
     from simulator.evaluation.scores import scores_of
-    from simulator.run.results import failure_note, options_for
+    from simulator.run.results import failure_cure, failure_note, options_for
     from simulator.store.run_store import RunReader
 
     with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
+        cure = failure_cure(reader, f"mmrag resume {shlex.quote(str(folder))} --errors")
     tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
     if note is not None:
-        again = f"mmrag resume {shlex.quote(str(folder))} --errors"
-        _say(f"{note.rstrip('.')}. Ask them again with: {again}")
+        _say(f"{note.rstrip('.')}. {cure}")
     if left := left_behind():
         calls = counted(left, "call")
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")

@@ -105,7 +105,8 @@ class _Reading:
             name = bare if bare in known else others.get(bare)
             if name is not None and name not in found:
                 found[name] = value
-                self.tell(_at(path, key), f"is read as {name!r}.", "note")
+                if bare not in ("question", "answer"):  # what everybody calls them
+                    self.tell(_at(path, key), f"is read as {name!r}.", "note")
                 continue
             near = difflib.get_close_matches(bare, [*known, *others], n=1, cutoff=0.7)
             like = f" Did you mean {near[0]!r}?" if near else ""
@@ -131,14 +132,14 @@ class _Reading:
         if value is None:
             return []
         if not isinstance(value, list):
-            self.tell(field, f"is {_kind(value)}; write a list, as in {_FORMS[field]}.")
+            self.tell(field, f"is {_kind(value)}; write a list, as in {FORMS[field]}.")
             return []
         found: list[Any] = []
         for number, item in enumerate(cast("list[Any]", value)):
             path = f"{field}[{number}]"
             part: object = {main: item} if isinstance(item, str) else item
             if not isinstance(part, dict):
-                self.tell(path, f"is {_kind(part)}; write an object, as in {_FORMS[field]}.")
+                self.tell(path, f"is {_kind(part)}; write an object, as in {FORMS[field]}.")
                 continue
             fields = self._named(cast("dict[str, Any]", part), kind, path)
             if "id" in fields and isinstance(fields["id"], int):
@@ -163,7 +164,7 @@ class _Reading:
                 except msgspec.ValidationError as error:
                     self.tell(_at(path, about.name), _in_words(str(error), about.name))
             elif about.required:
-                self.tell(_at(path, about.name), f"is missing; write {_FORMS[about.name]}.")
+                self.tell(_at(path, about.name), f"is missing; write {FORMS[about.name]}.")
         if sum(fault.weight == "session" for fault in self.faults) > before:
             return None
         return KINDS[kind](**made)
@@ -205,7 +206,7 @@ class _Reading:
             self.tell(f"{path}.query", "is empty; write the question.")
         if not any(text.strip() for text in turn.references):
             self.tell(f"{path}.references", "is empty: the turn is asked and not scored; write "
-                      f"{_FORMS['references']}.", "turn")  # fmt: skip
+                      f"{FORMS['references']}.", "turn")  # fmt: skip
         self._check_meta(turn.meta, f"{path}.meta")
         if any(passages) and (lacking := [e for e in turn.evidence if e not in passages]):
             self.tell(f"{path}.evidence", f"{lacking[0][:60]!r} is no id of a passage.", "note")
@@ -243,7 +244,7 @@ def passage_ids(passages: list[PassageLine]) -> Iterator[tuple[str, PassageLine]
 
 _EXAMPLE = '{"image": "a.jpg", "turns": [{"query": "…", "references": ["…"]}]}'
 
-_FORMS = {
+FORMS = {
     "query": '"query": "What is this?"',
     "references": '"references": ["a kettle"]',
     "turns": '"turns": [{"query": "What is this?", "references": ["a kettle"]}]',
@@ -297,7 +298,7 @@ def _in_words(problem: str, name: str) -> str:
         text = "is empty" if ">= 1" in text else "has too many turns for one conversation"
     elif "length >= 1" in text:
         text = "is empty"
-    form = _FORMS.get(name)
+    form = FORMS.get(name)
     return f"{text}; write {form}." if form else f"{text}."
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +17,7 @@ from mmrag.errors import DataError, ImageError
 from mmrag.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
 from simulator.datasets.broken import broken_session
+from simulator.datasets.columns import in_columns
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.line_schema import FIELDS_OF_META, SessionLine, TurnLine
 from simulator.datasets.lines import (
@@ -44,6 +45,7 @@ class Examined(NamedTuple):
     place: str
     session: Session
     faults: list[Fault]
+    columns: Sequence[str] = ()
 
     @property
     def is_lost(self) -> bool:
@@ -96,11 +98,14 @@ class OwnData:
             name = _safe(found.session_id) or row.place.replace(" ", "-")
             first = places.setdefault(name, row.place)
             if first is not row.place:
-                found.faults.append(_twice(row.place, name, first))
+                found.faults.append(_twice(row, name, first))
                 name = f"{name} ({row.place})"
-            yield self._examined(row, found, name)
+            examined = self._examined(row, found, name)
+            yield examined._replace(columns=row.columns)
 
     def _examined(self, row: Row, found: Understood, name: str) -> Examined:
+        if row.columns:
+            found.faults[:] = in_columns(found.faults, row.columns)
         lost = [fault for fault in found.faults if fault.weight == "session"]
         if found.line is not None and not lost:
             try:
@@ -109,6 +114,7 @@ class OwnData:
             except DataError as error:
                 field = "image" if found.line.image is not None else "image_url"
                 lost = [Fault(place=row.place, field=field, words=str(error))]
+                lost = in_columns(lost, row.columns) if row.columns else lost
                 found.faults.extend(lost)
         said = " ".join(f"{fault.field} {fault.words}".strip() for fault in lost[:3])
         problem = f"{self.path.name}, {row.place}: {said}"
@@ -119,7 +125,9 @@ class OwnData:
         for examined in self.examined():
             capture = examined.session.capture
             if not examined.is_lost and capture is not None and "://" not in capture.image.name:
-                examined.faults.extend(_about_picture(capture, examined.place))
+                found = list(_about_picture(capture, examined.place))
+                columns = examined.columns
+                examined.faults.extend(in_columns(found, columns) if columns else found)
             yield examined
 
     def without_pictures(self) -> int:
@@ -238,9 +246,14 @@ def _safe(name: str) -> str:
     return "".join(c if c.isprintable() and c not in "/\\" else "_" for c in name[:80]).strip()
 
 
-def _twice(place: str, name: str, first: str) -> Fault:
+def _twice(row: Row, name: str, first: str) -> Fault:
     words = f"{name!r} stands in {first} already; give each session one of its own."
-    return Fault(place=place, field="session_id", words=words)
+    if row.columns:
+        words += (
+            " A row is a conversation of one turn: those of several turns are written as JSON "
+            "lines (.jsonl), see docs/data.md."
+        )
+    return Fault(place=row.place, field="session_id", words=words)
 
 
 def _near(path: Path) -> str:

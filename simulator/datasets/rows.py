@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import msgspec
 
 from mmrag.errors import DataError
-from simulator.datasets.line_schema import OTHER_NAMES, SessionLine, TurnLine
+from simulator.datasets.columns import from_cells, has_questions
 from simulator.datasets.lines import Fault
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Row(NamedTuple):
     """What was decoded, or the fault for which it could not be."""
     picture: bytes | None = None
     """A picture that the row itself holds."""
+    columns: Sequence[str] = ()
+    """Of a table with a question per row: their names, to speak of them."""
 
 
 def json_rows(path: Path) -> Iterator[Row]:
@@ -50,17 +53,18 @@ def json_rows(path: Path) -> Iterator[Row]:
 
 
 def csv_rows(path: Path) -> Iterator[Row]:
-    """A question per row: columns image, question, answer; others are dimensions of reports."""
+    """A question per row: columns image, question, answer; others are dimensions of reports.
+
+    Rows are numbered as a spreadsheet does; the head is the first.
+    """
     with _text(path) as file:
         head = file.readline()
         file.seek(0)
         mark = "\t" if path.suffix == ".tsv" else max(",;\t", key=head.count)
-        reader = csv.DictReader(file, delimiter=mark, restkey="", strict=True)
-        if not _is_head(reader, path):
-            raise DataError(f"{path}: its first line names no column 'question' (or query); write "
-                            "a head such as image,question,answer.")  # fmt: skip
-        while True:
-            place = f"line {reader.line_num + 1}"
+        reader = csv.reader(file, delimiter=mark, strict=True)
+        columns = _head(reader, path)
+        for number in itertools.count(2):
+            place = f"row {number}"
             try:
                 cells = next(reader, None)
             except csv.Error as error:
@@ -69,14 +73,18 @@ def csv_rows(path: Path) -> Iterator[Row]:
                 continue
             if cells is None:
                 return
-            if cells.get(""):
-                yield Row(place, _fault(place, "has more cells than there are columns; put quotes "
-                                        "about a cell that holds commas."))  # fmt: skip
-                continue
-            if any("\udc80" <= c <= "\udcff" for cell in cells.values() for c in cell or ""):
-                yield Row(place, _fault(place, "is not UTF-8; save the file as CSV in UTF-8."))
-                continue
-            yield Row(place, _from_cells({k: v for k, v in cells.items() if k}))
+            if cells:
+                yield _row_of(place, cells, columns)
+
+
+def _row_of(place: str, cells: list[str], columns: list[str]) -> Row:
+    pairs = list(zip(columns, cells, strict=False))
+    if len(cells) > len(columns) or any(cell for name, cell in pairs if not name):
+        return Row(place, _fault(place, "has more cells than there are columns; put quotes "
+                                 "about a cell that holds commas."))  # fmt: skip
+    if any("\udc80" <= c <= "\udcff" for cell in cells for c in cell):
+        return Row(place, _fault(place, "is not UTF-8; save the file as CSV in UTF-8."))
+    return Row(place, from_cells(pairs), columns=columns)
 
 
 def table_rows(table: Table) -> Iterator[Row]:
@@ -84,6 +92,8 @@ def table_rows(table: Table) -> Iterator[Row]:
     from simulator.datasets.tables import class_names
 
     labels = class_names(table.features())
+    names = list(table.schema().names)
+    columns = names if has_questions(names) else ()
     for number, (where, row) in enumerate(table.rows(), 1):
         place = f"row {number}"
         if isinstance(row, DataError):
@@ -97,7 +107,9 @@ def table_rows(table: Table) -> Iterator[Row]:
             data, value["image"] = cell.get("bytes"), cell.get("path")
             if data:
                 value.pop("image")
-        yield Row(place, value, data or None)
+        if columns and not has_questions(value):
+            value["query"] = ""
+        yield Row(place, value, data or None, columns)
 
 
 def _lines(path: Path) -> Iterator[bytes | None]:
@@ -157,56 +169,15 @@ def _fault(place: str, words: str) -> Fault:
     return Fault(place=place, field="", words=words)
 
 
-def _is_head(reader: csv.DictReader[str], path: Path) -> bool:
+def _head(reader: Iterator[list[str]], path: Path) -> list[str]:
     try:
-        names = {_column(name) for name in reader.fieldnames or ()}
+        columns = next((cells for cells in reader if cells), [])
     except csv.Error as error:
         raise DataError(f"{path}: is no CSV ({error}); write a head and a row per line.") from error
-    return bool(names & {"query", *OTHER_NAMES["turn"]["query"]})
-
-
-def _column(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
-
-
-def _from_cells(cells: dict[str, str | None]) -> dict[str, Any]:
-    """A session's fields by their names; columns of other names go to meta."""
-    known = {*SessionLine.__struct_fields__, *TurnLine.__struct_fields__}
-    for kind in ("session", "turn"):
-        known |= {name for names in OTHER_NAMES[kind].values() for name in names}
-    known -= {"turns", "passages", "meta", *OTHER_NAMES["session"]["turns"]}
-    found: dict[str, Any] = {}
-    meta: dict[str, str] = {}
-    for column, cell in cells.items():
-        text = (cell or "").strip()
-        if not text:
-            continue
-        name = _column(column)
-        if name in known:
-            found[name] = _cell(name, text)
-        else:
-            meta[column.strip()] = text
-    if not any(name in found for name in ("query", *OTHER_NAMES["turn"]["query"])):
-        found["query"] = ""
-    return {**found, "meta": meta} if meta else found
-
-
-def _cell(name: str, text: str) -> object:
-    """What a cell holds: of a box four numbers, of yes or no a truth value, else a text."""
-    if name in ("focus", *OTHER_NAMES["session"]["focus"]):
-        try:
-            return [float(part) for part in text.strip("[]() ").split(",")]
-        except ValueError:
-            return text
-    if name in ("text_clue", "needs_image", "needs_history"):
-        return {"true": True, "yes": True, "1": True, "false": False, "no": False,
-                "0": False}.get(text.lower(), text)  # fmt: skip
-    if name == "references" and text.startswith("["):
-        try:
-            return json.loads(text)
-        except ValueError:
-            return text
-    return text
+    if not has_questions(columns):
+        raise DataError(f"{path}: its first line names no column 'question' (or query); write "
+                        "a head such as image,question,answer.")  # fmt: skip
+    return columns
 
 
 def _plain(value: object, labels: dict[str, list[str]], name: str = "") -> object:

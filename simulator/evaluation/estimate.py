@@ -26,18 +26,22 @@ def estimate(
 
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency)
-    sessions = turns = 0
-    for _, session in wiring.chosen_sessions(source, settings):
-        sessions += 1
-        turns += len(session.turns)
     times = len(plan.degradations)
+    sessions = conversations = turns = without = 0
+    for _, session in wiring.chosen_sessions(source, settings):
+        held = 1 if session.capture is None else times
+        sessions += 1
+        without += session.capture is None
+        conversations += held
+        turns += held * len(session.turns)
     measured = _measured(settings, out, like)
-    asked = round(turns * times * (measured["asked_share"] if measured else 1.0))
+    asked = round(turns * (measured["asked_share"] if measured else 1.0))
     found: dict[str, Any] = {
         "sessions": sessions,
         "conditions": times,
-        "conversations": sessions * times,
-        "turns": turns * times,
+        "without_picture": without,
+        "conversations": conversations,
+        "turns": turns,
         "turns_asked": asked,
         "measured_on": measured["run"] if measured else None,
         "input_tokens": None,
@@ -53,7 +57,7 @@ def estimate(
             found[name] = round(asked * (measured[name] + judging))
         found["judge_cost"] = asked * measured["judge_cost"] if known else None
         found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
-        at_once = max(1, min(concurrency, sessions * times, measured["capacity"] or concurrency))
+        at_once = max(1, min(concurrency, conversations, measured["capacity"] or concurrency))
         found["seconds"] = asked * measured["seconds"] / at_once
     return found
 

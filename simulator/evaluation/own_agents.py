@@ -6,7 +6,6 @@ import functools
 import hashlib
 import inspect
 import types
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mmrag.errors import UsageError
@@ -32,7 +31,7 @@ class OwnAgent(NamedTuple):
 
 def own_agent(given: object) -> OwnAgent:
     """Take an object for an agent, or say in one line why it is none."""
-    from mmrag.agents.adapters import PythonAgent
+    from mmrag.agents.adapters import PythonAgent, check_takes_query
 
     if isinstance(given, type):
         raise UsageError(
@@ -45,7 +44,7 @@ def own_agent(given: object) -> OwnAgent:
     if not callable(answer):
         raise UsageError(f"a {type(given).__name__} is no agent: {_KNOWN}.")
     what = _definition(answer if isinstance(given, types.SimpleNamespace) else given)
-    _check_takes_query(answer, what.__qualname__)
+    check_takes_query(answer, what.__qualname__)
     source = _source_hash(what)
     label = f"{KIND}:name={what.__module__}.{what.__qualname__}"
     return OwnAgent(
@@ -65,20 +64,6 @@ def _definition(given: Any) -> Any:
     while isinstance(given, functools.partial):
         given = given.func
     return given if hasattr(given, "__qualname__") else type(given)
-
-
-def _check_takes_query(answer: Callable[..., Any], name: str) -> None:
-    try:
-        signature = inspect.signature(answer)
-    except (TypeError, ValueError):  # of C code: nobody can tell
-        return
-    try:
-        signature.bind(None)
-    except TypeError as error:
-        raise UsageError(
-            f"{name}{signature} cannot be asked ({error}): it is called with one argument, "
-            "the query."
-        ) from error
 
 
 def _source_hash(what: Any) -> str:

@@ -76,13 +76,17 @@ class Run:
             return scores_of(reader, options)
 
     def turns(self) -> pd.DataFrame:
-        """Every turn as a row: query, reply, reference, outcome, what it cost, and its slices."""
+        """Every turn as a row: query, reply, reference, outcome, what it cost, and its slices.
+
+        What the data brings in `meta` stands in columns `meta.KEY`.
+        """
         import pandas as pd
 
-        from simulator.store.export import COLUMNS, turn_rows
+        from simulator.store.export import columns_of, turn_rows
 
         with RunReader(self.folder) as reader:
-            return pd.DataFrame(list(turn_rows(reader)), columns=list(COLUMNS))
+            columns = columns_of(reader)
+            return pd.DataFrame(list(turn_rows(reader, columns)), columns=list(columns))
 
     def report(self, path: str | Path | None = None, *, title: str | None = None) -> Path:
         """Write the report into a folder (the run's own `report`); returns its page."""

@@ -240,6 +240,24 @@ def failure_note(run: RunReader) -> str | None:
     )
 
 
+def failure_cure(run: RunReader, again: str) -> str:
+    """What to do about failed turns; `again` is the command that asks turns again.
+
+    A fault of the data is cured in the data, and a run is not gone on with from other data.
+    """
+    faults = run.faults_of_data()
+    failed = sum(n for status, n in run.turn_counts().items() if Status(status).is_failure)
+    asking = f"Ask them again with: {again}"
+    if not faults:
+        return asking
+    correct = "correct the file, then run again with a new --out"
+    if faults == failed:
+        return f"{correct.capitalize()}."
+    lie = "lies" if faults == 1 else "lie"
+    others = f"To ask only the others again, with the data as it is: {again}"
+    return f"{faults} of them {lie} in the data: {correct}. {others}"
+
+
 class ErrorTexts(Record, frozen=True, kw_only=True):
     """Replies that are an agent's own words for a failure: scored as answers, and no answers."""
 

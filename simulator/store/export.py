@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +25,10 @@ COLUMNS = (
     "dynamism", "popularity", "text_clue", "needs_image", "needs_history", "quality", "is_ego",
     "image_sha256", "trace",
 )  # fmt: skip
-"""Columns of the flat table, in order."""
+"""Columns of the flat table, in order. After them stand those of the data's own `meta`."""
+
+OWN = "meta."
+"""Before the name of a column of the data's own."""
 
 
 def export_run(run: RunReader, out: Path, kind: str) -> int:
@@ -39,7 +42,11 @@ def export_run(run: RunReader, out: Path, kind: str) -> int:
         if kind == "hf":
             return _hugging_face(run, out)
         with appearing(out) as temporary:
-            return (_jsonl if kind == "jsonl" else _parquet)(turn_rows(run), temporary)
+            columns = columns_of(run)
+            rows = turn_rows(run, columns)
+            if kind == "jsonl":
+                return _jsonl(rows, temporary)
+            return _parquet(rows, temporary, columns)
     except OSError as error:
         raise StoreError(
             f"{out}: cannot be written ({_reason(error)}). "
@@ -47,16 +54,25 @@ def export_run(run: RunReader, out: Path, kind: str) -> int:
         ) from error
 
 
-def turn_rows(run: RunReader) -> Iterator[dict[str, Any]]:
+def columns_of(run: RunReader) -> tuple[str, ...]:
+    """The columns of a run: `COLUMNS`, and `meta.KEY` for each key that any turn brings."""
+    keys = {key for session in run.sessions() for turn in session.turns for key in turn.meta}
+    return (*COLUMNS, *(f"{OWN}{key}" for key in sorted(keys)))
+
+
+def turn_rows(run: RunReader, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """One flat row per turn in the data set's order."""
     for session in run.sessions():
-        yield from _session_rows(run, session)
+        yield from _session_rows(run, session, columns)
 
 
-def _session_rows(run: RunReader, session: Session) -> Iterator[dict[str, Any]]:
+def _session_rows(
+    run: RunReader, session: Session, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     results = run.turns(session.id, session.degradation)
     for turn, result in zip(session.turns, results, strict=False):
-        yield _row(session, turn, result)
+        own = {name: turn.meta.get(name.removeprefix(OWN)) for name in columns[len(COLUMNS) :]}
+        yield {**_row(session, turn, result), **own}
 
 
 def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
@@ -105,12 +121,12 @@ def _jsonl(rows: Iterable[dict[str, Any]], out: Path) -> int:
     return count
 
 
-def _parquet(rows: Iterable[dict[str, Any]], out: Path) -> int:
+def _parquet(rows: Iterable[dict[str, Any]], out: Path, columns: Sequence[str]) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     count = 0
-    schema = _schema()
+    schema = _schema(columns)
     with pq.ParquetWriter(out, schema) as writer:
         for chunk in _chunks(rows, 2000):
             writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
@@ -123,12 +139,12 @@ def _hugging_face(run: RunReader, out: Path) -> int:
     import datasets
     from datasets.arrow_writer import ArrowWriter
 
-    count = 0
+    count, columns = 0, columns_of(run)
 
     def sessions() -> Iterator[dict[str, Any]]:
         nonlocal count
         for session in run.sessions():
-            turns = list(_session_rows(run, session))
+            turns = list(_session_rows(run, session, columns))
             count += len(turns)
             digest = "" if session.capture is None else session.capture.image.sha256
             picture = run.images.get(digest).data if digest else None
@@ -144,7 +160,7 @@ def _hugging_face(run: RunReader, out: Path) -> int:
             "session_id": datasets.Value("string"),
             "degradation": datasets.Value("string"),
             "image": datasets.Image(),
-            "turns": [datasets.Features.from_arrow_schema(_schema())],
+            "turns": [datasets.Features.from_arrow_schema(_schema(columns))],
         }
     )
     with tempfile.TemporaryDirectory(dir=out.parent) as beside:
@@ -157,7 +173,7 @@ def _hugging_face(run: RunReader, out: Path) -> int:
     return count
 
 
-def _schema() -> Any:
+def _schema(columns: Sequence[str]) -> Any:
     import pyarrow as pa
 
     text, flag, number = pa.string(), pa.bool_(), pa.float64()
@@ -167,7 +183,7 @@ def _schema() -> Any:
         "input_tokens": pa.int64(), "output_tokens": pa.int64(),
         "text_clue": flag, "needs_image": flag, "needs_history": flag, "is_ego": flag,
     }  # fmt: skip
-    return pa.schema([(name, kinds.get(name, text)) for name in COLUMNS])
+    return pa.schema([(name, kinds.get(name, text)) for name in columns])
 
 
 def _chunks(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:

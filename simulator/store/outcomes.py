@@ -15,7 +15,7 @@ from mmrag.errors import DataError
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome, Status, Vote
 from simulator.run.official import Said
-from simulator.store.export import COLUMNS
+from simulator.store.export import COLUMNS, OWN
 from simulator.store.result_lines import Row, read_rows
 
 _OUTCOMES = {**{str(outcome): outcome for outcome in Outcome}, "correct": Outcome.PERFECT}
@@ -66,7 +66,7 @@ def read_turns(path: Path) -> list[Said]:
 
 
 def _said(row: Row) -> Said:
-    row.check(_KNOWN)
+    row.check(_KNOWN.union(name for name in row.given if name.startswith(OWN)))
     index = row.whole("turn_index")
     if index < 0:
         raise DataError(f"{row.where}: turn_index {index} is below 0; turns count from 0.")

@@ -83,6 +83,13 @@ class RunReader:
             f"AND status != '{Status.DATA_ERROR}'"
         )[0][0]
 
+    def faults_of_data(self) -> int:
+        """Number of turns lost to the data itself, and not to a server that had the picture."""
+        return self._rows(
+            f"SELECT COUNT(*) FROM turns WHERE status = '{Status.DATA_ERROR}' AND "
+            "COALESCE(json_extract(CAST(result AS TEXT), '$.error'), '') NOT LIKE 'http%://%'"
+        )[0][0]
+
     def first_failure(self) -> TurnResult | None:
         """The failed turn that was written first, to tell what went wrong."""
         failures = ", ".join(f"'{status}'" for status in Status if status.is_failure)

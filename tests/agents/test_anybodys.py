@@ -22,7 +22,7 @@ from mmrag.agents import agents
 from mmrag.agents.adapters import CommandAgent, HttpAgent
 from mmrag.agents.baselines import PAGES, THRESHOLD
 from mmrag.agents.kits import KitAgent, SearchPipeline
-from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable
+from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable, UsageError
 from mmrag.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
@@ -137,10 +137,20 @@ class Odd:
         return 7 if query.text == "number" else None
 
 
+def shout(query):
+    return query.text.upper()
+
+
+async def whisper(query):
+    return query.text.lower()
+
+
 @pytest.fixture
 def module(monkeypatch):
     made = types.ModuleType("somebodys_agents")
     made.Plain, made.Odd, made.Kit2025, made.Kit2026 = Plain, Odd, Kit2025, Kit2026  # type: ignore[attr-defined]
+    made.shout, made.whisper, made.NUMBER = shout, whisper, 7  # type: ignore[attr-defined]
+    made.no_query = lambda: ""  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "somebodys_agents", made)
 
 
@@ -154,6 +164,20 @@ def test_a_class_with_one_method(module):
         ask(odd, query())
     with pytest.raises(SpecError, match="PYTHONPATH"):
         agents.create("python:name=no_such_module/X", resources=Resources())
+
+
+def test_a_function_of_the_query(module):
+    def made(name):
+        return agents.create(f"python:name=somebodys_agents/{name}", resources=Resources())
+
+    assert ask(made("shout"), query("hi"))[0].text == "HI"
+    assert ask(made("whisper"), query("HI"))[0].text == "hi"
+    with pytest.raises(SpecError, match="a class or a function"):
+        made("NUMBER")
+    with pytest.raises(SpecError, match="a function takes no options"):
+        made("shout,tone=dry")
+    with pytest.raises(UsageError, match="one argument, the query"):
+        made("no_query")
 
 
 DOCS = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()

@@ -91,13 +91,13 @@ def test_a_newcomer_starts_with_pictures_alone(
     assert rows == ["image,question,answer", "IMG_0.jpg,,", "IMG_1.jpg,,", "IMG_2.jpg,,"]
     unfilled = mmrag("data", "check", table)
     assert unfilled.exit_code == 1
-    said = [line for line in unfilled.stdout.splitlines() if line.startswith("line 2:")]
-    assert said == ['line 2: turns[0].query is empty; write "query": "What is this?".']
+    said = [line for line in unfilled.stdout.splitlines() if line.startswith("row 2:")]
+    assert said == ["row 2: column `question` is empty; write the question."]
     table.write_text("\n".join([rows[0], *(r.replace(",,", ",What?,a kettle") for r in rows[1:])]))
     good = mmrag("data", "check", table)
     assert good.exit_code == 0
-    assert good.stdout.count("is read as 'references'. (2 more like it)") == 1
-    assert good.stdout.count("note:") == 2
+    assert "is read as" not in good.stdout
+    assert "Notes:" not in good.stdout
     assert mmrag("run", "--data", table, *common, "--json").exit_code == 0
 
 
@@ -143,3 +143,53 @@ def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[...
     assert [(line["picture"], line["reply"]["text"]) for line in lines] == [
         ("a.jpg", "a kettle"), ("b.jpg", "a kettle"),
     ]  # fmt: skip
+
+
+def test_a_fault_of_the_file_is_cured_in_the_file(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    """Asking again cannot help: with the line corrected it is another file."""
+    path = write(tmp_path, {"image": "none.jpg", "turns": TURNS}, {"turns": TURNS})
+    run = ("run", "--data", path, "--search", "none", "--judge", "exact")
+    lost = mmrag(*run, "--agent", "random", "--out", tmp_path / "lost").stderr
+    assert "Correct the file, then run again with a new --out." in lost
+    assert "resume" not in lost
+    both = mmrag(*run, "--agent", "command:run=/no/such/program", "--out", tmp_path / "both").stderr
+    assert "1 of them lies in the data: correct the file" in both
+    assert f"mmrag resume {tmp_path / 'both'} --errors" in both
+    write(tmp_path, {"image_url": "http://127.0.0.1:9/a.jpg", "turns": TURNS})
+    url = mmrag(*run, "--agent", "random", "--out", tmp_path / "url").stderr
+    assert "1 data_error" in url
+    assert "Ask them again with: mmrag resume" in url
+
+
+def test_check_keeps_notes_and_faults_apart(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+    """A note once for the file, none for what everybody calls question; faults at the end."""
+    table = tmp_path / "my.csv"
+    table.write_text(
+        "question,expected,needs_image,focus\n"
+        'Who?,Ann,maybe,"1,2,3"\n'
+        ",Bob,,\n"
+        "When?,1900,,\n"
+        "Where?,,,\n"
+    )
+    done = mmrag("data", "check", table)
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == [
+        "row 4: session 'row-4', no picture: 1. When? → 1900",
+        "row 5: session 'row-5', no picture: 1. Where? → not scored",
+        "",
+        "Notes:",
+        "row 2: column `expected` is read as 'references'. (2 more like it)",
+        "",
+        "To correct:",
+        "row 2: column `needs_image` is neither yes nor no; write one of them.",
+        "row 2: column `focus` is no box; write left,top,right,bottom in pixels, as in "
+        "120,80,640,560.",
+        "row 3: column `question` is empty; write the question.",
+        "row 5: column `expected` is empty: the turn is asked and not scored; write the right "
+        "answer.",
+        "",
+        "2 sessions, 2 of them without a picture, 2 turns; 2 rows cannot be used; 1 turn cannot "
+        "be scored.",
+    ]

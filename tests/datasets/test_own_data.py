@@ -79,8 +79,7 @@ def test_names_that_people_use_are_understood_and_told(tmp_path: Path) -> None:
     (turn,) = one.session.turns
     assert (turn.query, turn.reference.text) == ("What?", "a kettle")
     assert ("id", "note") in faults(one)
-    assert ("turns[0].answer", "note") in faults(one)
-    assert "'references'" in words(one)
+    assert not any("answer" in field or "question" in field for field, _ in faults(one))
 
 
 def test_a_line_without_a_picture_is_a_text_conversation(tmp_path: Path) -> None:
@@ -231,12 +230,56 @@ def test_a_csv_holds_a_question_per_row(tmp_path: Path) -> None:
     assert turn.meta == {"room": "kitchen"}
     assert first.session.capture is not None
     assert first.session.capture.focus == (1, 2, 30, 20)
-    assert first.session.id == "line-2"
+    assert first.session.id == "row-2"
     assert text.session.capture is None
     assert empty.is_lost
-    assert any(f.field == "turns[0].query" for f in empty.faults)
+    assert [(f.field, f.words) for f in empty.faults] == [
+        ("column `question`", "is empty; write the question.")
+    ]
     assert wide.is_lost
     assert "more cells" in words(wide)
+
+
+def test_a_csv_may_accept_several_answers(tmp_path: Path) -> None:
+    path = tmp_path / "my.csv"
+    path.write_text(
+        "question,answer,Answer 2,answer_3,answer\n"
+        "Who?,Ann,,Bob,Cy\n"
+        'How many?,"[""7"", ""seven""]",sept,,\n'
+        "Which list?,[1 to 3],,,\n"
+        "Which number?,[7],,,\n"
+    )
+    read = [examined.session.turns[0].reference.all_texts for examined in opened(path).examined()]
+    assert read == [("Ann", "Bob", "Cy"), ("7", "seven", "sept"), ("[1 to 3]",), ("[7]",)]
+
+
+def test_two_rows_of_a_session_are_told_how_to_write_a_conversation(tmp_path: Path) -> None:
+    path = tmp_path / "my.csv"
+    path.write_text("session_id,question,answer\na,Who?,Ann\na,When?,1900\n")
+    first, second = opened(path).examined()
+    assert not first.faults
+    assert [f.field for f in second.faults] == ["column `session_id`"]
+    assert "'a' stands in row 2 already" in words(second)
+    assert "JSON lines (.jsonl), see docs/data.md" in words(second)
+    lines = write(
+        tmp_path, {"session_id": "a", "turns": TURNS}, {"session_id": "a", "turns": TURNS}
+    )
+    assert "JSON lines" not in words(list(opened(lines).examined())[1])
+
+
+def test_rows_of_parquet_are_told_of_by_their_columns(tmp_path: Path) -> None:
+    import datasets
+
+    rows = [{"question": "What?", "reply": "x"}, {"question": None, "reply": "y"}]
+    datasets.Dataset.from_list(rows).save_to_disk(str(tmp_path / "set"))
+    first, second = opened(tmp_path / "set").examined()
+    assert "the head: column `answer` is missing" in "".join(
+        f"{f.place}: {f.field} {f.words}" for f in first.faults
+    )
+    assert second.is_lost
+    assert ("column `question`", "is empty; write the question.") in [
+        (f.field, f.words) for f in second.faults
+    ]
 
 
 def test_a_csv_of_another_code_loses_only_the_rows_that_are_no_utf_8(tmp_path: Path) -> None:

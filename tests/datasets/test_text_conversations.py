@@ -239,3 +239,44 @@ def test_a_sweep_that_holds_text_once_is_finished(both: Path, tmp_path: Path, mm
     assert figures["state"]["conversations"] == figures["state"]["expected_conversations"] == 3
     assert figures["state"]["finished"]
     assert figures["warnings"] == []
+
+
+def test_an_estimate_counts_text_once(both: Path, mmrag: MMRAG) -> None:
+    """One conversation with a picture under two conditions, and one in text of two turns."""
+    dry = ("run", "--data", both, "--agent", "random", "--degrade", "clean,rotated@2", "--dry-run")
+    found = json.loads(mmrag(*dry, "--json").stdout)
+    assert (found["conversations"], found["turns"], found["without_picture"]) == (3, 4, 1)
+    said = mmrag(*dry).stdout.splitlines()[0]
+    assert said == ("2 sessions × 2 conditions (1 without a picture: held once) = "
+                    "3 conversations, 4 turns at most")  # fmt: skip
+
+
+def test_the_datas_own_meta_is_columns(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
+    import datasets
+    import pandas as pd
+
+    from simulator import load_run
+    from simulator.store.export import COLUMNS
+
+    out = tmp_path / "run"
+    run = ("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out)
+    assert mmrag(*run).exit_code == 0
+    turns = load_run(out).turns()
+    own = [name for name in turns.columns if name not in COLUMNS]
+    assert "meta.room" in own
+    rooms = dict(zip(turns["session_id"], turns["meta.room"], strict=True))
+    assert rooms["a"] == "kitchen"
+    for name in ("turns.parquet", "turns.jsonl", "hf"):
+        load_run(out).export(tmp_path / name)
+    assert list(pd.read_parquet(tmp_path / "turns.parquet").columns) == list(turns.columns)
+    lines = (tmp_path / "turns.jsonl").read_text().splitlines()
+    assert json.loads(lines[0])["meta.room"] == "kitchen"
+    assert datasets.load_from_disk(str(tmp_path / "hf"))[0]["turns"][0]["meta.room"] == "kitchen"
+    assert mmrag("score", tmp_path / "turns.jsonl").exit_code == 0  # as lines of another system
+
+
+def test_the_docs_name_every_column() -> None:
+    from simulator.store.export import COLUMNS
+
+    told = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    assert [name for name in COLUMNS if f"`{name}`" not in told] == []

@@ -1,1 +1,1 @@
-"""Adversarial pairs by angle, in two halves: of `held` only totals were looked at while building."""
+"""Adversarial pairs by angle, in two halves; of `held` only totals were seen while building."""
