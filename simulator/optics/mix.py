@@ -61,7 +61,7 @@ class QualityMix(Record, frozen=True, kw_only=True):
         severity = self.severities[int(level * len(self.severities))]
         left = share * sum(weights.values())
         for kind in (_NORMAL, *VARIANTS):
-            left -= weights[kind]
+            left -= weights.get(kind, 0)  # a kind that CRAG-MM does not have has no share
             if left < 0:
                 break
         else:

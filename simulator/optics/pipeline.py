@@ -112,10 +112,12 @@ class _InProgress:
             elif step.kind == "low-light":
                 self._lower(light, step)
                 light = None
-            else:
+            elif step.kind == JPEG:
                 self.image = self.image if light is None else to_codes(light)
                 light = None
                 self._encode(step)
+            else:
+                raise AssertionError(f"{step.kind} has a place in the order and no operation")
         if light is not None:
             self.image = to_codes(light)
 

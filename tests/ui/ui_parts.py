@@ -218,6 +218,13 @@ class Faults:
         page.on("response", lambda r: r.status >= 400 and self.found.append(f"{r.status} {r.url}"))
         page.on("requestfailed", self._failed)
         page.on("request", lambda r: self._outside(r.url, url))
+        page.on("framenavigated", self._left)
+
+    def _left(self, frame) -> None:
+        """Gradio says of event streams that a left page cut that they were; no other page may."""
+        cut = ("AbortError: signal is aborted", "Connection errored out")
+        if frame.parent_frame is None:
+            self.found = [one for one in self.found if not any(word in one for word in cut)]
 
     def _failed(self, request) -> None:
         # Gradio's event streams are cut when a page is left; everything else is a fault

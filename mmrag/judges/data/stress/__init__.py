@@ -1,1 +1,1 @@
-"""Adversarial pairs by angle, in two halves: `open` was looked at while building, `held` never."""
+"""Adversarial pairs by angle, in two halves; of `held` only totals were seen while building."""
