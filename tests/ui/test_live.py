@@ -73,9 +73,11 @@ def test_a_picture_chosen_while_the_agent_works_is_the_one_that_is_asked_about(
     expect(page.locator("#mm-talk")).not_to_contain_text("working")
     page.wait_for_timeout(2000)  # longer than the agent works
     expect(page.locator("#mm-talk")).not_to_contain_text("what is it?")
-    for text in ("first", "second"):  # asked at once: one after the other
-        page.locator("#mm-question textarea, #mm-question input").fill(text)
+    box = page.locator("#mm-question textarea, #mm-question input")
+    for text in ("first", "second"):  # the second while the first is worked on
+        box.fill(text)
         page.keyboard.press("Enter")
+        expect(box).to_have_value("")  # taken: what is typed from now on is the next question
     expect(page.locator("#mm-live .mm-reply").nth(1)).to_contain_text("reply 2, after first")
 
 
