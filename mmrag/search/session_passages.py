@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 
-from mmrag.protocols import WebSearch
+from mmrag.protocols import NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
@@ -54,10 +54,9 @@ class SessionSearch:
 
     def search_nearest(self, queries: Sequence[str], k: int = 5) -> list[tuple[Evidence, ...]]:
         """The same by cosine, where the web's search can; passages are found by words alone."""
-        nearest = getattr(self._web, "search_nearest", None)
-        if searched_passages() or nearest is None:
-            return self.search_text(queries, k)
-        return nearest(queries, k)
+        if isinstance(self._web, NearestWebSearch) and not searched_passages():
+            return self._web.search_nearest(queries, k)
+        return self.search_text(queries, k)
 
 
 class _Brought:

@@ -140,7 +140,12 @@ class Says:
 def held(replies: list[str], references: list[str], monkeypatch) -> list[TurnResult]:
     """A conversation with an agent of somebody else's, judged by the built-in judge."""
     module = types.ModuleType("sayers")
-    module.Says = lambda: Says(replies)  # type: ignore[attr-defined]
+
+    class Bound(Says):
+        def __init__(self) -> None:
+            super().__init__(replies)
+
+    module.Says = Bound  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sayers", module)
     agent = agents.create("python:name=sayers/Says", resources=Resources())
     session = Session(
