@@ -1,0 +1,1 @@
+"""Places that a wearer is in: rooms, furniture, clutter, light."""

@@ -1,0 +1,7 @@
+"""Name → place."""
+
+from __future__ import annotations
+
+from simulator.world.places.setting import Place
+
+PLACES: dict[str, Place] = {}

@@ -1,0 +1,1 @@
+"""Things in metres: meshes, materials and prints, and the light that falls on them."""

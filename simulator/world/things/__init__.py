@@ -1,0 +1,1 @@
+"""The kinds of thing that can be pictured, as solids."""

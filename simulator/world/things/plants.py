@@ -1,0 +1,7 @@
+"""Plants."""
+
+from __future__ import annotations
+
+from simulator.world.things.kind import Kind
+
+KINDS: dict[str, Kind] = {}
