@@ -1,0 +1,274 @@
+"""The one scene of Mitsuba's that is ever loaded: things come onto it and leave it.
+
+A kernel is compiled again, which takes seconds, for another number of shapes, materials or lamps,
+and even for the same ones loaded once more. So there are always as many, most of them unseen: all
+that has a colour or a sheet is one mesh with one picture on it, all glass is one, all that glows is
+one, and each sheet that repeats, as a floor's does, has a mesh of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.world.solid.forms import Array, Lamp, Light
+from simulator.world.solid.merging import Shape, Sorts, merged, speck
+from simulator.world.solid.sheets import in_one_picture, in_squares, linear
+from simulator.world.solid.variant import mitsuba
+
+SKIES = Path(__file__).parents[3] / "assets" / "light"
+"""Environment maps of Poly Haven (CC0)."""
+
+_LAMPS = 6
+"""Lamps there are at least."""
+_BELOW: Array = np.array((0.0, 0.0, -50.0))
+"""Where what is not needed lies."""
+_HARDLY = 1e-3
+"""In place of 0: a material without any metal or lacquer would be of another sort."""
+
+
+class Stage:
+    """Shapes that are always there, and change what they are."""
+
+    def __init__(self, sheets: int, lamps: int) -> None:
+        mi = mitsuba()
+        self._meshes = ["plain", "glass", "glow", *(f"sheet_{i}" for i in range(sheets))]
+        what: dict[str, Any] = {"type": "scene", "sky": _sky("studio")}
+        what |= {name: _empty_mesh(name) for name in self._meshes}
+        what |= {f"lamp_{i}": _empty_lamp() for i in range(lamps)}
+        # parallel=False: the order of loading is part of the kernel.
+        # optimize=False: else shapes of one material become one.
+        self.scene = mi.load_dict(what, parallel=False, optimize=False)
+        self._put = _Values(mi.traverse(self.scene))
+        self._lamps = lamps
+        self.is_warm = False
+        self._full: set[str] = set()
+        self._owners: dict[str, NDArray[np.int16]] = {}
+        shapes = list(self.scene.shapes())
+        self._names = dict(zip(_indices(shapes), (s.id() for s in shapes), strict=True))
+        self._settle()
+
+    def show(self, sorts: Sorts, light: Light) -> None:
+        """Clear the stage, put things on it and light it."""
+        plain, atlas = in_one_picture(sorts.plain)
+        glow, squares = in_squares(sorts.glow)
+        self._place("plain", merged(plain))
+        self._place("glass", merged(sorts.glass))
+        self._place("glow", merged(glow))
+        for i, name in enumerate(self._meshes[3:]):
+            pieces = sorts.repeated[i] if i < len(sorts.repeated) else []
+            self._place(name, merged(pieces))
+            if pieces:
+                m = pieces[0].part.material
+                assert m.sheet is not None
+                self._cover(name, np.ascontiguousarray(m.sheet[::-1]))
+                self._polish(name, ".value", m.rough, m.metal, m.coat)
+        self._cover("plain", atlas.colour)
+        self._polish("plain", ".data", *(atlas.gloss[..., k : k + 1] for k in range(3)))
+        self._put["glow.emitter.radiance.data"] = _tensor(squares)
+        self._put["glow.emitter.sampling_weight"] = 1.0 if glow else _HARDLY
+        for i in range(self._lamps):
+            self._light(f"lamp_{i}", light.lamps[i] if i < len(light.lamps) else None)
+        self._put["sky.data"] = _sky_data(light.sky)
+        self._put["sky.scale"] = _number(light.strength)
+        self._put["sky.to_world"] = _turned(light.turn)
+        self._put.update()
+        self._settle()
+
+    def owners(self, shapes: NDArray[np.int64], triangles: NDArray[np.int64]) -> NDArray[np.int16]:
+        """Which placed thing each triangle of each shape is of; -1 is none."""
+        found = np.full(shapes.shape, -1, np.int16)
+        for index, name in self._names.items():
+            if name in self._full:
+                here = shapes == index
+                found[here] = self._owners[name][triangles[here]]
+        return found
+
+    def _settle(self) -> None:
+        """Follow one ray, so that all is in its place: a change before that ends the process."""
+        mi = mitsuba()
+        ray = mi.Ray3f(mi.Point3f(0, 0, 0), mi.Vector3f(0, 0, 1))
+        np.array(self.scene.ray_test(ray))
+
+    def _place(self, name: str, shape: Shape | None) -> None:
+        if shape is None and name not in self._full and name in self._owners:
+            return  # it was empty before
+        self._full.add(name) if shape else self._full.discard(name)
+        shape = shape or speck(_BELOW)
+        self._owners[name] = shape.owners
+        self._put[f"{name}.vertex_positions"] = shape.at.ravel()
+        self._put[f"{name}.vertex_normals"] = shape.normals.ravel()
+        self._put[f"{name}.vertex_texcoords"] = np.ascontiguousarray(shape.uv).ravel()
+        self._put[f"{name}.faces"] = shape.faces.ravel()
+
+    def _cover(self, name: str, sheet: NDArray[np.uint8]) -> None:
+        mi = mitsuba()
+        at = f"{name}.bsdf.brdf_0.base_color.data"
+        if isinstance(self._put[at], mi.TensorXf):  # a variant that keeps no bytes
+            self._put[at] = mi.TensorXf(linear(sheet))
+        else:
+            self._put[at] = mi.TensorXu8(sheet)
+
+    def _polish(self, name: str, what: str, rough: Any, metal: Any, coat: Any) -> None:
+        of = {"roughness": rough, "metallic": metal, "clearcoat": coat}
+        for gloss, given in of.items():
+            value = np.maximum(given, _HARDLY)
+            self._put[f"{name}.bsdf.brdf_0.{gloss}{what}"] = (
+                _tensor(value) if what == ".data" else _number(value)
+            )
+
+    def _light(self, name: str, lamp: Lamp | None) -> None:
+        mi = mitsuba()
+        self._put[f"{name}.to_world"] = _opaque(mi.AffineTransform4f(_stand(lamp or _DARK)))
+        shine = linear(np.array((lamp or _DARK).colour)) * (lamp or _DARK).power
+        self._put[f"{name}.emitter.radiance.value"] = _opaque(mi.Color3f(*shine.tolist()))
+        self._put[f"{name}.emitter.sampling_weight"] = 1.0 if lamp else _HARDLY
+
+
+class _Values:
+    """The numbers of a scene, to be set whatever they were: of another length too."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        where, sort, _, _ = self._values.properties[key]
+        self._values.set_dirty(key)
+        self._values.set_property(*((where, value) if sort is None else (where, sort, value)))
+
+    def update(self) -> None:
+        self._values.update()
+
+
+@lru_cache(maxsize=1)
+def stage_for(sheets: int, lamps: int) -> Stage:
+    """A stage with room; the usual one is loaded once for all scenes."""
+    return Stage(sheets, lamps)
+
+
+def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> tuple[int, int]:
+    """Sheets and lamps of the smallest stage with room: there are few stages."""
+    return max(-(-len(sorts.repeated) // 24), 1) * 24, max(-(-len(lamps) // _LAMPS), 1) * _LAMPS
+
+
+_DARK = Lamp((0.0, 0.0, -50.0), (0.0, 0.0, -51.0), 1e-3, 1e-3, (255.0, 255.0, 255.0), 0.0)
+
+
+def _tensor(values: Array) -> Any:
+    return mitsuba().TensorXf(np.ascontiguousarray(values, np.float32))
+
+
+def _number(value: float) -> Any:
+    return _opaque(mitsuba().Float(float(value)))
+
+
+def _opaque(value: Any) -> Any:
+    """A value that is no part of the kernel."""
+    import drjit as dr
+
+    if not mitsuba().variant().startswith("scalar"):
+        dr.make_opaque(value)
+    return value
+
+
+def _empty_mesh(name: str) -> Any:
+    mi = mitsuba()
+    props = mi.Properties()
+    if name == "glow":
+        shine = {"type": "area", "radiance": _raw(3, "bilinear"), "sampling_weight": _HARDLY}
+        props["shine"] = mi.load_dict(shine)
+    elif name == "glass":
+        props["surface"] = mi.load_dict({"type": "thindielectric", "int_ior": 1.45})
+    else:
+        gloss = [_raw(1, "nearest") if name == "plain" else 0.5 for _ in range(3)]
+        props["surface"] = _surface(*gloss)
+    shape = speck(_BELOW)
+    out = mi.Mesh(name, 3, 1, has_vertex_normals=True, has_vertex_texcoords=True, props=props)
+    values = mi.traverse(out)
+    values["vertex_positions"] = shape.at.ravel()
+    values["vertex_normals"] = shape.normals.ravel()
+    values["vertex_texcoords"] = shape.uv.ravel()
+    values["faces"] = shape.faces.ravel()
+    values.update()
+    return out
+
+
+def _surface(rough: Any, metal: Any, coat: Any) -> Any:
+    mi = mitsuba()
+    grey = mi.Bitmap(np.full((4, 4, 3), 128, np.uint8))
+    of = {
+        "type": "principled",
+        "base_color": {"type": "bitmap", "bitmap": grey, "wrap_mode": "repeat"},
+        "roughness": rough,
+        "metallic": metal,
+        "clearcoat": coat,
+    }
+    return mi.load_dict({"type": "twosided", "surface": of})
+
+
+def _raw(channels: int, filter_type: str) -> dict[str, Any]:
+    """A picture of numbers."""
+    bitmap = mitsuba().Bitmap(np.full((4, 4, channels), 0.5, np.float32))
+    return {
+        "type": "bitmap", "bitmap": bitmap, "raw": True, "filter_type": filter_type,
+        "wrap_mode": "clamp",
+    }  # fmt: skip
+
+
+def _empty_lamp() -> dict[str, Any]:
+    mi = mitsuba()
+    return {
+        "type": "rectangle",
+        "to_world": mi.ScalarTransform4f(_stand(_DARK)),
+        "shine": {
+            "type": "area",
+            "radiance": {"type": "rgb", "value": [0.0, 0.0, 0.0]},
+            "sampling_weight": _HARDLY,
+        },
+    }
+
+
+def _stand(lamp: Lamp) -> Array:
+    """Where a lamp's rectangle is: its z shines."""
+    at, to = np.asarray(lamp.at, float), np.asarray(lamp.towards, float)
+    z = (to - at) / np.linalg.norm(to - at)
+    x = np.cross((0, 0, 1) if abs(z[2]) < 0.95 else (0, 1, 0), z)
+    x /= np.linalg.norm(x)
+    pose = np.eye(4)
+    pose[:3, 0], pose[:3, 1] = x * lamp.width / 2, np.cross(z, x) * lamp.height / 2
+    pose[:3, 2], pose[:3, 3] = z, at
+    return pose
+
+
+def _sky(name: str) -> dict[str, Any]:
+    return {"type": "envmap", "filename": str(SKIES / f"{name}.exr")}
+
+
+@lru_cache(maxsize=32)
+def _sky_data(name: str) -> Any:
+    mi = mitsuba()
+    return mi.traverse(mi.load_dict(_sky(name)))["data"]
+
+
+def _turned(degrees: float) -> Any:
+    mi = mitsuba()
+    upright = mi.ScalarTransform4f().rotate([0, 0, 1], degrees).rotate([1, 0, 0], 90)
+    return _opaque(mi.AffineTransform4f(np.array(upright.matrix)))
+
+
+def _indices(shapes: Sequence[Any]) -> list[int]:
+    """The index that the guides give a shape: its place in Dr.Jit's registry."""
+    mi = mitsuba()
+    if mi.variant().startswith("scalar"):
+        return list(range(len(shapes)))
+    import drjit as dr
+
+    return [int(dr.reinterpret_array(mi.UInt32, mi.ShapePtr(s))[0]) for s in shapes]
