@@ -218,7 +218,8 @@ class Sheet:
         x0, y0, x1, y1 = box
         step = (y1 - y0) / rows
         for row in range(rows):
-            x, end = x0, x1 if row < rows - 1 else x0 + (x1 - x0) * draw("last", 0.3, 0.8)
+            short = draw("last", 0.3, 0.8) if row == rows - 1 > 0 else 1.0
+            x, end = x0, x0 + (x1 - x0) * short
             word = 0
             while x < end - 0.02 * (x1 - x0):
                 long = draw(f"greek-{row}-{word}", 0.04, 0.16) * (x1 - x0)
@@ -310,7 +311,12 @@ def typeset(
         size = min(width / max(widest, 1e-3), height / (cap_em + drop + lead * (len(broken) - 1)))
         if size > best[0] * 1.04:
             best = (size, broken)
-    size, broken = max(int(best[0]), 4), best[1]
+    broken = best[1]
+    # a narrow box: letters as slim as still look well, so that they can be tall
+    spare = height / (cap_em + drop + lead * (len(broken) - 1)) / max(best[0], 1e-3)
+    slim = min(spare, 1.28, max(face.squeeze / 0.7, 1.0))
+    face = face._replace(squeeze=face.squeeze / slim)
+    size = max(int(best[0] * slim), 4)
     font = _font(face.file, size)
     inner = max(math.ceil(width / face.squeeze), 4)
     page = Image.new("L", (inner, height), 0)
