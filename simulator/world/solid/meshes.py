@@ -69,16 +69,6 @@ def sheet(width: float, height: float, *, bend: float = 0.0, steps: int = 1) -> 
     return _grid(points, uv, bool(bend))
 
 
-def surface(points: Array, *, smooth: bool = True) -> Mesh:
-    """A skin over an (n, m, 3) grid of points; n runs along the sheet's u, m along its v.
-
-    Seen with u to the right and v upwards, its outside faces the viewer.
-    """
-    n, m = points.shape[:2]
-    uv = np.stack(np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, m), indexing="ij"), -1)
-    return _grid(points, uv, smooth)
-
-
 def extrude(outline: Profile, depth: float, *, bevel: float = 0.0) -> Mesh:
     """A flat outline of (x, z), anticlockwise, given a thickness along y (centred on y = 0).
 

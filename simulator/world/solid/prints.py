@@ -314,7 +314,7 @@ def typeset(
     broken = best[1]
     # a narrow box: letters as slim as still look well, so that they can be tall
     spare = height / (cap_em + drop + lead * (len(broken) - 1)) / max(best[0], 1e-3)
-    slim = min(spare, 1.28, max(face.squeeze / 0.7, 1.0))
+    slim = min(spare, 1.4, max(face.squeeze / 0.64, 1.0))
     face = face._replace(squeeze=face.squeeze / slim)
     size = max(int(best[0] * slim), 4)
     font = _font(face.file, size)

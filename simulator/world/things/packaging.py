@@ -15,7 +15,6 @@ from simulator.world.pictures.traits import (
     Draws,
     Palette,
     Traits,
-    ink_on,
     luma,
     mix,
     oklch,
@@ -63,14 +62,17 @@ class Design(NamedTuple):
 
 def design(look: Look, traits: Traits, palette: Palette | None = None) -> Design:
     """A family's design; the variant chooses its accent, like one flavour of a range."""
-    pal = palette or traits.palette()
-    f = traits.family
+    pal = palette or traits.palette(vivid=0.85)
+    f, v = traits.family, traits.variant
+    accent = oklch(
+        v("accent-level", 0.5, 0.74), v("accent-chroma", 0.07, 0.15), v("accent", 0, 360)
+    )
     cream = oklch(0.95, 0.025, f("cream", 60, 110))
     grounds = (pal.base, pal.base, pal.base, cream, cream, pal.dark, pal.second)
     paper = f.pick("paper", grounds)
     rest = [c for c in (pal.second, pal.base, cream) if math.dist(c, paper) > 60]
     return Design(
-        look, f, traits.variant, paper, f.pick("field", rest or [cream]), pal.accent, cream,
+        look, f, v, paper, f.pick("field", rest or [cream]), accent, cream,
         pal.dark, f.pick("face", FACES),
     )  # fmt: skip
 
@@ -112,7 +114,7 @@ def side(page: Sheet, made: Design) -> None:
 def table(page: Sheet, made: Design) -> None:
     """A table of nutrition as every pack has one."""
     page.rgb[...] = np.array(made.light).round()
-    ink = scale(made.dark, 0.8)
+    ink = mix(made.dark, made.light, 0.2)
     page.frame((0.02, 0.02, 0.98, 0.98), 0.025, ink)
     page.text("Nutrition", (0.08, 0.05, 0.92, 0.21), ink, BOLD, lines=1, align="left", note=False)
     rows = 6

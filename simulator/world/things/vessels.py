@@ -9,22 +9,14 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
-from simulator.world.solid.forms import Array, Material, Mesh, Part, Print, Thing
+from simulator.world.solid.forms import Array, Material, Mesh, Part, Print, Thing, turned
 from simulator.world.solid.meshes import (
-    ball,
-    box,
-    joined,
     lathe,
     posed,
-    shifted,
-    smooth_path,
-    tube,
 )
-from simulator.world.solid.forms import turned
 from simulator.world.solid.prints import Sheet, prints_on
+from simulator.world.things.caps import GLASS, closed, lid
 from simulator.world.things.packaging import Design, back, design, front
-
-GLASS = Material(glass=True)
 
 _CONTENTS: dict[str, tuple[Colour, str]] = {
     "Lemonade": ((226, 208, 128), "clear"),
@@ -43,7 +35,10 @@ def bottle(look: Look, traits: Traits) -> Thing:
     """A bottle of glass or plastic, full, with a label and one of many caps."""
     f = traits.family
     made = design(look, traits)
-    radius, height = traits.near("radius", 0.031, 0.043, 0.1), traits.near("height", 0.2, 0.31, 0.08)
+    radius, height = (
+        traits.near("radius", 0.034, 0.045, 0.1),
+        traits.near("height", 0.2, 0.29, 0.08),
+    )
     stout = f.chance("stout", 0.3)
     if stout:
         radius, height = radius * 1.12, height * 0.74
@@ -52,14 +47,16 @@ def bottle(look: Look, traits: Traits) -> Thing:
     outline = _outline(f, radius, height, neck, low)
     square = f("square", 2.6, 6.0) if f.chance("squared", 0.28) else 2.0
     stuff = f.pick("stuff", ("clear", "clear", "clear", "dark", "plastic", "milky"))
-    parts = _filled(traits, made, outline, square, stuff, level=low + (height - low) * f("level", 0.2, 0.5))
+    parts = _filled(
+        traits, made, outline, square, stuff, level=low + (height - low) * f("level", 0.2, 0.5)
+    )
     y0, y1 = height * f("label-low", 0.08, 0.14), low - height * f("label-gap", 0.015, 0.05)
     label, prints = _label(traits, made, outline, (y0, y1), square)
     collar = outline[outline[:, 1] > low + (height - low) * 0.62]
     if f.chance("collar", 0.3) and len(collar) > 2:
         band = collar[: len(collar) // 2 + 1]
-        parts.append(Part(lathe(band + (0.0006, 0)), Material(made.field, rough=0.5)))
-    parts += label + _cap(f, made, neck, height, stuff)
+        parts.append(Part(lathe(np.add(band, (0.0006, 0))), Material(made.field, rough=0.5)))
+    parts += label + closed(f, made, neck, height, plastic=stuff in ("plastic", "milky"))
     return Thing(tuple(parts), prints)
 
 
@@ -67,7 +64,10 @@ def jar(look: Look, traits: Traits) -> Thing:
     """A glass jar with a lid, its contents showing above and below the label."""
     f = traits.family
     made = design(look, traits)
-    radius, height = traits.near("radius", 0.031, 0.046, 0.1), traits.near("height", 0.085, 0.145, 0.1)
+    radius, height = (
+        traits.near("radius", 0.031, 0.046, 0.1),
+        traits.near("height", 0.085, 0.145, 0.1),
+    )
     mouth = radius * f("mouth", 0.8, 0.93)
     low = height * f("shoulder", 0.7, 0.78)
     lid_at = height * 0.87
@@ -80,11 +80,15 @@ def jar(look: Look, traits: Traits) -> Thing:
     neck = np.stack([radius + (mouth - radius) * ease, low + (lid_at - low) * t**0.8], 1)
     outline = np.concatenate([foot, side, neck, [(mouth, height * 0.97)]])
     square = f.pick("section", (2.0, 2.0, 2.0, 4.5, 6.0))
-    facets = f.pick("facets", (0, 0, 0, 6, 8)) if square == 2 else 0
-    parts = _filled(traits, made, outline, square, "clear", level=low + (lid_at - low) * 0.5, facets=facets)
+    facets = f.pick("facets", (0, 0, 0, 8, 10)) if square == 2 else 0
+    parts = _filled(
+        traits, made, outline, square, "clear", level=low + (lid_at - low) * 0.5, facets=facets
+    )
     gap = f("label-gap", 0.05, 0.12) * height
-    label, prints = _label(traits, made, outline, (0.012 + gap * 0.6, low - gap * 0.5), square, facets)
-    return Thing((*parts, *label, *_lid(f, made, mouth, lid_at, height)), prints)
+    label, prints = _label(
+        traits, made, outline, (0.012 + gap * 0.6, low - gap * 0.5), square, facets
+    )
+    return Thing((*parts, *label, *lid(f, made, mouth, lid_at, height)), prints)
 
 
 def _outline(f: Draws, radius: float, height: float, neck: float, low: float) -> Array:
@@ -113,8 +117,14 @@ def _filled(
     facets: int = 0,
 ) -> list[Part]:
     """The wall, and behind clear walls what is inside."""
-    wall = _shaped(lathe(outline, around=facets or 72, smooth=not facets), square)
     f = traits.family
+
+    def wrapped(profile: Array) -> Mesh:
+        start = 0.5 / facets if facets else 0.0  # a facet, not an edge, looks to the front
+        part = (start, 1 + start)
+        return _shaped(lathe(profile, around=facets or 72, part=part, smooth=not facets), square)
+
+    wall = wrapped(outline)
     if stuff == "dark":
         tint = oklch(f("tint", 0.2, 0.3), f("tint-c", 0.03, 0.07), f.pick("tint-h", (140, 60, 250)))
         return [Part(wall, Material(tint, rough=0.08, coat=1.0))]
@@ -124,10 +134,17 @@ def _filled(
     inside = outline[(outline[:, 1] < level) & (outline[:, 0] > 1e-3)]
     rim = float(np.interp(level, outline[4:, 1], outline[4:, 0]))
     inner = np.concatenate(
-        [[(1e-4, 0.005)], (inside - (0, 0.0)) * (0.955, 1) + (0, 0.004), [(rim * 0.955, level + 0.003), (1e-4, level + 0.003)]]
+        [
+            [(1e-4, 0.005)],
+            (inside - (0, 0.0)) * (0.955, 1) + (0, 0.004),
+            [(rim * 0.955, level + 0.003), (1e-4, level + 0.003)],
+        ]
     )
-    core = _shaped(lathe(inner, around=facets or 64, smooth=not facets), square)
-    return [Part(core, Material(sheet=_contents(traits, made), rough=0.22, coat=0.4)), Part(wall, GLASS)]
+    core = wrapped(inner)
+    return [
+        Part(core, Material(sheet=_contents(traits, made), rough=0.22, coat=0.4)),
+        Part(wall, GLASS),
+    ]
 
 
 def _contents(traits: Traits, made: Design) -> Array:
@@ -149,12 +166,16 @@ def _contents(traits: Traits, made: Design) -> Array:
         for i in range(90):
             x, y = v(f"x{i}"), v(f"y{i}")
             shade = scale(colour, v(f"s{i}", 0.72, 1.25))
-            at = np.stack([np.cos(np.linspace(0, 6.28, 24)), 0.42 * np.sin(np.linspace(0, 6.28, 24))], 1)
-            page.figure(at, x, y, v(f"r{i}", 0.1, 0.2), scale(shade, 0.78), turn=v(f"t{i}", 0.9, 2.2))
+            at = np.stack(
+                [np.cos(np.linspace(0, 6.28, 24)), 0.42 * np.sin(np.linspace(0, 6.28, 24))], 1
+            )
+            page.figure(
+                at, x, y, v(f"r{i}", 0.1, 0.2), scale(shade, 0.78), turn=v(f"t{i}", 0.9, 2.2)
+            )
             page.figure(at, x, y, v(f"r{i}", 0.1, 0.2) * 0.82, shade, turn=v(f"t{i}", 0.9, 2.2))
     cloud = patch("cloud", *page.rgb.shape[:2], dx, dy)
-    depth = np.linspace(1.12, 0.82, page.rgb.shape[0])[:, None]  # light falls in from above
-    page.rgb[...] = np.clip(page.rgb * ((1 + 0.06 * cloud) * depth)[..., None], 0, 255)
+    depth = np.linspace(1.1, 0.88, page.rgb.shape[0])[:, None]  # light falls in from above
+    page.rgb[...] = np.clip(page.rgb * ((1 + 0.03 * cloud) * depth)[..., None], 0, 255)
     if way == "seeds":
         seeds = patch("speckle", *page.rgb.shape[:2], dx, dy)
         page.blend(np.clip(seeds - 1.0, 0, 0.55), mix(colour, (240, 220, 160), 0.5))
@@ -172,37 +193,30 @@ def _label(
     """A label around the body, or one in front and one behind."""
     f = traits.family
     z = np.linspace(*span, 12)
-    grow = 1 / math.cos(math.pi / facets) if facets else 1.0
     profile = np.stack([np.interp(z, outline[3:, 1], outline[3:, 0]) + 0.0005, z], 1)
-    around = 2 * math.pi * float(profile[:, 0].mean())
-    tall = span[1] - span[0]
+    around, tall = 2 * math.pi * float(profile[:, 0].mean()), span[1] - span[0]
     paper = Material(rough=0.5 if f.chance("matt", 0.6) else 0.25, coat=0.15)
     if f.chance("around", 0.55) and not facets:
         page = Sheet(around, tall, made.paper, side=1024)
-        share = min(0.36, max(0.3, tall / around))
-        front(page.part((0.5 - share / 2, 0, 0.5 + share / 2, 1)), made)
-        back(page.part((0, 0, 0.27, 1)), made)
-        edge = page.rgb[:, [page.rgb.shape[1] // 2]].mean((0, 1))
-        del edge
+        face = page.part((0.345, 0, 0.655, 1))
+        front(face, made)
+        edge = np.median(face.rgb[:, : face.rgb.shape[1] // 8], axis=1)  # its bands run around
+        left, right = round(0.345 * page.rgb.shape[1]), round(0.655 * page.rgb.shape[1])
+        page.rgb[:, :left] = edge[:, None]
+        page.rgb[:, right:] = edge[:, None]
+        back(page.part((0.02, 0.06, 0.24, 0.94)), made)
         mesh = _shaped(lathe(profile, around=96), square)
         return [Part(mesh, paper._replace(sheet=page.rgb))], prints_on(mesh, page)
-    share = f("label-share", 0.3, 0.4) if not facets else 0.36
-    page = Sheet(around * share, tall, made.paper, side=640)
+    share = 3 / facets if facets else f("label-share", 0.28, 0.35)
+    page, rear = (Sheet(around * share, tall, made.paper, side=side) for side in (576, 256))
     front(page, made)
-    steps = 40 if not facets else 3
-    part = (0.5 - share / 2, 0.5 + share / 2)
-    if facets:
-        part = (0.5 - 1.5 / facets, 0.5 + 1.5 / facets) if facets == 8 else (0.5 - 1 / facets, 0.5 + 1 / facets)
-        steps = 3 if facets == 8 else 2
-    mesh = _shaped(lathe(profile, around=steps, part=part, smooth=not facets), square)
-    rear = Sheet(around * share, tall, made.paper, side=320)
     back(rear, made)
+    part = (0.5 - share / 2, 0.5 + share / 2)
+    mesh = lathe(profile, around=3 if facets else 40, part=part, smooth=not facets)
+    mesh = _shaped(mesh, square)
     behind = posed(mesh, turned((0, 0, 1), 180))
-    del grow
-    return [
-        Part(mesh, paper._replace(sheet=page.rgb)),
-        Part(behind, paper._replace(sheet=rear.rgb)),
-    ], prints_on(mesh, page)
+    parts = [Part(m, paper._replace(sheet=p.rgb)) for m, p in ((mesh, page), (behind, rear))]
+    return parts, prints_on(mesh, page)
 
 
 def _shaped(mesh: Mesh, square: float) -> Mesh:
@@ -212,88 +226,8 @@ def _shaped(mesh: Mesh, square: float) -> Mesh:
     at = mesh.vertices.copy()
     angle = np.arctan2(at[:, 1], at[:, 0])
     wide = (np.abs(np.cos(angle)) ** square + np.abs(np.sin(angle)) ** square) ** (-1 / square)
-    calm = np.clip((np.hypot(at[:, 0], at[:, 1]) / np.hypot(at[:, 0], at[:, 1]).max() - 0.55) / 0.3, 0, 1)
+    calm = np.clip(
+        (np.hypot(at[:, 0], at[:, 1]) / np.hypot(at[:, 0], at[:, 1]).max() - 0.55) / 0.3, 0, 1
+    )
     at[:, :2] *= (1 + (wide - 1) * calm * 0.8)[:, None]
     return mesh._replace(vertices=at.astype(np.float32))
-
-
-def ribbed(profile: Array | list[tuple[float, float]], ribs: int, depth: float) -> Mesh:
-    """A turned shape with grooves from top to bottom, like a screw cap."""
-    mesh = lathe(profile, around=ribs * 4)
-    at = mesh.vertices.copy()
-    groove = 1 - depth * (0.5 + 0.5 * np.cos(np.arctan2(at[:, 1], at[:, 0]) * ribs))
-    at[:, :2] *= groove[:, None]
-    return mesh._replace(vertices=at.astype(np.float32))
-
-
-def _cap(f: Draws, made: Design, neck: float, height: float, stuff: str) -> list[Part]:
-    """What closes a bottle."""
-    kinds = ("screw", "flip") if stuff in ("plastic", "milky") else ("screw", "crown", "cork", "swing", "foil", "tall")
-    kind = f.pick("cap", kinds)
-    r = neck * 0.94
-    paint = Material(made.accent, rough=0.35)
-    if kind == "crown":
-        steel = Material(mix(made.accent, (190, 190, 190), 0.3), rough=0.3, metal=1.0)
-        skirt = [(r * 1.32, -0.005), (r * 1.2, 0.0), (r * 1.12, 0.004), (r * 0.9, 0.0062), (1e-4, 0.0064)]
-        lip = lathe([(r, -0.016), (r * 1.14, -0.014), (r * 1.14, -0.008), (r, -0.006)])
-        return [Part(shifted(ribbed(skirt, 21, 0.06), z=height), steel), Part(shifted(lip, z=height), GLASS)]
-    if kind == "cork":
-        cork = Material(sheet=_cork(), rough=0.85)
-        plug = lathe([(r * 0.9, -0.02), (r * 0.95, 0.0), (r, 0.014), (r * 0.92, 0.018), (1e-4, 0.0182)])
-        ring = lathe([(r, -0.012), (r * 1.16, -0.01), (r * 1.16, -0.002), (r, 0.0)])
-        return [Part(shifted(plug, z=height), cork), Part(shifted(ring, z=height), GLASS if stuff == "clear" else paint)]
-    if kind == "swing":
-        head = lathe([(r * 0.9, 0), (r * 1.15, 0.003), (r * 1.1, 0.013), (r * 0.7, 0.019), (1e-4, 0.02)])
-        seal = lathe([(r * 1.02, -0.004), (r * 1.12, -0.002), (r * 1.02, 0.001)])
-        wire = [_wire(r, side) for side in (-1.0, 1.0)]
-        steel = Material((176, 178, 182), rough=0.28, metal=1.0)
-        return [
-            Part(shifted(head, z=height), Material((236, 232, 224), rough=0.15, coat=0.6)),
-            Part(shifted(seal, z=height), Material((190, 70, 48), rough=0.7)),
-            Part(shifted(joined(wire), z=height), steel),
-        ]  # fmt: skip
-    if kind == "foil":
-        foil = Material(made.accent, rough=0.35, metal=1.0)
-        sleeve = lathe([(r * 1.12, -0.055), (r * 1.1, -0.02), (r * 1.18, -0.016), (r * 1.18, -0.002), (r * 1.0, 0.001), (1e-4, 0.0012)])
-        return [Part(shifted(sleeve, z=height), foil)]
-    if kind == "flip":
-        cone = lathe([(r * 1.5, -0.006), (r * 1.5, 0.012), (r * 1.4, 0.015), (r * 0.9, 0.03), (r * 0.8, 0.032), (1e-4, 0.0325)])
-        lip = shifted(box(r * 0.7, 0.004, 0.005, bevel=0.001), y=-r * 1.45, z=0.012)
-        return [Part(shifted(joined([cone, lip]), z=height), paint)]
-    tall = 0.03 if kind == "tall" else f("cap-tall", 0.013, 0.019)
-    grip = ribbed([(r * 1.18, -0.004), (r * 1.22, -0.003), (r * 1.22, tall - 0.006), (r * 1.14, tall - 0.004), (1e-4, tall - 0.0038)], 30, 0.05)
-    ring = lathe([(r * 1.1, -0.0085), (r * 1.22, -0.008), (r * 1.22, -0.0052), (r * 1.1, -0.005)])
-    metal = kind == "tall"
-    skin = Material(made.accent, rough=0.3, metal=float(metal))
-    return [Part(shifted(joined([grip, ring], smooth=True), z=height), skin)]
-
-
-def _wire(r: float, side: float) -> Mesh:
-    path = [(side * r * 0.2, 0, 0.012), (side * r * 1.25, 0, 0.008), (side * r * 1.3, 0, -0.006), (side * r * 1.2, -r * 0.6, -0.022), (side * r * 0.7, -r * 1.15, -0.034)]
-    return tube(smooth_path(path, 5), 0.0011, around=8)
-
-
-def _lid(f: Draws, made: Design, mouth: float, low: float, high: float) -> list[Part]:
-    """A screw lid of a jar, of metal or plastic, or a clip of wire over glass."""
-    r, tall = mouth * 1.06, high - low
-    skirt = [(r, low), (r * 1.015, low + 0.001), (r * 1.005, low + tall * 0.8), (r * 0.97, high - 0.0008), (r * 0.88, high), (r * 0.84, high - 0.0012), (1e-4, high - 0.0012)]
-    kind = f.pick("lid", ("gold", "paint", "paint", "black", "white", "steel"))
-    finish = {
-        "gold": Material((206, 164, 92), rough=0.3, metal=1.0),
-        "steel": Material((196, 198, 200), rough=0.3, metal=1.0),
-        "black": Material((34, 34, 36), rough=0.4, coat=0.3),
-        "white": Material((232, 230, 224), rough=0.35, coat=0.3),
-        "paint": Material(made.accent, rough=0.35, coat=0.3),
-    }[kind]
-    ribs = f.pick("ribs", (0, 24, 60))
-    return [Part(ribbed(skirt, ribs, 0.03) if ribs else lathe(skirt), finish)]
-
-
-def _cork() -> Array:
-    page = Sheet(0.04, 0.04, (198, 158, 110), side=128)
-    page.grain(0.08, "cloud")
-    page.blend(np.clip(patch("speckle", 128, 128) * 0.3, 0, 0.6), (120, 84, 52))
-    return page.rgb
-
-
-_ = ball
