@@ -19,7 +19,7 @@ _SHAPES: dict[str, list[tuple[float, float]]] = {
     "cork": [(0.9, -20), (0.95, 0), (1, 14), (0.92, 18), (0, 18.2)],
     "swing": [(0.9, 0), (1.15, 3), (1.1, 13), (0.7, 19), (0, 20)],
     "foil": [(1.12, -55), (1.1, -20), (1.18, -16), (1.18, -2), (1, 1), (0, 1.2)],
-    "flip": [(1.5, -6), (1.5, 12), (1.4, 15), (0.9, 30), (0.8, 32), (0, 32.5)],
+    "flip": [(1.28, -7), (1.3, 11), (1.24, 12), (1.24, 13), (1.28, 14), (1.1, 21), (0, 21.5)],
     "screw": [(1.18, -4), (1.22, -3), (1.22, 10), (1.14, 12), (0, 12.3)],
     "tall": [(1.18, -4), (1.22, -3), (1.22, 24), (1.14, 26), (0, 26.3)],
     "lip": [(1, -13), (1.15, -11), (1.15, -4), (1, -2)],
@@ -52,7 +52,7 @@ def closed(f: Draws, made: Design, neck: float, mouth: float, *, plastic: bool) 
     if kind == "foil":
         return [put("foil", Material(made.accent, rough=0.35, metal=1.0))]
     if kind == "flip":
-        thumb = shifted(box(neck * 0.7, 0.004, 0.005, bevel=0.001), y=-neck * 1.36, z=mouth + 0.012)
+        thumb = shifted(box(neck * 0.7, 0.004, 0.005, bevel=0.001), y=-neck * 1.18, z=mouth + 0.01)
         return [put("flip", paint), Part(thumb, paint)]
     if kind == "tall":
         return [put("tall", Material(made.accent, rough=0.3, metal=1.0)), put("ring", paint)]
@@ -79,18 +79,28 @@ def lid(f: Draws, made: Design, mouth: float, low: float, high: float) -> list[P
         ),
     )
     ribs = f.pick("ribs", (0, 24, 60))
-    return [Part(ribbed(skirt, ribs, 0.03) if ribs else lathe(skirt), finish)]
+    return [Part(ribbed(skirt, ribs, 0.03) if ribs else lathe(edged(skirt)), finish)]
 
 
 def turning(name: str, radius: float, ribs: int = 0, depth: float = 0.05) -> Mesh:
     """A closure of the table on a neck of a radius, grooved by `ribs`."""
     profile = [(max(r * radius, 1e-4), z / 1000) for r, z in _SHAPES[name]]
-    return ribbed(profile, ribs, depth) if ribs else lathe(profile, around=48)
+    return ribbed(profile, ribs, depth) if ribs else lathe(edged(profile), around=48)
+
+
+def edged(profile: list[tuple[float, float]], by: float = 0.0006) -> Array:
+    """A profile whose corners are cut, so that smooth shading keeps them as edges."""
+    p = np.array(profile)
+    ahead = np.diff(p, axis=0)
+    long = np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
+    step = ahead * np.minimum(by / long, 0.4)
+    pairs = np.stack([p[:-1] + step, p[1:] - step], 1).reshape(-1, 2)
+    return np.concatenate([p[:1], pairs[1:-1], p[-1:]])
 
 
 def ribbed(profile: list[tuple[float, float]], ribs: int, depth: float) -> Mesh:
     """A turned shape with grooves from top to bottom, like a screw cap."""
-    mesh = lathe(profile, around=ribs * 4)
+    mesh = lathe(edged(profile), around=ribs * 4)
     at = mesh.vertices.copy()
     groove = 1 - depth * (0.5 + 0.5 * np.cos(np.arctan2(at[:, 1], at[:, 0]) * ribs))
     at[:, :2] *= groove[:, None]

@@ -143,13 +143,7 @@ def _pillow(traits: Traits, made: Design) -> Thing:
 def _swelling(v: Draws, wide: float, tall: float, thick: float) -> tuple[Array, Array]:
     """Front and back of a blown-up bag as grids of points."""
     seal = 0.014 / tall
-    z = np.concatenate(
-        [
-            np.linspace(0, seal, 9)[:-1],
-            np.linspace(seal, 1 - seal, 44),
-            np.linspace(1 - seal, 1, 9)[1:],
-        ]
-    )
+    z = _ends_dense(0, 1, seal, 44)
     u, w = np.meshgrid(np.linspace(0, 1, 65), z, indexing="ij")
     t = np.clip((w - seal) / (1 - 2 * seal), 0, 1)
     swell = np.sin(math.pi * t).clip(0) ** 0.55 * (1 - np.abs(2 * u - 1) ** 2.6) ** 0.7
@@ -231,11 +225,8 @@ def _roll(traits: Traits, made: Design) -> Thing:
     """A roll of biscuits that lies on its side, its ends twisted flat."""
     f, v = traits.family, traits.variant
     long, r = traits.near("roll-l", 0.17, 0.25, 0.06), traits.near("roll-r", 0.026, 0.034, 0.1)
-    x = np.concatenate(
-        [np.linspace(-1, -0.9, 7)[:-1], np.linspace(-0.9, 0.9, 50), np.linspace(0.9, 1, 7)[1:]]
-    )
-    a = np.linspace(-1.5 * math.pi, 0.5 * math.pi, 61)  # the seam is behind, the front half way
-    s, t = np.meshgrid(x, a, indexing="ij")
+    a = np.linspace(-math.pi, math.pi, 61) + 0.5  # the front looks up a little
+    s, t = np.meshgrid(_ends_dense(-1, 1, 0.1, 50), a, indexing="ij")
     close = np.clip((0.9 - np.abs(s)) / 0.09, 0, 1)
     full = np.sin(close * math.pi / 2) ** 0.7
     pieces = 1 - 0.018 * (np.abs(np.sin(s * f.count("biscuits", 12, 22) * math.pi / 2)) ** 6)
@@ -249,7 +240,7 @@ def _roll(traits: Traits, made: Design) -> Thing:
     at[..., 2] -= at[..., 2].min()
     around = 2 * math.pi * r
     page = Sheet(long, around, made.paper, side=1024)
-    band = page.part((0.06, 0.3, 0.94, 0.74))
+    band = page.part((0.13, 0.3, 0.87, 0.74))
     front(band, made)
     for y0, y1 in ((0.0, 0.3), (0.74, 1.0)):
         page.part((0, y0, 1, y1), made.field)
