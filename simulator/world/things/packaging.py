@@ -21,7 +21,8 @@ from simulator.world.pictures.traits import (
     scale,
 )
 from simulator.world.solid.motifs import Colours, illustrate, pattern
-from simulator.world.solid.prints import BOLD, FACES, SANS, Box, Face, Sheet
+from simulator.world.solid.prints import Box, Sheet
+from simulator.world.solid.typesetting import BOLD, FACES, SANS, Face
 
 CLAIMS = (
     "Original", "Classic", "Everyday", "Simply good", "Well made", "Small batch", "Good things",
