@@ -120,24 +120,35 @@ def running(
     words: tuple[str, ...], width: int, height: int, size: int, face: Face = BOOK
 ) -> NDArray[np.uint8]:
     """Words in justified lines of a size in pixels, as many as fill a column."""
-    font = _font(face.file, size)
-    page = Image.new("L", (width, height), 0)
-    draw = ImageDraw.Draw(page)
-    space, lead = font.getlength("n") * 0.55, size * 1.3
-    left = list(words)
-    for row in range(int(height / lead)):
-        line: list[str] = []
-        while left and sum(map(font.getlength, [*line, left[0]])) + len(line) * space <= width:
-            line.append(left.pop(0))
-        if not line:
+    page = np.zeros((height, width), np.uint8)
+    space, lead = round(size * 0.3), round(size * 1.3)
+    inks = [_word(word, face.file, size) for word in words]
+    first = 0
+    for row in range(height // lead):
+        end, taken = first, -space
+        while end < len(words) and taken + space + inks[end].shape[1] <= width:
+            taken += space + inks[end].shape[1]
+            end += 1
+        if end == first:
             break
-        rest = width - sum(map(font.getlength, line))
-        gap = rest / (len(line) - 1) if left and len(line) > 1 else space
+        wider = (width - taken) / (end - first - 1) if first + 1 < end < len(words) else 0.0
         x = 0.0
-        for word in line:
-            draw.text((x, (row + 0.8) * lead), word, 255, font, anchor="ls")
-            x += font.getlength(word) + gap
-    return np.asarray(page)
+        for ink in inks[first:end]:
+            at = int(x)
+            page[row * lead : row * lead + ink.shape[0], at : at + ink.shape[1]] = ink
+            x += ink.shape[1] + space + wider
+        first = end
+    page.setflags(write=False)
+    return page
+
+
+@lru_cache(maxsize=2048)
+def _word(word: str, file: str, size: int) -> NDArray[np.uint8]:
+    """One word of running text, a line high."""
+    font = _font(file, size)
+    piece = Image.new("L", (max(math.ceil(font.getlength(word)), 1), round(size * 1.25)), 0)
+    ImageDraw.Draw(piece).text((0, size * 0.9), word, 255, font, anchor="ls")
+    return np.asarray(piece)
 
 
 def _draw_line(
