@@ -19,8 +19,8 @@ Paint = Callable[[Array, Array], Array]
 class Limb(NamedTuple):
     """A round cone between two points; a ball where they are one."""
 
-    start: Point
-    end: Point
+    start: Point | Array
+    end: Point | Array
     thick: tuple[float, float]
     """Radius at the start and at the end, metres."""
     melt: float = 0.0
@@ -32,11 +32,18 @@ class Limb(NamedTuple):
     """Taken away instead of added."""
 
 
+def vec(x: float, y: float, z: float) -> Array:
+    """A step in space, to be added to a point."""
+    return np.array((x, y, z), np.float64)
+
+
 def chain(
-    points: Sequence[Sequence[float]] | Array, radii: Sequence[float], melt: float = 0.0
+    points: Sequence[Sequence[float]] | Sequence[Array] | Array,
+    radii: Sequence[float],
+    melt: float = 0.0,
 ) -> list[Limb]:
     """Limbs one after the other; `radii` are spread over the points."""
-    p = [(float(q[0]), float(q[1]), float(q[2])) for q in points]
+    p = np.asarray(points, np.float64)
     r = np.interp(np.linspace(0, 1, len(p)), np.linspace(0, 1, len(radii)), radii).tolist()
     return [Limb(p[i], p[i + 1], (r[i], r[i + 1]), melt) for i in range(len(p) - 1)]
 
@@ -49,7 +56,7 @@ def flesh(
     Each limb is worked out near itself only, so that twenty cost little more than one.
     """
     added = [q for q in limbs if not q.carve]
-    ends = np.array([[q.start, q.end] for q in added], np.float64)
+    ends = np.array([[np.asarray(q.start), np.asarray(q.end)] for q in added], np.float64)
     wide = np.array([max(q.thick) for q in added])[:, None, None] + 3 * cell
     low, high = (ends - wide).min((0, 1)), (ends + wide).max((0, 1))
     counts = np.ceil((high - low) / cell).astype(int) + 1

@@ -23,7 +23,7 @@ from simulator.world.solid.meshes import (
     posed,
     scaled,
 )
-from simulator.world.solid.soft import Limb, chain, flesh, noise, painted
+from simulator.world.solid.soft import Limb, chain, flesh, noise, painted, vec
 from simulator.world.things.skin import cloth, skin
 
 Pose = Literal["hold", "point", "reach", "cover"]
@@ -238,26 +238,22 @@ def _limbs(bent: _Bent, arm: float) -> list[Limb]:
     wrist = np.array([0.0, 0.0, -0.002])
     for i, (k, t) in enumerate(zip(_KNUCKLES, _THICK, strict=True)):
         root = wrist + np.array([-0.014 + 0.010 * i, 0.004, 0])
-        out.append(Limb(_p(root), k, (0.0150, t[0] + 0.0012), 0.014))
+        out.append(Limb(root, k, (0.0150, t[0] + 0.0012), 0.014))
     thumb = bent.fingers[0]
-    out.append(Limb((-0.012, 0.012, -0.008), _p(thumb[1]), (0.0150, 0.0132), 0.012))
+    out.append(Limb((-0.012, 0.012, -0.008), thumb[1], (0.0150, 0.0132), 0.012))
     out.append(
-        Limb(_p(0.6 * thumb[0] + 0.4 * thumb[1]), (-0.016, 0.066, -0.006), (0.013, 0.007), 0.016)
+        Limb(0.6 * thumb[0] + 0.4 * thumb[1], (-0.016, 0.066, -0.006), (0.013, 0.007), 0.016)
     )
     out.append(Limb((0.024, 0.018, -0.007), (0.030, 0.062, -0.007), (0.0135, 0.0100), 0.012))
     for side in (-1, 1):
-        end = np.array(bent.arm) * arm + [side * (0.010 + 0.02 * arm), 0, 0]
-        out.append(
-            Limb((side * 0.0105, 0.002, -0.002), _p(end), (0.0195, 0.0195 + 0.045 * arm), 0.020)
-        )
+        end = np.array(bent.arm) * arm + vec(side * (0.010 + 0.02 * arm), 0, 0)
+        out.append(Limb((side * 0.0105, 0.002, -0.002), end, (0.0195, 0.0195 + 0.045 * arm), 0.020))
     for points, thick in zip(bent.fingers, (_THUMB_THICK, *_THICK), strict=True):
         out += chain(points, thick, 0.0025)
         last, tip = points[-2], points[-1]
-        out.append(
-            Limb(_p(last + 0.55 * (tip - last)), _p(tip), (thick[3] + 0.0005, thick[3]), 0.003)
-        )
+        out.append(Limb(last + 0.55 * (tip - last), tip, (thick[3] + 0.0005, thick[3]), 0.003))
         for j in (1, 2):  # knuckles are a little thicker than what is between them
-            out.append(Limb(_p(points[j]), _p(points[j]), (thick[j] + 0.0002,) * 2, 0.003))
+            out.append(Limb(points[j], points[j], (thick[j] + 0.0002,) * 2, 0.003))
     return out
 
 
@@ -380,7 +376,3 @@ def _eased(q: Array) -> Array:
 
 def _about_y(a: float) -> Array:
     return np.array([[math.cos(a), 0, math.sin(a)], [0, 1, 0], [-math.sin(a), 0, math.cos(a)]])
-
-
-def _p(q: Array) -> Point:
-    return (float(q[0]), float(q[1]), float(q[2]))

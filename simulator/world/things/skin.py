@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.world.pictures.traits import Colour, Draws, oklch
+from simulator.world.pictures.traits import Colour, Draws, luma, oklch
 from simulator.world.solid.forms import Material
 
 _SKIN = np.array(
@@ -22,8 +22,8 @@ _SKIN = np.array(
 """From the lightest to the darkest, as a phone shows them in daylight."""
 
 _HAIR: tuple[Colour, ...] = (
-    (30, 26, 24), (46, 34, 28), (74, 50, 36), (110, 76, 48), (168, 130, 84), (150, 148, 146),
-    (122, 62, 36),
+    (30, 26, 24), (46, 34, 28), (74, 50, 36), (110, 76, 48), (150, 148, 146), (122, 62, 36),
+    (168, 130, 84),
 )  # fmt: skip
 
 
@@ -36,8 +36,9 @@ def skin(draws: Draws) -> Colour:
 
 
 def hair(draws: Draws) -> Material:
-    """Hair: black and brown mostly."""
-    return Material(draws.pick("hair", _HAIR), rough=0.55)
+    """Hair: black and brown mostly; fair and red with fair skin."""
+    fair = min(2 + int(luma(skin(draws)) / 35), len(_HAIR))
+    return Material(draws.pick("hair", _HAIR[:fair]), rough=0.55)
 
 
 def cloth(draws: Draws, name: str, *, rough: float = 0.85) -> Material:
