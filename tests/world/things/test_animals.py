@@ -1,0 +1,57 @@
+"""Animals are as large as animals, and each family and variant is an animal of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.world.facts.look import Look
+from simulator.world.solid.forms import Thing
+from simulator.world.things.animals import KINDS
+from simulator.world.things.kinds import build
+
+SIZES = {  # the least and the most height, and the most width or depth, in metres
+    "dog": (0.22, 0.95, 1.0),
+    "bird": (0.08, 0.50, 0.60),
+    "fish": (0.06, 0.45, 0.75),
+    "butterfly": (0.05, 0.25, 0.30),
+}
+
+
+def animal(kind: str, family: int, variant: int) -> Thing:
+    return build(Look(domain="animal", kind=kind, family=family, variant=variant))
+
+
+def test_every_kind_of_animal_has_a_believable_size() -> None:
+    assert set(KINDS) == set(SIZES)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_animals_stand_on_the_ground_and_are_as_large_as_animals(kind: str) -> None:
+    least, most, broad = SIZES[kind]
+    for family in range(3 if kind == "dog" else 8):
+        for variant in range(2):
+            thing = animal(kind, family, variant)
+            low, high = thing.bounds
+            assert np.isfinite([low, high]).all()
+            assert low[2] == pytest.approx(0, abs=0.01)
+            assert least < high[2] < most
+            assert (high - low)[:2].max() < broad
+            assert len(thing.parts) <= 12
+            assert sum(len(p.mesh.faces) for p in thing.parts) < 36_000
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_the_same_look_gives_the_same_animal_and_variants_differ(kind: str) -> None:
+    KINDS[kind].make.__globals__.get(f"_{kind}", build).__dict__.get("cache_clear", lambda: None)()
+    one, other = animal(kind, 3, 1), animal(kind, 3, 2)
+    same = animal(kind, 3, 1)
+    assert _bytes(one) == _bytes(same)
+    assert _bytes(one) != _bytes(other)
+
+
+def _bytes(thing: Thing) -> bytes:
+    return b"".join(
+        p.mesh.vertices.tobytes() + (b"" if p.material.sheet is None else p.material.sheet.tobytes())
+        for p in thing.parts
+    )
