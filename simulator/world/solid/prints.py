@@ -1,0 +1,385 @@
+"""What is printed on things: sheets of paper, foil or paint, typeset and drawn.
+
+A sheet is drawn in fractions, (0, 0) its upper left corner and (1, 1) its lower right one; radii
+and strokes are parts of its shorter side. A part of a sheet is a sheet of its own, which clips what
+is drawn on it: a label that runs around a bottle has its front in the middle third. `prints_on`
+finds where the texts of a sheet lie on the mesh that carries it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from mmrag.errors import Unavailable
+from simulator.world.pictures.noise import patch
+from simulator.world.pictures.traits import Draws
+from simulator.world.solid.forms import Array, Colour, Mesh, Print
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in fractions of a sheet."""
+
+
+class Face(NamedTuple):
+    """A style of lettering."""
+
+    file: str
+    squeeze: float = 1.0
+    """Width relative to the font's own."""
+    upper: bool = False
+    """Set in capitals."""
+    bold: float = 0.0
+    """Strokes made thicker by this part of the size."""
+    track: float = 0.0
+    """Space added between letters, in parts of the size."""
+
+
+FACES: tuple[Face, ...] = (
+    Face("DejaVuSans-Bold.ttf", 0.92),
+    Face("DejaVuSans-Bold.ttf", 0.7, True),
+    Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
+    Face("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
+    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1),
+    Face("DejaVuSans-BoldOblique.ttf", 0.84),
+    Face("DejaVuSerif-Bold.ttf", 0.86),
+    Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
+    Face("STIXGeneralBol.ttf", 1.05),
+    Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
+    Face("STIXGeneralBolIta.ttf", 1.1),
+    Face("cmb10.ttf", 1.0, False, 0.012),
+    Face("cmb10.ttf", 0.92, True, 0.0, 0.04),
+    Face("cmss10.ttf", 1.0, False, 0.035),
+    Face("cmss10.ttf", 1.0, True, 0.03, 0.1),
+    Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
+    Face("cmtt10.ttf", 0.9, False, 0.035),
+)
+"""Styles a family may be lettered in, all of them heavy enough to be read from a photograph."""
+
+SANS = Face("DejaVuSans.ttf", 0.95)
+BOLD = Face("DejaVuSans-Bold.ttf", 0.9)
+SERIF = Face("STIXGeneral.ttf", 1.05)
+BOOK = Face("cmr10.ttf")
+"""For running text."""
+
+
+class Text(NamedTuple):
+    """A text that was set on a sheet."""
+
+    text: str
+    box: Box
+    """Where its ink is, in pixels of the whole sheet."""
+    cap: float
+    """Height of a capital in pixels."""
+
+
+class Sheet:
+    """A picture to be printed, and the texts that can be read on it."""
+
+    def __init__(self, width: float, height: float, ground: Colour, *, side: int = 768) -> None:
+        """A sheet of a size in metres, `side` pixels along its larger side (at most 1024)."""
+        scale = min(side, 1024) / max(width, height)
+        shape = (max(round(height * scale), 8), max(round(width * scale), 8), 3)
+        self.rgb: NDArray[np.uint8] = np.empty(shape, np.uint8)
+        self.rgb[...] = np.array(ground).round()
+        self.texts: list[Text] = []
+        self._corner = (0, 0)
+
+    @property
+    def aspect(self) -> float:
+        """Width over height."""
+        return self.rgb.shape[1] / self.rgb.shape[0]
+
+    @property
+    def unit(self) -> float:
+        """The shorter side in pixels."""
+        return float(min(self.rgb.shape[:2]))
+
+    def part(self, box: Box, ground: Colour | None = None) -> Sheet:
+        """A piece of this sheet: what is drawn on it appears here."""
+        x0, y0, x1, y1 = self._pixels(box)
+        piece = Sheet.__new__(Sheet)
+        piece.rgb = self.rgb[y0:y1, x0:x1]
+        piece.texts = self.texts
+        piece._corner = (self._corner[0] + x0, self._corner[1] + y0)
+        if ground is not None:
+            piece.rgb[...] = np.array(ground).round()
+        return piece
+
+    def fill(self, points: Array | Sequence[tuple[float, float]], colour: Colour) -> None:
+        """A plain area."""
+        at = np.asarray(points, np.float64) * (self.rgb.shape[1], self.rgb.shape[0])
+        fixed = np.round(at * 16).astype(np.int32)
+        cv2.fillPoly(self.rgb, [fixed], colour, cv2.LINE_AA, 4)
+
+    def box(self, box: Box, colour: Colour, *, round_by: float = 0.0) -> None:
+        """A rectangle, its corners rounded by a part of the shorter side."""
+        x0, y0, x1, y1 = box
+        if round_by <= 0:
+            self.fill([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], colour)
+            return
+        w, h = self.rgb.shape[1], self.rgb.shape[0]
+        r = min(round_by * self.unit, (x1 - x0) * w / 2, (y1 - y0) * h / 2)
+        angle = np.linspace(0, 2 * math.pi, 64, endpoint=False)
+        c, s = np.cos(angle), np.sin(angle)
+        half = np.array([(x1 - x0) * w / 2 - r, (y1 - y0) * h / 2 - r])
+        at = np.stack([c, s], 1) * r + np.sign(np.stack([c, s], 1)) * half
+        at += np.array([(x0 + x1) * w / 2, (y0 + y1) * h / 2])
+        self.fill(at / (w, h), colour)
+
+    def figure(
+        self,
+        points: Array,
+        x: float,
+        y: float,
+        radius: float,
+        colour: Colour,
+        *,
+        turn: float = 0.0,
+    ) -> None:
+        """A shape of radius 1 (y upwards) put at a place; `turn` in radians."""
+        c, s = math.cos(turn) * radius * self.unit, math.sin(turn) * radius * self.unit
+        at = np.asarray(points, np.float64) @ np.array([[c, -s], [-s, -c]])
+        self.fill(at / (self.rgb.shape[1], self.rgb.shape[0]) + (x, y), colour)
+
+    def disc(self, x: float, y: float, radius: float, colour: Colour) -> None:
+        """A round area."""
+        angle = np.linspace(0, 2 * math.pi, 72, endpoint=False)
+        self.figure(np.stack([np.cos(angle), np.sin(angle)], 1), x, y, radius, colour)
+
+    def line(
+        self, points: Array | Sequence[tuple[float, float]], width: float, colour: Colour
+    ) -> None:
+        """A stroke."""
+        at = np.asarray(points, np.float64) * (self.rgb.shape[1], self.rgb.shape[0])
+        thick = max(round(width * self.unit), 1)
+        cv2.polylines(
+            self.rgb, [np.round(at * 16).astype(np.int32)], False, colour, thick, cv2.LINE_AA, 4
+        )
+
+    def frame(self, box: Box, width: float, colour: Colour) -> None:
+        """The border of a rectangle."""
+        x0, y0, x1, y1 = box
+        self.line([(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], width, colour)
+
+    def blend(self, mask: Array, colour: Colour, box: Box = (0, 0, 1, 1)) -> None:
+        """A colour laid on as thick as a mask says (0–1), stretched over a box."""
+        x0, y0, x1, y1 = self._pixels(box)
+        place = self.rgb[y0:y1, x0:x1]
+        cover = np.asarray(mask, np.float32)
+        if cover.shape != place.shape[:2]:
+            cover = cv2.resize(cover, (x1 - x0, y1 - y0), interpolation=cv2.INTER_LINEAR)
+        mixed = place + (np.array(colour, np.float32) - place) * cover[..., None]
+        place[...] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
+
+    def text(
+        self,
+        text: str | None,
+        box: Box,
+        ink: Colour,
+        face: Face = SANS,
+        *,
+        lines: int = 2,
+        align: str = "centre",
+        valign: str = "centre",
+        note: bool = True,
+    ) -> Box | None:
+        """Set a text as large as fits into a box, and note it as one that can be read.
+
+        Returns where its ink is, in fractions: what stands below can follow it.
+        """
+        if not text or not text.strip():
+            return None
+        x0, y0, x1, y1 = self._pixels(box)
+        mask, cap = typeset(" ".join(text.split()), x1 - x0, y1 - y0, face, lines, align, valign)
+        self.blend(mask.astype(np.float32) / 255, ink, box)
+        ys, xs = np.flatnonzero(mask.max(1) > 60), np.flatnonzero(mask.max(0) > 60)
+        if not len(xs):
+            return None
+        left, top, right, bottom = x0 + xs[0], y0 + ys[0], x0 + xs[-1] + 1, y0 + ys[-1] + 1
+        if note:
+            dx, dy = self._corner
+            ink_box = (left + dx, top + dy, right + dx, bottom + dy)
+            self.texts.append(Text(" ".join(text.split()), ink_box, cap))
+        h, w = self.rgb.shape[:2]
+        return left / w, top / h, right / w, bottom / h
+
+    def greek(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
+        """Lines of print too small to be letters."""
+        x0, y0, x1, y1 = box
+        step = (y1 - y0) / rows
+        for row in range(rows):
+            x, end = x0, x1 if row < rows - 1 else x0 + (x1 - x0) * draw("last", 0.3, 0.8)
+            word = 0
+            while x < end - 0.02 * (x1 - x0):
+                long = draw(f"greek-{row}-{word}", 0.04, 0.16) * (x1 - x0)
+                top = y0 + row * step
+                self.box((x, top, min(x + long, end), top + step * 0.45), ink)
+                x += long + 0.025 * (x1 - x0)
+                word += 1
+
+    def barcode(self, box: Box, draw: Draws) -> None:
+        """A code of bars on its white ground."""
+        code = self.part(box, (250, 250, 248))
+        bars = code.rgb[
+            int(code.rgb.shape[0] * 0.1) : max(int(code.rgb.shape[0] * 0.82), 1),
+            int(code.rgb.shape[1] * 0.08) : max(int(code.rgb.shape[1] * 0.92), 1),
+        ]
+        dark = np.array([draw.chance(f"bar-{i}", 0.5) for i in range(48)])
+        columns = dark[np.arange(bars.shape[1]) * 48 // max(bars.shape[1], 1)]
+        bars[:, columns] = (22, 22, 24)
+        code.greek((0.12, 0.87, 0.88, 0.97), 1, (40, 40, 42), draw)
+
+    def grain(self, strength: float, texture: str = "fine") -> None:
+        """Unevenness of paper or paint."""
+        uneven = patch(texture, *self.rgb.shape[:2], 0.37, 0.11)[..., None]
+        self.rgb[...] = np.clip(self.rgb * (1 + strength * uneven), 0, 255).astype(np.uint8)
+
+    def _pixels(self, box: Box) -> tuple[int, int, int, int]:
+        h, w = self.rgb.shape[:2]
+        x0, y0 = min(max(round(box[0] * w), 0), w - 2), min(max(round(box[1] * h), 0), h - 2)
+        return (
+            x0,
+            y0,
+            min(max(round(box[2] * w), x0 + 2), w),
+            min(max(round(box[3] * h), y0 + 2), h),
+        )
+
+
+def prints_on(mesh: Mesh, sheet: Sheet) -> tuple[Print, ...]:
+    """Where the texts of a sheet lie on the mesh that carries it, in the mesh's metres."""
+    h, w = sheet.rgb.shape[:2]
+    found: list[Print] = []
+    for text, (x0, y0, x1, y1), cap in sheet.texts:
+        at = np.array([(x0, y1), (x1, y1), (x1, y0), (x0, y0)], np.float64) / (w, h)
+        corners = np.array([point_on(mesh, u, 1 - v) for u, v in at], np.float32)
+        rise = float(np.linalg.norm(corners[3] - corners[0]))
+        found.append(Print(text, corners, cap * rise / max(y1 - y0, 1e-9)))
+    return tuple(found)
+
+
+def point_on(mesh: Mesh, u: float, v: float) -> Array:
+    """The point of a mesh that shows (u, v) of its sheet; the nearest corner where none does."""
+    at = mesh.uv[mesh.faces].astype(np.float64)
+    a, ab, ac = at[:, 0], at[:, 1] - at[:, 0], at[:, 2] - at[:, 0]
+    area = ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0]
+    area = np.where(np.abs(area) < 1e-12, np.inf, area)
+    to = np.array((u, v)) - a
+    s = (to[:, 0] * ac[:, 1] - to[:, 1] * ac[:, 0]) / area
+    t = (ab[:, 0] * to[:, 1] - ab[:, 1] * to[:, 0]) / area
+    outside = np.maximum(np.maximum(-s, -t), s + t - 1)
+    outside = np.where(np.isinf(area), np.inf, outside)
+    best = int(np.argmin(outside))
+    if outside[best] > 1e-3:
+        return mesh.vertices[int(np.argmin(((mesh.uv - (u, v)) ** 2).sum(1)))].astype(np.float64)
+    one, two, three = mesh.vertices[mesh.faces[best]].astype(np.float64)
+    return one + (two - one) * s[best] + (three - one) * t[best]
+
+
+@lru_cache(maxsize=64)
+def typeset(
+    text: str,
+    width: int,
+    height: int,
+    face: Face,
+    lines: int = 2,
+    align: str = "centre",
+    valign: str = "centre",
+) -> tuple[NDArray[np.uint8], float]:
+    """A text as large as fits into width × height pixels: its mask, and the height of a capital."""
+    if face.file.startswith("cm") and not text.isascii():
+        face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
+    text = text.upper() if face.upper else text
+    probe = _font(face.file, 100)
+    cap_em = _cap(probe) / 100 + face.bold
+    drop = 0.26 if any(c in "gjpqy,;Q" for c in text) else 0.03
+    lead = (cap_em + 0.2) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
+    best: tuple[float, list[str]] = (0.0, [text])
+    for count in range(1, lines + 1):
+        broken = _break(text.split(), count, probe, face)
+        widest = max(_length(line, probe, face) for line in broken) / 100
+        size = min(width / max(widest, 1e-3), height / (cap_em + drop + lead * (len(broken) - 1)))
+        if size > best[0] * 1.04:
+            best = (size, broken)
+    size, broken = max(int(best[0]), 4), best[1]
+    font = _font(face.file, size)
+    inner = max(math.ceil(width / face.squeeze), 4)
+    page = Image.new("L", (inner, height), 0)
+    draw = ImageDraw.Draw(page)
+    cap = size * cap_em
+    block = cap + size * lead * (len(broken) - 1)
+    base = cap + {"top": 0.0, "centre": (height - block - drop * size) / 2}.get(
+        valign, height - block - drop * size
+    )
+    for number, line in enumerate(broken):
+        long = _length(line, font, face) / face.squeeze
+        left = {"left": 0.0, "right": inner - long}.get(align, (inner - long) / 2)
+        _draw_line(draw, line, left, base + number * size * lead, font, face)
+    mask = np.asarray(page)
+    if inner != width:
+        mask = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA).astype(np.uint8)
+    mask.setflags(write=False)
+    return mask, cap
+
+
+def _draw_line(
+    draw: ImageDraw.ImageDraw,
+    line: str,
+    left: float,
+    base: float,
+    font: ImageFont.FreeTypeFont,
+    face: Face,
+) -> None:
+    thick = round(face.bold * font.size)
+    if not face.track:
+        draw.text((left + thick, base), line, 255, font, anchor="ls", stroke_width=thick)
+        return
+    for i, letter in enumerate(line):
+        at = left + thick + font.getlength(line[:i]) + i * face.track * font.size
+        draw.text((at, base), letter, 255, font, anchor="ls", stroke_width=thick)
+
+
+def _length(line: str, font: ImageFont.FreeTypeFont, face: Face) -> float:
+    """Pixels that a line takes, squeezed and spaced."""
+    more = face.track * max(len(line) - 1, 0) + 2 * face.bold
+    return (font.getlength(line) + more * font.size) * face.squeeze * 1.01
+
+
+def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Face) -> list[str]:
+    """Words in `count` lines, the longest as short as can be."""
+    if count >= len(words):
+        return words
+    cuts = itertools.combinations(range(1, len(words)), count - 1)
+    if math.comb(len(words) - 1, count - 1) > 400:  # a long text: lines of equal letters
+        goal = len(words) / count
+        cuts = iter([tuple(round(goal * i) for i in range(1, count))])
+    ways = ([0, *cut, len(words)] for cut in cuts)
+    sets = [[" ".join(words[a:b]) for a, b in itertools.pairwise(way)] for way in ways]
+    return min(sets, key=lambda lines: max(_length(line, font, face) for line in lines))
+
+
+def _cap(font: ImageFont.FreeTypeFont) -> float:
+    box = font.getbbox("H", anchor="ls")
+    return -box[1]
+
+
+@lru_cache(maxsize=512)
+def _font(file: str, size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(_folder() / file), size, layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    spec = find_spec("matplotlib")
+    if spec is None or spec.origin is None:
+        raise Unavailable("prints are set in matplotlib's fonts; install matplotlib.")
+    return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
