@@ -13,13 +13,20 @@ from simulator.world.solid.forms import Array, Mesh
 Profile = Sequence[tuple[float, float]] | Array
 
 
-def lathe(profile: Profile, *, around: int = 64, smooth: bool = True) -> Mesh:
+def lathe(
+    profile: Profile,
+    *,
+    around: int = 64,
+    smooth: bool = True,
+    part: tuple[float, float] = (0.0, 1.0),
+) -> Mesh:
     """A profile of (radius, height), from below upwards, turned about z.
 
-    The sheet is wrapped once around, its seam behind: u = 0.5 faces the front.
+    The sheet is wrapped once around, its seam behind: u = 0.5 faces the front. A `part` of the
+    turn (0 and 1 are behind, 0.25 is on the left) carries the whole sheet: a label in front.
     """
     p = np.asarray(profile, np.float64)
-    angle = np.linspace(0, 2 * math.pi, around + 1) + math.pi / 2
+    angle = np.linspace(part[0], part[1], around + 1) * 2 * math.pi + math.pi / 2
     x = p[None, :, 0] * np.cos(angle)[:, None]
     y = p[None, :, 0] * np.sin(angle)[:, None]
     z = np.broadcast_to(p[None, :, 1], x.shape)
@@ -60,6 +67,16 @@ def sheet(width: float, height: float, *, bend: float = 0.0, steps: int = 1) -> 
     points = np.stack([np.stack([x, y, np.full(n + 1, z)], -1) for z in (0.0, height)], 1)
     uv = np.stack([np.stack([u, np.full(n + 1, v)], -1) for v in (0.0, 1.0)], 1)
     return _grid(points, uv, bool(bend))
+
+
+def surface(points: Array, *, smooth: bool = True) -> Mesh:
+    """A skin over an (n, m, 3) grid of points; n runs along the sheet's u, m along its v.
+
+    Seen with u to the right and v upwards, its outside faces the viewer.
+    """
+    n, m = points.shape[:2]
+    uv = np.stack(np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, m), indexing="ij"), -1)
+    return _grid(points, uv, smooth)
 
 
 def extrude(outline: Profile, depth: float, *, bevel: float = 0.0) -> Mesh:
