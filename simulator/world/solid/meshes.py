@@ -168,18 +168,24 @@ def blob(
     For what is soft: animals, fruit, hands. `cell` is the grid's step in metres; the sheet is
     seen from the front: (x, z) over the box from `low` to `high`.
     """
-    from skimage.measure import marching_cubes
-
     lo, hi = np.asarray(low, np.float64), np.asarray(high, np.float64)
     counts = np.ceil((hi - lo) / cell).astype(int) + 1
     axes = [lo[i] + cell * np.arange(counts[i]) for i in range(3)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).astype(np.float32)
-    values = field(grid.reshape(-1, 3)).reshape(counts)
+    return isosurface(field(grid.reshape(-1, 3)).reshape(counts), low, cell)
+
+
+def isosurface(values: Array, low: Sequence[float], cell: float) -> Mesh:
+    """The surface where a grid of distances (negative inside) is nought; the sheet as `blob`'s."""
+    from skimage.measure import marching_cubes
+
     if not (values.min() < 0 < values.max()):
         raise ValueError("the field has no surface inside its box; give a wider box")
+    lo = np.asarray(low, np.float64)
+    size = cell * (np.array(values.shape) - 1)
     at, faces, _, _ = marching_cubes(values, 0.0, spacing=(cell,) * 3)  # type: ignore[no-untyped-call]
+    uv = at[:, (0, 2)] / size[[0, 2]]
     at = at + lo
-    uv = (at[:, (0, 2)] - lo[[0, 2]]) / (hi - lo)[[0, 2]]
     return _mesh(at, faces[:, ::-1] if _inside_out(at, faces) else faces, uv, True)
 
 
