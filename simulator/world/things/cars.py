@@ -8,16 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.letters import FACES, Face, set_text
-from simulator.world.pictures.traits import Draws, Traits, oklch
-from simulator.world.solid.forms import Array, Material, Mesh, Print, Thing, moved, turned
-from simulator.world.solid.meshes import ball, box, posed, sheet, shifted
-from simulator.world.things.bodies import (
-    Shell,
-    drawn_wheel,
-    put_wheels,
-    wells,
-)
+from simulator.world.pictures.traits import Draws, Traits, luma, mix, oklch
+from simulator.world.solid.forms import Material, Mesh, Print, Thing, moved, turned
+from simulator.world.solid.meshes import ball, box, joined, posed, sheet, shifted
+from simulator.world.solid.prints import FACES, Sheet, prints_on
+from simulator.world.things.bodies import Shell, drawn_wheel, put_wheels, wells
 from simulator.world.things.making import (
     BLACK,
     CHROME,
@@ -138,7 +133,8 @@ def van(look: Look, traits: Traits) -> Thing:
     _mirrors(tray, build, BLACK)
     _running(tray, build, traits)
     bands = _stripe(tray, shell, hull, traits)
-    tray.add(*bands) if bands else None
+    if bands:
+        tray.add(*bands)
     prints = _lettering(tray, hull, cab, look, traits, paint)
     return Thing(tray.parts(), prints)
 
@@ -162,7 +158,7 @@ def _van_shells(b: Build, f: Draws) -> tuple[Shell, Shell]:
         top=((-half, b.height - 0.04), (-half + 0.5, b.height), (b.cowl - 1.0, b.height),
              (b.cowl - 0.3, b.height - 0.1)),
         side=((0, 0.0), (0.4, 0.01), (0.85, hip * 0.7), (1, hip * 1.3)),
-        front=((0, 0.0), (0.6, b.rake), (0.85, b.rake * 1.5), (1, b.rake * 2.0)),
+        front=((0, 0.0), (0.6, b.rake), (0.85, b.rake * 1.45), (1, b.rake * 1.8)),
         back=((0, 0.0), (0.8, 0.02), (1, 0.09)),
         square=square, crown=0.04, ease=7.0,
     )  # fmt: skip
@@ -180,63 +176,36 @@ def _stripe(
     wide = traits.variant("stripe-wide", 0.05, 0.14)
     start = traits.variant("stripe-start", -0.4, 0.8)
     return colour, joined(
-        [shell.panel((s * shell.u_of(start), s * 0.985), (at, at + wide), 0.003) for s in (1, -1)]
+        [shell.panel((s * shell.u_of(start), s * 0.93), (at, at + wide), 0.003) for s in (1, -1)]
     )
 
 
 def _lettering(
     tray: Tray, hull: Shell, cab: float, look: Look, traits: Traits, paint: Material
 ) -> tuple[Print, ...]:
-    """The name on both sides, on a ground of the lacquer's colour or on a panel of its own."""
+    """The name along both sides, on the lacquer."""
     if not look.label:
         return ()
-    rear, front = hull.tail + 0.35, cab - 0.35
-    ground = paint.colour
-    face = traits.family.pick("face", FACES)
-    palette = traits.palette()
-    ink = palette.dark if luma(ground) > 120 else palette.light
-    second = mix(ink, palette.accent, 0.6)
-    lines = [(look.label, (0.36, 0.78), ink), (look.sublabel, (0.14, 0.3), second)]
+    rear, front, low, high = hull.tail + 0.3, cab - 0.3, 0.08, 0.8
+    tall = (high - low) * (hull.top[1][1] - hull.floor[0][1])
+    page = Sheet(front - rear, tall, paint.colour, side=1024)
+    palette, f = traits.palette(), traits.family
+    bright = luma(paint.colour) > 120
+    ink = palette.dark if bright else palette.light
+    second = mix(ink, palette.accent, 0.5)
+    if f.chance("band", 0.4):
+        page.box((0.0, 0.9, 1.0, 0.97), second)
+    page.text(look.label, (0.01, 0.04, 0.99, 0.64), ink, f.pick("face", FACES))
+    page.text(look.sublabel, (0.04, 0.7, 0.96, 0.88), second, f.pick("small-face", FACES), lines=1)
+    lacquer = Material(sheet=page.rgb, rough=0.35, coat=0.8)
     prints: list[Print] = []
-    for text, (low, high), colour in lines:
-        if not text:
-            continue
-        for s in (1, -1):
-            ends = (s * hull.u_of(rear), s * hull.u_of(front))
-            width, height = front - rear, (high - low) * (hull.top[1][1] - hull.floor[0][1])
-            sheet, share, cap = _written(text, width, height, colour, ground, face)
-            left, right = sorted(ends, reverse=s > 0)
-            inner = (1 - share[0]) / 2, (1 - share[1]) / 2
-            u = [left + (right - left) * k for k in (inner[0], 1 - inner[0])]
-            v = [low + (high - low) * k for k in (inner[1], 1 - inner[1])]
-            grid_u, grid_v = np.meshgrid(np.linspace(left, right, 20), np.linspace(low, high, 6), indexing="ij")
-            lift = 0.002
-            mesh = laid(hull.at, grid_u, grid_v, lift=lift)
-            tray.add(Material(sheet=sheet, rough=0.35, coat=0.6), mesh)
-            corner = laid(hull.at, *np.meshgrid(np.array(u), np.array(v), indexing="ij"), lift=lift)
-            prints.append(Print(text, corner.vertices[[0, 2, 3, 1]], cap))
+    for s in (1, -1):
+        ends = sorted((s * hull.u_of(rear), s * hull.u_of(front)), reverse=True)
+        u, v = np.meshgrid(np.linspace(*ends, 24), np.linspace(low, high, 8), indexing="ij")
+        mesh = laid(hull.at, u, v, lift=0.002)
+        tray.add(lacquer, mesh)
+        prints += prints_on(mesh, page)
     return tuple(prints)
-
-
-def _written(
-    text: str, width: float, height: float, ink: Colour, ground: Colour, face: Face
-) -> tuple[Array, tuple[float, float], float]:
-    """A sheet with the text on it, the share of it that is used, and a capital's height (m)."""
-    scale = 1000 / width
-    size = (1000, max(int(height * scale), 8))
-    set_ = set_text(text, *size, face, 2)
-    mask = np.zeros((size[1], size[0], 1))
-    drawn = set_.mask[: size[1], : size[0]] / 255
-    mask[: drawn.shape[0], : drawn.shape[1], 0] = drawn
-    used = np.argwhere(mask[..., 0] > 0.3)
-    low, high = used.min(0), used.max(0)
-    share = 2 * np.max(np.abs(np.array([low, high]) - np.array(mask.shape[:2]) / 2), axis=0)
-    sheet = np.asarray(ground) * (1 - mask) + np.asarray(ink) * mask
-    return (
-        sheet.astype(np.uint8),
-        (float(share[1] / size[0]), float(share[0] / size[1])),
-        set_.line * 0.73 / scale,
-    )
 
 
 def _lacquer(traits: Traits, *, white: float = 0.0) -> Material:
@@ -370,11 +339,9 @@ def _face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
 
 def _registration(f: Draws) -> Material:
     letters = "".join(f.pick(f"plate-{i}", string.ascii_uppercase) for i in range(3))
-    text = f"{letters} {f.count('plate', 100, 999)}"
-    ground = np.array(f.pick("plate-ground", ((236, 236, 232), (232, 196, 60), (236, 236, 232))))
-    mask = np.zeros((64, 288, 1))
-    mask[6:58, 14:274, 0] = set_text(text, 260, 52, FACES[1], 1).mask[:52, :260] / 255
-    return Material(sheet=(ground * (1 - mask) + 22 * mask).astype(np.uint8), rough=0.4)
+    page = Sheet(0.52, 0.115, f.pick("plate-ground", ((236, 236, 232), (232, 196, 60))), side=288)
+    page.text(f"{letters} {f.count('plate', 100, 999)}", (0.05, 0.15, 0.95, 0.85), (24, 24, 26))
+    return Material(sheet=page.rgb, rough=0.4)
 
 
 def _doors(tray: Tray, shell: Shell, b: Build, paint: Material) -> None:

@@ -17,8 +17,8 @@ from simulator.world.solid.meshes import (
     lathe,
     posed,
     shifted,
-    skin,
     smooth_path,
+    surface,
     tube,
 )
 
@@ -137,20 +137,18 @@ def plate(outline: Profile, thick: float, at: Point = (0, 0, 0), *, bevel: float
 
 
 def laid(
-    surface: Surface, u: Array, v: Array, *, lift: float = 0.0, centre: Point = (0, 0, 0.7)
+    body: Surface, u: Array, v: Array, *, lift: float = 0.0, centre: Point = (0, 0, 0.7)
 ) -> Mesh:
     """A piece of a body's surface over a grid of its two numbers, raised by `lift` metres.
 
     The sheet lies over the grid: u to the right, v upwards. `centre` is a point inside the body.
     """
-    at, normal = _on(surface, u, v, centre)
-    n, m = u.shape
-    uv = np.stack(np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, m), indexing="ij"), -1)
-    return skin(at + normal * lift, uv, smooth=True)
+    at, normal = _on(body, u, v, centre)
+    return surface(at + normal * lift)
 
 
 def seam(
-    surface: Surface,
+    body: Surface,
     points: Sequence[tuple[float, float]],
     radius: float,
     *,
@@ -162,13 +160,8 @@ def seam(
     p = np.asarray(points, np.float64)
     t = np.linspace(0, len(p) - 1, (len(p) - 1) * steps + 1)
     u, v = (np.interp(t, np.arange(len(p)), p[:, i])[:, None] for i in (0, 1))
-    at, normal = _on(surface, u, v, centre)
+    at, normal = _on(body, u, v, centre)
     return tube((at - normal * radius * sink)[:, 0], radius, around=6)
-
-
-def window(u0: float, u1: float, v0: float, v1: float, n: int = 12, m: int = 8) -> tuple[Array, Array]:
-    """The grid of a rectangle of a surface's two numbers, for `laid`."""
-    return tuple(np.meshgrid(np.linspace(u0, u1, n), np.linspace(v0, v1, m), indexing="ij"))  # type: ignore[return-value]
 
 
 def mottled(
@@ -180,11 +173,11 @@ def mottled(
     return np.clip(np.asarray(colour) * (1 + amount * noise[..., None]), 0, 255).astype(np.uint8)
 
 
-def _on(surface: Surface, u: Array, v: Array, centre: Point) -> tuple[Array, Array]:
+def _on(body: Surface, u: Array, v: Array, centre: Point) -> tuple[Array, Array]:
     """Points and their outward directions."""
     e = 1e-4
-    at = surface(u, v)
-    normal = np.cross(surface(u + e, v) - surface(u - e, v), surface(u, v + e) - surface(u, v - e))
+    at = body(u, v)
+    normal = np.cross(body(u + e, v) - body(u - e, v), body(u, v + e) - body(u, v - e))
     normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-15)
     outward = np.sign((normal * (at - np.asarray(centre))).sum(-1, keepdims=True))
     return at, normal * np.where(outward == 0, 1, outward)
