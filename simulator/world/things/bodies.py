@@ -34,6 +34,9 @@ ROWS = np.linspace(0, 1, 14) ** 0.95
 """Heights of a wall's rows."""
 
 
+_EVENLY = np.linspace(0, 1, 300)
+
+
 class Shell(NamedTuple):
     """A hollow body, nose towards +x."""
 
@@ -81,9 +84,7 @@ class Shell(NamedTuple):
 
     def u_of(self, x: float, v: float = 0.5) -> float:
         """Where along the near side a place x is, at a height of the wall."""
-        u = np.linspace(0, 1, 300)
-        at = self.at(u, np.full(300, v))[:, 0]
-        return float(np.interp(-x, -at, u))
+        return float(np.interp(-x, _stations(self, v), _EVENLY))
 
     def v_of(self, x: float, z: float) -> float:
         """Where up the wall a height is."""
@@ -215,10 +216,10 @@ def wheel_parts(wheel: Wheel, metal: Material) -> tuple[tuple[Material, Mesh], .
     ]  # fmt: skip
     disc = [(0.0, -0.2 * w), (rim * 0.7, -0.2 * w), (rim * 0.7, -0.05 * w), (0.0, -0.05 * w)]
     hub = [(rim * 0.17, w * 0.2), (rim * 0.17, w * 0.86), (rim * 0.1, w * 0.93), (0.0, w * 0.93)]
-    face = joined([facing(lathe(barrel, around=40)), facing(turning(hub, around=20))])
+    face = joined([facing(lathe(barrel, around=36)), facing(turning(hub, around=20))])
     return (
-        (RUBBER, facing(lathe(tyre, around=40))),
-        (STEEL, facing(turning(disc, around=24))),
+        (RUBBER, facing(lathe(tyre, around=36))),
+        (STEEL, facing(turning(disc, around=18))),
         (metal, face),
         (metal, shifted(_spokes(wheel, rim, w), y=-w * 0.72)),
     )
@@ -251,9 +252,19 @@ def _spokes(wheel: Wheel, rim: float, w: float) -> Mesh:
 
 def _along(line: Line, at: Array | float) -> Array:
     """A line through its pairs, its corners eased."""
+    return np.asarray(np.interp(at, *_eased(line)))
+
+
+@lru_cache(maxsize=64)
+def _eased(line: Line) -> tuple[Array, Array]:
     p = np.asarray(line, np.float64)
-    reach = 0.04 * (p[-1, 0] - p[0, 0])
-    x = np.asarray(at, np.float64) + reach * np.array([-1, -0.4, 0.4, 1]).reshape(
-        -1, *([1] * np.ndim(at))
-    )
-    return np.asarray(np.interp(x, p[:, 0], p[:, 1]).mean(0))
+    length = p[-1, 0] - p[0, 0]
+    x = np.linspace(p[0, 0] - 0.1 * length, p[-1, 0] + 0.1 * length, 241)
+    near = x[:, None] + 0.04 * length * np.array([-1, -0.4, 0.4, 1])
+    return x, np.interp(near, p[:, 0], p[:, 1]).mean(1)
+
+
+@lru_cache(maxsize=16)
+def _stations(shell: Shell, v: float) -> Array:
+    """How far back the wall is at evenly spaced u."""
+    return -shell.at(_EVENLY, np.full(len(_EVENLY), v))[:, 0]

@@ -127,7 +127,10 @@ def van(look: Look, traits: Traits) -> Thing:
         top = (s * hull.u_of(cab - 0.05, 0.7), 0.7)
         tray.add(UNDER, seam(shell.at, [(front, 1), (front, 0.12), (rear, 0.12), (rear, 1)], 0.005))
         tray.add(UNDER, seam(hull.at, [(s * hull.u_of(cab - 0.05, 0), 0), top], 0.005))
-        strip = (s * shell.u_of(build.front_axle - wheel - 0.1), s * shell.u_of(build.rear_axle + 0.5))
+        strip = (
+            s * shell.u_of(build.front_axle - wheel - 0.1),
+            s * shell.u_of(build.rear_axle + 0.5),
+        )
         tray.add(trim, shell.panel(strip, (0.42, 0.5), 0.012))
     tray.add(UNDER, seam(hull.at, [(1.0, 0.0), (1.0, 0.95)], 0.006))
     _mirrors(tray, build, BLACK)
@@ -165,9 +168,7 @@ def _van_shells(b: Build, f: Draws) -> tuple[Shell, Shell]:
     return low, hull
 
 
-def _stripe(
-    tray: Tray, shell: Shell, hull: Shell, traits: Traits
-) -> tuple[Material, Mesh] | None:
+def _stripe(tray: Tray, shell: Shell, hull: Shell, traits: Traits) -> tuple[Material, Mesh] | None:
     """A band of the accent's colour, by which look-alikes are told apart."""
     if not traits.variant.chance("stripe", 0.7):
         return None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from simulator.world.things.bicycles import bicycle
 from simulator.world.things.cars import car, van
 from simulator.world.things.kind import Kind
+from simulator.world.things.motorcycles import motorcycle
 
 KINDS: dict[str, Kind] = {
-    "van": Kind(van, ("street", "market", "square"), "ground"),
+    "bicycle": Kind(bicycle, ("street", "park", "square", "waterfront"), "ground"),
     "car": Kind(car, ("street", "square", "waterfront"), "ground"),
+    "motorcycle": Kind(motorcycle, ("street", "square", "waterfront"), "ground"),
+    "van": Kind(van, ("street", "market", "square"), "ground"),
 }
