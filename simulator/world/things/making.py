@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from simulator.world.pictures.noise import tile
-from simulator.world.solid.forms import Array, Colour, Material, Mesh, Part, Point, turned
+from simulator.world.solid.forms import Array, Colour, Material, Mesh, Part, Point, Thing, turned
 from simulator.world.solid.meshes import (
     Profile,
     extrude,
@@ -50,6 +50,14 @@ class Tray:
         """Everything on the tray, moved by `pose`."""
         done = [(joined(meshes), material) for material, meshes in self._pieces.values()]
         return tuple(Part(mesh if pose is None else posed(mesh, pose), m) for mesh, m in done)
+
+
+def grounded(thing: Thing) -> Thing:
+    """A thing let down until it stands on z = 0, over the middle of its footprint."""
+    low, high = thing.bounds
+    x, y = (-(low + high)[:2] / 2).tolist()
+    by = (x, y, -float(low[2]))
+    return Thing(tuple(p._replace(mesh=shifted(p.mesh, *by)) for p in thing.parts))
 
 
 def circle(radius: float, *, n: int = 32, squash: float = 1.0) -> Array:
