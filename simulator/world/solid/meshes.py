@@ -55,16 +55,6 @@ def sheet(width: float, height: float, *, bend: float = 0.0, steps: int = 1) -> 
     return _grid(points, uv, bool(bend))
 
 
-def surface(points: Array, *, smooth: bool = True) -> Mesh:
-    """A skin over an (n, m, 3) grid of points; n runs along the sheet's u, m along its v.
-
-    Seen with u to the right and v upwards, its outside faces the viewer.
-    """
-    n, m = points.shape[:2]
-    uv = np.stack(np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, m), indexing="ij"), -1)
-    return _grid(points, uv, smooth)
-
-
 def extrude(outline: Profile, depth: float, *, bevel: float = 0.0) -> Mesh:
     """A flat outline of (x, z), anticlockwise, given a thickness along y (centred on y = 0).
 
@@ -173,6 +163,14 @@ def isosurface(values: Array, low: Sequence[float], cell: float) -> Mesh:
     uv = at[:, (0, 2)] / size[[0, 2]]
     at = at + lo
     return _mesh(at, faces[:, ::-1] if _inside_out(at, faces) else faces, uv, True)
+
+
+def skin(points: Array, uv: Array | None = None, *, smooth: bool = True) -> Mesh:
+    """A surface through an (n, m, 3) grid of points; the sheet lies over the grid as it runs."""
+    if uv is None:
+        n, m = (np.linspace(0, 1, k) for k in points.shape[:2])
+        uv = np.stack(np.meshgrid(n, m, indexing="ij"), -1)
+    return _grid(points, uv, smooth)
 
 
 def joined(meshes: Sequence[Mesh], *, smooth: bool | None = None) -> Mesh:

@@ -255,9 +255,9 @@ def _waves(x: Array, y: Array, n: float, d: Draws) -> Array:
 def _scales(x: Array, y: Array, n: float, d: Draws) -> Array:
     ring = np.zeros_like(x)
     for k in (1, 0):
-        row = np.floor(y * n * 2) + k
-        dx = (x * n + 0.5 * (row % 2)) % 1 - 0.5
-        dy = (y * n * 2 - row) / 2
+        row = np.floor(y * n) + k
+        dx = (x * n / 2 + 0.5 * (row % 2)) % 1 - 0.5
+        dy = (y * n - row) / 2
         far = np.hypot(dx, dy)
         inside = far < 0.5
         ring = np.where(inside, _bar(far * d("rings", 4, 7), 0.5), ring)

@@ -8,68 +8,21 @@ finds where the texts of a sheet lie on the mesh that carries it.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
 
-from mmrag.errors import Unavailable
 from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Draws
 from simulator.world.solid.forms import Array, Colour, Mesh, Print
+from simulator.world.solid.typesetting import BOOK, SANS, Face, running, typeset
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in fractions of a sheet."""
-
-
-class Face(NamedTuple):
-    """A style of lettering."""
-
-    file: str
-    squeeze: float = 1.0
-    """Width relative to the font's own."""
-    upper: bool = False
-    """Set in capitals."""
-    bold: float = 0.0
-    """Strokes made thicker by this part of the size."""
-    track: float = 0.0
-    """Space added between letters, in parts of the size."""
-
-
-FACES: tuple[Face, ...] = (
-    Face("DejaVuSans-Bold.ttf", 0.92),
-    Face("DejaVuSans-Bold.ttf", 0.7, True),
-    Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
-    Face("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
-    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1),
-    Face("DejaVuSans-BoldOblique.ttf", 0.84),
-    Face("DejaVuSerif-Bold.ttf", 0.86),
-    Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
-    Face("STIXGeneralBol.ttf", 1.05),
-    Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
-    Face("STIXGeneralBolIta.ttf", 1.1),
-    Face("cmb10.ttf", 1.0, False, 0.012),
-    Face("cmb10.ttf", 0.92, True, 0.0, 0.04),
-    Face("cmss10.ttf", 1.0, False, 0.035),
-    Face("cmss10.ttf", 1.0, True, 0.03, 0.1),
-    Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
-    Face("cmtt10.ttf", 0.9, False, 0.035),
-)
-"""Styles a family may be lettered in, all of them heavy enough to be read from a photograph."""
-
-SANS = Face("DejaVuSans.ttf", 0.95)
-BOLD = Face("DejaVuSans-Bold.ttf", 0.9)
-SERIF = Face("STIXGeneral.ttf", 1.05)
-BOOK = Face("cmr10.ttf")
-"""For running text."""
 
 
 class Text(NamedTuple):
@@ -213,12 +166,23 @@ class Sheet:
         h, w = self.rgb.shape[:2]
         return left / w, top / h, right / w, bottom / h
 
+    def prose(self, box: Box, words: Sequence[str], size: float, ink: Colour) -> None:
+        """Running text in a book's face; `size` is a part of the shorter side."""
+        x0, y0, x1, y1 = self._pixels(box)
+        mask = running(tuple(words), x1 - x0, y1 - y0, max(round(size * self.unit), 4), BOOK)
+        self.blend(mask.astype(np.float32) / 255, ink, box)
+
+    def fade(self, top: Colour, bottom: Colour, box: Box = (0, 0, 1, 1)) -> None:
+        """One colour that passes into another from above to below."""
+        self.part(box, top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
+
     def greek(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
         """Lines of print too small to be letters."""
         x0, y0, x1, y1 = box
         step = (y1 - y0) / rows
         for row in range(rows):
-            x, end = x0, x1 if row < rows - 1 else x0 + (x1 - x0) * draw("last", 0.3, 0.8)
+            short = draw("last", 0.3, 0.8) if row == rows - 1 > 0 else 1.0
+            x, end = x0, x0 + (x1 - x0) * short
             word = 0
             while x < end - 0.02 * (x1 - x0):
                 long = draw(f"greek-{row}-{word}", 0.04, 0.16) * (x1 - x0)
@@ -283,103 +247,3 @@ def point_on(mesh: Mesh, u: float, v: float) -> Array:
         return mesh.vertices[int(np.argmin(((mesh.uv - (u, v)) ** 2).sum(1)))].astype(np.float64)
     one, two, three = mesh.vertices[mesh.faces[best]].astype(np.float64)
     return one + (two - one) * s[best] + (three - one) * t[best]
-
-
-@lru_cache(maxsize=64)
-def typeset(
-    text: str,
-    width: int,
-    height: int,
-    face: Face,
-    lines: int = 2,
-    align: str = "centre",
-    valign: str = "centre",
-) -> tuple[NDArray[np.uint8], float]:
-    """A text as large as fits into width × height pixels: its mask, and the height of a capital."""
-    if face.file.startswith("cm") and not text.isascii():
-        face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
-    text = text.upper() if face.upper else text
-    probe = _font(face.file, 100)
-    cap_em = _cap(probe) / 100 + face.bold
-    drop = 0.26 if any(c in "gjpqy,;Q" for c in text) else 0.03
-    lead = (cap_em + 0.2) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
-    best: tuple[float, list[str]] = (0.0, [text])
-    for count in range(1, lines + 1):
-        broken = _break(text.split(), count, probe, face)
-        widest = max(_length(line, probe, face) for line in broken) / 100
-        size = min(width / max(widest, 1e-3), height / (cap_em + drop + lead * (len(broken) - 1)))
-        if size > best[0] * 1.04:
-            best = (size, broken)
-    size, broken = max(int(best[0]), 4), best[1]
-    font = _font(face.file, size)
-    inner = max(math.ceil(width / face.squeeze), 4)
-    page = Image.new("L", (inner, height), 0)
-    draw = ImageDraw.Draw(page)
-    cap = size * cap_em
-    block = cap + size * lead * (len(broken) - 1)
-    base = cap + {"top": 0.0, "centre": (height - block - drop * size) / 2}.get(
-        valign, height - block - drop * size
-    )
-    for number, line in enumerate(broken):
-        long = _length(line, font, face) / face.squeeze
-        left = {"left": 0.0, "right": inner - long}.get(align, (inner - long) / 2)
-        _draw_line(draw, line, left, base + number * size * lead, font, face)
-    mask = np.asarray(page)
-    if inner != width:
-        mask = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA).astype(np.uint8)
-    mask.setflags(write=False)
-    return mask, cap
-
-
-def _draw_line(
-    draw: ImageDraw.ImageDraw,
-    line: str,
-    left: float,
-    base: float,
-    font: ImageFont.FreeTypeFont,
-    face: Face,
-) -> None:
-    thick = round(face.bold * font.size)
-    if not face.track:
-        draw.text((left + thick, base), line, 255, font, anchor="ls", stroke_width=thick)
-        return
-    for i, letter in enumerate(line):
-        at = left + thick + font.getlength(line[:i]) + i * face.track * font.size
-        draw.text((at, base), letter, 255, font, anchor="ls", stroke_width=thick)
-
-
-def _length(line: str, font: ImageFont.FreeTypeFont, face: Face) -> float:
-    """Pixels that a line takes, squeezed and spaced."""
-    more = face.track * max(len(line) - 1, 0) + 2 * face.bold
-    return (font.getlength(line) + more * font.size) * face.squeeze * 1.01
-
-
-def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Face) -> list[str]:
-    """Words in `count` lines, the longest as short as can be."""
-    if count >= len(words):
-        return words
-    cuts = itertools.combinations(range(1, len(words)), count - 1)
-    if math.comb(len(words) - 1, count - 1) > 400:  # a long text: lines of equal letters
-        goal = len(words) / count
-        cuts = iter([tuple(round(goal * i) for i in range(1, count))])
-    ways = ([0, *cut, len(words)] for cut in cuts)
-    sets = [[" ".join(words[a:b]) for a, b in itertools.pairwise(way)] for way in ways]
-    return min(sets, key=lambda lines: max(_length(line, font, face) for line in lines))
-
-
-def _cap(font: ImageFont.FreeTypeFont) -> float:
-    box = font.getbbox("H", anchor="ls")
-    return -box[1]
-
-
-@lru_cache(maxsize=512)
-def _font(file: str, size: int) -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(str(_folder() / file), size, layout_engine=ImageFont.Layout.BASIC)
-
-
-@lru_cache(maxsize=1)
-def _folder() -> Path:
-    spec = find_spec("matplotlib")
-    if spec is None or spec.origin is None:
-        raise Unavailable("prints are set in matplotlib's fonts; install matplotlib.")
-    return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"

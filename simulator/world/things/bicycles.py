@@ -16,8 +16,8 @@ from simulator.world.solid.meshes import (
     joined,
     lathe,
     shifted,
+    skin,
     smooth_path,
-    surface,
     tube,
 )
 from simulator.world.things.making import (
@@ -290,7 +290,7 @@ def _guards(tray: Tray, frame: Frame, paint: Material) -> None:
         y = np.linspace(-0.027, 0.027, 5)[None]
         out = r - 0.5 * y**2 / 0.027
         points = np.stack([x + out * np.cos(a), y + 0 * a, z + out * np.sin(a)], -1)
-        tray.add(paint, surface(points))
+        tray.add(paint, skin(points))
         for k in (stop - 10, (start + stop) / 2):
             tip = (x + r * math.cos(math.radians(k)), z + r * math.sin(math.radians(k)))
             tray.add(STEEL, both(rod(_flat((x, z), 0.055), _flat(tip, 0.027), 0.0022, around=5)))

@@ -15,7 +15,7 @@ import numpy as np
 
 from simulator.world.pictures.traits import Draws
 from simulator.world.solid.forms import Array, Material, Mesh, Point, moved
-from simulator.world.solid.meshes import joined, lathe, posed, shifted, surface, tube
+from simulator.world.solid.meshes import joined, lathe, posed, shifted, skin, tube
 from simulator.world.things.making import (
     RUBBER,
     STEEL,
@@ -99,7 +99,7 @@ class Shell(NamedTuple):
         wall = start[:, None] + (1 - start[:, None]) * ROWS
         deck = np.concatenate([[0.02, 0.05, 0.1], np.linspace(0.2, 1, 4)]) + 1
         v = np.concatenate([wall, np.broadcast_to(deck, (len(every), len(deck)))], 1)
-        return surface(self.at(np.broadcast_to(every[:, None], v.shape), v))
+        return skin(self.at(np.broadcast_to(every[:, None], v.shape), v))
 
     def panel(
         self, u: tuple[float, float], v: tuple[float, float], lift: float, *, lean: float = 0.0
@@ -174,7 +174,7 @@ def wells(tray: Tray, shell: Shell, paint: Material, dark: Material, *, lip: flo
         for side in (-1, 1):
             edge = shell.arch_edge(arch, side)
             inner = edge * (1, 0.62, 1)
-            tray.add(dark, surface(np.stack([edge, inner], 1)))
+            tray.add(dark, skin(np.stack([edge, inner], 1)))
             tray.add(paint, tube(edge + (0, side * lip / 2, 0), lip, around=8))
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits, mix, oklch
-from simulator.world.solid.forms import Array, Material, Mesh, Thing
-from simulator.world.solid.meshes import box, joined, shifted, tube
+from simulator.world.solid.forms import Array, Material, Mesh, Thing, turned
+from simulator.world.solid.meshes import box, joined, posed, shifted, tube
 from simulator.world.solid.surfaces import laid as covered
 from simulator.world.things.making import STEEL, Tray, both, plate, rod
 from simulator.world.things.towers import squared, stone
@@ -87,9 +87,6 @@ def _arches(traits: Traits) -> Thing:
 
 def _prism(outline: list[tuple[float, float]], x: float, low: float, high: float) -> Mesh:
     """An upright block over an outline of (x, y)."""
-    from simulator.world.solid.forms import turned
-    from simulator.world.solid.meshes import posed
-
     block = posed(plate(outline, high - low), turned((1, 0, 0), 90))
     return shifted(block, x, 0, (low + high) / 2)
 
@@ -136,7 +133,7 @@ def _suspended(traits: Traits) -> Thing:
     def rope(x: Array) -> Array:
         """Height of the cable."""
         middle = high - sag * (1 - (x / at) ** 2)
-        side = high - (high - z - 0.3) * ((np.abs(x) - at) / (length / 2 - at)) ** 0.9 * 1.0
+        side = high - (high - z - 0.3) * (np.maximum(np.abs(x) - at, 0) / (length / 2 - at)) ** 0.9
         return np.where(np.abs(x) <= at, middle, side)
 
     x = np.unique(np.concatenate([np.linspace(-length / 2, length / 2, 81), [-at, at]]))

@@ -11,7 +11,8 @@ from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits, luma, mix, oklch
 from simulator.world.solid.forms import Material, Mesh, Print, Thing, moved, turned
 from simulator.world.solid.meshes import ball, box, joined, posed, sheet, shifted
-from simulator.world.solid.prints import FACES, Sheet, prints_on
+from simulator.world.solid.prints import Sheet, prints_on
+from simulator.world.solid.typesetting import FACES
 from simulator.world.things.bodies import Shell, drawn_wheel, put_wheels, wells
 from simulator.world.things.making import (
     BLACK,

@@ -16,8 +16,8 @@ from simulator.world.solid.meshes import (
     posed,
     scaled,
     shifted,
+    skin,
     smooth_path,
-    surface,
     tube,
 )
 from simulator.world.solid.prints import Sheet
@@ -381,7 +381,7 @@ def _band(tray: Tray, traits: Traits, r: float, thick: float, metal: Material) -
         across = np.linspace(-1, 1, 7)
         bulge = 0.0012 * (1 - across**2)
         top = np.stack([np.stack([narrow * k, s * y, z + b], -1) for k, b in zip(across, bulge, strict=True)], 0)
-        tray.add(leather, surface(top if s > 0 else top[::-1]), surface((top - (0, 0, 0.0022)) * (1, 1, 1)))
+        tray.add(leather, skin(top if s > 0 else top[::-1]), skin((top - (0, 0, 0.0022)) * (1, 1, 1)))
         if v.chance("stitch", 0.6):
             seam = Material((222, 214, 196), rough=0.9)
             for k in (-0.86, 0.86):

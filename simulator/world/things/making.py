@@ -17,8 +17,8 @@ from simulator.world.solid.meshes import (
     lathe,
     posed,
     shifted,
+    skin,
     smooth_path,
-    surface,
     tube,
 )
 
@@ -152,7 +152,7 @@ def laid(
     The sheet lies over the grid: u to the right, v upwards. `centre` is a point inside the body.
     """
     at, normal = _on(body, u, v, centre)
-    return surface(at + normal * lift)
+    return skin(at + normal * lift)
 
 
 def seam(

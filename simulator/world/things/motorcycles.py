@@ -18,8 +18,8 @@ from simulator.world.solid.meshes import (
     lathe,
     posed,
     shifted,
+    skin,
     smooth_path,
-    surface,
     tube,
 )
 from simulator.world.things.bodies import drawn_wheel, put_wheels
@@ -148,7 +148,7 @@ def _guard(
     out = r - 0.5 * half * (y / half) ** 2
     tray.add(
         material,
-        surface(np.stack([at[0] + out * np.cos(a), y + 0 * a, at[1] + out * np.sin(a)], -1)),
+        skin(np.stack([at[0] + out * np.cos(a), y + 0 * a, at[1] + out * np.sin(a)], -1)),
     )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, ink_on, luma, mix, oklch
 from simulator.world.solid.forms import Material, Mesh, Part, Print, Thing
-from simulator.world.solid.meshes import ball, box, joined, lathe, sheet, shifted, surface
-from simulator.world.solid.prints import FACES, Sheet, prints_on
+from simulator.world.solid.meshes import ball, box, joined, lathe, sheet, shifted, skin
+from simulator.world.solid.prints import Sheet, prints_on
 from simulator.world.solid.surfaces import bricks, dyed, plaster, shades
 from simulator.world.solid.surfaces import laid as covered
+from simulator.world.solid.typesetting import FACES
 from simulator.world.things.making import (
     BRASS,
     CLEAR,
@@ -21,6 +24,12 @@ from simulator.world.things.making import (
     rod,
     turning,
 )
+
+WHITE = Material((226, 222, 212), rough=0.65)
+STONE = Material((150, 146, 138), rough=0.85)
+LEAF = Material((62, 96, 48), rough=0.8)
+CLAY = Material((120, 72, 50), rough=0.8)
+SHELF = Material((146, 108, 72), rough=0.6)
 
 DEEP = 1.3
 """Of the whole front; the display stands behind the glass."""
@@ -33,7 +42,7 @@ def shopfront(look: Look, traits: Traits) -> Thing:
     tray, parts = Tray(), []
     palette = traits.palette(light=(0.25, 0.6), vivid=0.8)
     wood = Material(palette.base, rough=0.4, coat=0.3)
-    white = Material((226, 222, 212), rough=0.6)
+    accent = Material(palette.accent, rough=0.4, coat=0.3)
     sign_high = f("sign", 0.78, 1.0)
     stall = f("stall", 0.35, 0.75)
     door_wide, door_left = f("door", 0.95, 1.15), f.chance("door-left")
@@ -43,7 +52,7 @@ def shopfront(look: Look, traits: Traits) -> Thing:
     glass_right = wide / 2 - side - (0 if door_left else door_wide + 0.2)
     door = (glass_left - door_wide / 2 - 0.2) if door_left else (glass_right + door_wide / 2 + 0.2)
     front = -DEEP / 2
-    _upper(parts, tray, traits, wide, street, high, front)
+    _upper(parts, tray, traits, accent, wide, street, high, front)
     for x in (-wide / 2 + side / 2, wide / 2 - side / 2):
         tray.add(wood, shifted(box(side, 0.3, street, bevel=0.02), x, front + 0.12))
         tray.add(wood, shifted(box(side + 0.1, 0.4, 0.35, bevel=0.03), x, front + 0.12))
@@ -51,7 +60,7 @@ def shopfront(look: Look, traits: Traits) -> Thing:
     riser = glass_right - glass_left
     middle = (glass_left + glass_right) / 2
     tray.add(wood, shifted(box(riser, 0.24, stall, bevel=0.02), middle, front + 0.2))
-    tray.add(white, shifted(box(riser + 0.04, 0.34, 0.06, bevel=0.015), middle, front + 0.18, stall))
+    tray.add(WHITE, shifted(box(riser + 0.04, 0.34, 0.06, bevel=0.015), middle, front + 0.18, stall))
     panes = f.count("panes", 1, 4)
     bars = [
         shifted(box(0.06, 0.09, top - stall, bevel=0.012), glass_left + riser * k / panes, front + 0.22, stall)
@@ -62,7 +71,7 @@ def shopfront(look: Look, traits: Traits) -> Thing:
         bars.append(shifted(box(riser, 0.09, 0.06, bevel=0.012), middle, front + 0.22, transom))
     tray.add(wood, *bars, shifted(box(wide - 2 * side, 0.2, 0.12, bevel=0.02), 0, front + 0.2, top - 0.06))
     tray.add(CLEAR, shifted(sheet(riser, top - stall), middle, front + 0.22, stall))
-    _door(tray, traits, door, door_wide, top, front)
+    _door(tray, wood, accent if v.chance("door") else wood, door, door_wide, top, front, v.chance("card"))
     _inside(tray, traits, glass_left, glass_right, stall, top, wide)
     _threshold(tray, wide, front)
     if v.chance("awning", 0.5):
@@ -73,11 +82,14 @@ def shopfront(look: Look, traits: Traits) -> Thing:
         for k in (-0.32, 0.32):
             arm = rod((k * wide, front, street + 0.12), (k * wide, front - 0.4, street + 0.2), 0.018)
             shade = lathe([(0.03, 0.1), (0.05, 0.07), (0.11, 0.0)], around=20)
-            tray.add(Material((40, 42, 44), rough=0.4), arm, shifted(shade, k * wide, front - 0.42, street + 0.1))
+            tray.add(BLACK, arm, shifted(shade, k * wide, front - 0.42, street + 0.1))
     return Thing((*parts, *tray.parts(), *sign_parts), prints)
 
 
-def _upper(parts: list[Part], tray: Tray, traits: Traits, wide: float, low: float, high: float, front: float) -> None:
+def _upper(
+    parts: list[Part], tray: Tray, traits: Traits, accent: Material,
+    wide: float, low: float, high: float, front: float,
+) -> None:  # fmt: skip
     """The wall above with its windows, and the walls that close the sides and the back."""
     f = traits.family
     tone = oklch(f("wall", 0.62, 0.88), f("wall-chroma", 0.02, 0.07), f("wall-hue", 30, 110))
@@ -88,43 +100,41 @@ def _upper(parts: list[Part], tray: Tray, traits: Traits, wide: float, low: floa
         *[shifted(box(0.12, DEEP - 0.2, low), s * (wide / 2 - 0.06), 0.1) for s in (-1, 1)],
     ]  # fmt: skip
     parts.append(covered(joined(shell), wall))
-    trim = Material((224, 219, 208), rough=0.7)
     count, w = f.count("windows", 2, 3), f("window", 0.85, 1.1)
     tall, sill = f("window-high", 1.35, 1.7), low + 0.75
     y = front + 0.3
-    frame = Material((236, 234, 228) if f.chance("white", 0.7) else (60, 62, 60), rough=0.5)
+    frame = WHITE if f.chance("white", 0.7) else BLACK
     for k in range(count):
         x = (k - (count - 1) / 2) * wide / count
-        tray.add(trim, shifted(box(w + 0.3, 0.14, tall + 0.24, bevel=0.02), x, y, sill - 0.1))
+        tray.add(WHITE, shifted(box(w + 0.3, 0.14, tall + 0.24, bevel=0.02), x, y, sill - 0.1))
         tray.add(DARK_GLASS, shifted(box(w, 0.04, tall), x, y - 0.07, sill))
         tray.add(frame, *[shifted(box(0.05, 0.06, tall), x + d, y - 0.09, sill) for d in (-w / 2, 0, w / 2)],
                  *[shifted(box(w, 0.06, 0.05), x, y - 0.09, sill + tall * d - 0.02) for d in (0.0, 0.5, 1.0)])  # fmt: skip
-        tray.add(trim, shifted(box(w + 0.4, 0.3, 0.1, bevel=0.02), x, y - 0.04, sill - 0.16))
+        tray.add(WHITE, shifted(box(w + 0.4, 0.3, 0.1, bevel=0.02), x, y - 0.04, sill - 0.16))
         if traits.variant.chance("flowers", 0.4):
             pot = shifted(box(w, 0.2, 0.18, bevel=0.02), x, y - 0.15, sill - 0.06)
-            tray.add(Material((120, 72, 50), rough=0.8), pot)
+            tray.add(CLAY, pot)
             bloom = [ball(0.09, around=8) for _ in range(7)]
-            leaf = Material((62, 96, 48), rough=0.8)
-            tray.add(leaf, *[shifted(b, x - w / 2 + 0.08 + i * (w - 0.16) / 6, y - 0.16, sill + 0.17) for i, b in enumerate(bloom)])
-            petal = Material(traits.palette().accent, rough=0.7)
-            tray.add(petal, *[shifted(ball(0.05, around=8), x - w / 2 + 0.14 + i * (w - 0.28) / 5, y - 0.22, sill + 0.24 + 0.03 * (i % 2)) for i in range(6)])
-    tray.add(trim, shifted(box(wide + 0.1, 0.5, 0.12, bevel=0.03), 0, front + 0.25, high - 0.1),
+            tray.add(LEAF, *[shifted(b, x - w / 2 + 0.08 + i * (w - 0.16) / 6, y - 0.16, sill + 0.17) for i, b in enumerate(bloom)])
+            tray.add(accent, *[shifted(ball(0.05, around=8), x - w / 2 + 0.14 + i * (w - 0.28) / 5, y - 0.22, sill + 0.24 + 0.03 * (i % 2)) for i in range(6)])
+    tray.add(WHITE, shifted(box(wide + 0.1, 0.5, 0.12, bevel=0.03), 0, front + 0.25, high - 0.1),
              shifted(box(wide + 0.3, 0.8, 0.14, bevel=0.04), 0, front + 0.3, high))  # fmt: skip
 
 
-def _door(tray: Tray, traits: Traits, x: float, wide: float, top: float, front: float) -> None:
-    v = traits.variant
-    paint = Material(traits.palette().accent if v.chance("door") else traits.palette(light=(0.25, 0.6), vivid=0.8).base, rough=0.35, coat=0.4)
+def _door(
+    tray: Tray, frame: Material, paint: Material, x: float, wide: float, top: float, front: float,
+    card: bool,
+) -> None:  # fmt: skip
+    """Set back between the pilasters, a pane in it and one above."""
     y, high = front + 0.42, min(2.25, top - 0.25)
     tray.add(paint, shifted(box(wide, 0.05, 0.5, bevel=0.01), x, y), shifted(box(wide, 0.06, 0.14), x, y, high - 0.14),
              *[shifted(box(0.13, 0.06, high, bevel=0.01), x + s * (wide / 2 - 0.065), y) for s in (-1, 1)])  # fmt: skip
     tray.add(CLEAR, shifted(sheet(wide - 0.2, high - 0.6), x, y, 0.5))
     tray.add(BRASS, rod((x + wide * 0.36, y - 0.09, 0.95), (x + wide * 0.36, y - 0.09, 1.35), 0.014))
-    frame = Material(traits.palette(light=(0.25, 0.6), vivid=0.8).base, rough=0.4, coat=0.3)
     tray.add(frame, *[shifted(box(0.1, 0.3, top), x + s * (wide / 2 + 0.05), front + 0.3) for s in (-1, 1)], shifted(box(wide, 0.2, 0.08), x, y - 0.05, high))
     tray.add(DARK_GLASS, shifted(sheet(wide, top - high - 0.1), x, y - 0.02, high + 0.06))
-    if v.chance("card", 0.5):
-        tray.add(Material((232, 228, 216), rough=0.6), shifted(box(0.24, 0.01, 0.3), x, y - 0.03, 1.35))
+    if card:
+        tray.add(WHITE, shifted(box(0.24, 0.01, 0.3), x, y - 0.03, 1.35))
 
 
 def _inside(tray: Tray, traits: Traits, left: float, right: float, stall: float, top: float, wide: float) -> None:
@@ -133,7 +143,6 @@ def _inside(tray: Tray, traits: Traits, left: float, right: float, stall: float,
     glow = Material((255, 226, 184), glow=1.6)
     tray.add(glow, shifted(box(wide * 0.8, 0.12, 0.03), 0, 0.05, top - 0.08))
     tray.add(Material(oklch(0.6, 0.03, f("inside", 40, 110)), rough=0.8), shifted(box(wide - 0.3, 0.04, top), 0, DEEP / 2 - 0.15))
-    shelf = Material((146, 108, 72), rough=0.6)
     palette = traits.palette()
     kinds = [palette.base, palette.second, palette.accent, palette.light, (206, 178, 130), (120, 66, 48), (90, 118, 84), (232, 228, 218)]
     goods = shades(*kinds)
@@ -141,7 +150,7 @@ def _inside(tray: Tray, traits: Traits, left: float, right: float, stall: float,
     pieces: list[Mesh] = []
     for k in range(levels):
         z = stall + 0.02 + (top - stall - 0.35) * k / levels
-        tray.add(shelf, shifted(box(right - left - 0.1, 0.34, 0.035), (left + right) / 2, 0.02 + 0.1 * k, z))
+        tray.add(SHELF, shifted(box(right - left - 0.1, 0.34, 0.035), (left + right) / 2, 0.02 + 0.1 * k, z))
         x, i = left + 0.2, 0
         while x < right - 0.25:
             size = v(f"size-{k}-{i}", 0.1, 0.26)
@@ -154,8 +163,7 @@ def _inside(tray: Tray, traits: Traits, left: float, right: float, stall: float,
 
 
 def _threshold(tray: Tray, wide: float, front: float) -> None:
-    stone = Material((150, 146, 138), rough=0.85)
-    tray.add(stone, shifted(box(wide, DEEP, 0.03), 0, 0), shifted(box(wide, 0.3, 0.14, bevel=0.02), 0, front + 0.32, 0))
+    tray.add(STONE, shifted(box(wide, DEEP, 0.03), 0, 0), shifted(box(wide, 0.3, 0.14, bevel=0.02), 0, front + 0.32, 0))
 
 
 def _awning(tray: Tray, traits: Traits, wide: float, z: float, front: float) -> None:
@@ -168,13 +176,11 @@ def _awning(tray: Tray, traits: Traits, wide: float, z: float, front: float) -> 
         page.box(((k + 0.25) / stripes, 0, (k + 0.75) / stripes, 1), colour)
     page.grain(0.02, "cloth")
     reach, drop = f("reach", 0.9, 1.3), f("drop", 0.35, 0.55)
-    x = np.linspace(-wide / 2, wide / 2, 2 * stripes + 1)
-    rows = [(front, z), (front - reach * 0.5, z - drop * 0.46), (front - reach, z - drop), (front - reach - 0.02, z - drop - 0.24)]
-    wave = 0.05 * (np.arange(len(x)) % 2)
-    grid = np.stack([np.stack([x, np.full(len(x), y), h + (wave if i == 3 else 0)], -1) for i, (y, h) in enumerate(reversed(rows))], 1)
-    if True:
-        grid[:, 0, 2], grid[:, 3, 2] = rows[3][1] + wave, rows[0][1]
-    tray.add(Material(sheet=page.rgb, rough=0.95), surface(grid, smooth=False))
+    x = np.linspace(-wide / 2, wide / 2, 4 * stripes + 1)
+    lip = z - drop - 0.2 - 0.05 * np.abs(np.sin(np.arange(len(x)) * math.pi / 4))
+    rows = [(front - reach - 0.02, lip), (front - reach, z - drop), (front - reach * 0.5, z - drop * 0.46), (front, z)]
+    grid = [np.stack([x, np.full(len(x), y), np.broadcast_to(h, len(x))], -1) for y, h in rows]
+    tray.add(Material(sheet=page.rgb, rough=0.95), skin(np.stack(grid, 1), smooth=False))
     arm = rod((wide / 2 - 0.1, front, z - drop - 0.05), (wide / 2 - 0.1, front - reach + 0.03, z - drop), 0.02)
     tray.add(STEEL, both(arm, axis=0), rod((-wide / 2, front - reach, z - drop), (wide / 2, front - reach, z - drop), 0.025))
 

@@ -16,7 +16,7 @@ from simulator.world.solid.surfaces import laid as covered
 from simulator.world.things.making import Tray
 from simulator.world.things.towers import squared
 
-CELL = 0.028
+CELL = 0.03
 
 
 def statue(_look: Look, traits: Traits) -> Thing:
@@ -35,10 +35,11 @@ def statue(_look: Look, traits: Traits) -> Thing:
 
     body = flesh(limbs, CELL, unevenness=drape)
     size = f("size", 1.15, 1.45)
-    body = shifted(scaled(body, size, size, size), z=-float(body.vertices[:, 2].min()) * size)
+    body.vertices[:, 2] = np.maximum(body.vertices[:, 2], 0)  # the hem stands flat
+    body = scaled(body, size, size, size)
     plinth, high = _plinth(traits)
     bronze = f.chance("bronze", 0.55)
-    mesh, sheet = painted(body, _bronze(f) if bronze else _stone(f), side=1024)
+    mesh, sheet = painted(body, _bronze(f) if bronze else _stone(f), side=512)
     material = Material(sheet=sheet, rough=0.42 if bronze else 0.75, metal=0.75 if bronze else 0.0)
     return Thing((*plinth, Part(shifted(mesh, z=high), material)))
 
@@ -50,9 +51,9 @@ def _bronze(f: Draws):
     share = f("patina", 0.0, 1.0)
 
     def paint(at: Array, facing: Array) -> Array:
-        streak = noise(at, (0.08, 0.08, 0.7), 5) + 0.6 * noise(at, 0.25, 7) + 0.5 * facing[:, 2]
-        wet = np.clip(streak * 0.8 + share - 0.35, 0, 1)[:, None]
-        return (brown + (green - brown) * wet) * (1 + 0.08 * noise(at, 0.05, 9))[:, None]
+        streak = noise(at, (0.08, 0.08, 0.7), 5)
+        wet = np.clip((streak + 0.5 * facing[:, 2]) * 0.8 + share - 0.35, 0, 1)[:, None]
+        return (brown + (green - brown) * wet) * (1 + 0.09 * streak)[:, None]
 
     return paint
 
@@ -63,7 +64,7 @@ def _stone(f: Draws):
 
     def paint(at: Array, facing: Array) -> Array:
         soot = np.clip(0.5 - facing[:, 2], 0, 1) * 0.16 + 0.09 * noise(at, (0.07, 0.07, 0.6), 5)
-        speck = 0.05 * noise(at, 0.03, 11) + 0.06 * noise(at, 0.3, 13)
+        speck = 0.06 * noise(at, 0.03, 11)
         return pale * (1 - np.clip(soot, -0.05, 0.4) + speck)[:, None]
 
     return paint
@@ -77,7 +78,7 @@ def _dress(f: Draws, v: Draws) -> list[Limb]:
     sort = f.pick("dress", ("robe", "coat", "breeches", "robe"))
     if sort == "robe":
         wide = f("hem", 0.24, 0.31)
-        out += [Limb((sway * 0.5, 0, 0.06), (sway, 0, 1.0), (wide, 0.15), 0.06, (0, 1, 0), 1.2)]
+        out += [Limb((sway * 0.5, 0, -0.12), (sway, 0, 1.0), (wide * 1.08, 0.15), 0.06, (0, 1, 0), 1.2)]
     else:
         for s in (-1, 1):
             bent = 0.1 if s * sway < 0 else 0.0
@@ -91,8 +92,8 @@ def _dress(f: Draws, v: Draws) -> list[Limb]:
         out += [Limb((side, 0.19, long), (0, 0.12, 1.42), (0.3, 0.19), 0.06, (0, 1, 0.1), 3.2)]
     if sort == "robe" and f.chance("sash", 0.5):
         out += chain([(-0.16, -0.06, 1.42), (0.0, -0.17, 1.12), (0.15, -0.12, 0.9)], [0.045, 0.06, 0.05], 0.02)
-    for s in (-1, 1):
-        out += [Limb((s * 0.11, -0.12 if sort == "robe" else 0, 0.03), (s * 0.13, -0.26, 0.03), (0.05, 0.045), 0.03)] if sort == "robe" else []
+    if sort == "robe":  # the toes look out under the hem
+        out += [Limb((s * 0.11, -0.15, 0.03), (s * 0.13, -0.3, 0.03), (0.05, 0.045), 0.03) for s in (-1, 1)]
     return out
 
 
@@ -113,8 +114,8 @@ def _head(f: Draws, v: Draws) -> list[Limb]:
     if top == "long":
         out += [Limb((at[0] - 0.08, 0.03, 1.72), (-0.11, 0.05, 1.45), (0.06, 0.05), 0.03), Limb((at[0] + 0.08, 0.03, 1.72), (0.11, 0.05, 1.45), (0.06, 0.05), 0.03), Limb((at[0], 0.04, 1.74), (at[0], -0.02, 1.76), (0.09, 0.07), 0.02)]
     if top == "hat":
-        brim = f("brim", 0.15, 0.2)
-        out += [Limb((at[0], 0.0, 1.745), (at[0], 0.0, 1.755), (brim, brim), 0.01, (0, 0, 1), 6.0), Limb((at[0], 0.01, 1.76), (at[0], 0.01, 1.76 + f("crown", 0.06, 0.14)), (0.095, 0.08), 0.02)]
+        brim = f("brim", 0.14, 0.18)
+        out += [Limb((at[0], 0.0, 1.745), (at[0], 0.0, 1.755), (brim, brim), 0.01, (0, 0, 1), 4.5), Limb((at[0], 0.01, 1.76), (at[0], 0.01, 1.76 + f("crown", 0.06, 0.14)), (0.095, 0.08), 0.02)]
     if top == "hood":
         out += [Limb((at[0], 0.05, 1.66), (at[0], 0.0, 1.76), (0.125, 0.1), 0.02), Limb((at[0], 0.08, 1.5), (at[0], 0.06, 1.62), (0.13, 0.12), 0.04)]
     return out
@@ -142,13 +143,13 @@ def _arms(f: Draws, v: Draws) -> list[Limb]:
         hands.append(tuple((np.array(hand) * 0.3 + tip * 0.7).tolist()))
     (x, y, z), held = hands[0], v.pick("held", ("staff", "book", "scroll", "sword", "nothing", "orb"))
     if held == "staff":
-        out += [Limb((x, y, 0.03), (x, y, z + 0.45), (0.024, 0.022), 0.0), Limb((x, y, z + 0.47), (x, y, z + 0.5), (0.045, 0.045), 0.02)]
+        out += [Limb((x, y, 0.03), (x, y, z + 0.45), (0.032, 0.03), 0.0), Limb((x, y, z + 0.47), (x, y, z + 0.5), (0.045, 0.045), 0.02)]
     elif held == "book":
         out += [Limb((x - 0.07, y - 0.03, z + 0.04), (x + 0.08, y - 0.03, z + 0.04), (0.09, 0.09), 0.0, (0.1, 0.5, 1.0), 3.0)]
     elif held == "scroll":
         out += [Limb((x - 0.12, y, z + 0.03), (x + 0.12, y, z + 0.03), (0.036, 0.036), 0.0)]
     elif held == "sword":
-        out += [Limb((x, y, z + 0.1), (x - 0.05, y - 0.05, z - 0.75), (0.03, 0.02), 0.0), Limb((x - 0.11, y, z - 0.03), (x + 0.11, y, z - 0.03), (0.024, 0.024), 0.0)]
+        out += [Limb((x, y, z + 0.1), (x - 0.05, y - 0.05, z - 0.75), (0.036, 0.03), 0.0), Limb((x - 0.11, y, z - 0.03), (x + 0.11, y, z - 0.03), (0.03, 0.03), 0.0)]
     elif held == "orb":
         out += [Limb((x, y, z + 0.08), (x, y, z + 0.09), (0.085, 0.085), 0.0)]
     return out

@@ -7,7 +7,8 @@ import pytest
 
 from simulator.world.pictures.traits import Draws
 from simulator.world.solid.meshes import lathe, sheet, shifted
-from simulator.world.solid.prints import FACES, Sheet, point_on, prints_on
+from simulator.world.solid.prints import Sheet, point_on, prints_on
+from simulator.world.solid.typesetting import FACES
 
 INK = (20.0, 20.0, 20.0)
 PAPER = (240.0, 240.0, 240.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.world.solid.meshes import lathe, surface
+from simulator.world.solid.meshes import lathe, skin
 
 
 def test_a_part_of_a_turn_carries_the_whole_sheet_in_front() -> None:
@@ -18,8 +18,8 @@ def test_a_part_of_a_turn_carries_the_whole_sheet_in_front() -> None:
 
 def test_a_skin_faces_the_viewer_who_sees_its_sheet_upright() -> None:
     x, z = np.meshgrid(np.linspace(-1, 1, 4), np.linspace(0, 1, 3), indexing="ij")
-    skin = surface(np.stack([x, np.zeros_like(x), z], -1))
-    a, b, c = (skin.vertices[skin.faces[:, i]] for i in range(3))
+    made = skin(np.stack([x, np.zeros_like(x), z], -1))
+    a, b, c = (made.vertices[made.faces[:, i]] for i in range(3))
     assert (np.cross(b - a, c - a)[:, 1] < 0).all()
-    assert skin.uv[0].tolist() == [0, 0]
-    assert skin.uv[-1].tolist() == [1, 1]
+    assert made.uv[0].tolist() == [0, 0]
+    assert made.uv[-1].tolist() == [1, 1]
