@@ -142,7 +142,9 @@ def _cabinet(traits: Traits) -> Thing:
             cap = scaled(ball(r * 0.27, around=24), 1, 0.3, 1)
             tray.add(Material(mix(cone, (20, 20, 22), 0.5), rough=0.4), shifted(cap, 0, y - 0.004, z))
     port = facing(turning([(w * 0.12, 0), (w * 0.11, 0.003), (w * 0.09, 0.0005), (0, 0.0005)], around=28))
-    tray.add(BLACK, shifted(port, f("port", -0.2, 0.2) * w, y - 0.004, h - w * 0.17))
+    top = low + woofer + 2 * tweeter + 0.03
+    if h - w * 0.31 > top:
+        tray.add(BLACK, shifted(port, f("port", -0.2, 0.2) * w, y - 0.004, h - w * 0.17))
     lamp = Material(traits.palette().accent, glow=0.6, rough=0.3)
     tray.add(lamp, shifted(box(0.006, 0.002, 0.003), w * 0.36, y - 0.005, 0.02))
     foot = turning([(0.011, -0.006), (0.012, 0.0)], around=14)

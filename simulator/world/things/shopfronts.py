@@ -14,16 +14,7 @@ from simulator.world.solid.prints import Sheet, prints_on
 from simulator.world.solid.surfaces import bricks, dyed, plaster, shades
 from simulator.world.solid.surfaces import laid as covered
 from simulator.world.solid.typesetting import FACES
-from simulator.world.things.making import (
-    BRASS,
-    CLEAR,
-    DARK_GLASS,
-    STEEL,
-    Tray,
-    both,
-    rod,
-    turning,
-)
+from simulator.world.things.making import BLACK, BRASS, CLEAR, DARK_GLASS, STEEL, Tray, both, rod, turning
 
 WHITE = Material((226, 222, 212), rough=0.65)
 STONE = Material((150, 146, 138), rough=0.85)
