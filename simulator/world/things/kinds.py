@@ -7,6 +7,7 @@ from simulator.world.pictures.traits import Traits
 from simulator.world.solid.forms import Thing
 from simulator.world.things import (
     animals,
+    devices,
     home,
     landmarks,
     packed,
@@ -20,6 +21,7 @@ from simulator.world.things.kind import Kind
 
 KINDS: dict[str, Kind] = {
     **animals.KINDS,
+    **devices.KINDS,
     **home.KINDS,
     **landmarks.KINDS,
     **packed.KINDS,
