@@ -166,6 +166,14 @@ def blob(
     return _mesh(at, faces[:, ::-1] if _inside_out(at, faces) else faces, uv, True)
 
 
+def skin(points: Array, uv: Array | None = None, *, smooth: bool = True) -> Mesh:
+    """A surface through an (n, m, 3) grid of points; the sheet lies over the grid as it runs."""
+    if uv is None:
+        n, m = (np.linspace(0, 1, k) for k in points.shape[:2])
+        uv = np.stack(np.meshgrid(n, m, indexing="ij"), -1)
+    return _grid(points, uv, smooth)
+
+
 def joined(meshes: Sequence[Mesh], *, smooth: bool | None = None) -> Mesh:
     """Several meshes as one (of one material)."""
     starts = np.cumsum([0, *(len(m.vertices) for m in meshes)])
