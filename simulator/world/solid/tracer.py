@@ -236,7 +236,7 @@ def _surface(material: Material) -> Any:
     if material.sheet is not None:
         base = {
             "type": "bitmap",
-            "bitmap": mi.Bitmap(np.array(material.sheet, order="C")),
+            "bitmap": mi.Bitmap(np.array(material.sheet[::-1], order="C")),
             "wrap_mode": "repeat",
         }
     return mi.load_dict(
