@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,25 +32,10 @@ def lathe(profile: Profile, *, around: int = 64, smooth: bool = True) -> Mesh:
 
 def box(width: float, depth: float, height: float, *, bevel: float = 0.0) -> Mesh:
     """A box on z = 0, its edges cut by `bevel`. Each of its six sides shows the whole sheet."""
-    w, d, h = width / 2, depth / 2, height
-    b = min(bevel, 0.49 * min(width, depth, height))
-    sides = (
-        ((1, 0, 0), (0, 0, 1), (0, -d, h / 2), w, h / 2),  # front
-        ((-1, 0, 0), (0, 0, 1), (0, d, h / 2), w, h / 2),  # back
-        ((0, -1, 0), (0, 0, 1), (-w, 0, h / 2), d, h / 2),  # left
-        ((0, 1, 0), (0, 0, 1), (w, 0, h / 2), d, h / 2),  # right
-        ((1, 0, 0), (0, 1, 0), (0, 0, h), w, d),  # top
-        ((1, 0, 0), (0, -1, 0), (0, 0, 0), w, d),  # bottom
-    )
-    pieces: list[Mesh] = []
-    for right, up, centre, half_right, half_up in sides:
-        r, t, c = (np.asarray(q, np.float64) for q in (right, up, centre))
-        a, e = half_right - b, half_up - b
-        corners = [c - a * r - e * t, c + a * r - e * t, c + a * r + e * t, c - a * r + e * t]
-        pieces.append(_face(np.array(corners)))
-    if b > 0:
-        pieces += _bevels(w, d, h, b)
-    return joined(pieces)
+    half = np.array([width, depth, height]) / 2
+    b = min(bevel, 0.98 * float(half.min()))
+    signs, inset, faces, uv = _box_table(b > 0)
+    return _mesh(signs * (half - b * inset) + (0, 0, half[2]), faces, uv)
 
 
 def sheet(width: float, height: float, *, bend: float = 0.0, steps: int = 1) -> Mesh:
@@ -230,6 +216,33 @@ def _grid(points: Array, uv: Array, smooth: bool, *, flip: bool = False) -> Mesh
     return _mesh(
         points.reshape(-1, 3), faces[:, ::-1] if flip else faces, uv.reshape(-1, 2), smooth
     )
+
+
+@lru_cache(maxsize=2)
+def _box_table(bevelled: bool) -> tuple[Array, Array, Array, Array]:
+    """A box of half sides 1: on which side of its middle each corner lies, along which axes the
+    bevel draws it in, the triangles, and the sheet."""
+    w = d = 1.0
+    h, b = 2.0, 0.25 if bevelled else 0.0
+    sides = (
+        ((1, 0, 0), (0, 0, 1), (0, -d, h / 2), w, h / 2),  # front
+        ((-1, 0, 0), (0, 0, 1), (0, d, h / 2), w, h / 2),  # back
+        ((0, -1, 0), (0, 0, 1), (-w, 0, h / 2), d, h / 2),  # left
+        ((0, 1, 0), (0, 0, 1), (w, 0, h / 2), d, h / 2),  # right
+        ((1, 0, 0), (0, 1, 0), (0, 0, h), w, d),  # top
+        ((1, 0, 0), (0, -1, 0), (0, 0, 0), w, d),  # bottom
+    )
+    pieces: list[Mesh] = []
+    for right, up, centre, half_right, half_up in sides:
+        r, t, c = (np.asarray(q, np.float64) for q in (right, up, centre))
+        a, e = half_right - b, half_up - b
+        corners = [c - a * r - e * t, c + a * r - e * t, c + a * r + e * t, c - a * r + e * t]
+        pieces.append(_face(np.array(corners)))
+    if b > 0:
+        pieces += _bevels(w, d, h, b)
+    mesh = joined(pieces)
+    at = mesh.vertices.astype(np.float64) - (0, 0, 1)
+    return np.sign(at), (1 - np.abs(at)) / max(b, 1e-9), mesh.faces, mesh.uv
 
 
 def _face(corners: Array) -> Mesh:
