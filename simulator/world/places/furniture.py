@@ -18,8 +18,8 @@ from simulator.world.places.paint import (
     timber,
     tint,
 )
-from simulator.world.solid.forms import Part, Thing, turned
-from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, tube
+from simulator.world.solid.forms import Mesh, Part, Thing, turned
+from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, skin, tube
 from simulator.world.solid.surfaces import (
     Surface,
     cloth,
@@ -98,7 +98,7 @@ def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
     )
 
 
-def _rails(x: float, y: float, z: float, w: float, h: float):  # noqa: ANN202
+def _rails(x: float, y: float, z: float, w: float, h: float) -> list[Mesh]:  
     b = 0.055
     return [
         *(shifted(box(b, 0.008, h, bevel=0.002), x + s * (w - b) / 2, y, z) for s in (-1, 1)),
@@ -106,7 +106,7 @@ def _rails(x: float, y: float, z: float, w: float, h: float):  # noqa: ANN202
     ]
 
 
-def _handle(draws: Draws, x: float, y: float, z: float):  # noqa: ANN202
+def _handle(draws: Draws, x: float, y: float, z: float) -> Mesh:  
     if draws.chance("knobs", 0.4):
         knob = lathe([(0.006, 0), (0.006, 0.012), (0.014, 0.018), (0.012, 0.026), (1e-4, 0.028)], around=16)
         return shifted(posed(knob, turned((1, 0, 0), 90)), x, y, z)
@@ -175,7 +175,7 @@ def _fabric(draws: Draws) -> Surface:
     return cloth(colour, seed(draws, "fabric"), second=tint(draws, "fabric2"), pattern=draws.pick("weave", ("plain", "plain", "herringbone")))
 
 
-def cushion_mesh(width: float, depth: float, thick: float):  # noqa: ANN201
+def cushion_mesh(width: float, depth: float, thick: float) -> Mesh:  
     """A stuffed pillow about z = 0, its corners thin."""
     n = 14
     u = np.linspace(-1, 1, n)
@@ -183,11 +183,9 @@ def cushion_mesh(width: float, depth: float, thick: float):  # noqa: ANN201
     puff = ((1 - a**4) * (1 - b**4)) ** 0.45 * thick / 2
     pinch = 1 - 0.06 * (a**2 + b**2) * (abs(a) + abs(b)) / 2
     x, y = a * width / 2 * (1.04 - 0.04 * b**2) * pinch**0.3, b * depth / 2 * (1.04 - 0.04 * a**2)
-    from simulator.world.solid.meshes import _grid
-
     uv = np.stack([a, b], -1) * 0.5
-    up = _grid(np.stack([x, y, puff], -1), uv, True)
-    down = _grid(np.stack([x, y, -puff], -1), uv, True, flip=True)
+    up = skin(np.stack([x, y, puff], -1), uv)
+    down = skin(np.stack([-x, y, -puff], -1), uv)
     return joined([up, down], smooth=True)
 
 
@@ -241,7 +239,7 @@ def crate(draws: Draws, width: float = 0.55, depth: float = 0.37, height: float 
     return Thing((laid(joined([*sides, *posts, floor]), wood(timber(draws, "wood"), seed(draws, "wood"))),))
 
 
-def ring(radius: float, tube_radius: float, *, around: int = 24):  # noqa: ANN201
+def ring(radius: float, tube_radius: float, *, around: int = 24) -> Mesh:  
     """A torus about z."""
     a = np.linspace(0, 2 * math.pi, around, endpoint=False)
     return tube(np.stack([radius * np.cos(a), radius * np.sin(a), 0 * a], -1), tube_radius, around=8, closed=True)

@@ -6,15 +6,15 @@ and shines, so that reflections have something to reflect.
 
 from __future__ import annotations
 
-import math
-
+import cv2
 import numpy as np
 
 from simulator.world.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
 from simulator.world.places.stage import Stage, own
+from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
-from simulator.world.solid.forms import Colour, Lamp, Light, Material, Part, Thing, moved, turned
-from simulator.world.solid.meshes import ball, box, joined, lathe, posed, shifted, tube
+from simulator.world.solid.forms import Colour, Lamp, Light, Material, Mesh, Part, Thing, moved, turned
+from simulator.world.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, skin, tube
 from simulator.world.solid.surfaces import Surface, cloth, laid, plaster, wood
 
 DAYS: tuple[tuple[str, Colour, float], ...] = (
@@ -99,9 +99,7 @@ def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -
         curtains(stage, back - 0.05, x, z - 0.25, w, h + 0.4)
 
 
-def _pane(x: float, y: float, z: float, w: float, h: float):  # noqa: ANN202
-    from simulator.world.solid.meshes import sheet
-
+def _pane(x: float, y: float, z: float, w: float, h: float) -> Mesh:  
     return shifted(sheet(w, h), x, y, z)
 
 
@@ -119,9 +117,7 @@ def curtains(stage: Stage, y: float, x: float, z: float, w: float, h: float) -> 
     stage.room(Part(rod, draws.pick("rod", (BLACK, CHROME))))
 
 
-def _folds(width: float, height: float):  # noqa: ANN202
-    from simulator.world.solid.meshes import _grid
-
+def _folds(width: float, height: float) -> Mesh:  
     u = np.linspace(0, 1, 60)
     x = (u - 0.5) * width
     y = 0.028 * np.sin(u * width * 95) + 0.01 * np.sin(u * 17)
@@ -130,7 +126,7 @@ def _folds(width: float, height: float):  # noqa: ANN202
         for t in (0.0, 0.5, 1.0)
     ]
     uv = np.stack([np.stack([u, np.full(60, t)], -1) for t in (0.0, 0.5, 1.0)], 1)
-    return _grid(np.stack(rows, 1), uv, True)
+    return skin(np.stack(rows, 1), uv)
 
 
 def daylight(
@@ -208,9 +204,6 @@ def frame(draws: Draws) -> Thing:
 
 
 def _picture(draws: Draws, w: float, h: float, z: float) -> Part:
-    from simulator.world.pictures.noise import generator
-    import cv2
-
     rng = generator("framed", draws("picture"))
     n = 96
     image = np.tile(np.array(tint(draws, "p0", level=(0.6, 0.9))), (n, n, 1))
