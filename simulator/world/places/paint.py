@@ -9,9 +9,7 @@ from simulator.world.solid.forms import Colour, Material
 
 
 @lru_cache(maxsize=1024)
-def paint(
-    colour: Colour, rough: float = 0.5, metal: float = 0.0, coat: float = 0.0
-) -> Material:
+def paint(colour: Colour, rough: float = 0.5, metal: float = 0.0, coat: float = 0.0) -> Material:
     """A plain material; equal arguments give the same object, so that its parts can be merged."""
     return Material(colour, rough=rough, metal=metal, coat=coat)
 

@@ -9,19 +9,29 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from simulator.world.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
-from simulator.world.places.stage import Stage, own
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
-from simulator.world.solid.forms import Colour, Lamp, Light, Material, Mesh, Part, Thing, moved, turned
+from simulator.world.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
+from simulator.world.places.stage import Stage, own
+from simulator.world.solid.forms import (
+    Colour,
+    Lamp,
+    Light,
+    Material,
+    Mesh,
+    Part,
+    Thing,
+    moved,
+    turned,
+)
 from simulator.world.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, skin, tube
 from simulator.world.solid.surfaces import Surface, cloth, laid, plaster, wood
 
 DAYS: tuple[tuple[str, Colour, float], ...] = (
-    ("morning", (255, 238, 214), 7.0),
+    ("morning", (255, 244, 230), 7.0),
     ("noon", (250, 250, 255), 9.0),
     ("overcast", (226, 236, 255), 5.0),
-    ("afternoon", (255, 226, 190), 7.0),
+    ("afternoon", (255, 236, 212), 7.0),
     ("evening", (150, 170, 214), 0.7),
 )
 """Hour, colour of a window, how strongly it shines."""
@@ -93,13 +103,16 @@ def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -
         count = int((z + h - low) / 0.034)
         slat = posed(box(w - 0.06, 0.03, 0.0015), turned((1, 0, 0), draws("tilt", 18, 50)))
         stage.room(
-            Part(joined([shifted(slat, x, back + 0.02, low + k * 0.034) for k in range(count)]), WHITE)
+            Part(
+                joined([shifted(slat, x, back + 0.02, low + k * 0.034) for k in range(count)]),
+                WHITE,
+            )
         )
     elif dress == "curtains":
         curtains(stage, back - 0.05, x, z - 0.25, w, h + 0.4)
 
 
-def _pane(x: float, y: float, z: float, w: float, h: float) -> Mesh:  
+def _pane(x: float, y: float, z: float, w: float, h: float) -> Mesh:
     return shifted(sheet(w, h), x, y, z)
 
 
@@ -117,7 +130,7 @@ def curtains(stage: Stage, y: float, x: float, z: float, w: float, h: float) -> 
     stage.room(Part(rod, draws.pick("rod", (BLACK, CHROME))))
 
 
-def _folds(width: float, height: float) -> Mesh:  
+def _folds(width: float, height: float) -> Mesh:
     u = np.linspace(0, 1, 60)
     x = (u - 0.5) * width
     y = 0.028 * np.sin(u * width * 95) + 0.01 * np.sin(u * 17)
@@ -129,62 +142,74 @@ def _folds(width: float, height: float) -> Mesh:
     return skin(np.stack(rows, 1), uv)
 
 
-def daylight(
-    stage: Stage, skies: tuple[str, ...], *, side: float | None = None, ambient: float = 1.0
-) -> None:
-    """A window to one side of what is shown, and the rest of the room as environment."""
+def daylight(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
+    """A window in a side wall, the rest of the room as environment, sometimes the sun."""
     draws = own(stage.draws, "daylight")
     hour, colour, power = _hour(stage)
-    s = side if side is not None else draws.pick("side", (-1.0, 1.0))
-    x, y = s * draws("x", 1.7, 2.6), draws("y", -1.6, 0.1)
+    s = draws.pick("side", (-1.0, 1.0))
+    at = (s * (half - 0.05), draws("y", -1.3, 0.0), draws("z", 1.4, 1.8))
     lamps = [
-        Lamp((x, y, draws("z", 1.4, 1.9)), (0, 0.1, 0.8), draws("w", 0.9, 1.6), 1.3, colour, power)
+        Lamp(
+            at,
+            (0, at[1] * 0.6, 1.0),
+            draws("w", 0.9, 1.7),
+            draws("h", 1.1, 1.5),
+            colour,
+            power * half / 2,
+        )
     ]
-    if hour == "evening" or draws.chance("lit", 0.25):
+    if hour in ("morning", "noon", "afternoon") and draws.chance("sun", 0.45):
+        sun = (s * draws("sx", 1.2, 2.4), draws("sy", -3.6, -2.6), draws("sz", 2.6, 4.2))
         lamps.append(
-            Lamp((draws("lx", -0.9, 0.9), draws("ly", -1.2, -0.2), 2.5), (0, 0, 0.6),
-                 0.5, 0.5, (255, 206, 148), 12 if hour == "evening" else 6)
-        )  # fmt: skip
-    stage.light = Light(
-        draws.pick("sky", skies), ambient * (0.25 if hour == "evening" else draws("fill", 0.5, 1.0)),
-        draws("turn", 0, 360), tuple(lamps),
-    )  # fmt: skip
+            Lamp(sun, (0, 0, 0.9), 0.14, 0.14, (255, 232, 196), draws("strong", 1200, 2600))
+        )
+    elif hour == "evening" or draws.chance("lit", 0.3):
+        bulb = (draws("lx", -0.9, 0.9), draws("ly", -1.0, -0.1), 2.45)
+        warm = 26.0 if hour == "evening" else 9.0
+        lamps.append(
+            Lamp(bulb, (bulb[0] * 0.7, bulb[1] * 0.7, 0), 0.45, 0.45, (255, 204, 146), warm)
+        )
+    fill = 0.12 if hour == "evening" else draws("fill", 0.3, 0.65)
+    stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), tuple(lamps))
 
 
 def _hour(stage: Stage) -> tuple[str, Colour, float]:
     return own(stage.draws, "hour").pick("hour", DAYS)
 
 
-def ceiling_panels(stage: Stage, skies: tuple[str, ...], *, height: float = 3.0) -> None:
-    """Cool panels above, as in shops, gyms and classrooms."""
+def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
+    """Panels or spots above, as in shops, gyms and museums."""
     draws = own(stage.draws, "panels")
-    colour = draws.pick("colour", ((255, 250, 240), (240, 246, 255), (255, 236, 206)))
-    at = [(draws("x", -1.6, -0.6), draws("y", -1.2, -0.2)), (draws("x2", 0.6, 1.8), draws("y2", -2.0, 0))]
-    lamps = tuple(
-        Lamp((x, y, height - 0.02), (x, y, 0), 1.2, 0.6, colour, draws("power", 6, 10)) for x, y in at
-    )
-    stage.light = Light(draws.pick("sky", skies), draws("fill", 0.4, 0.9), draws("turn", 0, 360), lamps)
+    colour = draws.pick("colour", ((255, 250, 240), (240, 246, 255), (255, 232, 200)))
+    size, power = draws.pick("size", ((1.2, 8.0), (0.6, 26.0), (0.25, 110.0)))
+    z = draws("z", 2.6, 3.4)
+    at = [
+        (draws("x", -1.8, -0.4), draws("y", -1.4, -0.3)),
+        (draws("x2", 0.5, 2.2), draws("y2", -2.0, -0.2)),
+    ]
+    lamps = tuple(Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power) for x, y in at)
+    fill = draws("fill", 0.25, 0.6)
+    stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), lamps)
 
 
 # ------------------------------------------------------------------------------- on walls
 
 
 def socket(draws: Draws) -> Thing:
-    """A socket or a switch."""
+    """A socket or a switch, one or two of them."""
     n = draws.count("n", 1, 2)
-    frame = posed(box(0.08 * n, 0.08, 0.009, bevel=0.003), turned((1, 0, 0), 90))
-    holes = [
-        posed(lathe([(1e-4, 0), (0.019, 0), (0.02, 0.0015)], around=24), turned((1, 0, 0), 90))
-        for _ in range(n)
-    ]
-    dark = [shifted(h, (k - (n - 1) / 2) * 0.075, -0.0105, 0.04) for k, h in enumerate(holes)]
+    plate = shifted(box(0.078 * n, 0.009, 0.08, bevel=0.003), 0, -0.0045)
     switch = draws.chance("switch", 0.4)
-    inner = [shifted(box(0.056, 0.004, 0.056, bevel=0.0015), (k - (n - 1) / 2) * 0.075, -0.01, 0.012) for k in range(n)]
+    inner: list[Mesh] = []
+    for k in range(n):
+        x = (k - (n - 1) / 2) * 0.074
+        if switch:
+            inner.append(shifted(box(0.054, 0.006, 0.054, bevel=0.002), x, -0.0095, 0.013))
+        else:
+            hole = lathe([(0.0205, 0), (0.019, 0.002), (1e-4, 0.001)], around=24, smooth=False)
+            inner.append(shifted(posed(hole, turned((1, 0, 0), 90)), x, -0.009, 0.04))
     return Thing(
-        (
-            Part(frame, WHITE),
-            Part(joined(inner), WHITE) if switch else Part(joined(dark, smooth=True), paint((190, 188, 182))),
-        )
+        (Part(plate, WHITE), Part(joined(inner), WHITE if switch else paint((176, 174, 168))))
     )
 
 
@@ -200,7 +225,13 @@ def frame(draws: Draws) -> Thing:
         else Part(joined(edge), draws.pick("rim", (BLACK, WHITE)))
     )
     mount = shifted(box(w - b, 0.008, h - b), 0, -0.004, b / 2)
-    return Thing((rim, Part(mount, paint((232, 230, 224), 0.4, 0, 0.3)), _picture(draws, w - 2 * b, h - 2 * b, b)))
+    return Thing(
+        (
+            rim,
+            Part(mount, paint((232, 230, 224), 0.4, 0, 0.3)),
+            _picture(draws, w - 2 * b, h - 2 * b, b),
+        )
+    )
 
 
 def _picture(draws: Draws, w: float, h: float, z: float) -> Part:
@@ -226,10 +257,19 @@ def _picture(draws: Draws, w: float, h: float, z: float) -> Part:
 def wall_shelf(draws: Draws, width: float) -> Thing:
     """A board on two brackets."""
     board = laid(
-        shifted(box(width, 0.2, 0.025, bevel=0.003), 0, -0.1), wood(timber(draws, "wood"), seed(draws, "wood"))
+        shifted(box(width, 0.2, 0.025, bevel=0.003), 0, -0.1),
+        wood(timber(draws, "wood"), seed(draws, "wood")),
     )
     irons = [
-        tube([(s * width * 0.38, -0.005, -0.12), (s * width * 0.38, -0.005, -0.002), (s * width * 0.38, -0.17, -0.002)], 0.006, around=8)
+        tube(
+            [
+                (s * width * 0.38, -0.005, -0.12),
+                (s * width * 0.38, -0.005, -0.002),
+                (s * width * 0.38, -0.17, -0.002),
+            ],
+            0.006,
+            around=8,
+        )
         for s in (-1, 1)
     ]
     return Thing((board, Part(joined(irons, smooth=True), IRON)))
@@ -238,12 +278,17 @@ def wall_shelf(draws: Draws, width: float) -> Thing:
 def pendant(draws: Draws, drop: float) -> Thing:
     """A shade on a cord; hangs from z = 0 downwards."""
     r = draws("r", 0.1, 0.22)
-    shade = lathe([(r, -drop - r * 0.9), (r * 0.7, -drop - r * 0.35), (0.03, -drop), (0.025, -drop + 0.03)])
+    shade = lathe(
+        [(r, -drop - r * 0.9), (r * 0.7, -drop - r * 0.35), (0.03, -drop), (0.025, -drop + 0.03)]
+    )
     cord = tube([(0, 0, 0), (0, 0, -drop)], 0.004, around=8)
     bulb = shifted(ball(0.035, around=20), z=-drop - r * 0.6)
     return Thing(
         (
-            Part(shade, paint(tint(draws, "shade", level=(0.25, 0.9)), 0.35, draws.pick("m", (0.0, 1.0)))),
+            Part(
+                shade,
+                paint(tint(draws, "shade", level=(0.25, 0.9)), 0.35, draws.pick("m", (0.0, 1.0))),
+            ),
             Part(cord, BLACK),
             Part(bulb, paint((250, 240, 220), 0.3)),
         )
@@ -254,11 +299,18 @@ def door(stage: Stage, x: float, back: float, *, turn: float = 0.0) -> None:
     """A door in its frame on the back wall."""
     draws = own(stage.draws, "door")
     leaf = shifted(box(0.82, 0.04, 2.02, bevel=0.004), 0, 0)
-    panels = [shifted(box(0.56, 0.012, h, bevel=0.006), 0, -0.022, z) for z, h in ((0.2, 0.75), (1.1, 0.75))]
+    panels = [
+        shifted(box(0.56, 0.012, h, bevel=0.006), 0, -0.022, z)
+        for z, h in ((0.2, 0.75), (1.1, 0.75))
+    ]
     trim = [shifted(box(0.08, 0.05, 2.1, bevel=0.006), s * 0.45, -0.01) for s in (-1, 1)]
     trim.append(shifted(box(0.98, 0.05, 0.08, bevel=0.006), 0, -0.01, 2.04))
-    knob = joined([tube([(0.34, -0.02, 1.0), (0.34, -0.06, 1.0), (0.24, -0.06, 1.0)], 0.009, around=10)])
-    colour = WHITE if draws.chance("white", 0.6) else paint(tint(draws, "door", level=(0.3, 0.7)), 0.4)
+    knob = joined(
+        [tube([(0.34, -0.02, 1.0), (0.34, -0.06, 1.0), (0.24, -0.06, 1.0)], 0.009, around=10)]
+    )
+    colour = (
+        WHITE if draws.chance("white", 0.6) else paint(tint(draws, "door", level=(0.3, 0.7)), 0.4)
+    )
     stage.room(
         Part(joined([leaf, *panels]), colour), Part(joined(trim), WHITE), Part(knob, CHROME),
         pose=moved(x, back - 0.02, 0, turn=turn),

@@ -217,6 +217,4 @@ def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
     groups: dict[tuple[int, bool], list[Part]] = {}
     for part in parts:
         groups.setdefault((id(part.material), part.mesh.smooth), []).append(part)
-    return tuple(
-        Part(joined([p.mesh for p in some]), some[0].material) for some in groups.values()
-    )
+    return tuple(Part(joined([p.mesh for p in some]), some[0].material) for some in groups.values())

@@ -85,7 +85,9 @@ def _halves(draws: Draws) -> list[Part]:
         ),
     )
     r = draws("r", 0.026, 0.036)
-    bowl = lathe([(1e-4, 0), *[(r * math.sin(a), r - r * math.cos(a)) for a in np.linspace(0.15, 1.57, 9)]])
+    bowl = lathe(
+        [(1e-4, 0), *[(r * math.sin(a), r - r * math.cos(a)) for a in np.linspace(0.15, 1.57, 9)]]
+    )
     tops = lathe([(r * 0.98, r), (1e-4, r + 0.0005)])
     at = [(-0.05, 0.03), (0.02, -0.04)]
     return [
@@ -184,7 +186,9 @@ def fruits(draws: Draws, radius: float, z: float, *, layers: int = 1) -> list[Pa
         angle = k * 2.4 + draws("spin", 0, 6)
         lump = scaled(ball(r, around=20), 1 + 0.06 * (k % 3), 1, tall)
         heaps.setdefault(which, []).append(
-            shifted(lump, away * math.cos(angle), away * math.sin(angle), z + r * (0.6 + 1.1 * layer))
+            shifted(
+                lump, away * math.cos(angle), away * math.sin(angle), z + r * (0.6 + 1.1 * layer)
+            )
         )
     return [
         Part(joined(some, smooth=True), paint(FRUIT[which][0], 0.4, 0, 0.15))
@@ -196,7 +200,14 @@ def plates(draws: Draws) -> Thing:
     """A stack of plates or small bowls."""
     r, step = draws("r", 0.08, 0.135), draws("step", 0.007, 0.012)
     count = draws.count("count", 2, 6)
-    one = [(r * 0.55, 0), (r * 0.6, 0.004), (r, 0.016), (r, 0.0185), (r * 0.6, 0.008), (1e-4, 0.007)]
+    one = [
+        (r * 0.55, 0),
+        (r * 0.6, 0.004),
+        (r, 0.016),
+        (r, 0.0185),
+        (r * 0.6, 0.008),
+        (1e-4, 0.007),
+    ]
     colour = tint(draws, "glaze", level=(0.75, 0.94), chroma=(0.003, 0.05))
     stack = [
         shifted(lathe(one), draws(f"x{k}", -0.002, 0.002), draws(f"y{k}", -0.002, 0.002), k * step)
@@ -209,11 +220,19 @@ def tumbler(draws: Draws) -> Thing:
     """A drinking glass, with water or juice or empty."""
     h, r = draws("h", 0.085, 0.14), draws("r", 0.03, 0.038)
     glass = lathe([(1e-4, 0.003), (r * 0.85, 0.003), (r, h), (r * 0.99, h)], around=40)
-    parts = [Part(glass, CLEAR), Part(lathe([(1e-4, 0), (r * 0.85, 0), (r * 0.86, 0.004), (1e-4, 0.005)]), paint((200, 206, 208), 0.1))]
+    parts = [
+        Part(glass, CLEAR),
+        Part(
+            lathe([(1e-4, 0), (r * 0.85, 0), (r * 0.86, 0.004), (1e-4, 0.005)]),
+            paint((200, 206, 208), 0.1),
+        ),
+    ]
     if draws.chance("drink", 0.5):
         colour = draws.pick("juice", ((226, 150, 50), (150, 40, 48), (210, 200, 160), (90, 54, 34)))
         level = h * draws("level", 0.3, 0.75)
-        inner = lathe([(1e-4, 0.006), (r * 0.82, 0.006), (r * 0.94, level), (1e-4, level)], around=40)
+        inner = lathe(
+            [(1e-4, 0.006), (r * 0.82, 0.006), (r * 0.94, level), (1e-4, level)], around=40
+        )
         parts.append(Part(inner, paint(colour, 0.15)))
     return Thing(tuple(parts))
 
@@ -222,7 +241,9 @@ def canister(draws: Draws) -> Thing:
     """A tin or stoneware box for flour, tea, sugar."""
     h, r = draws("h", 0.09, 0.2), draws("r", 0.045, 0.065)
     body = lathe([(r * 0.96, 0), (r, 0.004), (r, h * 0.84), (r * 0.97, h * 0.85)])
-    lid = lathe([(r * 1.01, h * 0.84), (r * 1.01, h * 0.93), (r * 0.98, h * 0.95), (0.012, h * 0.955)])
+    lid = lathe(
+        [(r * 1.01, h * 0.84), (r * 1.01, h * 0.93), (r * 0.98, h * 0.95), (0.012, h * 0.955)]
+    )
     knob = shifted(ball(0.012, 0.012, 0.01, around=20), z=h * 0.97)
     colour = paint(tint(draws, "body", level=(0.4, 0.92)), 0.3, 0, 0.3)
     cover = laid(lid, wood(timber(draws, "lid"), 0)) if draws.chance("wood") else Part(lid, STEEL)
@@ -239,8 +260,12 @@ def utensils(draws: Draws) -> Thing:
         lean = draws(f"lean{k}", 8, 17)
         turn = turned((-math.sin(angle), math.cos(angle), 0), lean)
         long = draws(f"long{k}", 0.24, 0.32)
-        stick = joined([tube([(0, 0, 0), (0, 0, long)], 0.005, around=8), _head(draws, k, long)], smooth=True)
-        at = shifted(posed(stick, turn), 0.4 * r * math.cos(angle), 0.4 * r * math.sin(angle), 0.025)
+        stick = joined(
+            [tube([(0, 0, 0), (0, 0, long)], 0.005, around=8), _head(draws, k, long)], smooth=True
+        )
+        at = shifted(
+            posed(stick, turn), 0.4 * r * math.cos(angle), 0.4 * r * math.sin(angle), 0.025
+        )
         (steel if draws.chance(f"steel{k}", 0.35) else shafts).append(at)
     parts = [Part(pot, paint(tint(draws, "glaze"), 0.25, 0, 0.3))]
     if shafts:
@@ -252,15 +277,19 @@ def utensils(draws: Draws) -> Thing:
 
 def _head(draws: Draws, k: int, long: float) -> Mesh:
     if draws.chance(f"flat{k}"):
-        return shifted(ball(0.03, 0.004, 0.045, around=16), z=long + 0.03)
-    return shifted(ball(0.026, 0.012, 0.034, around=16), z=long + 0.02)
+        return shifted(ball(0.021, 0.003, 0.034, around=16), z=long + 0.025)
+    return shifted(ball(0.019, 0.007, 0.027, around=16), z=long + 0.018)
 
 
 def soap(draws: Draws) -> Thing:
     """A pump for washing up, with a sponge beside it."""
     h = draws("h", 0.12, 0.16)
     body = lathe([(0.033, 0), (0.035, 0.004), (0.035, h * 0.8), (0.012, h * 0.9), (0.012, h)])
-    pump = tube([(0, 0, h), (0, 0, h + 0.035), (0, -0.012, h + 0.04), (0, -0.045, h + 0.034)], 0.0055, around=10)
+    pump = tube(
+        [(0, 0, h), (0, 0, h + 0.035), (0, -0.012, h + 0.04), (0, -0.045, h + 0.034)],
+        0.0055,
+        around=10,
+    )
     sponge = shifted(box(0.1, 0.065, 0.03, bevel=0.006), 0.09, 0, 0)
     scour = shifted(box(0.1, 0.065, 0.008, bevel=0.002), 0.09, 0, 0.03)
     return Thing(
@@ -277,7 +306,11 @@ def pan(draws: Draws) -> Thing:
     """A frying pan or saucepan with its handle to one side."""
     r, h = draws("r", 0.1, 0.14), draws("h", 0.045, 0.11)
     body = lathe([(r * 0.86, 0), (r, h), (r - 0.003, h), (r * 0.84, 0.004), (1e-4, 0.004)])
-    handle = tube(smooth_path([(r * 0.95, 0, h * 0.8), (r + 0.06, 0, h + 0.01), (r + 0.19, 0, h + 0.02)]), [0.006, 0.01, 0.011], around=12)
+    handle = tube(
+        smooth_path([(r * 0.95, 0, h * 0.8), (r + 0.06, 0, h + 0.01), (r + 0.19, 0, h + 0.02)]),
+        [0.006, 0.01, 0.011],
+        around=12,
+    )
     return Thing((Part(body, draws.pick("metal", (IRON, STEEL))), Part(handle, BLACK)))
 
 
@@ -285,13 +318,14 @@ def tray(draws: Draws) -> Thing:
     """A tray with cups upside down."""
     w, d = draws("w", 0.3, 0.4), draws("d", 0.2, 0.26)
     board = laid(box(w, d, 0.012, bevel=0.003), wood(timber(draws, "wood"), seed(draws, "wood")))
-    edges = [
-        shifted(box(w, 0.012, 0.03, bevel=0.003), 0, s * d / 2) for s in (-1, 1)
-    ] + [shifted(box(0.012, d, 0.03, bevel=0.003), s * w / 2) for s in (-1, 1)]
+    edges = [shifted(box(w, 0.012, 0.03, bevel=0.003), 0, s * d / 2) for s in (-1, 1)] + [
+        shifted(box(0.012, d, 0.03, bevel=0.003), s * w / 2) for s in (-1, 1)
+    ]
     cup = [(0.036, 0), (0.034, 0.02), (0.02, 0.055), (0.018, 0.058), (1e-4, 0.058)]
     cups = [
         shifted(lathe(cup, around=32), -w * 0.28 + 0.1 * k, draws(f"y{k}", -0.04, 0.04), 0.012)
         for k in range(draws.count("cups", 1, 3))
     ]
-    return Thing((board, Part(joined(edges), board.material), Part(joined(cups, smooth=True), CREAM)))
-
+    return Thing(
+        (board, Part(joined(edges), board.material), Part(joined(cups, smooth=True), CREAM))
+    )

@@ -127,7 +127,7 @@ def _boards(figure: Field, seed: int, rows: int, height: float) -> tuple[Field, 
 
 def granite(colour: Colour, seed: int) -> Surface:
     """A polished top with dark and light grains."""
-    return _surface(_granite, (seed,), colour, (0.6, 0.6), rough=0.18, coat=0.3)
+    return _surface(_granite, (seed,), colour, (0.36, 0.36), rough=0.18, coat=0.3)
 
 
 def _granite(seed: int) -> Array:
@@ -276,7 +276,7 @@ def _tiles(
     )
     rim = np.where(py < high / 2, 1.05, 0.94)  # a bevel catches light above and darkens below
     near = np.clip((inside - joint / 2) / 0.004, 0, 1)
-    worn = 1 + stain * _clouds(seed, 8, 4) + 2 * stain * _noise(seed, 5, 512, 512)
+    worn = 1 + stain * _clouds(seed, 8, 4) + min(2 * stain, 0.06) * _noise(seed, 5, 512, 512)
     face = tones[row, column] * (worn * (near + (1 - near) * rim))[..., None]
     lit = np.clip((inside - joint / 2) / (2.2 * pixel), 0, 1)
     grout = 0.9 + 0.06 * _noise(seed, 6, 256, 256)
