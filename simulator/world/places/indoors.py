@@ -75,9 +75,11 @@ def any_floor(draws: Draws) -> Surface:
 
 def painted(draws: Draws) -> Surface:
     """A plastered wall, mostly light."""
+    hue = draws.pick("hue", (85, 75, 95, 60, 30, 140, 235))
     light = draws.chance("light", 0.7)
-    level = (0.82, 0.95) if light else (0.45, 0.75)
-    return plaster(tint(draws, "wall", level=level, chroma=(0.004, 0.05)), seed(draws, "wall"))
+    level, chroma = ((0.84, 0.95), (0.004, 0.03)) if light else ((0.45, 0.75), (0.02, 0.06))
+    colour = tint(draws, "wall", level=level, chroma=chroma, hue=(hue - 8, hue + 8))
+    return plaster(colour, seed(draws, "wall"))
 
 
 def rough_wall(draws: Draws) -> Surface:
@@ -166,7 +168,7 @@ def on_table(
         (off - wide / 2 + 0.1, off + wide / 2 - 0.1),
         (y - deep / 2 + 0.08, y + deep / 2 - 0.08),
     )
-    stage.scatter("top", things, stage.many(5, 16), xs, ys, top)
+    stage.scatter("top", things, stage.many(7, 22), xs, ys, top, turn=(-40, 40))
     return y + deep / 2 + draws("behind", *behind)
 
 
@@ -185,7 +187,7 @@ def counter(stage: Stage, group: Group, draws: Draws) -> float:
     near = group.width / 2
     line(stage, "row", TALL, back, (-near - 0.9, near + 0.9), z=top, gap=(0.01, 0.2))
     stage.scatter(
-        "beside", KITCHEN, stage.many(6, 18), (-near - 0.55, near + 0.55), (-0.25, 0.16), top
+        "beside", KITCHEN, stage.many(7, 22), (-near - 0.55, near + 0.55), (-0.25, 0.16), top
     )
     if draws.chance("shelf", 0.5):
         x = draws("shelf-x", -0.5, 0.5)
@@ -286,7 +288,7 @@ KITCHEN = (
     tabletop.tumbler, tabletop.canister, tabletop.pan, tabletop.tray, clutter.phone,
 )  # fmt: skip
 DESK = (
-    clutter.pens, clutter.papers, clutter.notebook, clutter.pen_cup, clutter.cable, clutter.phone,
+    clutter.laptop, clutter.keyboard, clutter.monitor, clutter.pens, clutter.papers, clutter.notebook, clutter.pen_cup, clutter.cable, clutter.phone,
     clutter.tape, tabletop.tumbler, clutter.notebook, clutter.papers,
 )  # fmt: skip
 COUNTER = (
@@ -501,7 +503,9 @@ def rug(stage: Stage, draws: Draws, back: float) -> None:
     """A rug under what is shown, and a lamp's cord or two."""
     w, d = draws("w", 1.6, 2.4), draws("d", 1.1, 1.7)
     surface = carpet(
-        tint(draws, "a", level=(0.3, 0.7)), tint(draws, "b", level=(0.5, 0.92)), seed(draws, "rug")
+        tint(draws, "a", level=(0.3, 0.7), chroma=(0.01, 0.09)),
+        tint(draws, "b", level=(0.5, 0.92), chroma=(0.01, 0.05)),
+        seed(draws, "rug"),
     )
     lain = laid(
         shifted(
@@ -517,6 +521,11 @@ def pendants(stage: Stage, draws: Draws, back: float) -> None:
     for k in range(draws.count("n", 0, 2)):
         shade = room.pendant(draws, draws("drop", 0.5, 0.8))
         stage.put(shade, draws(f"x{k}", -1.2, 1.2), back - draws(f"y{k}", 0.2, 0.9), 2.69)
+
+
+def tools(stage: Stage, draws: Draws, back: float) -> None:
+    """The board with the tools, above the bench."""
+    stage.put(clutter.tool_board(draws), draws("x", -0.5, 0.5), back - 0.002, draws("z", 1.05, 1.3))
 
 
 def lounge(stage: Stage, draws: Draws, back: float) -> None:
@@ -550,7 +559,8 @@ ROOMS = (
     Interior(
         "workshop", partial(on_table, height=(0.86, 0.94), tops=("planks", "butcher"), things=BENCH, behind=(0.02, 0.2), depth=0.75, least=1.7),
         partial(hard_floor), rough_wall, partial(room.daylight, skies=("workshop", "warehouse", "lab")), along=(bookcase, crate, clutter.planks, clutter.carton),
-        hung=(clutter.tool_board, room.socket, clutter.tool_board), about=(crate, clutter.carton, clutter.storage, clutter.bin_, clutter.shavings),
+        hung=(clutter.tool_board, room.socket, clutter.tool_board), over=tools,
+        about=(crate, clutter.carton, clutter.storage, clutter.bin_, clutter.shavings),
     ),
     Interior(
         "classroom", partial(on_table, height=(0.7, 0.76), tops=("veneer",), things=DESK, seated=True, behind=(0.6, 2.2), least=1.2),

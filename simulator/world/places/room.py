@@ -24,7 +24,18 @@ from simulator.world.solid.forms import (
     moved,
     turned,
 )
-from simulator.world.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, skin, tube
+from simulator.world.solid.meshes import (
+    ball,
+    box,
+    joined,
+    lathe,
+    posed,
+    scaled,
+    sheet,
+    shifted,
+    skin,
+    tube,
+)
 from simulator.world.solid.surfaces import Surface, cloth, laid, plaster, wood
 
 DAYS: tuple[tuple[str, Colour, float], ...] = (
@@ -94,9 +105,15 @@ def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -
     sky = Material(colour, glow=max(power * 0.5, 0.05))
     land = Material((86, 104, 74) if power > 1 else (40, 44, 56), glow=max(power * 0.25, 0.02))
     level = z + h * draws("horizon", 0.15, 0.5)
-    wide = w + 1.2
-    stage.room(Part(_pane(x, back + 0.8, level, wide, z + h + 0.6 - level), sky))
-    stage.room(Part(_pane(x, back + 0.8, z - 0.3, wide, level - z + 0.3), land))
+    wide = w + 1.6
+    stage.room(Part(_pane(x, back + 1.3, z - 0.3, wide, h + 0.9), sky))
+    trees = [_pane(x, back + 1.1, z - 0.3, wide, level - z + 0.3)]
+    for k in range(9):
+        crown = scaled(
+            ball(0.5, around=12), draws(f"w{k}", 0.2, 0.6), 0.02, draws(f"h{k}", 0.15, 0.55)
+        )
+        trees.append(shifted(crown, x + wide * (k / 8 - 0.5), back + 1.1, level))
+    stage.room(Part(joined(trees, smooth=False), land))
     dress = draws.pick("dress", ("none", "blind", "curtains", "curtains"))
     if dress == "blind":
         low = z + h * draws("drawn", 0.0, 0.55)

@@ -99,11 +99,16 @@ class Stage:
         level = main[2] + self.need.sizes[0][2] / 2
         flat = reach[0] * math.cos(up)
         z = max(level + reach[0] * math.sin(up), lowest)
-        self.near = (main[0] + flat * math.sin(side), main[1] - flat * math.cos(side), z)
+        near = (main[0] + flat * math.sin(side), main[1] - flat * math.cos(side), z)
         side += math.radians(draws("step", -12, 12))
         height = max(draws("eye", *eye), lowest)
         flat = math.sqrt(max(reach[1] ** 2 - (height - base[2]) ** 2, (0.35 * reach[1]) ** 2))
-        self.far = (base[0] + flat * math.sin(side), base[1] - flat * math.cos(side), height)
+        far = (base[0] + flat * math.sin(side), base[1] - flat * math.cos(side), height)
+        self.look(near, far)
+
+    def look(self, near: Point, far: Point) -> None:
+        """Fix the two eyes themselves."""
+        self.near, self.far = near, far
         self._sight = self._lines()
 
     def many(self, low: int, high: int) -> int:
@@ -135,9 +140,9 @@ class Stage:
         for k in range(count):
             own = Draws(name, k, self.draws(f"{name}-{k}"))
             thing = order[k % len(order)](own)
-            for turn_ in range(7):
-                x, y = own(f"x{turn_}", *xs), own(f"y{turn_}", *ys)
-                if self.put(thing, x, y, z, own(f"turn{turn_}", *turn)):
+            for trial in range(12):
+                x, y = own(f"x{trial}", *xs), own(f"y{trial}", *ys)
+                if self.put(thing, x, y, z, own(f"turn{trial}", *turn)):
                     break
 
     def block(self, low: Point, high: Point) -> None:
