@@ -19,8 +19,8 @@ from simulator.world.solid.meshes import box, shifted, tube
 from simulator.world.solid.surfaces import Surface, bark, laid
 
 HOURS: tuple[tuple[str, float], ...] = (
-    ("sky", 1.0), ("sky", 1.0), ("city", 1.0), ("sunny", 1.0), ("sunny", 1.0), ("park", 1.6),
-    ("sunrise", 1.5), ("venice", 1.0), ("sunset", 1.0), ("forest", 1.0),
+    ("sky", 1.0), ("sky", 1.0), ("city", 1.0), ("city", 1.0), ("sunny", 1.0), ("sunny", 1.0),
+    ("sunny", 1.0), ("sunset", 1.0),
 )  # fmt: skip
 """Sky and strength: noon, overcast, sun through haze, low sun, blue hour."""
 
@@ -62,7 +62,7 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     d = own(draws, "open")
     size = max(need.sizes[0])
     distance = max(d("room", *exterior.room), 0.25 * size if size > HUGE else 0.0)
-    half = max(9.0, 1.3 * size, 0.9 * abs(stage.far[1]))
+    half = max(9.0, 0.8 * size)
     surface = exterior.ground(d)
     width = max(160.0, 8 * half)
     stage.room(laid(shifted(box(width, width, 0.4), 0, width * 0.2, -0.4), surface))
@@ -70,14 +70,9 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
     if exterior.grass:
         _meadow(stage, own(draws, "grass"), surface)
-    front = stage.far[1] + 0.6
-    stage.scatter(
-        "about",
-        exterior.about,
-        stage.many(3, 12),
-        (-min(half, 6.0), min(half, 6.0)),
-        (front, back + distance - 0.4),
-    )
+    front = (stage.near if size > HUGE else stage.far)[1] + 0.6
+    end = front + 22.0 if size > HUGE else back + distance - 0.4
+    stage.scatter("about", exterior.about, stage.many(3, 12), (-6.0, 6.0), (front, end))
     if size <= HUGE:
         stage.scatter("near", exterior.about, stage.many(1, 4), (-2.2, 2.2), (front, 0.6))
     stage.light = _sky(own(draws, "sky"), size)

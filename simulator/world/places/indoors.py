@@ -156,7 +156,7 @@ def on_table(
     """A table with clutter about what is asked for; the wall stands somewhere behind it."""
     top = draws("height", *height)
     stage.stand(
-        group, (0, 0, top), rise=rise(stage, 20, 44), reach=reach(group, stage.need.stands == "flat"),
+        group, (0, 0, top), rise=rise(stage, 12, 42), reach=reach(group, stage.need.stands == "flat"),
         eye=(1.16, 1.28) if seated else (1.5, 1.72),
     )  # fmt: skip
     wide = max(least, group.width + 0.5) * draws("wide", 1.0, 1.25)
@@ -178,7 +178,7 @@ def counter(stage: Stage, group: Group, draws: Draws) -> float:
     stage.stand(
         group,
         (0, 0, top),
-        rise=rise(stage, 20, 44),
+        rise=rise(stage, 12, 42),
         reach=reach(group, stage.need.stands == "flat"),
     )
     wide = max(4.6, group.width + 2.2)

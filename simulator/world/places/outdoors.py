@@ -12,18 +12,16 @@ from simulator.world.places import clutter, outside, tabletop
 from simulator.world.places.exterior import HUGE, Exterior, along, houses, in_the_open
 from simulator.world.places.furniture import bench, chair, crate, table, top_surface
 from simulator.world.places.indoors import on_table
-from simulator.world.places.paint import IRON, STEEL, paint, seed, tint
+from simulator.world.places.paint import STEEL, paint, seed, tint
 from simulator.world.places.setting import Place
 from simulator.world.places.stage import Group, Maker, Stage, own
 from simulator.world.solid.forms import Part, Thing, moved
-from simulator.world.solid.meshes import ball, box, joined, scaled, shifted
+from simulator.world.solid.meshes import ball, box, joined, posed, scaled, shifted
 from simulator.world.solid.surfaces import (
     Surface,
     asphalt,
     cobbles,
-    concrete,
     dyed,
-    earth,
     granite,
     grass,
     gravel,
@@ -38,19 +36,17 @@ from simulator.world.solid.surfaces import (
 
 def paving(draws: Draws) -> Surface:
     """Slabs, setts or worn concrete."""
-    kind, s = draws.pick("paving", ("slabs", "cobbles", "slabs", "concrete")), seed(draws, "paving")
+    kind, s = draws.pick("paving", ("slabs", "cobbles", "slabs")), seed(draws, "paving")
     colour = tint(draws, "paving", level=(0.5, 0.72), chroma=(0.003, 0.025), hue=(50, 100))
     if kind == "cobbles":
         return cobbles(colour, s)
-    if kind == "concrete":
-        return concrete(colour, s)
     return slabs(colour, s, slab=draws.pick("slab", ((0.4, 0.4), (0.6, 0.4), (0.3, 0.3))))
 
 
 def lawn(draws: Draws) -> Surface:
     """Mown grass."""
     return grass(
-        tint(draws, "lawn", level=(0.46, 0.58), chroma=(0.06, 0.1), hue=(118, 130)),
+        tint(draws, "lawn", level=(0.42, 0.54), chroma=(0.045, 0.08), hue=(112, 126)),
         seed(draws, "lawn"),
     )
 
@@ -95,16 +91,24 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
 
 def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """Houses on three sides, lamps, planters, café tables."""
-    size = max(stage.need.sizes[0])
-    reach = max(half, 16.0)
-    back = y + draws("open", 8, 22) * (1 if size < HUGE else 0.5)
-    houses(stage, draws, -reach * 1.6, reach * 1.6, back, floors=(3, 5))
+    size, w = max(stage.need.sizes[0]), stage.need.sizes[0][0]
+    reach = w / 2 + draws("reach", 14, 24)
+    back = y + (draws("open", 8, 22) if size < HUGE else 4.0)
+    start = stage.far[1] - 4
+    if size > HUGE:
+        start = stage.near[1] + 8
+        avenue = own(draws, "avenue")
+        for k in range(5):
+            for s in (-1, 1):
+                at = start + (back - start) * (k + 0.4) / 5
+                stage.put(outside.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
+    houses(stage, draws, -reach * 2.2, reach * 2.2, back, floors=(3, 5))
     for s in (-1, 1):
-        if draws.chance(f"side{s}", 0.7):
+        if size > HUGE or draws.chance(f"side{s}", 0.7):
             houses(
                 stage,
                 own(draws, f"side{s}"),
-                min(stage.far[1], -6) - 4,
+                start,
                 back,
                 s * reach,
                 turn=-s * 90.0,
@@ -236,7 +240,16 @@ def outdoor_table(
     things: tuple[Maker, ...],
 ) -> float:
     """A table in the open; what is behind begins at its far edge."""
-    return on_table(stage, group, draws, height=height, tops=tops, things=things, behind=(0.1, 0.3))
+    return on_table(
+        stage,
+        group,
+        draws,
+        height=height,
+        tops=tops,
+        things=things,
+        behind=(0.1, 0.3),
+        seated=draws.chance("seated", 0.6),
+    )
 
 
 def stall_table(stage: Stage, group: Group, draws: Draws) -> float:
@@ -261,16 +274,12 @@ def stall(draws: Draws, width: float) -> Thing:
     """A stall seen from the front: crates in rows on slanting boards."""
     boards = table(draws, width, 0.9, 0.75, top_surface(draws, ("planks",)))
     parts = list(boards.parts)
+    sorts = [produce(own(draws, f"{k}")) for k in range(3)]
     for k in range(int(width / 0.6)):
         for r in range(2):
-            box_ = produce(own(draws, f"{k}{r}"))
-            parts += [
-                Part(
-                    shifted(p.mesh, -width / 2 + 0.32 + 0.6 * k, -0.22 + 0.42 * r, 0.75 + 0.1 * r),
-                    p.material,
-                )
-                for p in box_.parts
-            ]
+            at = (-width / 2 + 0.32 + 0.6 * k, -0.22 + 0.42 * r, 0.75 + 0.1 * r)
+            heap = sorts[draws.count(f"sort{k}{r}", 0, 2)]
+            parts += [Part(shifted(p.mesh, *at), p.material) for p in heap.parts]
     return Thing(tuple(parts))
 
 
@@ -290,11 +299,11 @@ def produce(draws: Draws) -> Thing:
                 ((216, 120, 40), 0.02, 3.0),
             ),
         )
-    lump = ball(r, around=14)
+    lump = ball(r, around=10)
     pieces = []
     step = 2.02 * r
-    for layer in range(3):
-        z = h * 0.55 + layer * r * 1.5
+    for layer in range(2):
+        z = h * 0.7 + layer * r * 1.5
         nx, ny = int((w - 0.04) / step) - layer, int((d - 0.04) / step) - layer
         for i in range(nx):
             for j in range(ny):
@@ -336,14 +345,8 @@ def cafe(draws: Draws) -> Thing:
     for s in (-1, 1):
         seat = chair(draws)
         pose = moved(s * 0.62, draws(f"y{s}", -0.15, 0.15), turn=-s * 90 + draws(f"t{s}", -25, 25))
-        parts += [Part(_under(p, pose), p.material) for p in seat.parts]
+        parts += [Part(posed(p.mesh, pose), p.material) for p in seat.parts]
     return Thing(tuple(parts))
-
-
-def _under(part: Part, pose: np.ndarray):
-    from simulator.world.solid.meshes import posed
-
-    return posed(part.mesh, pose)
 
 
 def front(draws: Draws) -> Maker:

@@ -71,7 +71,7 @@ def house_wall(draws: Draws) -> Surface:
     )
 
 
-def house(draws: Draws, width: float, floors: int) -> Thing:
+def house(draws: Draws, width: float, floors: int, *, fine: bool = True) -> Thing:
     """A front with real window niches, a door, cornice and roof; its face at y = 0, base z = 0."""
     storey, bays = draws("storey", 2.9, 3.5), max(1, round(width / draws("bay", 1.9, 2.8)))
     step = width / bays
@@ -82,11 +82,10 @@ def house(draws: Draws, width: float, floors: int) -> Thing:
     glass: list[Mesh] = []
     shutters: list[Mesh] = []
     doors: list[Mesh] = []
-    style = draws.count("style", 0, 2)
+    style = draws.count("style", 0, 2) if fine else 0
     for f in range(floors):
         z = f * storey
         low, high = z + 0.9, z + 0.9 + wh
-        sill = 0.0 if f == 0 else low
         for b in range(bays):
             x = -width / 2 + (b + 0.5) * step
             base = z if f == 0 and b == entrance else low
@@ -99,14 +98,17 @@ def house(draws: Draws, width: float, floors: int) -> Thing:
                 doors.append(shifted(box(ww * 0.7, 0.03, 0.6, bevel=0.01), x, 0.17, z + 0.2))
                 continue
             glass.append(shifted(box(ww, 0.01, wh), x, 0.2, low))
-            trim += _frame(x, low, ww, wh, style)
+            trim += (
+                _frame(x, low, ww, wh, style)
+                if fine
+                else [shifted(box(0.06, 0.05, wh), x, 0.18, low)]
+            )
             trim.append(shifted(box(ww + 0.16, 0.16, 0.06), x, -0.03, low - 0.06))
             if style == 1 and f > 0:
                 shutters += [
                     shifted(box(ww / 2, 0.05, wh), x + s * ww * 0.77, -0.03, low) for s in (-1, 1)
                 ]
         wall.append(shifted(box(step - ww, deep, storey), width / 2, deep / 2, z))
-        del sill
     top = floors * storey
     trim.append(shifted(box(width + 0.1, 0.5, 0.22), 0, 0.05, top))
     if draws.chance("band"):

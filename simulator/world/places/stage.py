@@ -54,7 +54,7 @@ class Stage:
         self._room: list[Part] = []
         self._clutter: list[Part] = []
         self._taken: list[Array] = []
-        self._sight: tuple[Array, Array] | None = None
+        self._sight: list[tuple[Array, Array]] = []
 
     def group(self, *, gap: tuple[float, float] = (0.15, 0.6), loose: float = 0.5) -> Group:
         """A loose row of what is needed, the main thing anywhere in it."""
@@ -109,7 +109,8 @@ class Stage:
     def look(self, near: Point, far: Point) -> None:
         """Fix the two eyes themselves."""
         self.near, self.far = near, far
-        self._sight = self._lines()
+        things = [self._room_of(i) for i in range(len(self.spots))]
+        self._sight = [(eye, box) for eye in np.linspace(near, far, 4) for box in things]
 
     def many(self, low: int, high: int) -> int:
         """How many pieces of clutter, by how crowded the picture is to be."""
@@ -167,32 +168,11 @@ class Stage:
             return np.array([(x - w / 2, y - d - 0.01, z), (x + w / 2, y + 0.01, z + h)])
         return np.array([(x - a, y - b, z + 0.001), (x + a, y + b, z + h)])
 
-    def _lines(self) -> tuple[Array, Array]:
-        """Where looks begin and end: from near to far, to every corner of the things."""
-        eyes = np.linspace(self.near, self.far, 4)
-        ends: list[Array] = []
-        for i in range(len(self.spots)):
-            low, high = self._room_of(i)
-            middle, half = (low + high) / 2, (high - low) / 2 * 0.92
-            corners = np.array([(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)])
-            ends += [middle[None], middle + corners * half]
-        end = np.concatenate(ends)
-        starts = np.repeat(eyes, len(end), axis=0)
-        return starts, np.tile(end, (len(eyes), 1)) - starts
-
     def _hides(self, box: Array) -> bool:
-        """Whether a box stands in a line of sight, or in the wearer's face."""
-        if self._sight is None:
-            return False
-        starts, ways = self._sight
-        ways = np.where(np.abs(ways) < 1e-9, 1e-9, ways)
-        one, two = (box[0] - starts) / ways, (box[1] - starts) / ways
-        enter = np.minimum(one, two).max(1)
-        leave = np.maximum(one, two).min(1)
-        if bool(np.any((enter < leave) & (leave > 0) & (enter < 1))):
-            return True
-        gap = np.maximum(np.maximum(box[0] - starts, starts - box[1]), 0)
-        return float(np.linalg.norm(gap, axis=1).min()) < 0.22
+        """Whether a box comes between an eye and a thing, or into the wearer's face."""
+        return any(_before(box, eye, thing) for eye, thing in self._sight) or bool(
+            self._sight and min(_distance(box, eye) for eye, _ in self._sight) < 0.22
+        )
 
 
 def refuse(place: str, need: Need, why: str) -> SpecError:
@@ -215,6 +195,36 @@ def _posed(what: Sequence[Part | Thing], pose: Array | None) -> list[Part]:
 
 def _touch(a: Array, b: Array) -> bool:
     return bool(np.all(a[0] < b[1]) and np.all(b[0] < a[1]))
+
+
+_CORNERS = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)], bool)
+
+
+def _before(box: Array, eye: Array, thing: Array) -> bool:
+    """Whether a box, seen from an eye, covers a part of a thing's box and is the nearer one."""
+    axis = thing.mean(0) - eye
+    depth = float(np.linalg.norm(axis))
+    right = np.cross(axis, (0, 0, 1))
+    right /= max(float(np.linalg.norm(right)), 1e-9)
+    frame = np.stack([right, np.cross(right, axis / depth), axis / depth], -1)
+    low, high = _outline(box, eye, frame)
+    if low[2] > depth or high[2] < 0.02:
+        return False
+    first, last = _outline(thing, eye, frame)
+    edge = 0.04 * (last - first)
+    return bool(np.all((low < last - edge)[:2]) and np.all((high > first + edge)[:2]))
+
+
+def _outline(box: Array, eye: Array, frame: Array) -> tuple[Array, Array]:
+    """How a box's corners spread in a view: to the right, upwards (as slopes), and in depth."""
+    seen = (np.where(_CORNERS, box[1], box[0]) - eye) @ frame
+    slopes = seen[:, :2] / np.maximum(seen[:, 2:], 0.02)
+    every = np.concatenate([slopes, seen[:, 2:]], 1)
+    return every.min(0), every.max(0)
+
+
+def _distance(box: Array, eye: Array) -> float:
+    return float(np.linalg.norm(np.maximum(np.maximum(box[0] - eye, eye - box[1]), 0)))
 
 
 def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
