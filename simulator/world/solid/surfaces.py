@@ -127,7 +127,7 @@ def _boards(figure: Field, seed: int, rows: int, height: float) -> tuple[Field, 
 
 def granite(colour: Colour, seed: int) -> Surface:
     """A polished top with dark and light grains."""
-    return _surface(_granite, (seed,), colour, (0.6, 0.6), rough=0.18, coat=0.3)
+    return _surface(_granite, (seed,), colour, (0.36, 0.36), rough=0.18, coat=0.3)
 
 
 def _granite(seed: int) -> Array:
@@ -276,7 +276,7 @@ def _tiles(
     )
     rim = np.where(py < high / 2, 1.05, 0.94)  # a bevel catches light above and darkens below
     near = np.clip((inside - joint / 2) / 0.004, 0, 1)
-    worn = 1 + stain * _clouds(seed, 8, 4) + 2 * stain * _noise(seed, 5, 512, 512)
+    worn = 1 + stain * _clouds(seed, 8, 4) + min(2 * stain, 0.06) * _noise(seed, 5, 512, 512)
     face = tones[row, column] * (worn * (near + (1 - near) * rim))[..., None]
     lit = np.clip((inside - joint / 2) / (2.2 * pixel), 0, 1)
     grout = 0.9 + 0.06 * _noise(seed, 6, 256, 256)
@@ -328,8 +328,8 @@ def _carpet(seed: int) -> tuple[Array, Array]:
     v = np.abs(np.linspace(-1, 1, SIDE, dtype=np.float32))
     x, y = np.meshgrid(v, v)
     many = int(rng.integers(2, 5))
-    lozenge = np.abs((x * many) % 1 - 0.5) + np.abs((y * many) % 1 - 0.5)
-    shapes = (lozenge * 2, np.maximum(x, y), np.broadcast_to(y, x.shape), x + y)
+    lozenge = np.abs((x * many) % 2 - 1) + np.abs((y * many) % 2 - 1)
+    shapes = (lozenge, np.maximum(x, y), np.broadcast_to(y, x.shape), x + y)
     bands = (np.floor(shapes[rng.integers(4)] * rng.integers(3, 8)) % 2) * rng.uniform(0.2, 0.8)
     border = (np.maximum(x, y) > 0.84) & (np.maximum(x, y) < 0.93)
     pile = 1 + 0.13 * _noise(seed, 1, 512, 512) + 0.06 * _noise(seed, 2, 64, 64)
