@@ -1,0 +1,156 @@
+"""From a scene to a picture: stage it, trace it, develop it, and say what can be seen in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.errors import SpecError
+from mmrag.records import Box, Polygon
+from simulator.world.pictures.developing import develop
+from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.seeing import (
+    corners,
+    look_at_print,
+    project,
+    visible_shares,
+)
+from simulator.world.pictures.staging import Staged, stage
+from simulator.world.pictures.studio import studio
+from simulator.world.pictures.traits import Draws, unit
+from simulator.world.solid.forms import View
+from simulator.world.solid.tracer import Traced, glance, trace
+
+_TRIES = 5
+_ENOUGH = 0.9
+"""Of the main thing that is to be seen; of the others a little less."""
+_PRINT = 8.0
+"""Pixels of a capital letter from which on a print is said to be readable."""
+
+
+class Rendered(NamedTuple):
+    """A picture and what is known about it."""
+
+    image: NDArray[np.uint8]
+    """Height × width × 3, RGB."""
+    polygon: Polygon
+    """Outline of the main entity in pixels: of what can be seen of it."""
+    other_polygons: tuple[Polygon, ...]
+    """Outlines of `Scene.others`, in their order."""
+    text_boxes: tuple[tuple[str, Box], ...]
+    """Texts that can be read, and where."""
+    visible: tuple[float, ...]
+    """How much of each thing can be seen, the main one first: 1 if nothing stands before it."""
+    masks: tuple[NDArray[np.bool_], ...]
+    """The very pixels of each thing."""
+    depth: NDArray[np.float32]
+    """Metres from the eye; 0 where there is nothing but sky."""
+
+
+def compose(scene: Scene) -> Rendered:
+    """Take the picture of a scene. Equal scenes give equal bytes."""
+    staged = settled(scene)
+    traced = trace(
+        staged.placed, staged.light, staged.view, scene.width, scene.height, seed=seed_of(scene)
+    )
+    draws = Draws("develop", scene.key)
+    noise, swing = scene.noise * (1.0 if scene.is_ego else 0.5), scene.light_swing
+    return described(develop(traced.light, draws, noise=noise, swing=swing), scene, staged, traced)
+
+
+def settled(scene: Scene) -> Staged:
+    """A scene seen from where its things are not hidden."""
+    if not (32 <= scene.width <= 8192 and 32 <= scene.height <= 8192):
+        raise SpecError(
+            f"a picture of {scene.width} × {scene.height} is not possible; use 32–8192."
+        )
+    if not scene.is_ego:
+        return studio(scene)
+    best: tuple[float, Staged] | None = None
+    w, h = (max(round(n * 240 / max(scene.width, scene.height)), 1)
+            for n in (scene.width, scene.height))  # fmt: skip
+    for attempt in range(_TRIES):
+        staged = stage(scene, attempt)
+        seen = glance(staged.placed, staged.light, staged.view, w, h)
+        shares = visible_shares(seen.owner, staged.placed[: staged.things], staged.view)
+        held = len(staged.placed) > staged.things and staged.placed[1].name == "hand"
+        good = min(shares[0] + (0.3 if held else 0.0), *(s + 0.1 for s in shares[1:]), 1.0)
+        if best is None or good > best[0]:
+            best = (good, staged)
+        if good >= _ENOUGH:
+            break
+    assert best is not None
+    return best[1]
+
+
+def seed_of(scene: Scene) -> int:
+    """Where a scene's light paths start."""
+    return int(unit("paths", scene.key, scene.main.kind) * (1 << 30))
+
+
+def described(image: NDArray[np.uint8], scene: Scene, staged: Staged, traced: Traced) -> Rendered:
+    """A picture with the outlines of its things and what can be read in it."""
+    things = staged.placed[: staged.things]
+    masks = tuple(traced.owner == n for n in range(staged.things))
+    outlines = [outline(mask) or _box(staged, n, scene) for n, mask in enumerate(masks)]
+    shares = visible_shares(traced.owner, things, staged.view)
+    texts = _texts(scene, staged, traced) if scene.legible else ()
+    return Rendered(image, outlines[0], tuple(outlines[1:]), texts, shares, masks, traced.depth)
+
+
+def outline(mask: NDArray[np.bool_]) -> Polygon:
+    """The contour of a mask's largest piece, of at most 64 points; of crumbs, their hull."""
+    import cv2
+
+    rows = np.ascontiguousarray(mask, np.uint8)
+    side = 2 * (max(*mask.shape) // 300) + 1
+    whole = cv2.morphologyEx(rows, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))
+    contours, _ = cv2.findContours(whole, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    if not contours:
+        return ()
+    largest = max(contours, key=cv2.contourArea)
+    if cv2.contourArea(largest) < 0.6 * int(mask.sum()):
+        largest = cv2.convexHull(np.concatenate(contours))
+    coarse = 0.6
+    while len(near := cv2.approxPolyDP(largest, coarse, True)) > 64:
+        coarse *= 1.3
+    if len(near) < 3:
+        x, y, w, h = cv2.boundingRect(largest)
+        return ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    return tuple((round(float(x), 1), round(float(y), 1)) for x, y in near[:, 0])
+
+
+def _box(staged: Staged, number: int, scene: Scene) -> Polygon:
+    """Where a thing that cannot be seen would be."""
+    seen = project(staged.view, scene.width, scene.height, corners(staged.placed[number]))[:, :2]
+    seen = np.clip(seen, 0, (scene.width, scene.height))
+    (x0, y0), (x1, y1) = seen.min(0).tolist(), seen.max(0).tolist()
+    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+
+
+def _texts(scene: Scene, staged: Staged, traced: Traced) -> tuple[tuple[str, Box], ...]:
+    """The main thing's prints that are large enough, face the eye and are not covered."""
+    import cv2
+
+    main, found = staged.placed[0], list[tuple[str, Box]]()
+    view: View = staged.view
+    for mark in main.thing.prints:
+        sight = look_at_print(mark, main, view, scene.width, scene.height)
+        if sight.cap < _PRINT * max(scene.width, 240) / 720 or sight.facing < 0.25:
+            continue
+        area = np.zeros(traced.owner.shape, np.uint8)
+        cv2.fillConvexPoly(area, np.rint(sight.corners).astype(np.int32), 1)
+        inside = traced.owner[area.astype(bool)]
+        if inside.size and float((inside == 0).mean()) >= 0.6:
+            points = np.clip(sight.corners, 0, (scene.width, scene.height))
+            (x0, y0), (x1, y1) = points.min(0), points.max(0)
+            box = (
+                round(float(x0), 1),
+                round(float(y0), 1),
+                round(float(x1), 1),
+                round(float(y1), 1),
+            )
+            found.append((mark.text, box))
+    return tuple(found)
