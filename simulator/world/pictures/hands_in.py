@@ -55,7 +55,7 @@ def holding(item: Placed, view: View, key: str, *, flat: bool) -> Placed:
 
 def reaching(key: str, view: View, tried: Draws) -> tuple[Placed, ...]:
     """Now and then a hand that comes in from below, at the frame's edge."""
-    if not tried.chance("reaches", 0.2):
+    if not tried.chance("reaches", 0.15):
         return ()
     left = tried.chance("left", 0.3)
     u = tried("reach-u", 0.62, 0.9)

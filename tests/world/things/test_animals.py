@@ -52,6 +52,7 @@ def test_the_same_look_gives_the_same_animal_and_variants_differ(kind: str) -> N
 
 def _bytes(thing: Thing) -> bytes:
     return b"".join(
-        p.mesh.vertices.tobytes() + (b"" if p.material.sheet is None else p.material.sheet.tobytes())
+        p.mesh.vertices.tobytes()
+        + (b"" if p.material.sheet is None else p.material.sheet.tobytes())
         for p in thing.parts
     )

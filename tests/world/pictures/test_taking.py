@@ -1,0 +1,237 @@
+"""Pictures of things in places: what is seen, what can be read, and that bytes repeat."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mmrag.errors import SpecError
+from simulator.world.facts.look import KINDS as DOMAINS
+from simulator.world.facts.look import Look
+from simulator.world.pictures.developing import develop
+from simulator.world.pictures.framing import eye_at, framed, gazing, usual_share
+from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.seeing import look_at_print, project, silhouette, visible_shares
+from simulator.world.pictures.staging import READABLE, can_be_read, stage
+from simulator.world.pictures.studio import studio
+from simulator.world.pictures.taking import compose, outline, settled
+from simulator.world.pictures.traits import Draws
+from simulator.world.pictures.twins import AGAIN, TWINS, again, twin
+from simulator.world.solid.forms import Material, Part, Placed, Print, Thing, View, moved
+from simulator.world.solid.meshes import box, sheet
+
+DOMAIN = {kind: domain for domain, kinds in DOMAINS.items() for kind in kinds}
+VIEW = View((0.0, -2.0, 0.0), (0.0, 0.0, 0.0), angle=60.0)
+
+
+def look(kind: str, family: int = 7, variant: int = 2, label: str | None = "Corvane Oat") -> Look:
+    return Look(domain=DOMAIN[kind], kind=kind, family=family, variant=variant, label=label)
+
+
+def small(kind: str, **more: object) -> Scene:
+    more = {"main": look(kind), "key": "golden", "width": 96, "height": 128, **more}
+    return Scene(**more)  # type: ignore[arg-type]
+
+
+def cube(x: float = 0.0, y: float = 0.0, z: float = 0.0, size: float = 0.2) -> Placed:
+    thing = Thing((Part(box(size, size, size), Material()),))
+    return Placed(thing, moved(x, y, z - size / 2), "cube")
+
+
+def test_points_are_projected_as_counted_by_hand() -> None:
+    # focal length of a picture 200 × 100: 100 / tan 30° = 173.2 px; 2 m away, 0.5 m are 43.3 px
+    seen = project(VIEW, 200, 100, np.array([(0, 0, 0), (0.5, 0, 0), (0, 0, 0.5), (0, 2, 0)]))
+    expected = [(100, 50, 2), (143.3, 50, 2), (100, 50 - 43.3, 2), (100, 50, 4)]
+    assert seen == pytest.approx(np.array(expected), abs=0.1)
+    rolled = project(VIEW._replace(roll=90.0), 200, 100, np.array([(0.5, 0, 0)]))
+    assert rolled[0] == pytest.approx((100, 50 + 43.3, 2), abs=0.1)  # the picture turns clockwise
+
+
+def test_prints_are_as_large_as_counted_by_hand() -> None:
+    corners = np.array([(-0.5, 0, -0.1), (0.5, 0, -0.1), (0.5, 0, 0.1), (-0.5, 0, 0.1)], np.float32)
+    card = Thing((Part(sheet(1, 1), Material()),), (Print("Oat", corners, 0.1),))
+    sight = look_at_print(card.prints[0], Placed(card, np.eye(4), "card"), VIEW, 200, 100)
+    assert sight.cap == pytest.approx(173.2 * 0.1 / 2, abs=0.1)
+    assert sight.facing == pytest.approx(1)
+    turned = look_at_print(card.prints[0], Placed(card, moved(turn=60), "card"), VIEW, 200, 100)
+    assert turned.facing == pytest.approx(0.5, abs=1e-6)
+    behind = look_at_print(card.prints[0], Placed(card, moved(turn=180), "card"), VIEW, 200, 100)
+    assert behind.facing == pytest.approx(-1)
+
+
+def test_the_share_that_is_seen_is_measured() -> None:
+    thing = cube()
+    whole = silhouette(thing, VIEW, 200, 200)
+    # its front is 1.9 m away: 0.2 m × 173.2 / 1.9 = 18.2 px
+    assert whole.sum() == pytest.approx(18.2**2, rel=0.1)
+    owner = np.where(whole, 0, -1).astype(np.int16)
+    owner[:, :100] = -1
+    assert visible_shares(owner, (thing,), VIEW)[0] == pytest.approx(0.5, abs=0.06)
+
+
+def test_an_eye_walks_its_path_until_it_is_near_enough() -> None:
+    path = [np.array((0, -10, 0.0)), np.array((0, -2, 0.0)), np.zeros(3)]
+    assert eye_at(path, np.zeros(3), 4.0) == pytest.approx((0, -4, 0), abs=1e-6)
+    assert eye_at(path, np.zeros(3), 1.0) == pytest.approx((0, -1, 0), abs=1e-6)
+    assert eye_at(path, np.zeros(3), 40.0) == pytest.approx((0, -10, 0))
+
+
+def test_a_gaze_puts_a_thing_where_it_is_to_lie_and_keeps_all_in_the_frame() -> None:
+    found = gazing(VIEW, np.zeros(3), 90, 120, (0.2, 0.7))
+    assert project(found, 90, 120, np.zeros((1, 3)))[0, :2] == pytest.approx((18, 84), abs=0.2)
+    both = framed(VIEW, (cube(), cube(0.5)), 90, 120, (0.9, 0.5))
+    assert both is not None
+    for thing in (cube(), cube(0.5)):
+        rows, columns = np.nonzero(silhouette(thing, both, 90, 120))
+        assert len(rows)
+        assert columns.max() < 89
+    assert framed(VIEW, (cube(-2), cube(2)), 90, 120, (0.5, 0.5)) is None, "they do not fit"
+
+
+def test_large_things_take_more_of_a_picture() -> None:
+    shares = [usual_share(size) for size in (0.025, 0.1, 0.25, 1.7, 4.5, 60)]
+    assert shares == sorted(shares)
+    assert shares[2] == pytest.approx(0.38)
+    assert shares[0] > 0.25
+    assert shares[-1] <= 0.8
+
+
+def test_outlines_follow_what_is_seen() -> None:
+    mask = np.zeros((100, 100), bool)
+    mask[20:60, 30:80] = True
+    assert set(outline(mask)) == {(30, 20), (79, 20), (79, 59), (30, 59)}
+    y, x = np.mgrid[:100, :100]
+    round_one = outline((x - 50) ** 2 + (y - 50) ** 2 < 40**2)
+    assert 8 <= len(round_one) <= 64
+    assert outline(np.zeros((9, 9), bool)) == ()
+
+
+def test_a_phone_brightens_what_is_dark_up_to_its_limit() -> None:
+    rng = np.random.default_rng(3)
+    light = rng.uniform(0.1, 0.6, (64, 64, 3)).astype(np.float32)
+    draws = Draws("develop", "x")
+    day, evening = (develop(light * s, draws) for s in (1.0, 0.1))
+    assert abs(float(day.mean()) - float(evening.mean())) < 8, "exposed alike"
+    night = develop(light * 0.002, draws, limit=8.0)
+    assert night.mean() < 0.4 * day.mean()
+    calm, grainy = (develop(np.full((64, 64, 3), s, np.float32), draws) for s in (0.35, 0.02))
+    assert grainy.std() > 2 * calm.std(), "little light is noisy"
+
+
+def test_a_phone_takes_most_of_the_colour_out_of_the_light() -> None:
+    blue = np.full((32, 32, 3), (0.2, 0.25, 0.5), np.float32)
+    shown = develop(blue, Draws("d"), noise=0, swing=0).reshape(-1, 3).mean(0)
+    assert shown[2] > shown[0], "some of it stays"
+    assert shown[2] < 1.45 * shown[0], "linear light was 2.5 times as blue as red"
+
+
+@pytest.mark.parametrize("kind", ["jar", "dog", "car", "poster", "coin"])
+def test_things_are_seen_where_it_is_said(kind: str) -> None:
+    shown = compose(small(kind, entity_scale=0.8))
+    assert shown.image.shape == (128, 96, 3)
+    assert shown.image.std() > 8
+    assert shown.visible[0] > 0.6
+    points = np.array(shown.polygon)
+    rows, columns = np.nonzero(shown.masks[0])
+    assert points[:, 0].min() >= columns.min() - 3
+    assert points[:, 0].max() <= columns.max() + 3
+    assert points[:, 1].max() <= rows.max() + 3
+    assert (shown.depth[shown.masks[0]] > 0.1).all()
+    assert not shown.text_boxes
+
+
+def test_the_same_scene_gives_the_same_bytes_and_another_key_another_eye() -> None:
+    first, other, again_ = (compose(small("jar", key=key)) for key in ("a", "b", "a"))
+    assert (first.image == again_.image).all()
+    assert first.polygon == again_.polygon
+    assert first.polygon != other.polygon
+
+
+def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None:
+    others = tuple(look("jar", family) for family in (8, 9))
+    middles: list[float] = []
+    for key in "abcdefgh":
+        scene = small("jar", others=others, key=key, clutter=0.0)
+        staged = stage(scene)
+        at = [p.pose[:3, 3] for p in staged.placed[:3]]
+        seen = project(staged.view, 96, 128, np.array(at))
+        order = sorted(range(3), key=lambda i: float(seen[i, 0]))
+        middles.append(order.index(0))
+        for i, thing in enumerate(staged.placed[:3]):
+            _, columns = np.nonzero(silhouette(thing, staged.view, 96, 128))
+            assert 0 < columns.min() <= columns.max() < 95, (key, i)
+    assert set(middles) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("kind", ["jar", "book", "poster", "sign", "carton", "van", "coin"])
+def test_what_is_to_be_read_is_large_and_nothing_else_can_be_read(kind: str) -> None:
+    for key in "ab":
+        near = stage(small(kind, legible=True, key=key, width=720, height=960))
+        marks = near.placed[0].thing.prints
+        sights = [look_at_print(m, near.placed[0], near.view, 720, 960) for m in marks]
+        best = max(s.cap for s in sights if s.facing > 0.3)
+        assert best > 0.8 * READABLE, (key, best)
+        far = stage(small(kind, key=key, width=720, height=960, others=(look(kind, 9),)))
+        assert not any(can_be_read(p, far.view, 720, 960) for p in far.placed[:2]), key
+
+
+@pytest.mark.parametrize("kind", ["jar", "poster", "car"])
+def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str) -> None:
+    ways = set()
+    for key in "abcd":
+        scene = small(kind, is_ego=False, key=key, width=96, height=96)
+        staged = studio(scene)
+        mask = silhouette(staged.placed[0], staged.view, 96, 96)
+        assert 0.45 * 96 < max(np.ptp(np.nonzero(mask)[0]), np.ptp(np.nonzero(mask)[1])) < 96
+        pose = staged.placed[0].pose
+        ways.add(round(math.degrees(math.atan2(pose[1, 0], pose[0, 0])) / 5))
+    assert len(ways) > 2 or kind == "poster"
+    shown = compose(scene)
+    assert shown.visible[0] > 0.9
+
+
+def test_twins_lose_more_the_worse_it_is() -> None:
+    scene = small("jar", key="twin", entity_scale=1.2)
+    plain = compose(scene)
+    whole = int(plain.masks[0].sum())
+    dark = [twin(scene, "low-light", s).image.mean() for s in (1, 5)]
+    assert dark[1] < 0.6 * dark[0]
+    covered = [int(twin(scene, "occluded", s).masks[0].sum()) for s in (1, 5)]
+    assert covered[1] < 0.7 * whole
+    assert covered[1] < covered[0]
+    gone = [int(twin(scene, "truncated", s).masks[0].sum()) for s in (1, 5)]
+    assert gone[1] < 0.6 * gone[0]
+    for kind in ("blurred", "out-of-focus"):
+        edges = [
+            np.abs(np.diff(twin(scene, kind, s).image.astype(float), axis=1))[
+                plain.masks[0][:, 1:]
+            ].mean()
+            for s in (1, 5)
+        ]
+        assert edges[1] < 0.8 * edges[0], kind
+    assert set(TWINS) == {
+        "low-light", "occluded", "blurred", "out-of-focus", "truncated", "rotated",
+    }  # fmt: skip
+
+
+def test_who_looks_again_sees_more() -> None:
+    scene = small("jar", key="twin", entity_scale=0.5)
+    plain = compose(scene)
+    closer = again(scene, "closer")
+    assert closer.masks[0].sum() > 1.8 * plain.masks[0].sum()
+    level = settled(scene).view
+    assert level.roll != 0
+    assert AGAIN["level"](settled(scene), scene).view.roll == 0
+
+
+def test_impossible_scenes_are_refused() -> None:
+    with pytest.raises(SpecError, match="unicorn"):
+        compose(Scene(main=Look(domain="x", kind="unicorn", family=0, variant=0)))
+    with pytest.raises(SpecError, match="9000"):
+        compose(Scene(main=look("jar"), width=9000))
+    with pytest.raises(SpecError, match="severity of 6"):
+        twin(small("jar"), "blurred", 6)
+    with pytest.raises(SpecError, match="no physical twin 'fog'"):
+        twin(small("jar"), "fog", 1)

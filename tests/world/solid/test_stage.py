@@ -1,0 +1,187 @@
+"""The tracer: exact masks, sheets the right way up, equal bytes, and no kernel compiled twice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmrag.errors import UsageError
+from simulator.world.solid import merging, sheets, variant
+from simulator.world.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
+from simulator.world.solid.meshes import ball, box, sheet
+from simulator.world.solid.tracer import glance, trace
+from simulator.world.solid.variant import mitsuba
+
+VIEW = View((0.0, -2.0, 0.5), (0.0, 0.0, 0.5), angle=60.0, aperture=1e-5)
+LIGHT = Light("studio", lamps=(Lamp((0, -2, 3), (0, 0, 0), 1, 1, (255, 255, 255), 5),))
+
+
+def block(x: float, colour: tuple[float, float, float], name: str, **of: float) -> Placed:
+    return Placed(Thing((Part(box(0.4, 0.4, 1.0), Material(colour, **of)),)), moved(x), name)
+
+
+def striped() -> Placed:
+    """A card that is red above and blue below."""
+    card = np.zeros((40, 40, 3), np.uint8)
+    card[:20, :, 0], card[20:, :, 2] = 220, 220
+    return Placed(Thing((Part(sheet(1.0, 1.0), Material(sheet=card)),)), np.eye(4), "card")
+
+
+def test_every_pixel_knows_its_thing_and_how_far_it_is() -> None:
+    placed = (block(-0.5, (200, 40, 40), "left"), block(0.5, (40, 40, 200), "right"))
+    seen = glance(placed, LIGHT, VIEW, 120, 120)
+    # focal length 60 / tan 30° = 103.9 px; the fronts are 1.8 m away: 0.4 m are 23.1 px wide, 1 m
+    # is 57.7 px high, and their middles lie 28.9 px beside the picture's middle
+    for number, middle in ((0, 60 - 28.9), (1, 60 + 28.9)):
+        rows, columns = np.nonzero(seen.owner == number)
+        front = seen.depth[60, round(middle)]
+        assert front == pytest.approx(np.hypot(1.8, 0.5), abs=0.02)
+        inner, outer = sorted((abs(columns.min() - 60), abs(columns.max() - 60)))
+        assert outer == pytest.approx(28.9 + 11.5, abs=1.5)
+        assert inner == pytest.approx(60 * 0 + 103.9 * 0.3 / 2.2, abs=1.5)  # the back edge inside
+        assert np.ptp(rows) == pytest.approx(57.7, abs=1.5)
+    assert (seen.owner[:3] == -1).all()
+    assert (seen.depth[seen.owner == -1] == 0).all()
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_sheets_stand_upright_and_are_not_mirrored(times: int) -> None:
+    """On the common picture, and on a mesh of their own when they repeat."""
+    card = striped()
+    part = card.thing.parts[0]
+    picture = part.material.sheet
+    assert picture is not None
+    picture[:, :20, 1] = 120  # the left half is greenish
+    if times > 1:
+        mesh = part.mesh._replace(uv=part.mesh.uv * np.float32(1.0) + np.float32(times - 1))
+        card = card._replace(thing=Thing((part._replace(mesh=mesh),)))
+    light = trace((card,), Light("studio"), VIEW, 64, 64).light
+    top, bottom, left, right = light[20, 38], light[44, 38], light[20, 26], light[20, 38]
+    assert top[0] > 3 * top[2]
+    assert bottom[2] > 3 * bottom[0]
+    assert left[1] > 2 * right[1]
+
+
+def test_colours_on_the_common_picture_do_not_mix() -> None:
+    colours = [(200.0, 30.0, 30.0), (30.0, 200.0, 30.0), (30.0, 30.0, 200.0)]
+    placed = tuple(block(0.6 * i - 0.6, c, str(i), rough=0.9) for i, c in enumerate(colours))
+    light = trace(placed, LIGHT, VIEW, 96, 96, paths=8)
+    for i in range(3):
+        mean = light.light[light.owner == i].mean(0)
+        assert mean.argmax() == i
+        assert mean[i] > 3 * np.delete(mean, i).max()
+
+
+def test_what_glows_lights_what_is_beside_it_and_has_its_colour() -> None:
+    lamp = block(0.5, (255, 40, 40), "lamp", glow=6.0)
+    dark = Light("studio", strength=0.02)
+    alone = trace((block(-0.5, (200, 200, 200), "wall"),), dark, VIEW, 48, 48, paths=16).light
+    lit = trace((block(-0.5, (200, 200, 200), "wall"), lamp), dark, VIEW, 48, 48, paths=16)
+    assert lit.light[lit.owner == 0].mean() > 2 * alone[lit.owner == 0].mean()
+    red = lit.light[lit.owner == 1].mean(0)
+    assert red[0] > 5 * red[2]
+
+
+def test_another_scene_compiles_no_other_kernel() -> None:
+    """Seconds of every picture, when each scene was loaded anew."""
+    mitsuba()
+    if not mitsuba().variant().startswith("llvm"):
+        pytest.skip("only compiled variants have kernels")
+    import drjit as dr
+
+    first = (block(0, (90, 90, 90), "a"), striped())
+    for placed in (first, (*first, block(1, (255, 240, 200), "lamp", glow=2.0))):
+        trace(placed, LIGHT, VIEW, 32, 32)
+    others = (
+        (tuple(block(0.1 * i, (9 * i, 90, 90), str(i)) for i in range(17)), LIGHT),
+        ((striped(), Placed(Thing((Part(ball(0.2), Material(glass=True)),)), moved(), "g")), LIGHT),
+        ((block(0, (90, 90, 90), "a"),), LIGHT._replace(sky="park", lamps=LIGHT.lamps * 3)),
+        ((block(0, (9, 9, 255), "lamp", glow=2.0),), LIGHT._replace(lamps=())),
+    )
+    with dr.scoped_set_flag(dr.JitFlag.KernelHistory, True):
+        dr.kernel_history_clear()
+        for placed, light in others:
+            trace(placed, light, VIEW, 32, 32)
+        compiled = [k for k in dr.kernel_history() if not k.get("cache_hit", True)]
+    large = [k for k in compiled if k["operation_count"] > 500]
+    assert not large, [k["hash"] for k in large]
+
+
+_HASHED = """
+import hashlib, sys
+from simulator.world.solid.variant import mitsuba
+mitsuba()
+import drjit
+drjit.set_thread_count(int(sys.argv[1]))
+sys.path.insert(0, "tests/world/solid")
+from test_stage import LIGHT, VIEW, block, striped, trace
+seen = trace((block(-0.5, (200, 90, 40), "a"), striped()), LIGHT, VIEW, 96, 128)
+print(hashlib.sha256(seen.light.tobytes() + seen.owner.tobytes()).hexdigest())
+"""
+
+
+def test_equal_bytes_whatever_came_before_and_with_any_number_of_threads() -> None:
+    import hashlib
+
+    trace((block(0, (90, 90, 90), "another"),), LIGHT, VIEW, 64, 64)
+    seen = trace((block(-0.5, (200, 90, 40), "a"), striped()), LIGHT, VIEW, 96, 128)
+    here = hashlib.sha256(seen.light.tobytes() + seen.owner.tobytes()).hexdigest()
+    root = Path(__file__).parents[3]
+    ran = subprocess.run(
+        [sys.executable, "-c", _HASHED, "3"], capture_output=True, text=True, check=True, cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )  # fmt: skip
+    assert ran.stdout.strip() == here
+
+
+def test_sheets_beyond_what_a_scene_may_have_become_smaller() -> None:
+    large = [Material(sheet=np.full((1024, 2100, 3), 10 * i, np.uint8)) for i in range(6)]
+    atlas = sheets.pack([*large, Material((9, 9, 9))])
+    assert atlas.colour.shape[0] * atlas.colour.shape[1] < 10_000_000
+    for i, (x, y, w, h) in enumerate(atlas.places[:6]):
+        height, width = atlas.colour.shape[:2]
+        middle = atlas.colour[int((y + h / 2) * height), int((x + w / 2) * width)]
+        assert middle.tolist() == [10 * i] * 3
+
+
+def test_seams_of_a_smooth_mesh_are_closed() -> None:
+    """A turned profile meets itself: both sides of its seam look the same way."""
+    shape = merging.merged([merging.Piece(Part(ball(0.1), Material()), np.eye(4), 0)])
+    assert shape is not None
+    outward = shape.at / np.linalg.norm(shape.at, axis=1, keepdims=True)
+    assert ((outward * shape.normals).sum(1) > 0.99).all()
+
+
+def test_a_wrong_llvm_is_named_with_its_cure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "libLLVM.so"
+    wrong.write_bytes(b"no library")
+    monkeypatch.setenv("DRJIT_LIBLLVM_PATH", str(wrong))
+    with pytest.raises(UsageError, match="unset it"):
+        variant.find_llvm()
+
+
+def test_without_llvm_it_says_why_it_is_slow_and_still_draws(tmp_path: Path) -> None:
+    code = (
+        "import warnings; warnings.simplefilter('always')\n"
+        "import sysconfig; sysconfig.get_path = lambda *a, **k: '/nowhere'\n"
+        "import sys; sys.path.insert(0, 'tests/world/solid')\n"
+        "from test_stage import LIGHT, VIEW, block, striped, trace\n"
+        "seen = trace((block(-0.5, (200, 90, 40), 'a'), striped()), LIGHT, VIEW, 24, 32)\n"
+        "seen = trace((block(0.5, (200, 90, 40), 'a'), striped()), LIGHT, VIEW, 24, 32)\n"
+        "print(seen.light.mean() > 0, sorted(set(seen.owner.ravel().tolist())))"
+    )
+    env = {k: v for k, v in os.environ.items() if not k.startswith("DRJIT")}
+    root = Path(__file__).parents[3]
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root,
+        env={**env, "PYTHONPATH": str(root), "XDG_CACHE_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert ran.stdout.strip() == "True [-1, 0, 1]", ran.stderr[-800:]
+    assert "karellen-llvm-core" in ran.stderr
