@@ -15,7 +15,7 @@ _WIDTH = 2048
 _CELL = 8
 """Sheets begin at multiples of this, so that gloss can be said on a coarser grid."""
 _EDGE = 2
-"""Pixels of its own colour around a sheet: what lies between two texels is never its neighbour's."""
+"""Pixels of its own colour around a sheet: between two texels there is never a neighbour's."""
 _MOST = 8_000_000
 """Pixels of all sheets together; beyond it the largest are made smaller."""
 _SCREEN = 128
@@ -52,7 +52,8 @@ def in_one_picture(pieces: Sequence[Piece]) -> tuple[list[Piece], Atlas]:
 
 
 def in_squares(pieces: Sequence[Piece]) -> tuple[list[Piece], NDArray[np.float32]]:
-    """Pieces that give light, as they lie on one picture of it: a square each, one below another."""
+    """Pieces that give light, as they lie on one picture of it: a square each, one below the
+    other."""
     squares: list[NDArray[np.float32]] = [np.zeros((_SCREEN, _SCREEN, 3), np.float32)]
     inside, n = 0.5 / _SCREEN, len(pieces) + 1
     laid: list[Piece] = []
@@ -99,7 +100,7 @@ def _shelved(rooms: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, int]], i
             x, y, shelf = 0, y + shelf, 0
         corners[i] = (x, y)
         x, shelf = x + w, max(shelf, h)
-    return corners, max(y + shelf, _CELL)
+    return corners, max(y + shelf, 4 * _CELL)  # a texture of one row ends the process
 
 
 def _laid(piece: Piece, place: Place) -> Piece:
@@ -125,9 +126,8 @@ def _fitting(sheets: list[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
         too_wide = [s.shape[1] + 2 * _EDGE > _WIDTH for s in sheets]
         if sum(areas) <= _MOST and not any(too_wide):
             return sheets
-        halve = [
-            w or (a == largest and sum(areas) > _MOST) for w, a in zip(too_wide, areas, strict=True)
-        ]
+        large = [a == largest and sum(areas) > _MOST for a in areas]
+        halve = [w or a for w, a in zip(too_wide, large, strict=True)]
         sheets = [_halved(s) if yes else s for s, yes in zip(sheets, halve, strict=True)]
 
 

@@ -49,6 +49,7 @@ class Stage:
         self.is_warm = False
         self._full: set[str] = set()
         self._owners: dict[str, NDArray[np.int16]] = {}
+        self._kept: dict[str, list[Array]] = {}
         shapes = list(self.scene.shapes())
         self._names = dict(zip(_indices(shapes), (s.id() for s in shapes), strict=True))
         self._settle()
@@ -101,10 +102,11 @@ class Stage:
         self._full.add(name) if shape else self._full.discard(name)
         shape = shape or speck(_BELOW)
         self._owners[name] = shape.owners
-        self._put[f"{name}.vertex_positions"] = shape.at.ravel()
-        self._put[f"{name}.vertex_normals"] = shape.normals.ravel()
-        self._put[f"{name}.vertex_texcoords"] = np.ascontiguousarray(shape.uv).ravel()
-        self._put[f"{name}.faces"] = shape.faces.ravel()
+        kept = self._kept[name] = [
+            _padded(a) for a in (shape.at, shape.normals, shape.uv, shape.faces)
+        ]
+        for what, numbers in zip(_NUMBERS, kept, strict=True):
+            self._put[f"{name}.{what}"] = numbers
 
     def _cover(self, name: str, sheet: NDArray[np.uint8]) -> None:
         mi = mitsuba()
@@ -162,6 +164,17 @@ def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> tuple[int, int]:
 _DARK = Lamp((0.0, 0.0, -50.0), (0.0, 0.0, -51.0), 1e-3, 1e-3, (255.0, 255.0, 255.0), 0.0)
 
 
+_NUMBERS = ("vertex_positions", "vertex_normals", "vertex_texcoords", "faces")
+
+
+def _padded(numbers: Array) -> Array:
+    """The same numbers with room behind them: Embree reads a little beyond the last, and Dr.Jit
+    copies nothing."""
+    room = np.zeros(numbers.size + 16, numbers.dtype)
+    room[: numbers.size] = numbers.ravel()
+    return room[: numbers.size]
+
+
 def _tensor(values: Array) -> Any:
     return mitsuba().TensorXf(np.ascontiguousarray(values, np.float32))
 
@@ -193,10 +206,10 @@ def _empty_mesh(name: str) -> Any:
     shape = speck(_BELOW)
     out = mi.Mesh(name, 3, 1, has_vertex_normals=True, has_vertex_texcoords=True, props=props)
     values = mi.traverse(out)
-    values["vertex_positions"] = shape.at.ravel()
-    values["vertex_normals"] = shape.normals.ravel()
-    values["vertex_texcoords"] = shape.uv.ravel()
-    values["faces"] = shape.faces.ravel()
+    for what, numbers in zip(
+        _NUMBERS, (shape.at, shape.normals, shape.uv, shape.faces), strict=True
+    ):
+        values[what] = _padded(numbers)
     values.update()
     return out
 

@@ -24,6 +24,10 @@ _GUIDES = 12
 """Looks a pixel at what a surface is: cheap, for no light is followed."""
 
 
+_SPARK = 40.0
+"""Light as a multiple of the picture's mean from which on it is a spark."""
+
+
 class Seen(NamedTuple):
     """What each pixel shows."""
 
@@ -64,7 +68,7 @@ def trace(
         guides = _rendered(stage, "guides", spp=_GUIDES, **how)[..., -6:]
         seen = _seen(stage, eye, seed)
     albedo = np.clip(guides[..., :3], 0, 1)
-    return Traced(_denoised(raw, albedo, guides[..., 3:]), *seen)
+    return Traced(_denoised(_clipped(raw), albedo, guides[..., 3:]), *seen)
 
 
 def glance(placed: Sequence[Placed], light: Light, view: View, width: int, height: int) -> Seen:
@@ -121,6 +125,15 @@ def _integrator(what: str) -> Any:
 def _rendered(stage: Stage, what: str, **how: Any) -> NDArray[np.float32]:
     image = mitsuba().render(stage.scene, integrator=_integrator(what), **how)
     return np.nan_to_num(np.array(image), posinf=0, neginf=0)
+
+
+def _clipped(light: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Light without sparks: a path that hits the sun by chance, and the sun itself, are white
+    anyway, and more than a denoiser can hold."""
+    light = np.maximum(light, 0)
+    luma = light.mean(-1)
+    most = _SPARK * float(np.exp(np.log(luma + 1e-4).mean()))
+    return light * np.minimum(most / np.maximum(luma, 1e-9), 1)[..., None]
 
 
 def _seen(stage: Stage, eye: Any, seed: int) -> Seen:
