@@ -77,6 +77,24 @@ def merged(pieces: Sequence[Piece]) -> Shape | None:
     )
 
 
+def filled(shape: Shape | None, at: Array, to: int) -> Shape:
+    """A shape made up to a multiple of `to` triangles by specks: a sampler of light keeps the
+    number of triangles that it began with."""
+    count = 0 if shape is None else len(shape.faces)
+    more = speck(at)
+    repeats = max(-(-count // to), 1) * to - count
+    fill = more._replace(
+        faces=np.repeat(more.faces, repeats, 0), owners=np.repeat(more.owners, repeats)
+    )
+    if shape is None:
+        return fill
+    return Shape(
+        *(np.concatenate([a, b]) for a, b in zip(shape[:3], fill[:3], strict=True)),
+        np.concatenate([shape.faces, fill.faces + np.uint32(len(shape.at))]),
+        np.concatenate([shape.owners, fill.owners]),
+    )
+
+
 def speck(at: Array) -> Shape:
     """A triangle that nobody sees, for a shape that a scene has no use for."""
     corners = at + np.array([(0, 0, 0), (1e-3, 0, 0), (0, 1e-3, 0)])

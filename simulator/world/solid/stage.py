@@ -1,7 +1,8 @@
 """The one scene of Mitsuba's that is ever loaded: things come onto it and leave it.
 
 A kernel is compiled again, which takes seconds, for another number of shapes, materials or lamps,
-and even for the same ones loaded once more. So there are always as many, most of them unseen: all
+and even for the same ones loaded once more. So there are always as many, most of them unseen, and
+a handful of kernels does for all scenes (which of them, what was shown before decides): all
 that has a colour or a sheet is one mesh with one picture on it, all glass is one, all that glows is
 one, and each sheet that repeats, as a floor's does, has a mesh of its own.
 """
@@ -11,21 +12,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.world.solid.forms import Array, Lamp, Light
-from simulator.world.solid.merging import Shape, Sorts, merged, speck
+from simulator.world.solid.merging import Shape, Sorts, filled, merged, speck
 from simulator.world.solid.sheets import in_one_picture, in_squares, linear
 from simulator.world.solid.variant import mitsuba
 
 SKIES = Path(__file__).parents[3] / "assets" / "light"
 """Environment maps of Poly Haven (CC0)."""
 
+_SHEETS = 24
+"""Sheets that repeat: a stage has a multiple of so many."""
 _LAMPS = 6
-"""Lamps there are at least."""
+"""Likewise lamps."""
+_GLOW = 8192
+"""Likewise triangles that give light."""
 _BELOW: Array = np.array((0.0, 0.0, -50.0))
 """Where what is not needed lies."""
 _HARDLY = 1e-3
@@ -35,11 +40,12 @@ _HARDLY = 1e-3
 class Stage:
     """Shapes that are always there, and change what they are."""
 
-    def __init__(self, sheets: int, lamps: int) -> None:
+    def __init__(self, room: Room) -> None:
         mi = mitsuba()
+        sheets, lamps, self._glowing = room
         self._meshes = ["plain", "glass", "glow", *(f"sheet_{i}" for i in range(sheets))]
         what: dict[str, Any] = {"type": "scene", "sky": _sky("studio")}
-        what |= {name: _empty_mesh(name) for name in self._meshes}
+        what |= {name: _empty_mesh(name, self._glowing) for name in self._meshes}
         what |= {f"lamp_{i}": _empty_lamp() for i in range(lamps)}
         # parallel=False: the order of loading is part of the kernel.
         # optimize=False: else shapes of one material become one.
@@ -60,7 +66,7 @@ class Stage:
         glow, squares = in_squares(sorts.glow)
         self._place("plain", merged(plain))
         self._place("glass", merged(sorts.glass))
-        self._place("glow", merged(glow))
+        self._place("glow", filled(merged(glow), _BELOW, self._glowing))
         for i, name in enumerate(self._meshes[3:]):
             pieces = sorts.repeated[i] if i < len(sorts.repeated) else []
             self._place(name, merged(pieces))
@@ -150,15 +156,28 @@ class _Values:
         self._values.update()
 
 
+class Room(NamedTuple):
+    """What a stage has room for."""
+
+    sheets: int
+    lamps: int
+    glowing: int
+    """Triangles."""
+
+
 @lru_cache(maxsize=1)
-def stage_for(sheets: int, lamps: int) -> Stage:
+def stage_for(room: Room) -> Stage:
     """A stage with room; the usual one is loaded once for all scenes."""
-    return Stage(sheets, lamps)
+    return Stage(room)
 
 
-def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> tuple[int, int]:
-    """Sheets and lamps of the smallest stage with room: there are few stages."""
-    return max(-(-len(sorts.repeated) // 24), 1) * 24, max(-(-len(lamps) // _LAMPS), 1) * _LAMPS
+def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> Room:
+    """Of the smallest stage that does: there are few stages."""
+    glowing = sum(len(piece.part.mesh.faces) for piece in sorts.glow)
+    return Room(
+        *(max(-(-n // step), 1) * step
+          for n, step in ((len(sorts.repeated), _SHEETS), (len(lamps), _LAMPS), (glowing, _GLOW)))
+    )  # fmt: skip
 
 
 _DARK = Lamp((0.0, 0.0, -50.0), (0.0, 0.0, -51.0), 1e-3, 1e-3, (255.0, 255.0, 255.0), 0.0)
@@ -192,7 +211,7 @@ def _opaque(value: Any) -> Any:
     return value
 
 
-def _empty_mesh(name: str) -> Any:
+def _empty_mesh(name: str, glowing: int) -> Any:
     mi = mitsuba()
     props = mi.Properties()
     if name == "glow":
@@ -203,8 +222,15 @@ def _empty_mesh(name: str) -> Any:
     else:
         gloss = [_raw(1, "nearest") if name == "plain" else 0.5 for _ in range(3)]
         props["surface"] = _surface(*gloss)
-    shape = speck(_BELOW)
-    out = mi.Mesh(name, 3, 1, has_vertex_normals=True, has_vertex_texcoords=True, props=props)
+    shape = filled(None, _BELOW, glowing if name == "glow" else 1)
+    out = mi.Mesh(
+        name,
+        len(shape.at),
+        len(shape.faces),
+        has_vertex_normals=True,
+        has_vertex_texcoords=True,
+        props=props,
+    )
     values = mi.traverse(out)
     for what, numbers in zip(
         _NUMBERS, (shape.at, shape.normals, shape.uv, shape.faces), strict=True
@@ -281,7 +307,7 @@ def _indices(shapes: Sequence[Any]) -> list[int]:
     """The index that the guides give a shape: its place in Dr.Jit's registry."""
     mi = mitsuba()
     if mi.variant().startswith("scalar"):
-        return list(range(len(shapes)))
+        return list(range(1, len(shapes) + 1))
     import drjit as dr
 
     return [int(dr.reinterpret_array(mi.UInt32, mi.ShapePtr(s))[0]) for s in shapes]

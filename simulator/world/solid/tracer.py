@@ -20,10 +20,12 @@ from simulator.world.solid.merging import sort
 from simulator.world.solid.stage import Stage, room_for, stage_for
 from simulator.world.solid.variant import mitsuba
 
-_GUIDES = 12
+_GUIDES = 8
 """Looks a pixel at what a surface is: cheap, for no light is followed."""
 
 
+_BLURS = 0.004
+"""Radius of a lens, in metres, from which on a surface has to be looked at more often."""
 _SPARK = 40.0
 """Light as a multiple of the picture's mean from which on it is a spark."""
 
@@ -65,7 +67,8 @@ def trace(
         eye = mi.load_dict(_camera(view, width, height))
         how = {"sensor": eye, "seed": seed}
         raw = _rendered(stage, "light", spp=paths, **how)[..., :3]
-        guides = _rendered(stage, "guides", spp=_GUIDES, **how)[..., -6:]
+        looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
+        guides = _rendered(stage, "guides", spp=looks, **how)[..., -6:]
         seen = _seen(stage, eye, seed)
     albedo = np.clip(guides[..., :3], 0, 1)
     return Traced(_denoised(_clipped(raw), albedo, guides[..., 3:]), *seen)
@@ -99,7 +102,7 @@ def _staged(placed: Sequence[Placed], light: Light) -> Stage:
         return _shown[2]
     _shown = None
     sorts = sort(placed)
-    stage = stage_for(*room_for(sorts, light.lamps))
+    stage = stage_for(room_for(sorts, light.lamps))
     if not stage.is_warm:  # the first picture of a process differed in a pixel from the same later
         stage.show(sorts, light)
         eye = mitsuba().load_dict(_camera(View((0, 0, 1), (0, 1, 1)), 8, 8))
@@ -115,7 +118,7 @@ def _staged(placed: Sequence[Placed], light: Light) -> Stage:
 def _integrator(what: str) -> Any:
     return mitsuba().load_dict(
         {
-            "light": {"type": "path", "max_depth": 5, "rr_depth": 3},
+            "light": {"type": "path", "max_depth": 4, "rr_depth": 2},
             "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
             "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth"},
         }[what]

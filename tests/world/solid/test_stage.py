@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -79,37 +80,41 @@ def test_colours_on_the_common_picture_do_not_mix() -> None:
 
 def test_what_glows_lights_what_is_beside_it_and_has_its_colour() -> None:
     lamp = block(0.5, (255, 40, 40), "lamp", glow=6.0)
+    wall = block(-0.5, (200, 200, 200), "wall")
+    wall = wall._replace(pose=moved(-0.4, 0.9))  # so that the lamp's side shines on its front
     dark = Light("studio", strength=0.02)
-    alone = trace((block(-0.5, (200, 200, 200), "wall"),), dark, VIEW, 48, 48, paths=16).light
-    lit = trace((block(-0.5, (200, 200, 200), "wall"), lamp), dark, VIEW, 48, 48, paths=16)
+    alone = trace((wall,), dark, VIEW, 48, 48, paths=16).light
+    lit = trace((wall, lamp), dark, VIEW, 48, 48, paths=16)
     assert lit.light[lit.owner == 0].mean() > 2 * alone[lit.owner == 0].mean()
     red = lit.light[lit.owner == 1].mean(0)
     assert red[0] > 5 * red[2]
 
 
-def test_another_scene_compiles_no_other_kernel() -> None:
+def crowd(count: int, shade: float, light: Light, **of: float) -> tuple[Sequence[Placed], Light]:
+    """Some blocks of as many colours, some cards, some glass, and now and then a lamp."""
+    blocks = [block(0.1 * i, (9.0 * i, shade, 90), str(i), **of) for i in range(count)]
+    glass = Placed(Thing((Part(ball(0.2), Material(glass=True)),)), moved(), "glass")
+    return (*blocks, *[striped() for _ in range(count // 2)], *[glass] * (count % 2)), light
+
+
+def test_more_things_and_materials_compile_no_other_kernel() -> None:
     """Seconds of every picture, when each scene was loaded anew."""
-    mitsuba()
     if not mitsuba().variant().startswith("llvm"):
         pytest.skip("only compiled variants have kernels")
     import drjit as dr
 
-    first = (block(0, (90, 90, 90), "a"), striped())
-    for placed in (first, (*first, block(1, (255, 240, 200), "lamp", glow=2.0))):
-        trace(placed, LIGHT, VIEW, 32, 32)
-    others = (
-        (tuple(block(0.1 * i, (9 * i, 90, 90), str(i)) for i in range(17)), LIGHT),
-        ((striped(), Placed(Thing((Part(ball(0.2), Material(glass=True)),)), moved(), "g")), LIGHT),
-        ((block(0, (90, 90, 90), "a"),), LIGHT._replace(sky="park", lamps=LIGHT.lamps * 3)),
-        ((block(0, (9, 9, 255), "lamp", glow=2.0),), LIGHT._replace(lamps=())),
-    )
+    def shown(counts: Sequence[int], shade: float) -> None:
+        for count in counts:
+            for lamps in (LIGHT.lamps, LIGHT.lamps * 3):
+                trace(*crowd(count, shade, LIGHT._replace(lamps=lamps)), VIEW, 32, 32)
+
+    shown((1, 2), 90)
     with dr.scoped_set_flag(dr.JitFlag.KernelHistory, True):
         dr.kernel_history_clear()
-        for placed, light in others:
-            trace(placed, light, VIEW, 32, 32)
+        shown((3, 8, 17), 40)
         compiled = [k for k in dr.kernel_history() if not k.get("cache_hit", True)]
-    large = [k for k in compiled if k["operation_count"] > 500]
-    assert not large, [k["hash"] for k in large]
+    large = [k["hash"] for k in compiled if k["operation_count"] > 2000]
+    assert not large
 
 
 _HASHED = """
@@ -183,5 +188,5 @@ def test_without_llvm_it_says_why_it_is_slow_and_still_draws(tmp_path: Path) -> 
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root,
         env={**env, "PYTHONPATH": str(root), "XDG_CACHE_HOME": str(tmp_path)},
     )  # fmt: skip
-    assert ran.stdout.strip() == "True [-1, 0, 1]", ran.stderr[-800:]
+    assert ran.stdout.strip().endswith("True [-1, 0, 1]"), ran.stderr[-800:]
     assert "karellen-llvm-core" in ran.stderr
