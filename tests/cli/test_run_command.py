@@ -441,6 +441,19 @@ def test_doctor() -> None:
     found = json.loads(mmrag("doctor", "--json").stdout)
     assert found["ok"]
     assert found["device"]
+    assert re.search(r"Mitsuba \d.*LLVM", found["renderer"])
+
+
+def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    from simulator.cli.doctoring import examine
+
+    monkeypatch.setattr("simulator.world.solid.variant.find_llvm", lambda: None)
+    found = examine()
+    assert "slow" in found["renderer"]
+    assert any("karellen-llvm-core" in hint for hint in found["hints"])
+    monkeypatch.undo()
+    monkeypatch.setenv("DRJIT_LIBLLVM_PATH", "/nowhere/libLLVM.so")
+    assert any("/nowhere/libLLVM.so" in hint for hint in examine()["hints"])
 
 
 def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:

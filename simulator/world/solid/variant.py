@@ -18,6 +18,14 @@ _CACHED = 64 << 20
 """Bytes of compiled kernels that are kept."""
 
 
+NO_LLVM = (
+    "no LLVM was found, so pictures take about twenty times as long: `pip install "
+    "karellen-llvm-core` (Linux on x86-64), or let DRJIT_LIBLLVM_PATH name a libLLVM of version "
+    f"{_OLDEST} or newer."
+)
+"""Why it is slow, and the cure."""
+
+
 class SlowRendererWarning(UserWarning):
     """Pictures will be right, and take twenty times as long."""
 
@@ -36,9 +44,7 @@ def mitsuba() -> Any:
         ) from error
     if llvm is None:
         warnings.warn(
-            "no LLVM was found, so pictures take about twenty times as long: `pip install "
-            "karellen-llvm-core` (Linux on x86-64), or let DRJIT_LIBLLVM_PATH name a libLLVM of "
-            "version 19 or newer.",
+            NO_LLVM,
             SlowRendererWarning,
             stacklevel=2,
         )
