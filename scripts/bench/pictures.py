@@ -47,8 +47,10 @@ def main() -> None:
         if given.ocr and scene.main.kind in LABELLED:
             read[scene.legible].append(is_read(shown.image, scene.main.label or ""))
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(f"{len(spent)} pictures: median {np.median(spent):.2f} s of processor time, "
-          f"95th percentile {np.percentile(spent, 95):.2f} s, {usage.ru_maxrss / 1024:.0f} MB")  # fmt: skip
+    print(
+        f"{len(spent)} pictures: median {np.median(spent):.2f} s of processor time, 95th "
+        f"percentile {np.percentile(spent, 95):.2f} s, {usage.ru_maxrss / 1024:.0f} MB"
+    )
     for legible, found in read.items():
         if found:
             print(f"{'meant' if legible else 'not meant'} to be read: {sum(found)} of {len(found)}")

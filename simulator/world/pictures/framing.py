@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def usual_share(size: float) -> float:
 def eye_at(path: Sequence[Array], target: Array, distance: float) -> Array:
     """The point of a path, walked from far to near, from which the target is so far away."""
     points = [np.asarray(p, float) for p in path]
-    for start, end in zip(points, points[1:], strict=False):
+    for start, end in pairwise(points):
         if np.linalg.norm(end - target) > distance:
             continue
         low, high = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Catalogue pictures: a thing on a sweep of paper under soft light, or out of doors if it is big."""
+"""Catalogue pictures: a thing on a sweep of paper under soft light; a big one out of doors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def studio(scene: Scene) -> Staged:
     outdoors = size > _BIG and kind.stands == "ground"
     view = _view(scene, placed, draw, pitch, size, yaw if kind.stands in ("wall", "flat") else 0.0)
     placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground"))
-    around, light = (_outdoors if outdoors else _indoors)(draw, size, kind.stands)
+    around, light = _outdoors(draw, size) if outdoors else _indoors(draw, size, kind.stands)
     return Staged((*placed, *around), len(things), light, view)
 
 
@@ -127,7 +127,7 @@ def _indoors(draw: Draws, size: float, stands: str) -> tuple[tuple[Placed, ...],
     return (Placed(room, np.eye(4), "room"),), light
 
 
-def _outdoors(draw: Draws, size: float, stands: str) -> tuple[tuple[Placed, ...], Light]:
+def _outdoors(draw: Draws, size: float) -> tuple[tuple[Placed, ...], Light]:
     """Open ground under the sky."""
     ground = draw.pick("ground", (asphalt, grass, slabs))
     colours = {
@@ -138,8 +138,9 @@ def _outdoors(draw: Draws, size: float, stands: str) -> tuple[tuple[Placed, ...]
     wide = 30 * max(size, 2.0)
     floor = laid(box(wide, wide, 0.02), ground(colours[ground], draw.count("ground-seed", 0, 2)))
     sky = draw.pick("sky", ("park", "sky", "esplanade", "city", "sunrise", "venice"))
+    x, y, z = draw("sun-x", -60, 60), draw("sun-y", 20, 60), draw("sun-z", 50, 90)
     sun = Lamp(
-        (draw("sun-x", -60, 60) * size, -draw("sun-y", 20, 60) * size, draw("sun-z", 50, 90) * size),
+        (x * size, -y * size, z * size),
         (0.0, 0.0, 0.0), 6 * size, 6 * size, (255.0, 244.0, 226.0), draw("sun", 90, 260),
     )  # fmt: skip
     light = Light(sky, 1.0, draw("sky-turn", 0, 360), (sun,) if draw.chance("sunny", 0.6) else ())
