@@ -86,7 +86,7 @@ def _view(
     )
     a, b = math.radians(pitch), math.radians(aside * 0.5)
     away = np.array([math.sin(b) * math.cos(a), -math.cos(b) * math.cos(a), math.sin(a)])
-    for _ in range(20):
+    while True:  # ends: far enough away all things are small
         eye = middle + away * distance
         eye[2] = max(eye[2], 0.05 * size)
         view = View(
@@ -96,7 +96,6 @@ def _view(
         if found := framed(view, placed, scene.width, scene.height, (0.5, 0.52)):
             return found
         distance *= 1.08
-    return view
 
 
 def _indoors(draw: Draws, size: float, stands: str) -> tuple[tuple[Placed, ...], Light]:

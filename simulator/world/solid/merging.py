@@ -89,7 +89,9 @@ def filled(shape: Shape | None, at: Array, to: int) -> Shape:
     if shape is None:
         return fill
     return Shape(
-        *(np.concatenate([a, b]) for a, b in zip(shape[:3], fill[:3], strict=True)),
+        np.concatenate([shape.at, fill.at]),
+        np.concatenate([shape.normals, fill.normals]),
+        np.concatenate([shape.uv, fill.uv]),
         np.concatenate([shape.faces, fill.faces + np.uint32(len(shape.at))]),
         np.concatenate([shape.owners, fill.owners]),
     )

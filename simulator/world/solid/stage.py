@@ -310,4 +310,5 @@ def _indices(shapes: Sequence[Any]) -> list[int]:
         return list(range(1, len(shapes) + 1))
     import drjit as dr
 
-    return [int(dr.reinterpret_array(mi.UInt32, mi.ShapePtr(s))[0]) for s in shapes]
+    found: list[Any] = [dr.reinterpret_array(mi.UInt32, mi.ShapePtr(s)) for s in shapes]
+    return [int(index[0]) for index in found]

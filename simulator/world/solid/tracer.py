@@ -71,7 +71,8 @@ def trace(
         guides = _rendered(stage, "guides", spp=looks, **how)[..., -6:]
         seen = _seen(stage, eye, seed)
     albedo = np.clip(guides[..., :3], 0, 1)
-    return Traced(_denoised(_clipped(raw), albedo, guides[..., 3:]), *seen)
+    sharp = view.aperture < _BLURS
+    return Traced(_denoised(_clipped(raw), albedo, guides[..., 3:], sharp), *seen)
 
 
 def glance(placed: Sequence[Placed], light: Light, view: View, width: int, height: int) -> Seen:
@@ -173,7 +174,7 @@ def _camera(view: View, width: int, height: int) -> dict[str, Any]:
     }
 
 
-def _denoised(light: Array, albedo: Array, normal: Array) -> NDArray[np.float32]:
+def _denoised(light: Array, albedo: Array, normal: Array, sharp: bool) -> NDArray[np.float32]:
     from pyoidn.denoise import denoise  # type: ignore[import-untyped]
 
     return np.asarray(
@@ -182,7 +183,7 @@ def _denoised(light: Array, albedo: Array, normal: Array) -> NDArray[np.float32]
             albedo=np.ascontiguousarray(albedo, np.float32),
             normal=np.ascontiguousarray(normal, np.float32),
             hdr=True,
-            clean_aux=True,
+            clean_aux=sharp,
             quality="fast",
         ),
         np.float32,

@@ -188,7 +188,7 @@ def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str
         pose = staged.placed[0].pose
         ways.add(round(math.degrees(math.atan2(pose[1, 0], pose[0, 0])) / 5))
     assert len(ways) > 2 or kind == "poster"
-    shown = compose(scene)
+    shown = compose(small(kind, is_ego=False, width=96, height=96))
     assert shown.visible[0] > 0.9
 
 

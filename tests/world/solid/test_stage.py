@@ -22,8 +22,11 @@ VIEW = View((0.0, -2.0, 0.5), (0.0, 0.0, 0.5), angle=60.0, aperture=1e-5)
 LIGHT = Light("studio", lamps=(Lamp((0, -2, 3), (0, 0, 0), 1, 1, (255, 255, 255), 5),))
 
 
-def block(x: float, colour: tuple[float, float, float], name: str, **of: float) -> Placed:
-    return Placed(Thing((Part(box(0.4, 0.4, 1.0), Material(colour, **of)),)), moved(x), name)
+def block(
+    x: float, colour: tuple[float, float, float], name: str, *, rough: float = 0.5, glow: float = 0
+) -> Placed:
+    material = Material(colour, rough=rough, glow=glow)
+    return Placed(Thing((Part(box(0.4, 0.4, 1.0), material),)), moved(x), name)
 
 
 def striped() -> Placed:
@@ -90,9 +93,9 @@ def test_what_glows_lights_what_is_beside_it_and_has_its_colour() -> None:
     assert red[0] > 5 * red[2]
 
 
-def crowd(count: int, shade: float, light: Light, **of: float) -> tuple[Sequence[Placed], Light]:
+def crowd(count: int, shade: float, light: Light) -> tuple[Sequence[Placed], Light]:
     """Some blocks of as many colours, some cards, some glass, and now and then a lamp."""
-    blocks = [block(0.1 * i, (9.0 * i, shade, 90), str(i), **of) for i in range(count)]
+    blocks = [block(0.1 * i, (9.0 * i, shade, 90), str(i)) for i in range(count)]
     glass = Placed(Thing((Part(ball(0.2), Material(glass=True)),)), moved(), "glass")
     return (*blocks, *[striped() for _ in range(count // 2)], *[glass] * (count % 2)), light
 
