@@ -15,6 +15,7 @@ from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, ski
 from simulator.world.solid.motifs import illustrate, pattern
 from simulator.world.solid.prints import Box, Sheet, prints_on
 from simulator.world.solid.typesetting import BOLD, Face
+from simulator.world.things.caps import STEEL
 from simulator.world.things.packaging import Design, design
 
 _HEAVY = (
@@ -193,10 +194,12 @@ def poster(look: Look, traits: Traits) -> Thing:
         stuff = f.pick(
             "frame",
             (
-                Material((32, 32, 34), rough=0.4), Material((226, 222, 214), rough=0.5),
-                Material((168, 118, 70), rough=0.5), Material((190, 190, 194), rough=0.3, metal=1.0),
+                Material((32, 32, 34), rough=0.4),
+                Material((226, 222, 214), rough=0.5),
+                Material((168, 118, 70), rough=0.5),
+                STEEL,
             ),
-        )  # fmt: skip
+        )
         parts.append(Part(_frame(wide, tall, bar, 0.02), stuff))
         plain = shifted(box(wide, 0.004, tall), y=-0.002)
         parts.append(Part(plain, Material((120, 100, 80), rough=0.9)))
