@@ -54,7 +54,7 @@ def kettle(look: Look, traits: Traits) -> Thing:
         Part(knob, Material(pal.accent, rough=0.35) if v.chance("knob") else trim),
         Part(_gooseneck(r, tall) if f.chance("goose", 0.35) else _beak(f, wall, tall), body),
     ]
-    if f.chance("band"):
+    if f.chance("band", 0.7):
         row = f("band-at", 0.06, 0.3) + np.linspace(0, f("band-w", 0.02, 0.07), 4)
         strip = np.stack([np.interp(row, t, radius) + 0.0006, 0.016 + row * tall], 1)
         parts.append(Part(lathe(strip), Material(pal.accent, rough=0.4)))

@@ -16,7 +16,7 @@ from simulator.world.solid.meshes import box, joined, shifted, skin
 from simulator.world.solid.motifs import illustrate, pattern
 from simulator.world.solid.prints import Sheet, prints_on
 from simulator.world.solid.typesetting import BOLD, SANS, SERIF
-from simulator.world.things.packaging import Design, back, design
+from simulator.world.things.packaging import Design, back, design, flavour
 
 PAPER: Colour = (232, 226, 210)
 
@@ -48,6 +48,7 @@ def book(look: Look, traits: Traits) -> Thing:
     front, rear = (Sheet(wide, tall, made.paper, side=s) for s in (900, 320))
     front.rgb[...] = np.array(made.paper).round()
     f.pick("cover", _COVERS)(front, made)
+    flavour(front, made, 0.974)
     back(rear, made)
     if v.chance("worn", 0.35):
         _wear(front, v)

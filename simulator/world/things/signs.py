@@ -180,8 +180,8 @@ def _posts(f: Draws, wide: float, top: float, thick: float, wooden: bool) -> lis
 def flag(look: Look, traits: Traits) -> Thing:
     """A flag that flies from a pole."""
     f, v, made = traits.family, traits.variant, design(look, traits)
-    tall = traits.near("pole", 3.6, 5.2, 0.05)
-    high = traits.near("high", 0.8, 1.15, 0.05)
+    tall = traits.near("pole", 2.5, 3.4, 0.05)
+    high = traits.near("high", 0.75, 1.05, 0.05)
     long = high * f.pick("ratio", (1.4, 1.5, 1.6, 1.75))
     page = Sheet(long, high, made.paper, side=640)
     _charges(page, made)
@@ -234,7 +234,7 @@ def _charges(page: Sheet, d: Design) -> None:
     one, two, three = d.paper, d.field, mix(d.light, d.accent, 0.0 if f.chance("pale") else 1.0)
     way = f.pick(
         "division",
-        ("tiers", "pales", "cross", "canton", "chevron", "saltire", "disc", "bend", "border"),
+        ("tiers", "pales", "cross", "canton", "chevron", "disc", "bend", "border"),
     )
     n = f.count("bands", 2, 5)
     if way in ("tiers", "canton", "chevron"):
@@ -248,10 +248,6 @@ def _charges(page: Sheet, d: Design) -> None:
         for grow, colour in ((1.9, three), (1.0, two)):
             page.box((at - wide * grow / page.aspect, 0, at + wide * grow / page.aspect, 1), colour)
             page.box((0, 0.5 - wide * grow, 1, 0.5 + wide * grow), colour)
-    elif way == "saltire":
-        for a, b in (((0, 0), (1, 1)), ((0, 1), (1, 0))):
-            page.line([a, b], 0.24, three)
-            page.line([a, b], 0.13, two)
     elif way == "bend":
         page.fill([(0, 1), (1, 0), (1, 1)], two)
         page.line([(0, 1), (1, 0)], f("bend", 0.08, 0.2), three)
