@@ -203,10 +203,18 @@ class Sheet:
         bars[:, columns] = (22, 22, 24)
         code.greek((0.12, 0.87, 0.88, 0.97), 1, (40, 40, 42), draw)
 
+    def noise(self, texture: str, dx: float = 0.37, dy: float = 0.11) -> NDArray[np.float32]:
+        """A texture as large as the sheet, mean 0 and deviation 1, from a place in [0, 1)²."""
+        h, w = self.rgb.shape[:2]
+        return patch(texture, h, w, dx, dy)
+
+    def shade(self, light: Array) -> None:
+        """Make every pixel lighter or darker by a factor of its own."""
+        self.rgb[...] = np.clip(self.rgb * light[..., None], 0, 255).astype(np.uint8)
+
     def grain(self, strength: float, texture: str = "fine") -> None:
         """Unevenness of paper or paint."""
-        uneven = patch(texture, *self.rgb.shape[:2], 0.37, 0.11)[..., None]
-        self.rgb[...] = np.clip(self.rgb * (1 + strength * uneven), 0, 255).astype(np.uint8)
+        self.shade(1 + strength * self.noise(texture))
 
     def _pixels(self, box: Box) -> tuple[int, int, int, int]:
         h, w = self.rgb.shape[:2]

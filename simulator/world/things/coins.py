@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Colour, Traits, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing
 from simulator.world.solid.meshes import lathe, skin
@@ -126,7 +125,7 @@ def _struck(
         inside = np.hypot(x, y) < ring / 2
         page.rgb[inside] = np.array(alloy[1]).round()
         height = height + np.exp(-(((np.hypot(x, y) - ring / 2) * size / 3) ** 2)) * -0.5
-    worn = 0.05 * patch("cloud", size, size, v("wx"), v("wy")) + 0.03 * patch("fine", size, size)
+    worn = 0.05 * page.noise("cloud", v("wx"), v("wy")) + 0.03 * page.noise("fine")
     dirt = v("patina", 0.5, 0.75) * np.clip(soft * 1.5 - height * 0.9, 0, 0.8)
     light = 1 - dirt + 0.18 * height - 3.2 * slope + worn
-    page.rgb[...] = np.clip(page.rgb * np.clip(light, 0.22, 1.25)[..., None], 0, 250)
+    page.shade(np.clip(light, 0.22, 1.25))

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
 from simulator.world.pictures.shapes import star, superellipse
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing
@@ -45,9 +44,8 @@ def sign(look: Look, traits: Traits) -> Thing:
     page = Sheet(wide, tall, ground, side=960)
     _sign_face(page, made, ground, outline, wooden)
     if wooden:
-        grain = patch("wood", *page.rgb.shape[:2], f("gx"), v("gy"))
-        page.rgb[...] = np.clip(page.rgb * (1 + 0.09 * grain)[..., None], 0, 255)
-    weather = patch("cloud", *page.rgb.shape[:2], v("wx"), v("wy"))
+        page.shade(1 + 0.09 * page.noise("wood", f("gx"), v("gy")))
+    weather = page.noise("cloud", v("wx"), v("wy"))
     page.blend(np.clip(weather - 1.1, 0, 1) * v("weather", 0.05, 0.3), (150, 142, 120))
     thick = 0.035 if wooden else 0.004
     board = shifted(extrude(outline, thick, bevel=thick * 0.25), z=low)
@@ -185,8 +183,7 @@ def flag(look: Look, traits: Traits) -> Thing:
     long = high * f.pick("ratio", (1.4, 1.5, 1.6, 1.75))
     page = Sheet(long, high, made.paper, side=640)
     _charges(page, made)
-    weave = patch("cloth", *page.rgb.shape[:2], 0.2, 0.3)
-    page.rgb[...] = np.clip(page.rgb * (1 + 0.02 * weave)[..., None], 0, 255)
+    page.grain(0.02, "cloth")
     u, w = np.meshgrid(np.linspace(0, 1, 61), np.linspace(0, 1, 25), indexing="ij")
     waves, phase = v("waves", 7, 12), v("phase", 0, 6.3)
     slack = v("slack", 0.05, 0.3)
