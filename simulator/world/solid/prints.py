@@ -145,15 +145,24 @@ class Sheet:
         align: str = "centre",
         valign: str = "centre",
         note: bool = True,
+        edge: Colour | None = None,
     ) -> Box | None:
         """Set a text as large as fits into a box, and note it as one that can be read.
 
-        Returns where its ink is, in fractions: what stands below can follow it.
+        `edge` outlines the letters. Returns where the ink is, in fractions: what stands below
+        can follow it.
         """
         if not text or not text.strip():
             return None
         x0, y0, x1, y1 = self._pixels(box)
-        mask, cap = typeset(" ".join(text.split()), x1 - x0, y1 - y0, face, lines, align, valign)
+        room = round(0.04 * (y1 - y0)) if edge is not None else 0
+        size = (x1 - x0 - 2 * room, y1 - y0 - 2 * room)
+        mask, cap = typeset(" ".join(text.split()), *size, face, lines, align, valign)
+        mask = np.pad(mask, room)
+        if edge is not None:
+            wide = max(round(cap * 0.13), 1) * 2 + 1
+            dot = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (wide, wide))
+            self.blend(cv2.dilate(mask, dot).astype(np.float32) / 255, edge, box)
         self.blend(mask.astype(np.float32) / 255, ink, box)
         ys, xs = np.flatnonzero(mask.max(1) > 60), np.flatnonzero(mask.max(0) > 60)
         if not len(xs):

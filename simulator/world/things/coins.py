@@ -32,7 +32,7 @@ def coin(look: Look, traits: Traits) -> Thing:
     f, v = traits.family, traits.variant
     radius, thick = traits.near("radius", 0.0125, 0.017, 0.05), f("thick", 0.0019, 0.0028)
     outer, inner = f.pick("alloy", _ALLOYS)
-    face, rear = (Sheet(1, 1, outer, side=side) for side in (900, 512))
+    face, rear = (Sheet(1, 1, outer, side=side) for side in (760, 384))
     bimetal = f("bimetal", 0.74, 0.8) if outer != inner else 0.0
     _struck(face, traits, look, (outer, inner), bimetal)
     _struck(rear, traits, None, (outer, inner), bimetal)
@@ -117,14 +117,15 @@ def _struck(
                 relief.disc(x, y, 0.016, grey)
         page.texts += relief.texts
     height = cv2.GaussianBlur(relief.rgb[..., 0].astype(np.float32) / 255, (0, 0), size / 420)
-    soft = cv2.GaussianBlur(height, (0, 0), size / 70)
+    quarter = cv2.resize(height, (size // 4, size // 4), interpolation=cv2.INTER_AREA)
+    soft = cv2.resize(cv2.GaussianBlur(quarter, (0, 0), size / 280), (size, size))
     slope = np.gradient(height, axis=1) + np.gradient(height, axis=0)
-    y, x = np.mgrid[0:size, 0:size] / size - 0.5
+    line = np.linspace(-0.5, 0.5, size, dtype=np.float32)
+    far = np.hypot(line[:, None], line[None])
     page.rgb[...] = np.array(alloy[0]).round()
     if ring:
-        inside = np.hypot(x, y) < ring / 2
-        page.rgb[inside] = np.array(alloy[1]).round()
-        height = height + np.exp(-(((np.hypot(x, y) - ring / 2) * size / 3) ** 2)) * -0.5
+        page.rgb[far < ring / 2] = np.array(alloy[1]).round()
+        height = height - 0.5 * np.exp(-(((far - ring / 2) * size / 3) ** 2))
     worn = 0.05 * page.noise("cloud", v("wx"), v("wy")) + 0.03 * page.noise("fine")
     dirt = v("patina", 0.5, 0.75) * np.clip(soft * 1.5 - height * 0.9, 0, 0.8)
     light = 1 - dirt + 0.18 * height - 3.2 * slope + worn

@@ -69,12 +69,9 @@ def _game_title(page: Sheet, made: Design) -> None:
         page.line([(0, y0 + 0.02), (1, y0)], 0.006, made.accent)
         page.line([(0, y1), (1, y1 - 0.02)], 0.006, made.accent)
         box = (0.09, y0 + 0.05, 0.91, y1 - 0.04)
-    elif made.look.label:
-        for k in range(16):  # an edge all around, heavier below
-            dx, dy = 0.006 * math.cos(k * math.pi / 8), 0.006 * math.sin(k * math.pi / 8) + 0.003
-            moved = (box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy)
-            page.text(made.look.label, moved, scale(made.dark, 0.7), face, lines=3, note=False)
-    page.text(made.look.label, box, pale, face, lines=3)
+        page.text(made.look.label, box, pale, face, lines=3)
+    else:
+        page.text(made.look.label, box, pale, face, lines=3, edge=scale(made.dark, 0.7))
     if made.look.sublabel:
         page.box((0.58, 0.885, 0.97, 0.975), made.light, round_by=0.05)
         page.text(made.look.sublabel, (0.62, 0.9, 0.93, 0.96), made.dark, BOLD, lines=1)

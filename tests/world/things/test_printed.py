@@ -60,5 +60,5 @@ def test_a_coin_is_struck_so_that_letters_stand_out() -> None:
     page = thing.parts[0].material.sheet
     assert page is not None
     assert thing.parts[0].material.metal == 1
-    middle = page[330:600, 150:750].mean(2)
+    middle = page[280:500, 130:630].mean(2)
     assert np.percentile(middle, 95) - np.percentile(middle, 5) > 60
