@@ -62,7 +62,7 @@ def check_sound(thing: Thing, sizes: Bounds) -> None:
     size = high - low
     assert (size >= least).all(), size
     assert (size <= most).all(), size
-    assert abs(low[2]) < 0.005, low
+    assert -0.03 < low[2] < 0.003, low  # a frame or a strip of tape reaches below its sheet
 
 
 def check_prints(thing: Thing, texts: list[str]) -> None:

@@ -141,7 +141,8 @@ def _sprig(put: Put, d: Draws, c: Colours) -> None:
             )
     put(move(leaf(0.4, wide), *stem[-1]), c[0])
     for i in range(d.count("berries", 0, 4)):
-        put(ellipse(*(stem[5 + 3 * i] + (0.16 * (-1) ** i, 0.05)), 0.09, 0.09), c[3])
+        x, y = stem[5 + 3 * i]
+        put(ellipse(x + (-0.16 if i % 2 else 0.16), y + 0.05, 0.09, 0.09), c[3])
 
 
 def _tiles(put: Put, d: Draws, c: Colours) -> None:

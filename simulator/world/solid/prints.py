@@ -145,15 +145,24 @@ class Sheet:
         align: str = "centre",
         valign: str = "centre",
         note: bool = True,
+        edge: Colour | None = None,
     ) -> Box | None:
         """Set a text as large as fits into a box, and note it as one that can be read.
 
-        Returns where its ink is, in fractions: what stands below can follow it.
+        `edge` outlines the letters. Returns where the ink is, in fractions: what stands below
+        can follow it.
         """
         if not text or not text.strip():
             return None
         x0, y0, x1, y1 = self._pixels(box)
-        mask, cap = typeset(" ".join(text.split()), x1 - x0, y1 - y0, face, lines, align, valign)
+        room = round(0.04 * (y1 - y0)) if edge is not None else 0
+        size = (x1 - x0 - 2 * room, y1 - y0 - 2 * room)
+        mask, cap = typeset(" ".join(text.split()), *size, face, lines, align, valign)
+        mask = np.pad(mask, room)
+        if edge is not None:
+            wide = max(round(cap * 0.13), 1) * 2 + 1
+            dot = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (wide, wide))
+            self.blend(cv2.dilate(mask, dot).astype(np.float32) / 255, edge, box)
         self.blend(mask.astype(np.float32) / 255, ink, box)
         ys, xs = np.flatnonzero(mask.max(1) > 60), np.flatnonzero(mask.max(0) > 60)
         if not len(xs):
@@ -203,10 +212,18 @@ class Sheet:
         bars[:, columns] = (22, 22, 24)
         code.greek((0.12, 0.87, 0.88, 0.97), 1, (40, 40, 42), draw)
 
+    def noise(self, texture: str, dx: float = 0.37, dy: float = 0.11) -> NDArray[np.float32]:
+        """A texture as large as the sheet, mean 0 and deviation 1, from a place in [0, 1)²."""
+        h, w = self.rgb.shape[:2]
+        return patch(texture, h, w, dx, dy)
+
+    def shade(self, light: Array) -> None:
+        """Make every pixel lighter or darker by a factor of its own."""
+        self.rgb[...] = np.clip(self.rgb * light[..., None], 0, 255).astype(np.uint8)
+
     def grain(self, strength: float, texture: str = "fine") -> None:
         """Unevenness of paper or paint."""
-        uneven = patch(texture, *self.rgb.shape[:2], 0.37, 0.11)[..., None]
-        self.rgb[...] = np.clip(self.rgb * (1 + strength * uneven), 0, 255).astype(np.uint8)
+        self.shade(1 + strength * self.noise(texture))
 
     def _pixels(self, box: Box) -> tuple[int, int, int, int]:
         h, w = self.rgb.shape[:2]

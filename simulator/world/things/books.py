@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
 from simulator.world.pictures.shapes import superellipse
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing
@@ -16,7 +15,7 @@ from simulator.world.solid.meshes import box, joined, shifted, skin
 from simulator.world.solid.motifs import illustrate, pattern
 from simulator.world.solid.prints import Sheet, prints_on
 from simulator.world.solid.typesetting import BOLD, SANS, SERIF
-from simulator.world.things.packaging import Design, back, design
+from simulator.world.things.packaging import Design, back, design, flavour
 
 PAPER: Colour = (232, 226, 210)
 
@@ -48,6 +47,7 @@ def book(look: Look, traits: Traits) -> Thing:
     front, rear = (Sheet(wide, tall, made.paper, side=s) for s in (900, 320))
     front.rgb[...] = np.array(made.paper).round()
     f.pick("cover", _COVERS)(front, made)
+    flavour(front, made, 0.974)
     back(rear, made)
     if v.chance("worn", 0.35):
         _wear(front, v)
@@ -131,8 +131,7 @@ def _open_half(wide: float, tall: float, thick: float) -> tuple[Mesh, Mesh]:
 def _edges(f: Draws) -> Array:
     """The edges of leaves: fine lines, one under another."""
     page = Sheet(0.1, 0.1, PAPER, side=128)
-    lines = patch("brushed", 128, 128, f("edge-x"), f("edge-y"))
-    page.rgb[...] = np.clip(page.rgb * (1 + 0.13 * lines)[..., None], 0, 255)
+    page.shade(1 + 0.13 * page.noise("brushed", f("edge-x"), f("edge-y")))
     return page.rgb
 
 
@@ -160,7 +159,7 @@ def _wear(page: Sheet, v: Draws) -> None:
     h, w = page.rgb.shape[:2]
     y, x = np.mgrid[0:h, 0:w]
     edge = np.minimum(np.minimum(x, w - 1 - x), np.minimum(y, h - 1 - y)) / w
-    rub = 1 - edge / 0.012 + 0.3 * patch("cloud", h, w, v("wear"), 0.3)
+    rub = 1 - edge / 0.012 + 0.3 * page.noise("cloud", v("wear"), 0.3)
     page.blend(0.75 * np.clip(rub, 0, 1) * (edge < 0.03), (228, 222, 210))
     at = v("crease", 0.05, 0.09)
     page.blend(np.exp(-(((x / w) - at) ** 2) / 6e-6) * 0.5, (235, 230, 220))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Draws, mix
 from simulator.world.solid.forms import Array, Material, Mesh, Part
 from simulator.world.solid.meshes import box, joined, lathe, shifted, smooth_path, tube
@@ -119,5 +118,5 @@ def _wire(r: float, side: float) -> Mesh:
 def _cork() -> Array:
     page = Sheet(0.04, 0.04, (198, 158, 110), side=128)
     page.grain(0.08, "cloud")
-    page.blend(np.clip(patch("speckle", 128, 128) * 0.3, 0, 0.6), (120, 84, 52))
+    page.blend(np.clip(page.noise("speckle") * 0.3, 0, 0.6), (120, 84, 52))
     return page.rgb

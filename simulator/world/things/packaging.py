@@ -82,6 +82,15 @@ def front(page: Sheet, made: Design) -> None:
     """The side that faces the buyer."""
     page.rgb[...] = np.array(made.paper).round()
     made.draw.pick("layout", _LAYOUTS)(page, made)
+    flavour(page, made)
+
+
+def flavour(page: Sheet, made: Design, y: float = 0.0) -> None:
+    """The strip along an edge that tells one variety of a range from another."""
+    cells = made.variant.count("cells", 1, 5)
+    page.box((0, y, 1, y + 0.026), made.accent)
+    for k in range(1, cells):
+        page.box((k / cells - 0.012, y, k / cells + 0.012, y + 0.026), made.light)
 
 
 def back(page: Sheet, made: Design) -> None:

@@ -15,6 +15,7 @@ from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, ski
 from simulator.world.solid.motifs import illustrate, pattern
 from simulator.world.solid.prints import Box, Sheet, prints_on
 from simulator.world.solid.typesetting import BOLD, Face
+from simulator.world.things.caps import STEEL
 from simulator.world.things.packaging import Design, design
 
 _HEAVY = (
@@ -68,12 +69,9 @@ def _game_title(page: Sheet, made: Design) -> None:
         page.line([(0, y0 + 0.02), (1, y0)], 0.006, made.accent)
         page.line([(0, y1), (1, y1 - 0.02)], 0.006, made.accent)
         box = (0.09, y0 + 0.05, 0.91, y1 - 0.04)
-    elif made.look.label:
-        for k in range(16):  # an edge all around, heavier below
-            dx, dy = 0.006 * math.cos(k * math.pi / 8), 0.006 * math.sin(k * math.pi / 8) + 0.003
-            moved = (box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy)
-            page.text(made.look.label, moved, scale(made.dark, 0.7), face, lines=3, note=False)
-    page.text(made.look.label, box, pale, face, lines=3)
+        page.text(made.look.label, box, pale, face, lines=3)
+    else:
+        page.text(made.look.label, box, pale, face, lines=3, edge=scale(made.dark, 0.7))
     if made.look.sublabel:
         page.box((0.58, 0.885, 0.97, 0.975), made.light, round_by=0.05)
         page.text(made.look.sublabel, (0.62, 0.9, 0.93, 0.96), made.dark, BOLD, lines=1)
@@ -193,10 +191,12 @@ def poster(look: Look, traits: Traits) -> Thing:
         stuff = f.pick(
             "frame",
             (
-                Material((32, 32, 34), rough=0.4), Material((226, 222, 214), rough=0.5),
-                Material((168, 118, 70), rough=0.5), Material((190, 190, 194), rough=0.3, metal=1.0),
+                Material((32, 32, 34), rough=0.4),
+                Material((226, 222, 214), rough=0.5),
+                Material((168, 118, 70), rough=0.5),
+                STEEL,
             ),
-        )  # fmt: skip
+        )
         parts.append(Part(_frame(wide, tall, bar, 0.02), stuff))
         plain = shifted(box(wide, 0.004, tall), y=-0.002)
         parts.append(Part(plain, Material((120, 100, 80), rough=0.9)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from simulator.world.things.books import book, textbook_page
+from simulator.world.things.coins import coin
 from simulator.world.things.kind import Kind
 from simulator.world.things.papers import board_game, poster, ticket
-from simulator.world.things.signs import coin, flag, sign
+from simulator.world.things.signs import flag, sign
 
 KINDS: dict[str, Kind] = {
     "book": Kind(book, ("desk", "living room", "classroom"), "flat", held=True),

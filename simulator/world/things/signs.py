@@ -1,14 +1,12 @@
-"""What stands for something: signs on posts, flags on poles, coins."""
+"""What stands in the open: signs on posts, flags on poles."""
 
 from __future__ import annotations
 
 import math
 
-import cv2
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
 from simulator.world.pictures.shapes import star, superellipse
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing
@@ -33,11 +31,6 @@ _ROAD = (
     Face("cmss10.ttf", 1.0, False, 0.035),
     Face("DejaVuSerif-Bold.ttf", 0.84),
 )
-_ALLOYS: tuple[tuple[Colour, Colour], ...] = (
-    ((198, 156, 92), (186, 186, 190)), ((178, 120, 84), (178, 120, 84)),
-    ((188, 188, 192), (204, 166, 98)), ((206, 170, 100), (206, 170, 100)),
-    ((184, 186, 190), (184, 186, 190)),
-)  # fmt: skip
 
 
 def sign(look: Look, traits: Traits) -> Thing:
@@ -47,13 +40,12 @@ def sign(look: Look, traits: Traits) -> Thing:
     low = f("low", 0.75, 1.05)
     wooden = f.chance("wooden", 0.35)
     outline = _panel_outline(f, wide, tall)
-    ground = scale(oklch(0.42, 0.06, f("wood", 45, 75)), 1.0) if wooden else made.paper
+    ground = oklch(0.42, 0.06, f("wood", 45, 75)) if wooden else _enamel(f)
     page = Sheet(wide, tall, ground, side=960)
-    _sign_face(page, made, ground, wooden)
+    _sign_face(page, made, ground, outline, wooden)
     if wooden:
-        grain = patch("wood", *page.rgb.shape[:2], f("gx"), v("gy"))
-        page.rgb[...] = np.clip(page.rgb * (1 + 0.09 * grain)[..., None], 0, 255)
-    weather = patch("cloud", *page.rgb.shape[:2], v("wx"), v("wy"))
+        page.shade(1 + 0.09 * page.noise("wood", f("gx"), v("gy")))
+    weather = page.noise("cloud", v("wx"), v("wy"))
     page.blend(np.clip(weather - 1.1, 0, 1) * v("weather", 0.05, 0.3), (150, 142, 120))
     thick = 0.035 if wooden else 0.004
     board = shifted(extrude(outline, thick, bevel=thick * 0.25), z=low)
@@ -67,6 +59,14 @@ def sign(look: Look, traits: Traits) -> Thing:
     parts = [Part(face, finish._replace(sheet=page.rgb)), Part(board, back)]
     parts += _posts(f, wide, low + tall, thick, wooden)
     return Thing(tuple(parts), prints_on(face, page))
+
+
+def _enamel(f: Draws) -> Colour:
+    """The ground of a sign of metal: white, or one of the deep colours that authorities like."""
+    if f.chance("white", 0.3):
+        return oklch(0.95, 0.015, 95)
+    hue = f.pick("enamel", (148.0, 160.0, 250.0, 262.0, 48.0, 28.0, 95.0))
+    return oklch(0.84 if hue == 95.0 else f("deep", 0.36, 0.5), 0.13 if hue == 95.0 else 0.09, hue)
 
 
 def _panel_outline(f: Draws, wide: float, tall: float) -> Array:
@@ -106,15 +106,16 @@ def _front_of(outline: Array, y: float, z: float) -> Mesh:
     return Mesh(at.astype(np.float32), keep, whole.uv[:n])
 
 
-def _sign_face(page: Sheet, made: Design, ground: Colour, wooden: bool) -> None:
+def _sign_face(page: Sheet, made: Design, ground: Colour, outline: Array, wooden: bool) -> None:
     """Border, picture, name, and an arrow beside the distance."""
     f = made.draw
     ink = mix((244, 236, 214), made.accent, 0.12) if wooden else made.ink(ground)
     face = f.pick("sign-face", _ROAD)
     if not wooden:
-        shape = superellipse(0.5, 0.5, 12, 80)
-        page.fill(shape * (0.975, 0.955) + 0.5, ink)
-        page.fill(shape * (0.955, 0.92) + 0.5, ground)
+        low, size = outline.min(0), np.ptp(outline, axis=0)
+        shape = ((outline - low) / size - 0.5) * (1, -1)
+        page.fill(shape * (0.965, 0.935) + 0.5, ink)
+        page.fill(shape * (0.945, 0.9) + 0.5, ground)
     motif = made.motif(ground) if not wooden else (ink, ink, mix(ink, ground, 0.35), ink)
     if made.look.label is None:
         illustrate(page, f, motif, 0.5, 0.5, 0.34)
@@ -177,13 +178,12 @@ def _posts(f: Draws, wide: float, top: float, thick: float, wooden: bool) -> lis
 def flag(look: Look, traits: Traits) -> Thing:
     """A flag that flies from a pole."""
     f, v, made = traits.family, traits.variant, design(look, traits)
-    tall = traits.near("pole", 3.6, 5.2, 0.05)
-    high = traits.near("high", 0.8, 1.15, 0.05)
+    tall = traits.near("pole", 2.5, 3.4, 0.05)
+    high = traits.near("high", 0.75, 1.05, 0.05)
     long = high * f.pick("ratio", (1.4, 1.5, 1.6, 1.75))
     page = Sheet(long, high, made.paper, side=640)
     _charges(page, made)
-    weave = patch("cloth", *page.rgb.shape[:2], 0.2, 0.3)
-    page.rgb[...] = np.clip(page.rgb * (1 + 0.02 * weave)[..., None], 0, 255)
+    page.grain(0.02, "cloth")
     u, w = np.meshgrid(np.linspace(0, 1, 61), np.linspace(0, 1, 25), indexing="ij")
     waves, phase = v("waves", 7, 12), v("phase", 0, 6.3)
     slack = v("slack", 0.05, 0.3)
@@ -231,7 +231,7 @@ def _charges(page: Sheet, d: Design) -> None:
     one, two, three = d.paper, d.field, mix(d.light, d.accent, 0.0 if f.chance("pale") else 1.0)
     way = f.pick(
         "division",
-        ("tiers", "pales", "cross", "canton", "chevron", "saltire", "disc", "bend", "border"),
+        ("tiers", "pales", "cross", "canton", "chevron", "disc", "bend", "border"),
     )
     n = f.count("bands", 2, 5)
     if way in ("tiers", "canton", "chevron"):
@@ -245,10 +245,6 @@ def _charges(page: Sheet, d: Design) -> None:
         for grow, colour in ((1.9, three), (1.0, two)):
             page.box((at - wide * grow / page.aspect, 0, at + wide * grow / page.aspect, 1), colour)
             page.box((0, 0.5 - wide * grow, 1, 0.5 + wide * grow), colour)
-    elif way == "saltire":
-        for a, b in (((0, 0), (1, 1)), ((0, 1), (1, 0))):
-            page.line([a, b], 0.24, three)
-            page.line([a, b], 0.13, two)
     elif way == "bend":
         page.fill([(0, 1), (1, 0), (1, 1)], two)
         page.line([(0, 1), (1, 0)], f("bend", 0.08, 0.2), three)
@@ -272,126 +268,3 @@ def _charges(page: Sheet, d: Design) -> None:
             illustrate(page, f, colours, x, y, r)
     for k in range(d.variant.count("fringe", 0, 2)):
         page.box((0, 0.96 - 0.05 * k, 1, 0.985 - 0.05 * k), d.accent)
-
-
-def coin(look: Look, traits: Traits) -> Thing:
-    """A coin, its face up: name, year and a picture in relief within a rim."""
-    f, v = traits.family, traits.variant
-    radius, thick = traits.near("radius", 0.0125, 0.017, 0.05), f("thick", 0.0019, 0.0028)
-    outer, inner = f.pick("alloy", _ALLOYS)
-    face, rear = (
-        Sheet(radius * 2, radius * 2, outer, side=900),
-        Sheet(radius * 2, radius * 2, outer, side=512),
-    )
-    bimetal = f("bimetal", 0.6, 0.74) if outer != inner else 0.0
-    _struck(face, traits, look, (outer, inner), bimetal)
-    _struck(rear, traits, None, (outer, inner), bimetal)
-    sides = f.pick("sides", (0, 0, 0, 7, 9, 12))
-    body = _coin_body(radius, thick, sides)
-    up, down = (
-        _coin_face(radius * 0.985, thick if top else 0.0, sides, top) for top in (True, False)
-    )
-    metal = Material(rough=v("rough", 0.24, 0.4), metal=1.0)
-    parts = (
-        Part(up, metal._replace(sheet=face.rgb)),
-        Part(down, metal._replace(sheet=rear.rgb)),
-        Part(body, metal._replace(colour=scale(outer, 0.92))),
-    )
-    return Thing(parts, prints_on(up, face))
-
-
-def _coin_body(radius: float, thick: float, sides: int) -> Mesh:
-    """The edge, milled unless it has corners, and the raised rim."""
-    e = 0.0003
-    profile = [
-        (radius * 0.9, 0.0002), (radius * 0.985, 0), (radius - e / 3, e), (radius, 2 * e),
-        (radius, thick - 2 * e), (radius - e / 3, thick - e), (radius * 0.985, thick + e / 3),
-        (radius * 0.94, thick + e / 3), (radius * 0.925, thick - e / 2),
-    ]  # fmt: skip
-    mesh = lathe(profile, around=240)
-    at = mesh.vertices.copy()
-    angle = np.arctan2(at[:, 1], at[:, 0])
-    if sides:
-        at[:, :2] *= _corners(angle, sides)[:, None]
-    else:
-        milled = 1 - 0.006 * (np.abs(at[:, 2] - thick / 2) < thick / 2 - e) * (
-            np.arange(len(at)) // len(profile) % 2
-        )
-        at[:, :2] *= milled[:, None]
-    return mesh._replace(vertices=at.astype(np.float32))
-
-
-def _corners(angle: Array, sides: int) -> Array:
-    """A soft polygon instead of a circle."""
-    step = 2 * math.pi / sides
-    off = (angle + math.pi / 2 + step / 2) % step - step / 2
-    return 1 - 0.35 * (1 - np.cos(off)) * (1 if sides < 10 else 0.5)
-
-
-def _coin_face(radius: float, z: float, sides: int, up: bool) -> Mesh:
-    r, a = np.meshgrid(
-        np.array([0.0, 0.5, 1.0]) * radius, np.linspace(0, 2 * math.pi, 97), indexing="ij"
-    )
-    if not up:
-        a = -a
-    grow = _corners(a, sides) if sides else 1.0
-    x, y = r * np.cos(a) * grow, r * np.sin(a) * grow
-    side = 1 if up else -1
-    uv = np.stack([0.5 + side * x / (2 * radius), 0.5 + y / (2 * radius)], -1)
-    return skin(np.stack([x, y, np.full_like(x, z)], -1), uv, smooth=False)
-
-
-def _struck(
-    page: Sheet, traits: Traits, look: Look | None, alloy: tuple[Colour, Colour], ring: float
-) -> None:
-    """Draw the relief in white on black, then light it from the upper left and darken its feet."""
-    f, v = traits.family, traits.variant
-    size = page.rgb.shape[0]
-    relief = Sheet(1, 1, (0, 0, 0), side=size)
-    tones: Colours = ((170, 170, 170), (120, 120, 120), (220, 220, 220), (60, 60, 60))
-    white: Colour = (255, 255, 255)
-    beads = f.count("beads", 0, 2)
-    for k in range(72 if beads else 0):
-        a = k * 2 * math.pi / 72
-        relief.disc(
-            0.5 + 0.445 * math.cos(a),
-            0.5 + 0.445 * math.sin(a),
-            0.01 + 0.003 * beads,
-            (190, 190, 190),
-        )
-    if look is None or look.label is None:
-        illustrate(relief, f, tones, 0.5, 0.5, 0.34)
-    else:
-        face = f.pick(
-            "coin-face",
-            (
-                Face("STIXGeneralBol.ttf", 1.0, True),
-                Face("DejaVuSans-Bold.ttf", 0.8, True),
-                Face("DejaVuSerif-Bold.ttf", 0.82, True),
-            ),
-        )
-        illustrate(relief, f, tones, 0.5, 0.215, 0.12, v("turn", -0.2, 0.2))
-        relief.text(look.label, (0.16, 0.345, 0.84, 0.7), white, face, lines=3)
-        relief.text(look.sublabel, (0.34, 0.735, 0.66, 0.84), white, face, lines=1)
-        for side in (-1, 1):
-            for k in range(v.count("laurel", 2, 4)):
-                a = math.radians(250 - 16 * k) if side < 0 else math.radians(-70 + 16 * k)
-                relief.disc(
-                    0.5 + 0.385 * math.cos(a), 0.5 - 0.385 * math.sin(a), 0.016, (170, 170, 170)
-                )
-        page.texts += relief.texts
-    height = cv2.GaussianBlur(relief.rgb[..., 0].astype(np.float32) / 255, (0, 0), size / 420)
-    soft = cv2.GaussianBlur(height, (0, 0), size / 70)
-    slope = np.gradient(height, axis=1) + np.gradient(height, axis=0)
-    y, x = np.mgrid[0:size, 0:size] / size - 0.5
-    page.rgb[...] = np.array(alloy[0]).round()
-    if ring:
-        inside = np.hypot(x, y) < ring / 2
-        page.rgb[inside] = np.array(alloy[1]).round()
-        height = height + np.exp(-(((np.hypot(x, y) - ring / 2) * size / 3) ** 2)) * -0.5
-    worn = 0.05 * patch("cloud", size, size, v("wx"), v("wy")) + 0.03 * patch("fine", size, size)
-    patina = v("patina", 0.5, 0.75)
-    light = (
-        1 - patina * np.clip(soft * 1.5 - height * 0.9, 0, 0.8) + 0.18 * height - 3.2 * slope + worn
-    )
-    page.rgb[...] = np.clip(page.rgb * np.clip(light, 0.22, 1.25)[..., None], 0, 250)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Print, Thing, turned
 from simulator.world.solid.meshes import (
@@ -173,11 +172,11 @@ def _contents(traits: Traits, made: Design) -> Array:
                 at, x, y, v(f"r{i}", 0.1, 0.2), scale(shade, 0.78), turn=v(f"t{i}", 0.9, 2.2)
             )
             page.figure(at, x, y, v(f"r{i}", 0.1, 0.2) * 0.82, shade, turn=v(f"t{i}", 0.9, 2.2))
-    cloud = patch("cloud", *page.rgb.shape[:2], dx, dy)
+    cloud = page.noise("cloud", dx, dy)
     depth = np.linspace(1.1, 0.88, page.rgb.shape[0])[:, None]  # light falls in from above
-    page.rgb[...] = np.clip(page.rgb * ((1 + 0.03 * cloud) * depth)[..., None], 0, 255)
+    page.shade((1 + 0.03 * cloud) * depth)
     if way == "seeds":
-        seeds = patch("speckle", *page.rgb.shape[:2], dx, dy)
+        seeds = page.noise("speckle", dx, dy)
         page.blend(np.clip(seeds - 1.0, 0, 0.55), mix(colour, (240, 220, 160), 0.5))
     return page.rgb
 

@@ -97,3 +97,14 @@ def test_small_print_and_codes_are_not_texts_and_come_out_the_same_again() -> No
     assert not one.texts
     assert np.array_equal(one.rgb, two.rgb)
     assert (one.rgb < 80).any()
+
+
+def test_an_edge_outlines_letters_and_leaves_them_readable() -> None:
+    page = Sheet(0.4, 0.2, PAPER, side=400)
+    page.text("HOX", (0.1, 0.2, 0.9, 0.8), (250.0, 250.0, 250.0), edge=INK)
+    plain = Sheet(0.4, 0.2, PAPER, side=400)
+    plain.text("HOX", (0.1 + 5 / 400, 0.2 + 5 / 200, 0.9 - 5 / 400, 0.8 - 5 / 200), INK)
+    dark, letters = page.rgb.min(2) < 60, plain.rgb.min(2) < 60
+    assert dark.any()
+    assert not (dark & letters).any()
+    assert page.texts == plain.texts

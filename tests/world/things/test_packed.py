@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from things_checks import check_build, look_of
 
+from simulator.world.solid.forms import Lamp, Light, Placed, View, moved
+from simulator.world.solid.tracer import develop, trace
 from simulator.world.things.kinds import build
 
 BOUNDS = {
@@ -50,3 +52,17 @@ def test_what_a_name_promises_is_in_the_jar() -> None:
     assert honey[0] > honey[1] > honey[2]
     assert jam[0] > 1.8 * jam[1]
     assert honey[1] > jam[1] + 40
+
+
+def test_a_jar_shows_its_label_and_the_glass_above_it() -> None:
+    thing = build(look_of("jar", 2, 0, "Marrel Torvick Jam", "340 g"))
+    placed = [Placed(thing, moved(), "jar")]
+    lamp = Lamp((-0.4, -0.5, 0.6), (0, 0, 0.05), 0.3, 0.3, (255, 240, 220), 9)
+    view = View((0, -0.3, 0.1), (0, 0, 0.05), angle=30)
+    seen = trace(placed, Light("studio", lamps=(lamp,)), view, 96, 96, seed=3)
+    shown = seen.owner == 0
+    assert 0.2 < shown.mean() < 0.9
+    label = thing.parts[2].material.sheet
+    assert label is not None
+    middle = develop(seen.light)[50:60, 40:56].reshape(-1, 3).mean(0)
+    assert np.ptp(middle) > 10  # a coloured label, not grey glass
