@@ -1,4 +1,4 @@
-"""Animals: pets, and what sits in gardens."""
+"""Animals: a dog, what sits in gardens, and a fish at the market."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from simulator.world.things.kind import Kind
 KINDS: dict[str, Kind] = {
     "dog": Kind(dog, ("park", "living room", "garden", "street", "waterfront"), "ground"),
     "bird": Kind(bird, ("garden", "park", "waterfront", "street"), "air"),
-    "fish": Kind(fish, ("living room", "classroom", "shop", "desk")),
+    "fish": Kind(fish, ("market", "shop", "kitchen")),
     "butterfly": Kind(butterfly, ("garden", "park"), "air"),
 }

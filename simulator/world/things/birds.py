@@ -56,7 +56,7 @@ class _Shape:
         self.plump = f("plump", 0.88, 1.15)
         self.head = f("head", 0.92, 1.15)
         self.tail = f("tail", 0.20, 0.52)
-        self.cocked = f("cocked", -0.22, 0.10)
+        self.cocked = f("cocked", -0.13, 0.10)
         self.crest = f("crest", 0.07, 0.16) if f.chance("crested", 0.28) else 0.0
         self.top = vec(0, -0.27 + 0.5 * self.up, 0.57 + self.up)
         """The middle of the head."""
@@ -71,7 +71,7 @@ def _body(b: _Shape, s: float) -> list[Limb]:
         Limb(belly, rump, (0.150 * p, 0.072), 0.06, (1, 0, 0), 1.06),
         Limb(chest + vec(0, -0.02, 0.04), b.top, (0.135 * p, 0.105 * b.head), 0.08),
         Limb(b.top, b.top + vec(0, -0.02, 0.0), (r, r * 0.97), 0.03, (1, 0, 0), 1.08),
-        Limb(rump + vec(0, 0.02, 0), tip, (0.052, 0.066), 0.04, (0, 0.1, 1), 3.4),
+        Limb(rump + vec(0, 0.02, 0), tip, (0.055, 0.070), 0.05, (0, 0.1, 1), 2.5),
     ]
     for q in (-1, 1):
         shoulder = chest + vec(q * 0.112 * p, 0.03, 0.02)
@@ -131,7 +131,7 @@ def _beak(traits: Traits, b: _Shape, s: float) -> Mesh:
     path = smooth_path(np.array([root, root + vec(0, -0.55 * long, -0.004), tip]), 6) * s
     upper = tube(path, (thick * s, thick * 0.72 * s, thick * 0.12 * s), around=14)
     under = tube(
-        np.array([root + vec(0, 0.0, -0.5 * thick), tip + vec(0, 0.10 * long, -0.004)]) * s,
+        np.array([root + vec(0, 0.0, -0.5 * thick), tip + vec(0, 0.10 * long, 0.002)]) * s,
         (thick * 0.72 * s, thick * 0.10 * s),
         around=12,
     )
@@ -213,9 +213,8 @@ class _Plumage:
         hz, hy = z - b.top[2], y - b.top[1]
         out[head] = t["cheek"]
         out[head & (hz > 0.045 + ragged)] = t["crown"]
-        out[
-            (hz < -0.030 + ragged) & (hy < -0.035) & (z > b.top[2] - 0.20 - self.v("bib", 0, 0.07))
-        ] = t["throat"]
+        bib = np.hypot(hy + 0.08, 0.85 * (hz + 0.10)) < 0.085 + self.v("bib", 0.0, 0.05) + ragged
+        out[bib & (hz < -0.02)] = t["throat"]
         if self.brow:
             out[head & (np.abs(hz - 0.046) < 0.013) & (hy < 0.09)] = (232, 226, 208)
         if self.mask:
@@ -227,13 +226,9 @@ class _Plumage:
         if self.streaks:
             marks = noise(p, (0.016, 0.016, 0.06), 5) > 1 - self.streaks
             out[marks & ~upper & (z < line + 0.12) & (y < 0.12)] *= 0.55
-        wing = (
-            (x > 0.088 * b.plump)
-            & (y > -0.12)
-            & (z > 0.19 + 0.12 * np.clip(0.1 - y, 0, 0.3))
-            & (z < 0.45 + b.up)
-            & ~head
-        )
+        middle = 0.355 + 0.6 * b.up - 0.22 * (y - 0.06)
+        wing = ((y - 0.10) / 0.30) ** 2 + ((z - middle) / 0.125) ** 2 < 1 + 5 * ragged
+        wing &= (x > 0.075 * b.plump) & ~head
         along = (y + 0.15) + 0.35 * (0.42 - z)
         out[wing] = t["wing"]
         quills = (

@@ -193,7 +193,7 @@ def _sprig(traits: Traits) -> list[Part]:
         veins=f("veins", 0.2, 0.6),
         key=f.count("key", 0, 99),
     )
-    long = 0.13
+    long = 0.105
     leaf = blade(
         long,
         long * f("broad", 0.4, 0.62),
@@ -204,9 +204,9 @@ def _sprig(traits: Traits) -> list[Part]:
         steps=(6, 10),
     )
     stalk = smooth_path(np.array([(0, 0.03, 0), (0.004, 0.035, 0.06), (0, 0.03, 0.115)]), 6)
-    at = np.array([(0, 0.025, 0.062), (0, 0.03, 0.045), (0, 0.032, 0.07), (0, 0.03, 0.10)])
+    at = np.array([(0, 0.025, 0.028), (0, 0.03, 0.045), (0, 0.032, 0.07), (0, 0.03, 0.10)])
     turn = np.array([180 + some.uniform(-15, 15), 75.0, -70.0, 10.0])
-    poses = grown(at, turn, np.array([38.0, 30, 24, 55]), np.array([1.0, 0.8, 0.85, 0.6]))
+    poses = grown(at, turn, np.array([6.0, 30, 24, 62]), np.array([0.8, 0.8, 0.85, 0.8]))
     return [
         Part(strewn(leaf, poses), Material(sheet=sheet, rough=0.45, coat=0.15)),
         Part(

@@ -1,4 +1,4 @@
-"""Fish in a small aquarium: lofted bodies, rayed fins, patterns drawn on their flanks."""
+"""Fish on a fishmonger's ice: lofted bodies, rayed fins, patterns drawn on their flanks."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from numpy.typing import NDArray
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, mix, oklch
-from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing, moved
+from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.world.solid.meshes import ball, box, joined, posed, shifted, skin
 from simulator.world.solid.soft import noise
 from simulator.world.things.leaves import blade, chaos, grown, strewn
 
-_WIDE, _DEEP, _HIGH = 0.34, 0.20, 0.24
+_WIDE, _DEEP, _HIGH = 0.46, 0.30, 0.055
+"""The tray."""
+_SLOPE = 52.0
+"""Degrees that the fish lies back from upright."""
 
 
 def fish(_: Look, traits: Traits) -> Thing:
-    """A fish that swims across a tank of 34 cm."""
+    """A fish of 26 to 38 cm in a tray of ice, its flank to whoever stands before it."""
     v = traits.variant
     shape = _Shape(traits)
     side = 1 if v.chance("side") else -1
-    pose = moved(
-        side * v("x", -0.015, 0.015),
-        v("y", -0.03, 0.02),
-        v("z", 0.11, 0.135),
-        turn=-90 * side + v("turn", -22, 22),
-    )
+    laid = turned((1, 0, 0), -_SLOPE) @ moved(turn=-90 * side)
+    pose = moved(side * v("x", -0.01, 0.02), 0.0, 0.105, turn=v("turn", -9, 9)) @ laid
     swimmer = [
         Part(
             posed(_flank(shape), pose),
-            Material(sheet=_scales(traits, shape), rough=0.28, coat=0.35),
+            Material(sheet=_scales(traits), rough=0.28, coat=0.35),
         ),
         Part(posed(_fins(shape), pose), Material(sheet=_rays(traits), rough=0.4)),
         *(
@@ -39,7 +38,7 @@ def fish(_: Look, traits: Traits) -> Thing:
             for mesh, colour in _eyes(traits, shape)
         ),
     ]
-    return Thing((*swimmer, *_tank(traits)))
+    return Thing((*swimmer, *_tray(traits)))
 
 
 class _Shape:
@@ -47,12 +46,12 @@ class _Shape:
 
     def __init__(self, traits: Traits) -> None:
         f = traits.family
-        self.long = traits.near("long", 0.13, 0.19, 0.06)
-        self.deep = f("deep", 0.34, 0.78)
+        self.long = traits.near("long", 0.20, 0.29, 0.06)
+        self.deep = f("deep", 0.28, 0.56)
         self.peak = f("peak", 0.30, 0.45)
         self.waist = f("waist", 0.10, 0.17)
         self.snout = f("snout", 0.55, 0.85)
-        self.dorsal, self.anal = f("dorsal", 0.10, 0.30), f("anal", 0.06, 0.22)
+        self.dorsal, self.anal = f("dorsal", 0.08, 0.22), f("anal", 0.06, 0.22)
         self.tail, self.fork = f("tail", 0.18, 0.34), f("fork", -0.15, 0.55)
         self.spread = f("tail-high", 0.32, 0.6)
         self.bend = traits.variant("bend", -0.05, 0.05)
@@ -153,7 +152,7 @@ def _eyes(traits: Traits, b: _Shape) -> list[tuple[Mesh, Colour]]:
     return [(joined(iris), gold), (joined(pupil), (14, 14, 16))]
 
 
-def _scales(traits: Traits, b: _Shape) -> NDArray[np.uint8]:
+def _scales(traits: Traits) -> NDArray[np.uint8]:
     """The flank's sheet: a dark back, a pale belly, bars, bands or spots, small scales."""
     f, v = traits.family, traits.variant
     h, w = 256, 512
@@ -241,61 +240,28 @@ def _rays(traits: Traits) -> NDArray[np.uint8]:
     return np.clip((root + (edge - root) * share) * rays[..., None], 0, 255).astype(np.uint8)
 
 
-def _tank(traits: Traits) -> list[Part]:
-    """Glass, gravel, a few water plants."""
-    f, some = traits.family, chaos(traits.variant, "tank")
-    t = 0.004
-    panes = [
-        shifted(box(_WIDE, t, _HIGH), y=-_DEEP / 2, z=0.012),
-        shifted(box(_WIDE, t, _HIGH), y=_DEEP / 2, z=0.012),
-        shifted(box(t, _DEEP, _HIGH), x=-_WIDE / 2, z=0.012),
-        shifted(box(t, _DEEP, _HIGH), x=_WIDE / 2, z=0.012),
+def _tray(traits: Traits) -> list[Part]:
+    """A shallow box of crushed ice that rises towards the back, and a little green."""
+    f, some = traits.family, chaos(traits.variant, "ice")
+    t, n = 0.008, 620
+    x, y = some.uniform(-0.45, 0.45, n) * _WIDE, some.uniform(-0.42, 0.43, n) * _DEEP
+    z = 0.030 + 0.045 * np.clip(y / _DEEP + 0.42, 0, 1) + some.uniform(-0.006, 0.006, n)
+    lump = shifted(box(0.024, 0.018, 0.015), z=-0.0075)
+    turn, rise, roll = some.uniform(0, 360, n), some.uniform(-60, 60, n), some.uniform(-60, 60, n)
+    poses = grown(np.stack([x, y, z], -1), turn, rise, some.uniform(0.5, 1.2, n), roll)
+    walls = [
+        box(_WIDE, _DEEP, t),
+        *(shifted(box(_WIDE, t, _HIGH, bevel=0.002), y=q * (_DEEP - t) / 2) for q in (-1, 1)),
+        *(shifted(box(t, _DEEP, _HIGH, bevel=0.002), x=q * (_WIDE - t) / 2) for q in (-1, 1)),
     ]
-    pebbles = 260
-    at = np.stack(
-        [
-            some.uniform(-0.47, 0.47, pebbles) * _WIDE,
-            some.uniform(-0.46, 0.46, pebbles) * _DEEP,
-            np.full(pebbles, 0.036),
-        ],
-        -1,
-    )
-    stone = strewn(
-        ball(0.0065, 0.0065, 0.0045, around=8),
-        grown(at, some.uniform(0, 360, pebbles), 0.0, some.uniform(0.7, 1.4, pebbles)),
-    )
-    n = f.count("weeds", 12, 22)
-    foot = np.stack(
-        [
-            np.where(some.random(n) < 0.5, -1, 1) * some.uniform(0.25, 0.44, n) * _WIDE,
-            some.uniform(0.1, 0.4, n) * _DEEP,
-            np.full(n, 0.036),
-        ],
-        -1,
-    )
-    weed = blade(0.15, 0.011, base=0.2, tip=0.5, bend=35, wave=0.5, steps=(2, 9))
-    leaves = strewn(
-        weed,
-        grown(foot, some.uniform(0, 360, n), some.uniform(72, 89, n), some.uniform(0.5, 1.05, n)),
-    )
-    gravel = oklch(f("gravel", 0.45, 0.85), f("gravel-chroma", 0.0, 0.05), f("gravel-hue", 40, 110))
-    frame = joined([box(_WIDE + 0.008, _DEEP + 0.008, 0.014, bevel=0.003), *_rim()])
+    stuff = f.pick("tray", ((236, 236, 234), (70, 110, 160), (52, 54, 58), (200, 204, 208)))
+    sprig = blade(0.055, 0.02, base=0.5, tip=0.6, bend=40, lobes=0.4, steps=(4, 8))
+    k = f.count("sprigs", 4, 9)
+    aside = some.uniform(0.3, 0.45, k) * _WIDE * some.choice((-1, 1), k)
+    at = np.stack([aside, some.uniform(-0.4, 0.3, k) * _DEEP, np.full(k, 0.075)], -1)
+    green = strewn(sprig, grown(at, some.uniform(0, 360, k), some.uniform(5, 45, k)))
     return [
-        Part(
-            joined([shifted(box(_WIDE - 0.010, _DEEP - 0.010, 0.022), z=0.013), stone]),
-            Material(gravel, rough=0.8),
-        ),
-        Part(
-            leaves, Material(oklch(f("weed", 0.42, 0.6), 0.11, f("weed-hue", 115, 150)), rough=0.5)
-        ),
-        Part(frame, Material((34, 34, 36), rough=0.45)),
-        Part(joined(panes), Material(glass=True)),
-    ]
-
-
-def _rim() -> list[Mesh]:
-    z, t = 0.012 + _HIGH - 0.004, 0.010
-    return [
-        *(shifted(box(_WIDE + 0.008, t, t, bevel=0.002), y=q * _DEEP / 2, z=z) for q in (-1, 1)),
-        *(shifted(box(t, _DEEP + 0.008, t, bevel=0.002), x=q * _WIDE / 2, z=z) for q in (-1, 1)),
+        Part(joined(walls), Material(stuff, rough=0.5)),
+        Part(strewn(lump, poses), Material((222, 232, 238), rough=0.16, coat=0.5)),
+        Part(green, Material(oklch(0.48, 0.11, f("sprig", 125, 145)), rough=0.6)),
     ]
