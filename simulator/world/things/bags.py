@@ -62,7 +62,7 @@ def handbag(_: Look, traits: Traits) -> Thing:
         )
     parts.append(Part(joined(metals), metal))
     if f.chance("patch", 0.5):
-        parts.append(Part(_seam(body, wide, high * f("seam", 0.22, 0.34)), trim))
+        parts.append(Part(_seam(body, high * f("seam", 0.22, 0.34)), trim))
     if traits.variant.chance("charm", 0.5):
         parts.append(
             Part(_charm(traits, wide, deep, high), Material(traits.palette().accent, rough=0.5))
@@ -93,7 +93,7 @@ def backpack(_: Look, traits: Traits) -> Thing:
     parts = [Part(body, main), Part(pocket, trim if f.chance("two-tone", 0.55) else main)]
     accent_ = Material(traits.palette().accent, rough=0.6)
     lid = f.pick("lid", ("zip", "flap", "roll"))
-    dark: list[Mesh] = [_arch_zip(pocket, pocket_high, high)]
+    dark: list[Mesh] = [_arch_zip(pocket, pocket_high)]
     if lid == "flap":
         parts.append(Part(_flap(body, wide, deep, high, f("flap", 0.30, 0.48), 0.25), trim))
         dark += _straps_front(body, wide, high)
@@ -303,7 +303,7 @@ def _feet(wide: float, deep: float) -> list[Mesh]:
     ]
 
 
-def _seam(body: Mesh, wide: float, z: float) -> Mesh:
+def _seam(body: Mesh, z: float) -> Mesh:
     """A piped seam right round."""
     level = body.vertices[np.abs(body.vertices[:, 2] - z) < 0.02]
     a = np.linspace(0, 2 * math.pi, 48, endpoint=False)
@@ -356,7 +356,7 @@ def _over(body: Mesh, wide: float, deep: float, high: float) -> Array:
     return at
 
 
-def _arch_zip(pocket: Mesh, tall: float, high: float) -> Mesh:
+def _arch_zip(pocket: Mesh, tall: float) -> Mesh:
     low, top = pocket.vertices.min(0), pocket.vertices.max(0)
     a = np.linspace(-1, 1, 11)
     x = 0.40 * (top[0] - low[0]) * a

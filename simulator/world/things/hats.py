@@ -18,7 +18,9 @@ from simulator.world.things.stuffs import accent, stuff
 def hat(_: Look, traits: Traits) -> Thing:
     """A hat as large as a head: brimmed, visored or knitted."""
     form = traits.family.pick("form", ("brim", "brim", "cap", "beanie", "bucket", "straw", "cap"))
-    return Thing(tuple({"cap": _cap, "beanie": _beanie}.get(form, _brimmed)(traits, form)))
+    parts = {"cap": _cap, "beanie": _beanie}.get(form, _brimmed)(traits, form)
+    low = min(float(p.mesh.vertices[:, 2].min()) for p in parts)
+    return Thing(tuple(Part(shifted(p.mesh, z=-low), p.material) for p in parts))
 
 
 def _colours(traits: Traits) -> tuple[Colour, Colour, Colour]:
@@ -121,7 +123,6 @@ def _worn(
     )
     at[:, 1] *= 1.10
     at[:, 2] += 0.0016 * noise(at, 0.05, 3)
-    at[:, 2] -= min(at[:, 2].min(), 0.0)
     return mesh._replace(vertices=at.astype(np.float32))
 
 
@@ -181,14 +182,12 @@ def _cap(traits: Traits, _: str) -> list[Part]:
     below = skin(np.stack([x, y, z], -1))
     rim = tube(np.stack([x[:, -1], y[:, -1], z[:, -1] + 0.0018], -1), 0.0022, around=8)
     badge = _badge(traits, r, tall)
-    lowest = float(min(below.vertices[:, 2].min(), 0))
-    parts = [
+    return [
         Part(mesh, shell),
         Part(joined([top, below, rim], smooth=True), bill),
         Part(shifted(ball(0.008, 0.008, 0.005, around=16), z=tall), bill),
         Part(badge, Material(three, rough=0.7)),
     ]
-    return [Part(shifted(p.mesh, z=-lowest), p.material) for p in parts]
 
 
 def _badge(traits: Traits, r: float, tall: float) -> Mesh:

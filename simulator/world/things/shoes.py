@@ -21,9 +21,9 @@ def shoe(look: Look, _: Traits) -> Thing:
 @lru_cache(maxsize=12)
 def _shoe(look: Look) -> Thing:
     traits = Traits(look)
-    f, v = traits.family, traits.variant
+    v = traits.variant
     last = _Last(traits)
-    upper = flesh(_upper(last), 0.0044)
+    upper = flesh(_upper(last), 0.0052)
     at = upper.vertices.copy()
     at[:, 2] = np.maximum(at[:, 2], last.sole * 0.6)
     mesh, sheet = painted(upper._replace(vertices=at), _Panels(traits, last), side=560)
@@ -99,7 +99,7 @@ def _upper(b: _Last) -> list[Limb]:
         out.append(Limb(vec(0, -0.02, s + 0.052), tongue, (0.018, 0.020), 0.012, (0, 1, -0.6), 1.7))
     opening = vec(0, 0.070, b.lip + 0.035)
     out += [
-        Limb(vec(0, 0.066, b.lip - 0.025), opening, (0.026, 0.036), 0.006, carve=True),
+        Limb(vec(0, 0.066, b.lip - 0.025), opening, (0.024, 0.029), 0.004, carve=True),
         Limb(
             vec(0, 0.048, b.lip - 0.012),
             vec(0, 0.044, b.lip + 0.05),
@@ -136,10 +136,13 @@ def _outline(b: _Last, grow: float) -> Array:
 
 
 def _layer(outline: Array, low: float, high: float, bevel: float) -> Mesh:
-    flat = extrude(outline * (1, -1), high - low, bevel=bevel)
-    if np.cross(outline[1] - outline[0], outline[5] - outline[0]) > 0:
-        flat = extrude((outline * (1, -1))[::-1], high - low, bevel=bevel)
-    return shifted(posed(flat, turned((1, 0, 0), 90)), z=(low + high) / 2)
+    """A flat piece of that outline between two heights."""
+    flat = outline * (1, -1)
+    x, y = flat.T
+    if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
+        flat = flat[::-1]
+    piece = extrude(flat, high - low, bevel=bevel)
+    return shifted(posed(piece, turned((1, 0, 0), 90)), z=(low + high) / 2)
 
 
 def _soles(traits: Traits, b: _Last) -> list[Part]:
