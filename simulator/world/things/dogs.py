@@ -233,8 +233,8 @@ def _head(b: _Breed) -> list[Limb]:
         brow = vec(s * 0.034 * h * w, -0.072 * h * w, 0.038 * h)
         lip = tip + vec(s * 0.020 * h, 0.035 * h, -0.018 * h)
         out += [
-            Limb(cheek, cheek, (0.048 * h * w,) * 2, 0.03 * h),
-            Limb(brow, brow, (0.022 * h,) * 2, 0.02 * h),
+            Limb(cheek, cheek, (0.048 * h * w, 0.048 * h * w), 0.03 * h),
+            Limb(brow, brow, (0.022 * h, 0.022 * h), 0.02 * h),
             Limb(lip, lip + vec(0, 0.5 * m, 0), (0.024 * h * d, 0.026 * h * d), 0.012 * h),
         ]
         out += _ear(b, s)

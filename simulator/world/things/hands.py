@@ -253,7 +253,8 @@ def _limbs(bent: _Bent, arm: float) -> list[Limb]:
         last, tip = points[-2], points[-1]
         out.append(Limb(last + 0.55 * (tip - last), tip, (thick[3] + 0.0005, thick[3]), 0.003))
         for j in (1, 2):  # knuckles are a little thicker than what is between them
-            out.append(Limb(points[j], points[j], (thick[j] + 0.0002,) * 2, 0.003))
+            r = thick[j] + 0.0002
+            out.append(Limb(points[j], points[j], (r, r), 0.003))
     return out
 
 

@@ -86,29 +86,25 @@ def _upper(b: _Last) -> list[Limb]:
         Limb(ball_, tip, (0.045, 0.034 * t - 0.4 * b.point), 0.02, (0, 0, 1), 1.22 / t),
         Limb(
             vec(0, 0.085, s + 0.03),
-            vec(0, 0.082, b.lip),
+            vec(0, 0.080, b.lip + 0.02),
             (0.035, 0.039 if b.top > 0.1 else 0.034),
             0.02,
         ),
         Limb(vec(0, 0.045, s + 0.042), vec(0, -0.045, s + 0.030), (0.034, 0.028), 0.025),
     ]
     if b.top > 0.1:
-        out.append(Limb(vec(0, 0.05, s + 0.05), vec(0, 0.06, b.lip), (0.036, 0.037), 0.02))
-    tongue = vec(0, 0.022 if b.top < 0.1 else 0.026, b.lip + 0.004)
-    if b.laced:
-        out.append(Limb(vec(0, -0.02, s + 0.052), tongue, (0.018, 0.020), 0.012, (0, 1, -0.6), 1.7))
-    opening = vec(0, 0.070, b.lip + 0.035)
+        out.append(Limb(vec(0, 0.05, s + 0.05), vec(0, 0.06, b.lip + 0.02), (0.036, 0.037), 0.02))
+    above = vec(0, 0.055, b.lip + 0.30)
+    inside = vec(0, 0.066, b.lip - 0.025)
     out += [
-        Limb(vec(0, 0.066, b.lip - 0.025), opening, (0.024, 0.029), 0.004, carve=True),
-        Limb(
-            vec(0, 0.048, b.lip - 0.012),
-            vec(0, 0.044, b.lip + 0.05),
-            (0.020, 0.030),
-            0.006,
-            carve=True,
-        ),
+        Limb(above, above, (0.30, 0.30), 0.003, carve=True),
+        Limb(inside, vec(0, 0.068, b.lip + 0.04), (0.025, 0.028), 0.003, carve=True),
+        Limb(inside, vec(0, 0.036, b.lip + 0.01), (0.022, 0.021), 0.003, carve=True),
         Limb(vec(0, 0.06, s + 0.03), vec(0, -0.02, s + 0.025), (0.024, 0.020), 0.0, carve=True),
     ]
+    if b.laced:
+        tongue = vec(0, 0.012 if b.top < 0.1 else 0.020, b.lip + 0.006)
+        out.append(Limb(vec(0, -0.02, s + 0.050), tongue, (0.016, 0.019), 0.006, (0, 1, -0.6), 2.0))
     return out
 
 
@@ -315,7 +311,7 @@ class _Panels:
         x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2] - s
         out = np.tile(self.base, (len(at), 1))
         if self.mesh:
-            out *= (1 - 0.18 * (np.sin(y * 1800) * np.sin((z + x) * 1800) > 0.2))[:, None]
+            out *= (1 - 0.18 * (np.sin(y * 1000) * np.sin((z + x) * 1000) > 0.2))[:, None]
         edges: list[Array] = []
         if self.cap:
             edge = y + 0.072 + 0.5 * x * (self.f("cap-bend", -0.4, 0.6))
