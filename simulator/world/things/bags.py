@@ -189,17 +189,18 @@ def _flap(body: Mesh, wide: float, deep: float, high: float, down: float, point:
     """A flap from behind over the top and down the front, a little above the body."""
     q = np.linspace(-1, 1, 25)
     t = np.linspace(0, 1, 19)
-    half = 0.985 * wide / 2
+    half = 0.95 * wide / 2
     rows: list[Array] = []
     for x in q:
         low = high * (1 - down) + high * 0.22 * (abs(x) ** 2.5) * (0.4 + point)
-        top = high * (1.012 - 0.05 * abs(x) ** 6)
+        top = high * (1.012 - 0.09 * abs(x) ** 5)
+        back = 0.34 * deep * (1 - 0.35 * abs(x) ** 4)
         front = on_front(body, x * half * 0.9, 0.62 * high) - 0.006
         path = smooth_path(
             np.array(
                 [
-                    (0.36 * deep, top * 0.97),
-                    (0.18 * deep, top),
+                    (back, top * 0.95),
+                    (0.5 * back, top),
                     (front * 0.55, top),
                     (front, top - 0.10 * high),
                     (front - 0.003, low),
@@ -305,13 +306,14 @@ def _feet(wide: float, deep: float) -> list[Mesh]:
 
 def _seam(body: Mesh, z: float) -> Mesh:
     """A piped seam right round."""
-    level = body.vertices[np.abs(body.vertices[:, 2] - z) < 0.02]
+    level = body.vertices[np.abs(body.vertices[:, 2] - z) < 0.012]
     a = np.linspace(0, 2 * math.pi, 48, endpoint=False)
     angle = np.arctan2(level[:, 1], level[:, 0])
     order = np.argsort(angle)
     r = np.interp(
         a - math.pi, angle[order], np.hypot(level[:, 0], level[:, 1])[order], period=2 * math.pi
     )
+    r = np.convolve(np.concatenate([r[-3:], r, r[:3]]), np.full(7, 1 / 7), "valid") + 0.001
     ring = np.stack([r * np.cos(a - math.pi), r * np.sin(a - math.pi), np.full(48, z)], -1)
     return tube(ring, 0.0028, around=6, closed=True)
 

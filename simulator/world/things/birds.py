@@ -28,7 +28,7 @@ def _bird(look: Look) -> Thing:
     body = flesh(
         _body(shape, s), 0.017 * s, unevenness=lambda at: 0.006 * s * noise(at, 0.035 * s, 2)
     )
-    mesh, sheet = painted(body, _Plumage(traits, shape, s), side=600)
+    mesh, sheet = painted(body, _Plumage(traits, shape, s), side=460)
     horn = Material(
         oklch(f("beak-level", 0.28, 0.75), f("beak-chroma", 0.02, 0.16), f("beak-hue", 35, 95)),
         rough=0.35,

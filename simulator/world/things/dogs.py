@@ -38,12 +38,12 @@ def _dog(look: Look) -> Thing:
     coat = Coat(traits, h, sits)
     rough = Material(rough=0.75)
     mesh, sheet = painted(
-        flesh(body, cell, unevenness=furred if shag else None), coat.body, side=600
+        flesh(body, cell, unevenness=furred if shag else None), coat.body, side=460
     )
     skull = flesh(
         _head(breed), h * 0.0115, unevenness=(lambda at: 0.4 * furred(at)) if shag else None
     )
-    face, face_sheet = painted(skull, coat.head, side=420)
+    face, face_sheet = painted(skull, coat.head, side=340)
     head_at = moved(*(neck + way * 0.075 * h), turn=-0.82 * turn) @ turned(
         (0, 1, 0), v("tilt", -7, 7)
     )

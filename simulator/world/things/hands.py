@@ -92,7 +92,7 @@ def _hand(body: int, pose: Pose, grip: float) -> Thing:
     bare = draws.chance("bare", 0.25)
     arm = 0.34 if bare else 0.15
     limbs = _limbs(bent, arm)
-    mesh, sheet = painted(flesh(limbs, 0.0032), _Skin(bent, tone), side=640)
+    mesh, sheet = painted(flesh(limbs, 0.0032), _Skin(bent, tone), side=512)
     pink = mix((float(tone[0]), float(tone[1]), float(tone[2])), (236, 196, 186), 0.35)
     parts = [
         Part(mesh, Material(sheet=sheet, rough=0.5)),

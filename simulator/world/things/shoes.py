@@ -26,7 +26,7 @@ def _shoe(look: Look) -> Thing:
     upper = flesh(_upper(last), 0.0052)
     at = upper.vertices.copy()
     at[:, 2] = np.maximum(at[:, 2], last.sole * 0.6)
-    mesh, sheet = painted(upper._replace(vertices=at), _Panels(traits, last), side=560)
+    mesh, sheet = painted(upper._replace(vertices=at), _Panels(traits, last), side=460)
     parts = [
         Part(mesh, Material(sheet=sheet, rough=last.rough, coat=0.2 if last.rough < 0.45 else 0.0)),
         *_soles(traits, last),
