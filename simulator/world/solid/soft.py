@@ -81,7 +81,7 @@ def painted(mesh: Mesh, paint: Paint, *, side: int = 512) -> tuple[Mesh, NDArray
     s = max(side // row, 5)
     corners = mesh.vertices[mesh.faces].astype(np.float32)
     normals = _directions(mesh)[mesh.faces]
-    j, i = np.mgrid[0:s, 0:s].astype(np.float32)
+    j, i = (q.ravel() for q in np.mgrid[0:s, 0:s].astype(np.float32))
     first = i + j < s
     one = np.where(first, i / (s - 2), (s - 1 - i) / (s - 3))
     two = np.where(first, j / (s - 2), (s - 1 - j) / (s - 3))
@@ -91,13 +91,12 @@ def painted(mesh: Mesh, paint: Paint, *, side: int = 512) -> tuple[Mesh, NDArray
 
     def spread(of: Array) -> Array:
         """What the corners say, at every texel of the sheet."""
-        pairs = np.concatenate([of, pad]).reshape(row, row, 2, 3, 3)
-        mine = np.where(
-            first[None, None, :, :, None],
-            np.einsum("jik,rckx->rcjix", weights, pairs[:, :, 0]),
-            np.einsum("jik,rckx->rcjix", weights, pairs[:, :, 1]),
-        )
-        return mine.transpose(0, 2, 1, 3, 4).reshape(whole)
+        pairs = np.concatenate([of, pad]).reshape(row * row, 2, 3, 3)
+        out = np.empty((s * s, row * row, 3), np.float32)
+        for half, texels in ((0, first), (1, ~first)):
+            flat = pairs[:, half].transpose(1, 0, 2).reshape(3, -1)
+            out[texels] = (weights[texels] @ flat).reshape(-1, row * row, 3)
+        return out.reshape(s, s, row, row, 3).transpose(2, 0, 3, 1, 4).reshape(whole)
 
     at, facing = spread(corners).reshape(-1, 3), spread(normals).reshape(-1, 3)
     sheet = np.clip(paint(at, facing) + 0.5, 0, 255).astype(np.uint8).reshape(whole)

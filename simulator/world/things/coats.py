@@ -88,8 +88,8 @@ class Coat:
         elif self.pattern == "spots":
             share = np.clip(0.55 + (noise(at, 0.055 * h, self.key) - 0.25) * 12, 0, 1)
         elif self.pattern == "brindle":
-            bars = np.sin(at[:, 1] / h * 62 + 4 * noise(at, 0.12 * h, self.key))
-            share = np.clip(bars - 0.2, 0, 1) * 0.65
+            bars = np.sin(at[:, 1] / h * 95 + 4 * noise(at, 0.12 * h, self.key))
+            share = np.clip(bars - 0.1, 0, 1) * 0.35
         elif self.pattern == "merle":
             share = np.clip((noise(at, 0.10 * h, self.key) - 0.15) * 7, 0, 0.8)
         under = np.clip(-facing[:, 2] * 0.7, 0, 0.45) * (self.pattern in ("plain", "brindle"))

@@ -38,12 +38,12 @@ def _dog(look: Look) -> Thing:
     coat = Coat(traits, h, sits)
     rough = Material(rough=0.75)
     mesh, sheet = painted(
-        flesh(body, cell, unevenness=furred if shag else None), coat.body, side=600
+        flesh(body, cell, unevenness=furred if shag else None), coat.body, side=460
     )
     skull = flesh(
         _head(breed), h * 0.0115, unevenness=(lambda at: 0.4 * furred(at)) if shag else None
     )
-    face, face_sheet = painted(skull, coat.head, side=420)
+    face, face_sheet = painted(skull, coat.head, side=340)
     head_at = moved(*(neck + way * 0.075 * h), turn=-0.82 * turn) @ turned(
         (0, 1, 0), v("tilt", -7, 7)
     )
@@ -233,8 +233,8 @@ def _head(b: _Breed) -> list[Limb]:
         brow = vec(s * 0.034 * h * w, -0.072 * h * w, 0.038 * h)
         lip = tip + vec(s * 0.020 * h, 0.035 * h, -0.018 * h)
         out += [
-            Limb(cheek, cheek, (0.048 * h * w,) * 2, 0.03 * h),
-            Limb(brow, brow, (0.022 * h,) * 2, 0.02 * h),
+            Limb(cheek, cheek, (0.048 * h * w, 0.048 * h * w), 0.03 * h),
+            Limb(brow, brow, (0.022 * h, 0.022 * h), 0.02 * h),
             Limb(lip, lip + vec(0, 0.5 * m, 0), (0.024 * h * d, 0.026 * h * d), 0.012 * h),
         ]
         out += _ear(b, s)

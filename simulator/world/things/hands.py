@@ -92,7 +92,7 @@ def _hand(body: int, pose: Pose, grip: float) -> Thing:
     bare = draws.chance("bare", 0.25)
     arm = 0.34 if bare else 0.15
     limbs = _limbs(bent, arm)
-    mesh, sheet = painted(flesh(limbs, 0.0032), _Skin(bent, tone), side=640)
+    mesh, sheet = painted(flesh(limbs, 0.0032), _Skin(bent, tone), side=512)
     pink = mix((float(tone[0]), float(tone[1]), float(tone[2])), (236, 196, 186), 0.35)
     parts = [
         Part(mesh, Material(sheet=sheet, rough=0.5)),
@@ -253,7 +253,8 @@ def _limbs(bent: _Bent, arm: float) -> list[Limb]:
         last, tip = points[-2], points[-1]
         out.append(Limb(last + 0.55 * (tip - last), tip, (thick[3] + 0.0005, thick[3]), 0.003))
         for j in (1, 2):  # knuckles are a little thicker than what is between them
-            out.append(Limb(points[j], points[j], (thick[j] + 0.0002,) * 2, 0.003))
+            r = thick[j] + 0.0002
+            out.append(Limb(points[j], points[j], (r, r), 0.003))
     return out
 
 

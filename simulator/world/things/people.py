@@ -79,11 +79,12 @@ def _person(body: int, stance: Stance) -> Thing:
 def _limbs_of(stance: Stance, draws: Draws) -> tuple[list[Array], list[Array], Array]:
     """Joints of the legs and of the arms, and the middle of the hips."""
     stride = {"standing": draws("weight", -4, 4), "walking": draws("stride", 20, 30)}.get(stance, 0)
-    hips = np.array([0, 0, SEAT + 0.10 if stance == "sitting" else 0.93])
+    sits = stance == "sitting"
+    hips = vec(0, 0, SEAT + 0.10 if sits else 0.93)
     legs, arms = [], []
     for side in (-1, 1):
         hip = hips + vec(side * 0.09, 0, -0.02)
-        if stance == "sitting":
+        if sits:
             knee = hip + vec(side * 0.05, -0.42, 0.02)
             legs.append(np.array([hip, knee, [knee[0], knee[1] + draws("shin", -0.08, 0.1), 0.09]]))
             hand = knee + vec(-side * 0.02, 0.10, 0.11)
@@ -102,8 +103,7 @@ def _limbs_of(stance: Stance, draws: Draws) -> tuple[list[Array], list[Array], A
         arms.append(
             np.array([shoulder, elbow, elbow + vec(0, -0.25 * math.sin(c), -0.25 * math.cos(c))])
         )
-    lowest = min(leg[2][2] for leg in legs) - 0.085
-    down = np.array([0, 0, lowest if stance != "sitting" else 0.0])
+    down = vec(0, 0, 0 if sits else min(float(leg[2][2]) for leg in legs) - 0.085)
     return [q - down for q in legs], [q - down for q in arms], hips - down
 
 

@@ -1,0 +1,74 @@
+"""What is worn is as large as what is worn, and each family and variant is a thing of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.world.facts.look import KINDS as DOMAINS
+from simulator.world.facts.look import Look
+from simulator.world.solid.forms import Light, Placed, Thing, View, moved
+from simulator.world.solid.tracer import trace
+from simulator.world.things import shoes
+from simulator.world.things.kinds import build
+from simulator.world.things.wear import KINDS
+
+SIZES = {  # height, width and depth in metres: the least and the most
+    "shoe": ((0.08, 0.26), (0.16, 0.36), (0.20, 0.42)),
+    "handbag": ((0.12, 0.62), (0.18, 0.50), (0.05, 0.45)),
+    "hat": ((0.09, 0.28), (0.16, 0.45), (0.18, 0.48)),
+    "backpack": ((0.38, 0.62), (0.22, 0.52), (0.12, 0.36)),
+}
+
+
+def worn(kind: str, family: int, variant: int) -> Thing:
+    domain = next(d for d, kinds in DOMAINS.items() if kind in kinds)
+    return build(Look(domain=domain, kind=kind, family=family, variant=variant))
+
+
+def test_every_kind_of_wear_has_a_believable_size() -> None:
+    assert set(KINDS) == set(SIZES)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_wear_stands_on_the_ground_and_is_as_large_as_wear(kind: str) -> None:
+    high_, wide, deep = SIZES[kind]
+    for family in range(3 if kind == "shoe" else 6):
+        for variant in range(2):
+            thing = worn(kind, family, variant)
+            low, high = thing.bounds
+            size = high - low
+            assert np.isfinite(size).all()
+            assert low[2] == pytest.approx(0, abs=0.006)
+            assert high_[0] < size[2] < high_[1]
+            assert wide[0] < size[0] < wide[1]
+            assert deep[0] < size[1] < deep[1]
+            assert len(thing.parts) <= 12
+            assert sum(len(p.mesh.faces) for p in thing.parts) < 40_000
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_the_same_look_gives_the_same_wear_and_variants_differ(kind: str) -> None:
+    one, other = (worn(kind, 4, v) for v in (1, 2))
+    shoes._shoe.cache_clear()
+    same = worn(kind, 4, 1)
+    assert same is not one
+    assert _bytes(one) == _bytes(same)
+    assert _bytes(one) != _bytes(other)
+
+
+def test_a_bag_is_seen_by_the_renderer() -> None:
+    bag = worn("handbag", 1, 0)
+    seen = trace(
+        [Placed(bag, moved(), "bag")], Light("studio"), View((0, -0.9, 0.4), (0, 0, 0.15)), 96, 96
+    )
+    assert 0.05 < np.mean(seen.owner == 0) < 0.6
+    assert np.isfinite(seen.light).all()
+
+
+def _bytes(thing: Thing) -> bytes:
+    return b"".join(
+        p.mesh.vertices.tobytes()
+        + (b"" if p.material.sheet is None else p.material.sheet.tobytes())
+        for p in thing.parts
+    )
