@@ -61,7 +61,7 @@ class Shell(NamedTuple):
     """How far the wall swells around them."""
     ease: float = 12.0
     """How little of the front's and back's slope reaches the middle."""
-    steps: int = 66
+    steps: int = 62
     """Columns from nose to tail."""
 
     def at(self, u: Array, v: Array) -> Array:

@@ -25,15 +25,14 @@ def bridge(_look: Look, traits: Traits) -> Thing:
 def _lamps(tray: Tray, traits: Traits, length: float, half: float, road: Array | float) -> None:
     """Lamp posts along both sides, by which look-alikes differ."""
     v = traits.variant
-    count = v.count("lamps", 4, 8)
+    count, high = v.count("lamps", 4, 8), v("lamp-high", 3.4, 5.0)
     paint = Material(traits.palette().accent, rough=0.5) if v.chance("painted") else Material((52, 54, 56), rough=0.5)
     globe = Material((236, 232, 222), rough=0.3)
     for i in range(count):
         x = (-0.5 + (i + 0.5) / count) * length * 0.94
         z = float(np.interp(x, np.linspace(-length / 2, length / 2, np.size(road)), np.atleast_1d(road)))
-        post = [rod((x, half, z), (x, half, z + 4.2), [0.11, 0.07], around=7)]
-        tray.add(paint, both(joined(post)))
-        tray.add(globe, both(shifted(box(0.5, 0.5, 0.6, bevel=0.18), x, half, z + 4.1)))
+        tray.add(paint, both(rod((x, half, z), (x, half, z + high), [0.11, 0.07], around=7)))
+        tray.add(globe, both(shifted(box(0.5, 0.5, 0.6, bevel=0.18), x, half, z + high)))
 
 
 def _arches(traits: Traits) -> Thing:
@@ -91,13 +90,16 @@ def _prism(outline: list[tuple[float, float]], x: float, low: float, high: float
     return shifted(block, x, 0, (low + high) / 2)
 
 
-def _roadway(tray: Tray, length: float, half: float, z: float, paint: Material, deep: float) -> None:
-    """A girder with its road and railings."""
+def _roadway(
+    tray: Tray, traits: Traits, length: float, half: float, z: float, paint: Material, deep: float
+) -> None:  # fmt: skip
+    """A girder with its road, and railings that look-alikes paint differently."""
+    own = Material(mix(traits.palette().accent, (90, 92, 94), traits.variant("rail", 0.0, 0.8)), rough=0.5)
     tray.add(paint, shifted(box(length, 2 * half, deep, bevel=0.12), z=z - deep))
     tray.add(TAR, shifted(box(length - 0.5, 2 * half - 1.6, 0.06), z=z))
     rails = [rod((-length / 2, half - 0.25, z + h), (length / 2, half - 0.25, z + h), 0.06, around=5) for h in (0.55, 1.15)]
     posts = [rod((x, half - 0.25, z), (x, half - 0.25, z + 1.15), 0.05, around=4) for x in np.arange(-length / 2 + 1, length / 2, 2.4)]
-    tray.add(STEEL, both(joined([*rails, *posts])))
+    tray.add(own, both(joined([*rails, *posts])))
 
 
 def _colour(f: Draws) -> Material:
@@ -126,7 +128,7 @@ def _suspended(traits: Traits) -> Thing:
     length, half = f("length", 80, 115), f("half", 3.8, 5.2)
     z, at = f("clear", 8, 12), f("towers", 0.27, 0.34) * length
     high = z + f("high", 14, 21)
-    _roadway(tray, length, half, z, paint, f("deep", 1.0, 1.7))
+    _roadway(tray, traits, length, half, z, paint, f("deep", 1.0, 1.7))
     _towers(tray, at, half, high, z, paint, f)
     sag = high - z - f("sag", 1.6, 2.8)
 
@@ -153,7 +155,7 @@ def _stayed(traits: Traits) -> Thing:
     high = z + f("high", 22, 32)
     single = f.chance("single", 0.5)
     masts = [0.0] if single else [-length * 0.25, length * 0.25]
-    _roadway(tray, length, half, z, paint, f("deep", 1.0, 1.6))
+    _roadway(tray, traits, length, half, z, paint, f("deep", 1.0, 1.6))
     count, fan = f.count("stays", 6, 10), f("fan", 0.1, 0.75)
     reach = length * (0.47 if single else 0.235)
     sort = f.chance("needle", 0.5)
@@ -161,7 +163,7 @@ def _stayed(traits: Traits) -> Thing:
     for x in masts:
         y0 = 0.0 if sort else half * 0.55
         for s in (-1, 1):
-            tray.add(paint, tube([(x, s * (half + 1.0), 0), (x, s * (half + 1.2), z), (x, s * y0 + s * 0.3, high)], [1.3, 1.2, 0.6], around=8))
+            tray.add(paint, tube([(x, s * (half + 1.0), 0.1), (x, s * (half + 1.2), z), (x, s * y0 + s * 0.3, high)], [1.3, 1.2, 0.6], around=8))
             for k in range(1, count + 1):
                 up = high - 1.0 - (high - z) * fan * (1 - k / count)
                 for way in (-1, 1):
@@ -182,7 +184,7 @@ def _truss(traits: Traits) -> Thing:
     length, half, z = spans * span, f("half", 3.4, 4.4), f("clear", 5, 9)
     tall, bow = f("tall", 4.5, 6.5), f("bow", 0.0, 0.6)
     panels = 2 * f.count("panels", 4, 6)
-    _roadway(tray, length + 2, half, z, paint, 0.9)
+    _roadway(tray, traits, length + 2, half, z, paint, 0.9)
     thick = f("thick", 0.22, 0.34)
     pieces: list[Mesh] = []
     braces: list[Mesh] = []

@@ -90,6 +90,7 @@ def car(_look: Look, traits: Traits) -> Thing:
     _doors(tray, shell, build, paint)
     _mirrors(tray, build, BLACK if traits.variant.chance("mirror", 0.3) else paint)
     _running(tray, build, traits)
+    _own_trim(tray, shell, cabin, traits)
     if tall > 0.5 and traits.variant.chance("rails", 0.6):
         y, z = build.width * 0.36, build.height + 0.035
         rail = wire(
@@ -97,6 +98,21 @@ def car(_look: Look, traits: Traits) -> Thing:
              (build.deck + 0.6, y, z - 0.05)], 0.014)  # fmt: skip
         tray.add(STEEL if traits.variant.chance("steel") else BLACK, both(rail))
     return Thing(tray.parts())
+
+
+def _own_trim(tray: Tray, shell: Shell, cabin: Shell, traits: Traits) -> None:
+    """By what look-alikes are told apart: a line along the side, a roof of another colour."""
+    v = traits.variant
+    if v.chance("roof", 0.3):
+        colour = Material(v.pick("roof-colour", ((30, 31, 33), (228, 227, 223))), rough=0.3, coat=1.0)
+        u, inward = np.meshgrid(np.linspace(-1, 1, 90), 1 + np.linspace(0.04, 1, 8), indexing="ij")
+        tray.add(colour, laid(cabin.at, u, inward, lift=0.003))
+    if v.chance("line", 0.45):
+        colour = Material(traits.palette().accent, rough=0.35, coat=0.6)
+        at, wide = v("line-at", 0.3, 0.55), v("line-wide", 0.025, 0.09)
+        ends = (shell.u_of(shell.nose - 0.55), shell.u_of(shell.tail + 0.4))
+        for s in (1, -1):
+            tray.add(colour, shell.panel((s * ends[0], s * ends[1]), (at, at + wide), 0.002))
 
 
 def van(look: Look, traits: Traits) -> Thing:

@@ -37,12 +37,9 @@ WALNUT = Material((92, 62, 42), rough=0.35, coat=0.5)
 def molecule(_look: Look, traits: Traits) -> Thing:
     """A skeleton of a ring or a chain, its free bonds filled; variants swap single atoms."""
     f, v = traits.family, traits.variant
-    places, kinds = _skeleton(f, v)
-    bonds = [(i, j) for i, a in enumerate(places) for j in range(i) if np.linalg.norm(a - places[j]) < 1.06]
-    for i in range(len(kinds)):
-        _fill(places, kinds, bonds, i, f, v)
+    places, kinds, bonds = structure(f, v)
     at = np.array(places) * BOND
-    pose = turned((1, 0, 0), f("tip", -35, 10)) @ turned((0, 0, 1), f("turn", -25, 25))
+    pose = turned((1, 0, 0), f("tip", -35, 10)) @ turned((0, 0, 1), f("turn", -25, 25) + v("turn", -9, 9))
     at = at @ pose[:3, :3].T
     lowest = int(at[:, 2].argmin())
     at -= (at[:, 0].mean(), at[:, 1].mean(), 0)
@@ -57,11 +54,31 @@ def molecule(_look: Look, traits: Traits) -> Thing:
     stick = Material(f.pick("stick", ((150, 150, 152), (206, 180, 130), (190, 190, 186))), rough=0.4)
     thin = f("thin", 0.0035, 0.0055)
     tray.add(stick, *[rod(tuple(at[i]), tuple(at[j]), thin) for i, j in bonds])
-    _post(tray, at[lowest] * (1, 1, 1), f)
+    _post(tray, at[lowest], f, Material(traits.palette().accent, rough=0.5))
     return Thing(tray.parts())
 
 
-def _skeleton(f: Draws, v: Draws) -> tuple[list[Array], list[str]]:
+def structure(f: Draws, v: Draws) -> tuple[list[Array], list[str], list[tuple[int, int]]]:
+    """Places (in bonds), kinds and bonds of the atoms, none of whose bonds is left free."""
+    places, kinds = _skeleton(f)
+    bonds = [(i, j) for i, a in enumerate(places) for j in range(i) if np.linalg.norm(a - places[j]) < 1.06]
+    core, i = len(kinds), 0
+    while i < len(kinds):  # what is hung on has bonds of its own
+        ways = _free(places, bonds, i, ATOMS[kinds[i]][2])
+        for k, way in enumerate(ways):
+            kind = "H"
+            if k == 0 and i < core:
+                kind = f.pick(f"hang-{i}", ("H", "H", "H", "O", "Cl"))
+                if i in (v.count("own", 0, core - 1), v.count("second", 0, core - 1)):
+                    kind = v.pick(f"swap-{i}", ("O", "Cl", "N", "H"))
+            bonds.append((len(places), i))
+            places.append(places[i] + way * (0.86 if kind == "H" else 1.0))
+            kinds.append(kind)
+        i += 1
+    return places, kinds, bonds
+
+
+def _skeleton(f: Draws) -> tuple[list[Array], list[str]]:
     """Places (in bonds) and kinds of the heavy atoms."""
     n = f.pick("ring", (0, 5, 6, 6))
     if n:
@@ -73,49 +90,33 @@ def _skeleton(f: Draws, v: Draws) -> tuple[list[Array], list[str]]:
     kinds = ["C"] * len(places)
     if f.chance("hetero", 0.7):
         kinds[f.count("where", 0, len(places) - 1)] = f.pick("what", ("N", "O", "N", "S"))
-    spare = [i for i, k in enumerate(kinds) if k == "C"]
-    kinds[v.pick("own", spare)] = "C"
     return places, kinds
 
 
-def _fill(
-    places: list[Array], kinds: list[str], bonds: list[tuple[int, int]], i: int, f: Draws, v: Draws
-) -> None:
-    """Hang hydrogen, oxygen or other single atoms on an atom's free bonds."""
+def _free(places: list[Array], bonds: list[tuple[int, int]], i: int, most: int) -> list[Array]:
+    """Directions of the bonds that an atom has left, away from those it has."""
     near = [places[b if a == i else a] - places[i] for a, b in bonds if i in (a, b)]
-    free = ATOMS[kinds[i]][2] - len(near)
-    if free <= 0 or not near:
-        return
+    free = most - len(near)
+    if free <= 0:
+        return []
     away = -np.sum(near, 0)
     away /= max(float(np.linalg.norm(away)), 1e-6)
     across = np.cross(near[0], near[1]) if len(near) > 1 else np.cross(near[0], (0.3, 1, 0.2))
     across /= max(float(np.linalg.norm(across)), 1e-6)
-    third = np.cross(away, across)
-    if free == 1:
-        ways = [away]
-    elif free == 2:
-        ways = [0.58 * away + s * 0.82 * across for s in (1, -1)]
-    else:
-        turns = [2 * math.pi * k / 3 for k in range(3)]
-        ways = [0.33 * away + 0.94 * (math.cos(t) * across + math.sin(t) * third) for t in turns]
-    for k, way in enumerate(ways):
-        kind = f.pick(f"hang-{i}-{k}", ("H", "H", "H", "O", "Cl")) if k == 0 else "H"
-        if k == 0 and i == v.count("own", 0, 4):
-            kind = v.pick("swap", ("O", "Cl", "H", "N"))
-        bonds.append((len(places), i))
-        places.append(places[i] + way * (0.86 if kind == "H" else 1.0))
-        kinds.append(kind)
-        if kind == "O":
-            bonds.append((len(places), len(places) - 1))
-            places.append(places[-1] + 0.8 * (0.5 * way + 0.87 * across))
-            kinds.append("H")
+    if len(near) == 1:  # a tetrahedron's other corners
+        third = np.cross(away, across)
+        turns = [2 * math.pi * k / 3 for k in range(free)]
+        return [0.33 * away + 0.94 * (math.cos(t) * across + math.sin(t) * third) for t in turns]
+    return [away] if free == 1 else [0.58 * away + s * 0.82 * across for s in (1, -1)]
 
 
-def _post(tray: Tray, top: Array, f: Draws) -> None:
+def _post(tray: Tray, top: Array, f: Draws, own: Material) -> None:
+    """A foot with a coloured rim, and the rod that carries the model."""
     wooden = f.chance("wood")
     r = f("foot", 0.05, 0.065)
     foot = [(0, 0), (r - 0.002, 0), (r, 0.004), (r, 0.014), (r - 0.006, 0.02), (0.012, 0.024), (0.006, 0.03), (0, 0.03)]
     tray.add(WALNUT if wooden else BLACK, shifted(turning(foot, by=0.002), top[0], top[1], 0))
+    tray.add(own, shifted(turning([(r + 0.0005, 0.006), (r + 0.0012, 0.009), (r + 0.0005, 0.012)], around=40), top[0], top[1]))
     tray.add(STEEL, rod((top[0], top[1], 0.02), (top[0], top[1], top[2]), 0.003))
 
 
@@ -188,6 +189,8 @@ def _telescope(traits: Traits) -> Thing:
     pose = turned((0, 0, 1), -8) @ turned((0, 1, 0), 90 - f("up", 12, 32))
     pose[:3, 3] = (-0.03, 0, high + 0.04)
     tray.add(body, posed(turning(tube_, around=36), pose))
+    own = turning([(r * 1.22, 0), (r * 1.25, 0.002), (r * 1.25, 0.008 + 0.014 * v("own")), (r * 1.22, 0.024)], around=36)
+    tray.add(Material(traits.palette().accent, rough=0.4), posed(shifted(own, z=shade * 0.82), pose))
     tray.add(DARK_GLASS, posed(shifted(turning([(r * 1.1, 0), (0, 0.006)], around=32), z=shade - 0.03), pose))
     tray.add(metal, posed(joined([turning(eye, around=28), *rings]), pose))
     finder = [(0.007, 0), (0.007, 0.09), (0.01, 0.092), (0.01, 0.12), (0.008, 0.12), (0.0, 0.115)]

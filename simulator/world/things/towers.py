@@ -188,7 +188,7 @@ def _lattice(traits: Traits) -> Thing:
     second = Material((226, 224, 218), rough=0.55) if f.chance("banded", 0.35) else steel
     levels = f.count("levels", 9, 13)
     t = np.linspace(0, 1, levels + 1)
-    z = high * (1 - (1 - t) ** 1.25)
+    z = 0.5 + (high - 0.5) * (1 - (1 - t) ** 1.25)
     half = 0.7 + (foot - 0.7) * (1 - t) ** bend
     leg, thin = f("leg", 0.26, 0.42), 0.11
     for k in range(levels):
