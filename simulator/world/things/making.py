@@ -70,15 +70,10 @@ def rounded(width: float, height: float, radius: float, *, n: int = 5) -> Array:
     """The anticlockwise outline of a rectangle with round corners, about the origin."""
     r = min(radius, 0.499 * min(width, height))
     a = np.linspace(0, math.pi / 2, n)
-    corners = [
-        np.stack([x + r * np.cos(a + k), z + r * np.sin(a + k)], -1)
-        for x, z, k in (
-            (width / 2 - r, height / 2 - r, 0.0),
-            (r - width / 2, height / 2 - r, math.pi / 2),
-            (r - width / 2, r - height / 2, math.pi),
-            (width / 2 - r, r - height / 2, 1.5 * math.pi),
-        )
-    ]
+    corners = [np.stack([x + r * np.cos(a + k), z + r * np.sin(a + k)], -1) for x, z,
+        k in ((width / 2 - r, height / 2 - r, 0.0), (r - width / 2, height / 2 - r, math.pi / 2),
+        (r - width / 2, r - height / 2, math.pi), (width / 2 - r, r - height / 2,
+        1.5 * math.pi))]  # fmt: skip
     return np.concatenate(corners)
 
 

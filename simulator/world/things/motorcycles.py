@@ -115,12 +115,10 @@ def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
             hub = turning([(0, -0.05), (0.05, -0.05), (0.05, 0.05), (0, 0.05)], around=18, by=0.008)
             tray.add(STEEL, shifted(facing(hub), x, 0, z))
             inner = z - 1.55 * t
-            spokes = [
-                rod((0.05 * math.cos(a + lean), y, 0.05 * math.sin(a + lean)),
-                    (inner * math.cos(a), 0, inner * math.sin(a)), 0.0025, around=4)
-                for i in range(32)
-                for a, lean, y in [(math.pi * i / 16, 0.8 - 1.6 * (i % 4 < 2), 0.04 - 0.08 * (i % 2))]
-            ]  # fmt: skip
+            spokes = [rod((0.05 * math.cos(a + lean), y, 0.05 * math.sin(a + lean)),
+                (inner * math.cos(a), 0, inner * math.sin(a)), 0.0025, around=4) for i in range(32)
+                for a, lean, y in [(math.pi * i / 16, 0.8 - 1.6 * (i % 4 < 2),
+                0.04 - 0.08 * (i % 2))]]  # fmt: skip
             tray.add(STEEL, shifted(joined(spokes), x, 0, z))
         disc = facing(turning([(0.075, 0), (0.135, 0), (0.135, 0.006), (0.075, 0.006)], around=32))
         for y in (-0.07, 0.07) if x > 0 else (0.085,):
@@ -140,15 +138,18 @@ def _front(tray: Tray, pose: Pose, paint: Material, bright: Material, painted: b
 
 
 def _guard(
-    tray: Tray, at: tuple[float, float], r: float, half: float, arc: tuple[float, float],
+    tray: Tray,
+    at: tuple[float, float],
+    r: float,
+    half: float,
+    arc: tuple[float, float],
     material: Material,
-) -> None:  # fmt: skip
+) -> None:
     a = np.radians(np.linspace(*arc, 24))[:, None]
     y = np.linspace(-half, half, 9)[None]
     out = r - 0.5 * half * (y / half) ** 2
     tray.add(
-        material,
-        skin(np.stack([at[0] + out * np.cos(a), y + 0 * a, at[1] + out * np.sin(a)], -1)),
+        material, skin(np.stack([at[0] + out * np.cos(a), y + 0 * a, at[1] + out * np.sin(a)], -1))
     )
 
 
@@ -176,12 +177,8 @@ def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
     kick = 0.06 + 0.1 * pose.sport
     path = [(-0.06, 0, z + 0.03), (-0.2, 0, z), (-0.38, 0, z + 0.005), (end, 0, z + kick)]
     tray.add(leather, _swell(path, [0.07, 0.12, 0.125, 0.075 + 0.03 * pose.cruiser], 0.42))
-    tail = [
-        (-0.25, 0, z - 0.07),
-        (-0.45, 0, z - 0.06),
-        (end - 0.04, 0, z + kick - 0.06),
-        (end - 0.12, 0, z + kick - 0.04),
-    ]
+    tail = [(-0.25, 0, z - 0.07), (-0.45, 0, z - 0.06), (end - 0.04, 0, z + kick - 0.06),
+        (end - 0.12, 0, z + kick - 0.04)]  # fmt: skip
     tray.add(paint, _swell(tail, [0.08, 0.1, 0.075, 0.03], 0.5))
     low, high = 60 - 30 * pose.cruiser, 165 + 15 * pose.cruiser
     _guard(
@@ -194,15 +191,8 @@ def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
 def _engine(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     """Crankcase, covers, and one to four finned cylinders."""
     z = 0.26
-    case = [
-        (-0.2, 0.0),
-        (0.14, -0.03),
-        (0.22, 0.06),
-        (0.2, 0.17),
-        (0.04, 0.22),
-        (-0.22, 0.2),
-        (-0.26, 0.1),
-    ]
+    case = [(-0.2, 0.0), (0.14, -0.03), (0.22, 0.06), (0.2, 0.17), (0.04, 0.22), (-0.22, 0.2),
+        (-0.26, 0.1)]  # fmt: skip
     tray.add(CAST, plate(case, 0.26, (0.0, 0, z + 0.04), bevel=0.03))
     for x, r, zz in ((0.06, 0.095, z + 0.13), (-0.13, 0.075, z + 0.14)):
         cover = facing(
@@ -230,14 +220,13 @@ def _engine(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
 def _exhaust(tray: Tray, pose: Pose, bright: Material, high: bool) -> None:
     z, lift = 0.24, 0.22 if high else 0.0
     for s in (-1, 1) if pose.cruiser or not high else (-1,):
-        pipe = [(0.14, s * 0.07, 0.56), (0.27, s * 0.1, 0.5), (0.29, s * 0.13, 0.36), (0.2, s * 0.15, z),
-                (-0.1, s * 0.165, z - 0.02 + lift * 0.3), (-0.3, s * 0.175, z + lift * 0.8)]  # fmt: skip
+        pipe = [(0.14, s * 0.07, 0.56), (0.27, s * 0.1, 0.5), (0.29, s * 0.13, 0.36),
+            (0.2, s * 0.15, z), (-0.1, s * 0.165, z - 0.02 + lift * 0.3),
+            (-0.3, s * 0.175, z + lift * 0.8)]  # fmt: skip
         tray.add(bright, wire(pipe, 0.021, around=12))
         start, end = pipe[-1], (-0.78, s * 0.19, z + 0.07 + lift)
-        can = [
-            tuple(np.array(start) + (np.array(end) - np.array(start)) * k)
-            for k in (0, 0.12, 0.9, 1)
-        ]
+        can = [tuple(np.array(start) + (np.array(end) - np.array(start)) * k)
+            for k in (0, 0.12, 0.9, 1)]  # fmt: skip
         tray.add(
             CHROME if bright is CHROME else STEEL, tube(can, [0.022, 0.048, 0.05, 0.034], around=18)
         )
@@ -246,24 +235,20 @@ def _exhaust(tray: Tray, pose: Pose, bright: Material, high: bool) -> None:
 def _frame(tray: Tray, pose: Pose, colour: Material, bright: Material) -> None:
     top = np.array(pose.front) + (np.array(pose.yoke) - np.array(pose.front)) * 0.85
     x, z = top - (0.03, 0.0)
-    cradle = [(x, 0.03, z), (0.26, 0.1, 0.4), (0.16, 0.12, 0.23), (-0.22, 0.12, 0.23), (-0.3, 0.12, 0.45),
-              (-0.3, 0.1, pose.seat - 0.08), (-0.6, 0.1, pose.seat - 0.05)]  # fmt: skip
+    cradle = [(x, 0.03, z), (0.26, 0.1, 0.4), (0.16, 0.12, 0.23), (-0.22, 0.12, 0.23),
+        (-0.3, 0.12, 0.45), (-0.3, 0.1, pose.seat - 0.08), (-0.6, 0.1,
+        pose.seat - 0.05)]  # fmt: skip
     tray.add(colour, both(wire(cradle, 0.017)))
     arm = [(-0.26, 0.1, 0.36), (-0.45, 0.115, 0.33), _at(pose.rear, 0.115)]
     tray.add(colour, both(wire(arm, 0.022)))
-    low, high = (
-        np.array([pose.rear[0] + 0.06, 0.13, pose.rear[1] + 0.03]),
-        np.array([-0.42, 0.13, pose.seat - 0.07]),
-    )
+    low, high = (np.array([pose.rear[0] + 0.06, 0.13, pose.rear[1] + 0.03]),
+        np.array([-0.42, 0.13, pose.seat - 0.07]))  # fmt: skip
     t = np.linspace(0, 1, 72)[:, None]
     axis = (high - low) / np.linalg.norm(high - low)
     across = np.cross(axis, (0, 1, 0))
     a = t * 2 * math.pi * 8
-    coil = (
-        low
-        + (high - low) * (0.22 + 0.7 * t)
-        + 0.03 * (across * np.cos(a) + np.array((0, 1, 0)) * np.sin(a))
-    )
+    coil = (low + (high - low) * (0.22 + 0.7 * t) + 0.03
+        * (across * np.cos(a) + np.array((0, 1, 0)) * np.sin(a)))  # fmt: skip
     tray.add(bright, both(tube(coil, 0.006, around=5)))
     tray.add(STEEL, both(rod(tuple(low), tuple(high), 0.016)))
     tray.add(STEEL, rod((-0.1, 0.13, 0.26), (-0.2, 0.36, 0.01), 0.011))
@@ -278,20 +263,14 @@ def _bars(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     rise = 0.12 * f("rise") + 0.16 * pose.cruiser - 0.06 * pose.sport + 0.04
     w = 0.37 - 0.05 * pose.sport
     half = [(x, 0, z + 0.03), (x + 0.01, 0.08, z + 0.04), (x - 0.02, w * 0.6, z + rise),
-            (x - 0.08, w, z + rise), (x - 0.15, w + 0.06, z + rise - 0.02)]  # fmt: skip
+        (x - 0.08, w, z + rise), (x - 0.15, w + 0.06, z + rise - 0.02)]  # fmt: skip
     tray.add(bright, both(wire(half, 0.012)))
     tray.add(BLACK, both(wire(half[3:], 0.019)))
-    lever = [
-        (x - 0.02, w - 0.03, z + rise),
-        (x - 0.03, w + 0.02, z + rise - 0.005),
-        (x - 0.09, w + 0.1, z + rise - 0.03),
-    ]
+    lever = [(x - 0.02, w - 0.03, z + rise), (x - 0.03, w + 0.02, z + rise - 0.005),
+        (x - 0.09, w + 0.1, z + rise - 0.03)]  # fmt: skip
     tray.add(STEEL, both(wire(lever, 0.006, around=6)))
-    stalk = [
-        (x - 0.05, w * 0.75, z + rise),
-        (x - 0.03, w * 0.85, z + rise + 0.08),
-        (x - 0.05, w, z + rise + 0.16),
-    ]
+    stalk = [(x - 0.05, w * 0.75, z + rise), (x - 0.03, w * 0.85, z + rise + 0.08),
+        (x - 0.05, w, z + rise + 0.16)]  # fmt: skip
     tray.add(bright, both(wire(stalk, 0.006, around=6)))
     glass = along_x(
         turning([(0, -0.008), (0.05, -0.006), (0.055, 0.01), (0.02, 0.022), (0, 0.024)], around=22)

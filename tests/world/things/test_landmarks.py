@@ -29,7 +29,9 @@ def test_a_shop_s_sign_says_its_name_large(family: int, label: str) -> None:
     name = thing.prints[0]
     assert name.corners[1, 0] > name.corners[0, 0]
     assert name.corners[:, 1].max() < 0
-    assert name.cap > (0.03 if len(label) > 20 else 0.045) * float(np.ptp(thing.bounds, axis=0).max())
+    assert name.cap > (0.03 if len(label) > 20 else 0.045) * float(
+        np.ptp(thing.bounds, axis=0).max()
+    )
 
 
 def test_a_tower_has_its_clock_on_four_sides() -> None:
@@ -37,7 +39,9 @@ def test_a_tower_has_its_clock_on_four_sides() -> None:
         p.mesh.vertices for family in range(12) for p in build(look_of("tower", family)).parts
         if p.material.sheet is not None and p.material.sheet.shape[:2] == (256, 256)
     ]  # fmt: skip
-    dials = [v for v in faces if np.allclose(v[:, 0].max(), -v[:, 0].min(), atol=0.01) and len(v) < 2000]
+    dials = [
+        v for v in faces if np.allclose(v[:, 0].max(), -v[:, 0].min(), atol=0.01) and len(v) < 2000
+    ]
     assert dials
     for v in dials:
         assert np.ptp(v[:, 0]) == pytest.approx(np.ptp(v[:, 1]), rel=0.01)
