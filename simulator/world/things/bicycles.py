@@ -17,7 +17,6 @@ from simulator.world.solid.meshes import (
     lathe,
     shifted,
     skin,
-    smooth_path,
     tube,
 )
 from simulator.world.things.making import (
@@ -35,6 +34,7 @@ from simulator.world.things.making import (
     repeated,
     rod,
     rounded,
+    swell,
     turning,
     wire,
 )
@@ -220,8 +220,7 @@ def _saddle(tray: Tray, frame: Frame, leather: Material, sport: float) -> None:
     path = [(x - 0.15, 0, z + 0.012), (x - 0.1, 0, z + 0.012), (x, 0, z), (x + 0.09, 0, z),
         (x + 0.14, 0, z - 0.01)]  # fmt: skip
     radii = [wide * 0.6, wide, wide * 0.85, wide * 0.42, wide * 0.3, wide * 0.2]
-    tray.add(leather, tube(smooth_path(path, 6), smooth_path(np.array(radii)[:, None], 5)[:, 0],
-        around=20, flat=0.36))  # fmt: skip
+    tray.add(leather, swell(path, radii, 0.36))
     rails = [(x - 0.1, 0.02, z - 0.01), (x - 0.03, 0.022, z - 0.032), (x + 0.08, 0.012, z - 0.012)]
     tray.add(STEEL, both(wire(rails, 0.0035, around=6)))
 

@@ -78,8 +78,9 @@ class Shell(NamedTuple):
             drawn = drawn - np.abs(ny) * self.flare * np.exp(-((off / 0.1) ** 2))
         y = np.maximum(y - drawn, 0)
         inward = np.clip(v - 1, 0, 1)
-        edge = 0.03 * np.abs(ny) * np.sin(inward.clip(0, 0.1) * 5 * math.pi)
-        z = low + (high - low) * h + edge + self.crown * (1 - (1 - inward) ** 2)
+        edge = 0.03 * np.sin(inward.clip(0, 0.1) * 5 * math.pi)
+        wide = np.minimum(2 * y / self.width, 1) ** 2  # no step where the plan closes
+        z = low + (high - low) * h + wide * (edge + self.crown * (1 - (1 - inward) ** 2))
         return np.stack([x, np.where(u > 0, -1, 1) * y * (1 - inward), z], -1)
 
     def u_of(self, x: float, v: float = 0.5) -> float:

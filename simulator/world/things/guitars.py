@@ -89,7 +89,7 @@ def _face(outline: Array, ground: Colour, edge: Colour, burst: float, grain: Arr
     mask.fill(at, (255, 255, 255))
     from scipy.ndimage import distance_transform_edt
 
-    inside = distance_transform_edt(mask.rgb[..., 0] > 127) / page.unit
+    inside = np.asarray(distance_transform_edt(mask.rgb[..., 0] > 127)) / page.unit
     if burst:
         page.blend(burst * np.exp(-((inside / 0.13) ** 2)), edge)
     page.blend((inside < 0.014) * (inside > 0), (232, 226, 206) if burst < 0.5 else edge)

@@ -104,6 +104,12 @@ def wire(points: Sequence[Point], radius: float | Sequence[float], *, around: in
     return tube(smooth_path(points, 5), radius, around=around)
 
 
+def swell(path: Sequence[Point], radii: Sequence[float], flat: float) -> Mesh:
+    """A soft body along a path, `flat` times as high as wide: tanks, seats, saddles."""
+    wide = smooth_path(np.asarray(radii)[:, None], 6)[:, 0].clip(0.004)
+    return tube(smooth_path(path, 6), wide.tolist(), around=24, flat=flat)
+
+
 def hoop(radius: float, thick: float, *, n: int = 40, around: int = 10, flat: float = 1.0) -> Mesh:
     """A ring in the plane of x and z, about the origin."""
     p = circle(radius, n=n)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits
-from simulator.world.solid.forms import Array, Material, Mesh, Point, Thing, turned
+from simulator.world.solid.forms import Array, Material, Point, Thing, turned
 from simulator.world.solid.meshes import (
     ball,
     box,
@@ -36,6 +35,7 @@ from simulator.world.things.making import (
     hoop,
     plate,
     rod,
+    swell,
     turning,
     wire,
 )
@@ -92,12 +92,6 @@ def motorcycle(_look: Look, traits: Traits) -> Thing:
 
 def _at(p: tuple[float, float] | Array, y: float = 0.0) -> Point:
     return (float(p[0]), y, float(p[1]))
-
-
-def _swell(path: Sequence[Point], radii: Sequence[float], flat: float) -> Mesh:
-    """A soft body along a path: tanks, seats, mufflers."""
-    wide = smooth_path(np.asarray(radii)[:, None], 6)[:, 0].clip(0.004)
-    return tube(smooth_path(path, 6), wide, around=24, flat=flat)
 
 
 def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
@@ -162,24 +156,24 @@ def _tank(
     path = [(x1 + i * step, 0, z + dz) for i, dz in enumerate((-0.06, -0.01, 0.03, 0.03, -0.01))]
     wide = 0.13 + 0.02 * v("tank")
     radii = [wide * 0.4, wide * 0.8, wide * 1.02, wide * 0.96, wide * 0.3]
-    tray.add(paint, _swell(path, radii, 0.78))
+    tray.add(paint, swell(path, radii, 0.78))
     cap = turning([(0.034, 0), (0.034, 0.014), (0.026, 0.02), (0, 0.02)], around=20)
     tray.add(bright, shifted(cap, (x0 + x1) / 2 + 0.06, 0, z + 0.03 + wide * 0.76))
     if v.chance("stripe", 0.75):  # a thinner tank that stands out above: a stripe along the top
         up = 0.006
         middle = [(x, y, zz + wide * 0.36 + up) for x, y, zz in path]
         slim = [r * v("stripe-wide", 0.4, 0.48) for r in radii]
-        tray.add(accent, _swell(middle, slim, 1.0))
+        tray.add(accent, swell(middle, slim, 1.0))
 
 
 def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
     z, end = pose.seat, -0.62 + 0.12 * pose.sport
     kick = 0.06 + 0.1 * pose.sport
     path = [(-0.06, 0, z + 0.03), (-0.2, 0, z), (-0.38, 0, z + 0.005), (end, 0, z + kick)]
-    tray.add(leather, _swell(path, [0.07, 0.12, 0.125, 0.075 + 0.03 * pose.cruiser], 0.42))
+    tray.add(leather, swell(path, [0.07, 0.12, 0.125, 0.075 + 0.03 * pose.cruiser], 0.42))
     tail = [(-0.25, 0, z - 0.07), (-0.45, 0, z - 0.06), (end - 0.04, 0, z + kick - 0.06),
         (end - 0.12, 0, z + kick - 0.04)]  # fmt: skip
-    tray.add(paint, _swell(tail, [0.08, 0.1, 0.075, 0.03], 0.5))
+    tray.add(paint, swell(tail, [0.08, 0.1, 0.075, 0.03], 0.5))
     low, high = 60 - 30 * pose.cruiser, 165 + 15 * pose.cruiser
     _guard(
         tray, pose.rear, pose.rear[1] + 0.03, 0.09, (low, high), paint if pose.cruiser else BLACK
@@ -284,11 +278,16 @@ def _lamps(tray: Tray, pose: Pose, paint: Material, bright: Material, f: Draws) 
     x, z = pose.yoke[0] + 0.13, pose.yoke[1] - 0.08
     r = f("lamp", 0.075, 0.1)
     if pose.sport > 0.35:
-        nose = posed(ball(0.26, 0.17, 0.16, around=32), turned((0, 1, 0), 12))
-        tray.add(paint, shifted(nose, x - 0.03, 0, z))
-        tray.add(DARK_GLASS, shifted(ball(0.2, 0.13, 0.17, around=28), x - 0.06, 0, z + 0.1))
-        belly = [(0.36, 0, 0.62), (0.3, 0, 0.44), (0.1, 0, 0.26), (-0.14, 0, 0.22)]
-        tray.add(paint, _swell(belly, [0.11, 0.18, 0.17, 0.06], 0.9))
+        nose = [(x - 0.24, 0, z + 0.05), (x - 0.08, 0, z), (x + 0.1, 0, z - 0.03),
+            (x + 0.2, 0, z - 0.05)]  # fmt: skip
+        tray.add(paint, swell(nose, [0.1, 0.17, 0.13, 0.05], 0.85))
+        screen = posed(ball(0.2, 0.12, 0.1, around=28), turned((0, 1, 0), 24))
+        tray.add(DARK_GLASS, shifted(screen, x - 0.08, 0, z + 0.12))
+        side = [(0.34, 0.86), (0.4, 0.72), (0.3, 0.5), (0.34, 0.36), (0.12, 0.24), (-0.16, 0.26),
+            (-0.1, 0.4), (0.12, 0.5), (0.08, 0.72)]  # fmt: skip
+        panel = posed(plate(smooth_path([*side, side[0]], 4)[:-1][::-1], 0.05, bevel=0.02),
+            turned((0, 0, 1), 7))  # fmt: skip
+        tray.add(paint, both(shifted(panel, 0.0, -0.2)))
         x, z, r = x + 0.14, z - 0.02, 0.06
     bowl = [(0.0, -r), (r * 0.6, -r * 0.85), (r, -0.02), (r * 1.03, 0.02), (r, 0.026)]
     tray.add(bright, shifted(along_x(lathe(bowl, around=28)), x, 0, z))

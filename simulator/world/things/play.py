@@ -203,7 +203,9 @@ def _grip(tray: Tray, length: float, r: float, tape: Material, cap: Material) ->
     """A handle with tape wound around it."""
     z = np.linspace(0.012, length, 60)
     ridge = r * (1 + 0.035 * (np.sin(z / 0.024 * 2 * math.pi) > 0.6))
-    tray.add(tape, scaled(tube(np.stack([0 * z, 0 * z, z], 1), ridge, around=12), 1, 0.86, 1))
+    tray.add(
+        tape, scaled(tube(np.stack([0 * z, 0 * z, z], 1), ridge.tolist(), around=12), 1, 0.86, 1)
+    )
     tray.add(cap, rod((0, 0, length), (0, 0, length + 0.022), r * 1.04, around=14))
     butt = tube([(0, 0, 0), (0, 0, 0.004), (0, 0, 0.018)], [r * 1.05, r * 1.22, r], around=12)
     tray.add(BLACK, scaled(butt, 1, 0.86, 1))

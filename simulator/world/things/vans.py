@@ -120,11 +120,13 @@ def _lettering(
         page.box((0.0, 0.9, 1.0, 0.97), second)
     page.text(look.label, (0.01, 0.04, 0.99, 0.64), ink, f.pick("face", FACES))
     page.text(look.sublabel, (0.04, 0.7, 0.96, 0.88), second, f.pick("small-face", FACES), lines=1)
-    lacquer = Material(sheet=page.rgb, rough=0.35, coat=0.8)
+    lacquer = paint._replace(sheet=page.rgb)
     prints: list[Print] = []
     for s in (1, -1):
         ends = sorted((s * hull.u_of(rear), s * hull.u_of(front)), reverse=True)
-        u, v = np.meshgrid(np.linspace(*ends, 24), np.linspace(low, high, 8), indexing="ij")
+        u, v = np.meshgrid(
+            np.linspace(ends[0], ends[1], 24), np.linspace(low, high, 8), indexing="ij"
+        )
         mesh = laid(hull.at, u, v, lift=0.002)
         tray.add(lacquer, mesh)
         prints += prints_on(mesh, page)
