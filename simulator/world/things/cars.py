@@ -83,7 +83,7 @@ def car(_look: Look, traits: Traits) -> Thing:
     trim = Material((30, 31, 33), rough=0.6)
     cladding(tray, shell, build, trim if tall > 0.55 else paint, trim)
     lights(tray, shell, f)
-    face(tray, shell, f, trim)
+    face(tray, shell, traits, trim)
     _doors(tray, shell, build, paint)
     mirrors(tray, build, BLACK if traits.variant.chance("mirror", 0.3) else paint)
     running(tray, build, traits)
@@ -230,8 +230,9 @@ def lights(tray: Tray, shell: Shell, f: Draws) -> None:
         tray.add(LAMP_RED, shell.panel(tail, (0.82 - band, 0.83), 0.005))
 
 
-def face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
-    """Grille, emblem and number plates."""
+def face(tray: Tray, shell: Shell, traits: Traits, trim: Material) -> None:
+    """Grille, and the number plates: every car has its own number."""
+    f = traits.family
     wide = shell.u_of(shell.nose - 0.3) * f("grille-wide", 0.3, 0.5)
     low, high = f("grille-low", 0.5, 0.62), 0.8
     tray.add(trim, shell.panel((-wide, wide), (low, high), 0.004))
@@ -240,7 +241,7 @@ def face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
         at = low + (high - low) * (k + 0.5) / bars
         tray.add(bright, seam(shell.at, [(-wide, at), (0, at), (wide, at)], 0.008, sink=-0.9))
     tray.add(trim, shell.panel((-wide * 1.4, wide * 1.4), (0.17, 0.33), 0.004))
-    text = _registration(f)
+    text = _registration(f, traits.variant)
     for u, turn, at in ((0.0, 90, 0.42), (1.0, -90, 0.5)):
         x, _, z = shell.at(np.array(u), np.array(at))
         pose = moved(x + turn / 90 * 0.024, 0, z, turn=turn)
@@ -248,10 +249,10 @@ def face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
         tray.add(BLACK, posed(shifted(box(0.54, 0.012, 0.13, bevel=0.004), 0, 0.008, -0.065), pose))
 
 
-def _registration(f: Draws) -> Material:
-    letters = "".join(f.pick(f"plate-{i}", string.ascii_uppercase) for i in range(3))
+def _registration(f: Draws, v: Draws) -> Material:
+    letters = "".join(v.pick(f"plate-{i}", string.ascii_uppercase) for i in range(3))
     page = Sheet(0.52, 0.115, f.pick("plate-ground", ((236, 236, 232), (232, 196, 60))), side=288)
-    page.text(f"{letters} {f.count('plate', 100, 999)}", (0.05, 0.15, 0.95, 0.85), (24, 24, 26))
+    page.text(f"{letters} {v.count('plate', 100, 999)}", (0.05, 0.15, 0.95, 0.85), (24, 24, 26))
     return Material(sheet=page.rgb, rough=0.4)
 
 

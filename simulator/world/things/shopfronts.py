@@ -241,10 +241,10 @@ def _sign(
         ink = (226, 190, 106)
     if f.chance("lined", 0.6):
         page.frame((0.012, 0.07, 0.988, 0.93), 0.02, mix(ink, ground, 0.3))
-    low = 0.66 if look.sublabel else 0.86
+    low = 0.6 if look.sublabel else 0.86
     page.text(look.label, (0.03, 0.12, 0.97, low), ink, f.pick("face", FACES), lines=1)
-    page.text(look.sublabel, (0.1, 0.7, 0.9, 0.88), mix(ink, ground, 0.15), f.pick("small", FACES),
-        lines=1)  # fmt: skip
+    soft = mix(ink, ground, 0.15)
+    page.text(look.sublabel, (0.08, 0.66, 0.92, 0.89), soft, f.pick("small", FACES), lines=1)
     page.grain(0.012, "fine")
     board = shifted(sheet(w, high), 0, front - 0.16, z)
     back = shifted(box(w, 0.26, high, bevel=0.01), 0, front - 0.02, z)

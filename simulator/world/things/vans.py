@@ -52,7 +52,7 @@ def van(look: Look, traits: Traits) -> Thing:
     pane(tray, hull, 1, (-screen, screen), (0.04, 0.62))
     cladding(tray, shell, build, trim, trim)
     lights(tray, shell, f)
-    face(tray, shell, f, trim)
+    face(tray, shell, traits, trim)
     for s in (1, -1):
         front, rear = (s * shell.u_of(x) for x in (build.front_axle - wheel - 0.12, cab - 0.05))
         top = (s * hull.u_of(cab - 0.05, 0.7), 0.7)
@@ -118,15 +118,14 @@ def _lettering(
     second = mix(ink, palette.accent, 0.5)
     if f.chance("band", 0.4):
         page.box((0.0, 0.9, 1.0, 0.97), second)
-    page.text(look.label, (0.01, 0.04, 0.99, 0.64), ink, f.pick("face", FACES))
-    page.text(look.sublabel, (0.04, 0.7, 0.96, 0.88), second, f.pick("small-face", FACES), lines=1)
+    page.text(look.label, (0.01, 0.03, 0.99, 0.58), ink, f.pick("face", FACES))
+    page.text(look.sublabel, (0.04, 0.64, 0.96, 0.88), second, f.pick("small-face", FACES), lines=1)
     lacquer = paint._replace(sheet=page.rgb)
     prints: list[Print] = []
     for s in (1, -1):
-        ends = sorted((s * hull.u_of(rear), s * hull.u_of(front)), reverse=True)
-        u, v = np.meshgrid(
-            np.linspace(ends[0], ends[1], 24), np.linspace(low, high, 8), indexing="ij"
-        )
+        ends = sorted((s * hull.u_of(rear), s * hull.u_of(front)))
+        across = np.linspace(ends[1], ends[0], 24)  # as one reads, from left to right
+        u, v = np.meshgrid(across, np.linspace(low, high, 8), indexing="ij")
         mesh = laid(hull.at, u, v, lift=0.002)
         tray.add(lacquer, mesh)
         prints += prints_on(mesh, page)
