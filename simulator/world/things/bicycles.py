@@ -17,7 +17,6 @@ from simulator.world.solid.meshes import (
     lathe,
     shifted,
     skin,
-    smooth_path,
     tube,
 )
 from simulator.world.things.making import (
@@ -35,6 +34,7 @@ from simulator.world.things.making import (
     repeated,
     rod,
     rounded,
+    swell,
     turning,
     wire,
 )
@@ -108,7 +108,7 @@ def _frame(traits: Traits, sport: float) -> Frame:
     seat = (crank[0] - tall * math.cos(lean), crank[1] + tall * math.sin(lean))
     angle = math.radians(f("head-angle", 68, 73))
     way = np.array([-math.cos(angle), math.sin(angle)])
-    foot = np.array(front) + (-0.05 * math.sin(angle), -0.05 * math.cos(angle))
+    foot = np.array(front) - 0.05 * np.array((math.sin(angle), math.cos(angle)))
     crown = foot + way * (wheel + 0.05)
     head = crown + way * f("head", 0.11, 0.19)
     tyre = 0.014 + 0.012 * abs(sport - 0.7) / 0.7 + 0.004 * f("fat")
@@ -126,11 +126,9 @@ def _tubes(tray: Tray, frame: Frame, paint: Material, step: bool, r: float) -> N
     seat, crank = np.array(frame.seat), np.array(frame.crank)
     post = crank + (seat - crank) * (0.45 if step else 0.93)
     low = _flat(tuple(lower))
-    pieces = [
-        rod(_flat(frame.crank), _flat(frame.seat), r, around=14),
+    pieces = [rod(_flat(frame.crank), _flat(frame.seat), r, around=14),
         rod(_flat(frame.crown), _flat(frame.head), r * 1.25, around=16),
-        tube([low, _flat(frame.crank)], [r * 1.15, r * 1.2], around=14),
-    ]
+        tube([low, _flat(frame.crank)], [r * 1.15, r * 1.2], around=14)]  # fmt: skip
     if step:
         sag = (upper + post) / 2 + (0, -0.07)
         pieces.append(wire([_flat(tuple(upper)), _flat(tuple(sag)), _flat(tuple(post))], r * 0.95))
@@ -146,11 +144,8 @@ def _tubes(tray: Tray, frame: Frame, paint: Material, step: bool, r: float) -> N
         )
         pieces.append(wire([top, mid, axle], r * 0.5))
         knee = crown + (np.array(frame.front) - crown) * 0.7 + (-0.014, 0)
-        fork = [
-            _flat(frame.crown, s * 0.03),
-            _flat(tuple(knee), s * 0.05),
-            _flat(frame.front, s * 0.05),
-        ]
+        fork = [_flat(frame.crown, s * 0.03), _flat(tuple(knee), s * 0.05),
+            _flat(frame.front, s * 0.05)]  # fmt: skip
         pieces.append(wire(fork, [r * 0.8, r * 0.75, r * 0.45]))
     crown_bar = rod(_flat(frame.crown, -0.04), _flat(frame.crown, 0.04), r * 0.95)
     shell = rod(_flat(frame.crank, -0.037), _flat(frame.crank, 0.037), 0.021, around=16)
@@ -166,8 +161,8 @@ def _wheel(
     tray.add(wall, shifted(hoop(r - t * 1.25, t * 0.93, n=60, around=10, flat=0.9), x, 0, z))
     tray.add(rim, shifted(hoop(r - t * 2 - 0.009, 0.012, n=60, around=8, flat=0.75), x, 0, z))
     hub = turning([(0.0, -0.05), (0.008, -0.05), (0.008, -0.036), (0.026, -0.034), (0.026, -0.029),
-                   (0.013, -0.02), (0.013, 0.02), (0.026, 0.029), (0.026, 0.034), (0.008, 0.036),
-                   (0.008, 0.05), (0.0, 0.05)], around=18)  # fmt: skip
+        (0.013, -0.02), (0.013, 0.02), (0.026, 0.029), (0.026, 0.034), (0.008, 0.036),
+        (0.008, 0.05), (0.0, 0.05)], around=18)  # fmt: skip
     tray.add(ALLOY, shifted(facing(hub), x, 0, z))
     tray.add(STEEL, shifted(_spokes(r - t * 2 - 0.01), x, 0, z))
 
@@ -222,23 +217,10 @@ def _saddle(tray: Tray, frame: Frame, leather: Material, sport: float) -> None:
     wide = 0.095 - 0.025 * sport
     tray.add(ALLOY, rod(_flat(frame.seat), _flat(tuple(top)), 0.0125))
     x, z = top[0] + 0.02, top[1] + 0.035
-    path = [
-        (x - 0.15, 0, z + 0.012),
-        (x - 0.1, 0, z + 0.012),
-        (x, 0, z),
-        (x + 0.09, 0, z),
-        (x + 0.14, 0, z - 0.01),
-    ]
+    path = [(x - 0.15, 0, z + 0.012), (x - 0.1, 0, z + 0.012), (x, 0, z), (x + 0.09, 0, z),
+        (x + 0.14, 0, z - 0.01)]  # fmt: skip
     radii = [wide * 0.6, wide, wide * 0.85, wide * 0.42, wide * 0.3, wide * 0.2]
-    tray.add(
-        leather,
-        tube(
-            smooth_path(path, 6),
-            smooth_path(np.array(radii)[:, None], 5)[:, 0],
-            around=20,
-            flat=0.36,
-        ),
-    )
+    tray.add(leather, swell(path, radii, 0.36))
     rails = [(x - 0.1, 0.02, z - 0.01), (x - 0.03, 0.022, z - 0.032), (x + 0.08, 0.012, z - 0.012)]
     tray.add(STEEL, both(wire(rails, 0.0035, around=6)))
 
@@ -255,32 +237,29 @@ def _bars(
     w = traits.family("bar", 0.26, 0.3)
     if sport < 0.45:
         half = [(x, 0, z), (x + 0.02, 0.1, z + 0.03), (x - 0.03, w * 0.9, z + 0.05),
-                (x - 0.13, w, z + 0.04), (x - 0.22, w * 0.98, z + 0.03)]  # fmt: skip
+            (x - 0.13, w, z + 0.04), (x - 0.22, w * 0.98, z + 0.03)]  # fmt: skip
         hold = half[-2:]
     elif sport < 0.72:
         half = [(x, 0, z), (x, 0.06, z), (x - 0.02, w + 0.04, z + 0.015)]
         hold = [(x - 0.01, w - 0.07, z + 0.011), (x - 0.02, w + 0.04, z + 0.015)]
     else:
         w *= 0.75
-        half = [(x, 0, z), (x, w - 0.03, z), (x + 0.05, w, z - 0.005), (x + 0.085, w + 0.005, z - 0.05),
-                (x + 0.045, w + 0.01, z - 0.12), (x - 0.03, w + 0.012, z - 0.125)]  # fmt: skip
+        half = [(x, 0, z), (x, w - 0.03, z), (x + 0.05, w, z - 0.005),
+            (x + 0.085, w + 0.005, z - 0.05), (x + 0.045, w + 0.01, z - 0.12),
+            (x - 0.03, w + 0.012, z - 0.125)]  # fmt: skip
         hold = half[1:]
     tray.add(bare, both(wire(half, 0.011)))
     tray.add(grip, both(wire(hold, 0.0165)))
     ahead = hold[0]
-    lever = [(ahead[0] + 0.03, ahead[1] - 0.02, ahead[2]), (ahead[0] + 0.03, ahead[1], ahead[2] - 0.02),
-             (ahead[0] - 0.05, ahead[1] + 0.02, ahead[2] - 0.035)]  # fmt: skip
+    lever = [(ahead[0] + 0.03, ahead[1] - 0.02, ahead[2]),
+        (ahead[0] + 0.03, ahead[1], ahead[2] - 0.02), (ahead[0] - 0.05, ahead[1] + 0.02,
+        ahead[2] - 0.035)]  # fmt: skip
     tray.add(ALLOY, both(wire(lever, 0.005, around=6)))
-    cable = [
-        (ahead[0] + 0.03, ahead[1] - 0.03, ahead[2]),
-        (x + 0.09, 0.05, z - 0.03),
-        (x + 0.03, 0.02, z - 0.16),
-    ]
+    cable = [(ahead[0] + 0.03, ahead[1] - 0.03, ahead[2]), (x + 0.09, 0.05, z - 0.03),
+        (x + 0.03, 0.02, z - 0.16)]  # fmt: skip
     tray.add(BLACK, both(wire(cable, 0.0028, around=5)))
-    tray.add(
-        bare,
-        shifted(turning([(0.022, 0), (0.02, 0.012), (0.0, 0.02)], around=16), x, 0.07, z + 0.012),
-    )
+    tray.add(bare, shifted(turning([(0.022, 0), (0.02, 0.012), (0.0, 0.02)], around=16), x, 0.07,
+        z + 0.012))  # fmt: skip
 
 
 def _guards(tray: Tray, frame: Frame, paint: Material) -> None:
@@ -306,7 +285,7 @@ def _stand_and_lamp(tray: Tray, frame: Frame, bare: Material) -> None:
     bowl = [(0.0, -0.045), (0.02, -0.042), (0.036, -0.01), (0.04, 0.02), (0.037, 0.022)]
     tray.add(bare, shifted(along_x(lathe(bowl, around=22)), x + 0.09, 0, z + 0.06))
     tray.add(LENS, shifted(along_x(lathe([(0.038, 0.018), (0.02, 0.028), (0, 0.03)], around=22)),
-                           x + 0.09, 0, z + 0.06))  # fmt: skip
+        x + 0.09, 0, z + 0.06))  # fmt: skip
     tray.add(bare, rod((x, 0, z + 0.02), (x + 0.08, 0, z + 0.04), 0.006))
 
 
@@ -314,26 +293,14 @@ def _rack(tray: Tray, frame: Frame, bare: Material) -> None:
     x, z = frame.rear
     top = z + frame.wheel + 0.06
     back, front = x - 0.2, frame.seat[0] - 0.03
-    rail = [
-        (front, 0.02, top + 0.01),
-        (front - 0.08, 0.055, top),
-        (back, 0.06, top),
-        (back - 0.03, 0.0, top),
-    ]
+    rail = [(front, 0.02, top + 0.01), (front - 0.08, 0.055, top), (back, 0.06, top),
+        (back - 0.03, 0.0, top)]  # fmt: skip
     tray.add(bare, both(wire(rail, 0.005, around=7)))
     for k in (0.35, 0.6, 0.85):
         at = front + (back - front) * k
         tray.add(bare, rod((at, -0.057, top), (at, 0.057, top), 0.004, around=6))
-    tray.add(
-        bare,
-        both(
-            wire(
-                [(x, 0.065, z), (x - 0.03, 0.068, z + 0.2), (x - 0.02, 0.058, top)],
-                0.0045,
-                around=6,
-            )
-        ),
-    )
+    tray.add(bare, both(wire([(x, 0.065, z), (x - 0.03, 0.068, z + 0.2), (x - 0.02, 0.058, top)],
+        0.0045, around=6)))  # fmt: skip
 
 
 def _basket(tray: Tray, frame: Frame, wicker: Material) -> None:

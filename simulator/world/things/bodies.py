@@ -61,7 +61,7 @@ class Shell(NamedTuple):
     """How far the wall swells around them."""
     ease: float = 12.0
     """How little of the front's and back's slope reaches the middle."""
-    steps: int = 66
+    steps: int = 62
     """Columns from nose to tail."""
 
     def at(self, u: Array, v: Array) -> Array:
@@ -78,8 +78,9 @@ class Shell(NamedTuple):
             drawn = drawn - np.abs(ny) * self.flare * np.exp(-((off / 0.1) ** 2))
         y = np.maximum(y - drawn, 0)
         inward = np.clip(v - 1, 0, 1)
-        edge = 0.03 * np.abs(ny) * np.sin(inward.clip(0, 0.1) * 5 * math.pi)
-        z = low + (high - low) * h + edge + self.crown * (1 - (1 - inward) ** 2)
+        edge = 0.03 * np.sin(inward.clip(0, 0.1) * 5 * math.pi)
+        wide = np.minimum(2 * y / self.width, 1) ** 2  # no step where the plan closes
+        z = low + (high - low) * h + wide * (edge + self.crown * (1 - (1 - inward) ** 2))
         return np.stack([x, np.where(u > 0, -1, 1) * y * (1 - inward), z], -1)
 
     def u_of(self, x: float, v: float = 0.5) -> float:
@@ -115,7 +116,7 @@ class Shell(NamedTuple):
         across, up = np.array([u[0], *inside, u[1]]), np.array([v[0], *rows, v[1]])
         shift = lean * (up - v[0]) / (v[1] - v[0])
         grid = np.clip(across[:, None], u[0] + np.maximum(-shift, 0) * (u[0] < 0),
-                       u[1] + np.minimum(shift, 0) * (u[1] > 0))  # fmt: skip
+            u[1] + np.minimum(shift, 0) * (u[1] > 0))  # fmt: skip
         return laid(self.at, grid, np.broadcast_to(up, grid.shape), lift=lift)
 
     def arch_edge(self, arch: tuple[float, float, float], side: int) -> Array:
@@ -175,7 +176,7 @@ def wells(tray: Tray, shell: Shell, paint: Material, dark: Material, *, lip: flo
             edge = shell.arch_edge(arch, side)
             inner = edge * (1, 0.62, 1)
             tray.add(dark, skin(np.stack([edge, inner], 1)))
-            tray.add(paint, tube(edge + (0, side * lip / 2, 0), lip, around=8))
+            tray.add(paint, tube(edge + np.array((0, side * lip / 2, 0)), lip, around=8))
 
 
 class Wheel(NamedTuple):
@@ -195,34 +196,25 @@ class Wheel(NamedTuple):
 
 def drawn_wheel(draws: Draws, radius: float, width: float) -> Wheel:
     """A design of wheel."""
-    return Wheel(
-        radius, width, draws("rim", 0.64, 0.74), draws.count("spokes", 5, 9),
-        draws("waist", 0.14, 0.26), draws("flare", 0.6, 1.7), draws.chance("twin", 0.4),
-    )  # fmt: skip
+    return Wheel(radius, width, draws("rim", 0.64, 0.74), draws.count("spokes", 5, 9),
+        draws("waist", 0.14, 0.26), draws("flare", 0.6, 1.7),
+        draws.chance("twin", 0.4))  # fmt: skip
 
 
 def wheel_parts(wheel: Wheel, metal: Material) -> tuple[tuple[Material, Mesh], ...]:
     """A wheel about the origin, its face towards the viewer."""
     r, w = wheel.radius, wheel.width / 2
     rim = r * wheel.rim
-    tyre = [
-        (rim, -w * 0.9), (rim + 0.015, -w), (r * 0.9, -w * 1.03), (r * 0.965, -w * 0.9),
+    tyre = [(rim, -w * 0.9), (rim + 0.015, -w), (r * 0.9, -w * 1.03), (r * 0.965, -w * 0.9),
         (r, -w * 0.7), (r, 0), (r, w * 0.7), (r * 0.965, w * 0.9), (r * 0.9, w * 1.03),
-        (rim + 0.015, w), (rim, w * 0.9),
-    ]  # fmt: skip
-    barrel = [
-        (rim, -w * 0.9), (rim * 0.94, -w * 0.5), (rim * 0.93, w * 0.7), (rim, w * 0.84),
-        (rim, w * 0.88), (rim + 0.007, w * 0.97),
-    ]  # fmt: skip
+        (rim + 0.015, w), (rim, w * 0.9)]  # fmt: skip
+    barrel = [(rim, -w * 0.9), (rim * 0.94, -w * 0.5), (rim * 0.93, w * 0.7), (rim, w * 0.84),
+        (rim, w * 0.88), (rim + 0.007, w * 0.97)]  # fmt: skip
     disc = [(0.0, -0.2 * w), (rim * 0.7, -0.2 * w), (rim * 0.7, -0.05 * w), (0.0, -0.05 * w)]
     hub = [(rim * 0.17, w * 0.2), (rim * 0.17, w * 0.86), (rim * 0.1, w * 0.93), (0.0, w * 0.93)]
     face = joined([facing(lathe(barrel, around=36)), facing(turning(hub, around=20))])
-    return (
-        (RUBBER, facing(lathe(tyre, around=36))),
-        (STEEL, facing(turning(disc, around=18))),
-        (metal, face),
-        (metal, shifted(_spokes(wheel, rim, w), y=-w * 0.72)),
-    )
+    return ((RUBBER, facing(lathe(tyre, around=36))), (STEEL, facing(turning(disc, around=18))),
+        (metal, face), (metal, shifted(_spokes(wheel, rim, w), y=-w * 0.72)))  # fmt: skip
 
 
 def put_wheels(tray: Tray, wheel: Wheel, metal: Material, places: Sequence[Point]) -> None:
@@ -242,10 +234,8 @@ def _spokes(wheel: Wheel, rim: float, w: float) -> Mesh:
     gap, thin = rim * 0.1, a * 0.55
     pair = []
     for s in (-1, 1):
-        one = [
-            (s * thin * 0.7 - thin, rim * 0.1), (s * thin * 0.7 + thin, rim * 0.1),
-            (s * gap * 1.4 + thin, rim * 0.97), (s * gap * 1.4 - thin, rim * 0.97),
-        ]  # fmt: skip
+        one = [(s * thin * 0.7 - thin, rim * 0.1), (s * thin * 0.7 + thin, rim * 0.1),
+            (s * gap * 1.4 + thin, rim * 0.97), (s * gap * 1.4 - thin, rim * 0.97)]  # fmt: skip
         pair.append(plate(one, w * 0.3, bevel=0.005))
     return repeated(joined(pair), min(wheel.spokes, 6), axis=(0, 1, 0))
 

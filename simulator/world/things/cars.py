@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Draws, Traits, luma, mix, oklch
-from simulator.world.solid.forms import Material, Mesh, Print, Thing, moved, turned
-from simulator.world.solid.meshes import ball, box, joined, posed, sheet, shifted
-from simulator.world.solid.prints import Sheet, prints_on
-from simulator.world.solid.typesetting import FACES
+from simulator.world.pictures.traits import Draws, Traits, mix, oklch
+from simulator.world.solid.forms import Material, Thing, moved, turned
+from simulator.world.solid.meshes import box, posed, sheet, shifted
+from simulator.world.solid.prints import Sheet
 from simulator.world.things.bodies import Shell, drawn_wheel, put_wheels, wells
 from simulator.world.things.making import (
     BLACK,
@@ -71,146 +70,55 @@ def car(_look: Look, traits: Traits) -> Thing:
     half = length / 2
     wheel = 0.30 + 0.055 * tall
     deck = {"hatch": 0.06, "saloon": 0.62 + 0.2 * stretch, "estate": 0.04}[tail]
-    build = Build(
-        length, 1.70 + 0.12 * stretch + 0.06 * tall, height, wheel,
+    build = Build(length, 1.70 + 0.12 * stretch + 0.06 * tall, height, wheel,
         half - 0.78 - 0.06 * stretch, -half + 0.70 + 0.16 * stretch, 0.17 + 0.07 * tall,
-        0.71 + 0.15 * tall, half - nose_share * length, 0.90 + 0.13 * tall,
-        -half + deck, 0.96 + 0.13 * tall, 0.62 - 0.2 * tall,
-        {"hatch": 0.34, "saloon": 0.62, "estate": 0.2}[tail], f.pick("doors", (2, 4, 4)),
-    )  # fmt: skip
+        0.71 + 0.15 * tall, half - nose_share * length, 0.90 + 0.13 * tall, -half + deck,
+        0.96 + 0.13 * tall, 0.62 - 0.2 * tall, {"hatch": 0.34, "saloon": 0.62, "estate": 0.2}[tail],
+        f.pick("doors", (2, 4, 4)))  # fmt: skip
     tray = Tray()
-    paint = _lacquer(traits)
+    paint = lacquer(traits)
     shell, cabin = _shells(build, f)
-    _painted(tray, shell, cabin, paint)
+    painted(tray, shell, cabin, paint)
     _glazing(tray, cabin, build)
     trim = Material((30, 31, 33), rough=0.6)
-    _cladding(tray, shell, build, trim if tall > 0.55 else paint, trim)
-    _lights(tray, shell, f)
-    _face(tray, shell, f, trim)
+    cladding(tray, shell, build, trim if tall > 0.55 else paint, trim)
+    lights(tray, shell, f)
+    face(tray, shell, traits, trim)
     _doors(tray, shell, build, paint)
-    _mirrors(tray, build, BLACK if traits.variant.chance("mirror", 0.3) else paint)
-    _running(tray, build, traits)
+    mirrors(tray, build, BLACK if traits.variant.chance("mirror", 0.3) else paint)
+    running(tray, build, traits)
+    _own_trim(tray, shell, cabin, build, traits)
     if tall > 0.5 and traits.variant.chance("rails", 0.6):
         y, z = build.width * 0.36, build.height + 0.035
-        rail = wire(
-            [(build.cowl - 0.9, y, z - 0.05), (build.cowl - 1.0, y, z), (build.deck + 0.7, y, z),
-             (build.deck + 0.6, y, z - 0.05)], 0.014)  # fmt: skip
+        rail = wire([(build.cowl - 0.9, y, z - 0.05), (build.cowl - 1.0, y, z),
+            (build.deck + 0.7, y, z), (build.deck + 0.6, y, z - 0.05)], 0.014)  # fmt: skip
         tray.add(STEEL if traits.variant.chance("steel") else BLACK, both(rail))
     return Thing(tray.parts())
 
 
-def van(look: Look, traits: Traits) -> Thing:
-    """A panel van with its owner's name along both sides."""
-    f = traits.family
-    length = 4.9 + 1.0 * f("stretch") + traits.variant("length", -0.02, 0.02)
-    half, height, wheel = length / 2, f("height", 1.95, 2.5), f("wheel", 0.33, 0.36)
-    short = f("bonnet", 0.55, 1.0)
-    build = Build(
-        length, f("width", 1.85, 2.02), height, wheel, half - 0.85, -half + f("tail", 0.95, 1.2),
-        0.24, f("nose", 0.88, 1.02), half - short, f("belt", 1.12, 1.25), -half - 0.03, 1.2,
-        f("rake", 0.5, 0.75), 0.05, 2,
-    )  # fmt: skip
-    tray, paint, trim = Tray(), _lacquer(traits, white=0.5), Material((38, 39, 41), rough=0.6)
-    shell, hull = _van_shells(build, f)
-    _painted(tray, shell, hull, paint)
-    cab = build.cowl - 0.95 - 0.3 * short
-    for s in (1, -1):
-        _pane(tray, hull, s, (hull.u_of(hull.nose - 0.2, 0) + 0.02, hull.u_of(cab)), (0.05, 0.62))
-        back = (hull.u_of(hull.tail + 0.1) + 0.02, 1.0 - 0.006)
-        _pane(tray, hull, s, back, (0.2, 0.62))
-    screen = hull.u_of(hull.nose - 0.16, 0) - 0.008
-    _pane(tray, hull, 1, (-screen, screen), (0.04, 0.62))
-    _cladding(tray, shell, build, trim, trim)
-    _lights(tray, shell, f)
-    _face(tray, shell, f, trim)
-    for s in (1, -1):
-        front, rear = (s * shell.u_of(x) for x in (build.front_axle - wheel - 0.12, cab - 0.05))
-        top = (s * hull.u_of(cab - 0.05, 0.7), 0.7)
-        tray.add(UNDER, seam(shell.at, [(front, 1), (front, 0.12), (rear, 0.12), (rear, 1)], 0.005))
-        tray.add(UNDER, seam(hull.at, [(s * hull.u_of(cab - 0.05, 0), 0), top], 0.005))
-        strip = (
-            s * shell.u_of(build.front_axle - wheel - 0.1),
-            s * shell.u_of(build.rear_axle + 0.5),
+def _own_trim(tray: Tray, shell: Shell, cabin: Shell, b: Build, traits: Traits) -> None:
+    """By what look-alikes are told apart: a line along the side, a roof of another colour."""
+    v = traits.variant
+    if v.chance("roof", 0.3):
+        colour = Material(
+            v.pick("roof-colour", ((30, 31, 33), (228, 227, 223))), rough=0.3, coat=1.0
         )
-        tray.add(trim, shell.panel(strip, (0.42, 0.5), 0.012))
-    tray.add(UNDER, seam(hull.at, [(1.0, 0.0), (1.0, 0.95)], 0.006))
-    _mirrors(tray, build, BLACK)
-    _running(tray, build, traits)
-    bands = _stripe(tray, shell, hull, traits)
-    if bands:
-        tray.add(*bands)
-    prints = _lettering(tray, hull, cab, look, traits, paint)
-    return Thing(tray.parts(), prints)
+        u, inward = np.meshgrid(np.linspace(-1, 1, 90), 1 + np.linspace(0.04, 1, 8), indexing="ij")
+        tray.add(colour, laid(cabin.at, u, inward, lift=0.003))
+    if v.chance("line", 0.45):
+        accent = traits.palette().accent
+        paint = v.pick(
+            "line-colour", ((226, 225, 220), (34, 34, 36), accent, mix(accent, (40, 40, 44), 0.4))
+        )
+        colour = Material(paint, rough=0.35, coat=0.6)
+        at, wide = v("line-at", 0.2, 0.5), v("line-wide", 0.03, 0.12)
+        free = b.wheel + 0.12
+        ends = (shell.u_of(b.front_axle - free), shell.u_of(b.rear_axle + free))
+        for s in (1, -1):
+            tray.add(colour, shell.panel((s * ends[0], s * ends[1]), (at, at + wide), 0.002))
 
 
-def _van_shells(b: Build, f: Draws) -> tuple[Shell, Shell]:
-    half, square, tuck = b.length / 2, f("square", 6.0, 9.0), f("tuck", 0.05, 0.08)
-    low = Shell(
-        -half, half, b.width,
-        floor=((-half, b.ground + 0.06), (b.rear_axle, b.ground), (half, b.ground)),
-        top=((-half, b.belt), (b.cowl, b.belt), (half - 0.25, b.nose + 0.08), (half, b.nose)),
-        side=((0, tuck), (0.1, 0.03), (0.3, 0.01), (0.8, 0.0), (1, 0.0)),
-        front=((0, 0.12), (0.12, 0.02), (0.4, 0.0), (0.7, 0.03), (1, f("lean", 0.12, 0.26))),
-        back=((0, 0.06), (0.15, 0.0), (1, 0.0)),
-        square=square, crown=0.02, ease=10.0,
-        arches=((b.front_axle, b.wheel, b.wheel + 0.06), (b.rear_axle, b.wheel, b.wheel + 0.06)),
-    )  # fmt: skip
-    hip = f("hip", 0.1, 0.16)
-    hull = Shell(
-        -half, b.cowl + 0.12, b.width + 0.004,
-        floor=((-half, b.belt - 0.01), (b.cowl, b.belt - 0.01)),
-        top=((-half, b.height - 0.04), (-half + 0.5, b.height), (b.cowl - 1.0, b.height),
-             (b.cowl - 0.3, b.height - 0.1)),
-        side=((0, 0.0), (0.4, 0.01), (0.85, hip * 0.7), (1, hip * 1.3)),
-        front=((0, 0.0), (0.6, b.rake), (0.85, b.rake * 1.45), (1, b.rake * 1.8)),
-        back=((0, 0.0), (0.8, 0.02), (1, 0.09)),
-        square=square, crown=0.04, ease=7.0,
-    )  # fmt: skip
-    return low, hull
-
-
-def _stripe(tray: Tray, shell: Shell, hull: Shell, traits: Traits) -> tuple[Material, Mesh] | None:
-    """A band of the accent's colour, by which look-alikes are told apart."""
-    if not traits.variant.chance("stripe", 0.7):
-        return None
-    colour = Material(traits.palette().accent, rough=0.35, coat=0.5)
-    at = traits.variant("stripe-at", 0.62, 0.8)
-    wide = traits.variant("stripe-wide", 0.05, 0.14)
-    start = traits.variant("stripe-start", -0.4, 0.8)
-    return colour, joined(
-        [shell.panel((s * shell.u_of(start), s * 0.93), (at, at + wide), 0.003) for s in (1, -1)]
-    )
-
-
-def _lettering(
-    tray: Tray, hull: Shell, cab: float, look: Look, traits: Traits, paint: Material
-) -> tuple[Print, ...]:
-    """The name along both sides, on the lacquer."""
-    if not look.label:
-        return ()
-    rear, front, low, high = hull.tail + 0.3, cab - 0.3, 0.08, 0.8
-    tall = (high - low) * (hull.top[1][1] - hull.floor[0][1])
-    page = Sheet(front - rear, tall, paint.colour, side=1024)
-    palette, f = traits.palette(), traits.family
-    bright = luma(paint.colour) > 120
-    ink = palette.dark if bright else palette.light
-    second = mix(ink, palette.accent, 0.5)
-    if f.chance("band", 0.4):
-        page.box((0.0, 0.9, 1.0, 0.97), second)
-    page.text(look.label, (0.01, 0.04, 0.99, 0.64), ink, f.pick("face", FACES))
-    page.text(look.sublabel, (0.04, 0.7, 0.96, 0.88), second, f.pick("small-face", FACES), lines=1)
-    lacquer = Material(sheet=page.rgb, rough=0.35, coat=0.8)
-    prints: list[Print] = []
-    for s in (1, -1):
-        ends = sorted((s * hull.u_of(rear), s * hull.u_of(front)), reverse=True)
-        u, v = np.meshgrid(np.linspace(*ends, 24), np.linspace(low, high, 8), indexing="ij")
-        mesh = laid(hull.at, u, v, lift=0.002)
-        tray.add(lacquer, mesh)
-        prints += prints_on(mesh, page)
-    return tuple(prints)
-
-
-def _lacquer(traits: Traits, *, white: float = 0.0) -> Material:
+def lacquer(traits: Traits, *, white: float = 0.0) -> Material:
     """Half of all cars are white, grey, silver or black; vans are white more often than not."""
     f, v = traits.family, traits.variant
     if f.chance("white", white):
@@ -229,33 +137,29 @@ def _shells(b: Build, f: Draws) -> tuple[Shell, Shell]:
     """The body below the windows, and the cabin above."""
     half = b.length / 2
     tuck, lean, square = f("tuck", 0.05, 0.08), f("lean", 0.12, 0.2), f("square", 3.6, 4.8)
-    low = Shell(
-        -half, half, b.width,
-        floor=((-half, b.ground + 0.12), (b.rear_axle - 0.3, b.ground),
-               (b.front_axle + 0.3, b.ground), (half, b.ground + 0.06)),
+    low = Shell(-half, half, b.width, floor=((-half, b.ground + 0.12),
+        (b.rear_axle - 0.3, b.ground), (b.front_axle + 0.3, b.ground), (half, b.ground + 0.06)),
         top=((-half, b.deck_height - 0.06), (b.deck - 0.02, b.deck_height), (b.cowl, b.belt),
-             (b.cowl + 0.25, b.belt - 0.03), (half - 0.35, b.nose + 0.08), (half, b.nose - 0.02)),
-        side=((0, tuck), (0.12, 0.04), (0.3, 0.02), (0.6, f("waist", 0.015, 0.035)),
-              (0.72, 0.0), (0.8, 0.005), (0.86, 0.035), (0.95, 0.05), (1, 0.09)),
+        (b.cowl + 0.25, b.belt - 0.03), (half - 0.35, b.nose + 0.08), (half, b.nose - 0.02)),
+        side=((0, tuck), (0.12, 0.04), (0.3, 0.02), (0.6, f("waist", 0.015, 0.035)), (0.72, 0.0),
+        (0.8, 0.005), (0.86, 0.035), (0.95, 0.05), (1, 0.09)),
         front=((0, 0.14), (0.15, 0.03), (0.4, 0.0), (0.6, 0.02), (0.8, 0.06), (1, lean)),
         back=((0, 0.16), (0.15, 0.05), (0.4, 0.0), (0.6, 0.03), (0.85, 0.06), (1, 0.13)),
-        square=square, crown=0.03,
-        arches=((b.front_axle, b.wheel, b.wheel + 0.05), (b.rear_axle, b.wheel, b.wheel + 0.05)),
-    )  # fmt: skip
+        square=square, crown=0.03, arches=((b.front_axle, b.wheel, b.wheel + 0.05),
+        (b.rear_axle, b.wheel, b.wheel + 0.05)))  # fmt: skip
     up, drop = f("hip", 0.1, 0.15), f("drop", 0.02, 0.07)
-    cabin = Shell(
-        b.deck + 0.05, b.cowl + 0.06, b.width - 0.14,
+    cabin = Shell(b.deck + 0.05, b.cowl + 0.06, b.width - 0.14,
         floor=((b.deck, b.deck_height - 0.02), (b.cowl, b.belt - 0.02)),
         top=((b.deck, b.height - drop), (0.1 * half, b.height), (b.cowl, b.height - 0.05)),
         side=((0, 0.0), (0.5, up * 0.55), (0.9, up * 1.15), (1, up * 1.6)),
         front=((0, 0.0), (0.5, b.rake * 0.46), (0.9, b.rake * 0.92), (1, b.rake * 1.12)),
         back=((0, 0.0), (0.5, b.fall * 0.42), (0.9, b.fall * 0.92), (1, b.fall * 1.2)),
-        square=square + 0.8, crown=0.03, ease=3.0,
-    )  # fmt: skip
+        square=square + 0.8, crown=0.03, ease=3.0)  # fmt: skip
     return low, cabin
 
 
-def _painted(tray: Tray, shell: Shell, cabin: Shell, paint: Material) -> None:
+def painted(tray: Tray, shell: Shell, cabin: Shell, paint: Material) -> None:
+    """The lacquered skin, and what is dark below and inside it."""
     tray.add(paint, shell.mesh(), cabin.mesh())
     wells(tray, shell, paint, UNDER)
     under = box(shell.nose - shell.tail - 0.5, shell.width * 0.6, 0.45, bevel=0.05)
@@ -279,13 +183,17 @@ def _glazing(tray: Tray, cabin: Shell, b: Build) -> None:
         panes.append(((front, back), (0.07, 0.86), slant))
     for (u0, u1), (v0, v1), lean in panes:
         for s in (1, -1) if u0 > 0 else (1,):
-            _pane(tray, cabin, s, (u0, u1), (v0, v1), lean)
+            pane(tray, cabin, s, (u0, u1), (v0, v1), lean)
 
 
-def _pane(
-    tray: Tray, shell: Shell, s: int, u: tuple[float, float], v: tuple[float, float],
+def pane(
+    tray: Tray,
+    shell: Shell,
+    s: int,
+    u: tuple[float, float],
+    v: tuple[float, float],
     lean: float = 0.0,
-) -> None:  # fmt: skip
+) -> None:
     """Glass in a black frame on the near (1) or far (-1) side."""
     for grow, material in ((0.005, BLACK), (0.0, DARK_GLASS)):
         wide = (s * (u[0] - grow), s * min(u[1] + grow, 1.0))
@@ -293,7 +201,7 @@ def _pane(
         tray.add(material, shell.panel(wide, high, 0.002 if grow else 0.004, lean=lean))
 
 
-def _cladding(tray: Tray, shell: Shell, b: Build, sill: Material, trim: Material) -> None:
+def cladding(tray: Tray, shell: Shell, b: Build, sill: Material, trim: Material) -> None:
     """The strips along the sills, and the bumpers' lower lips."""
     reach = b.wheel + 0.06
     ahead, behind = shell.u_of(b.front_axle + reach), shell.u_of(b.front_axle - reach)
@@ -304,7 +212,8 @@ def _cladding(tray: Tray, shell: Shell, b: Build, sill: Material, trim: Material
         tray.add(trim, shell.panel((s * far, s), (0.0, 0.2), 0.006))
 
 
-def _lights(tray: Tray, shell: Shell, f: Draws) -> None:
+def lights(tray: Tray, shell: Shell, f: Draws) -> None:
+    """Headlamps with their indicators, fog lamps, and red lamps around the rear corners."""
     corner, rear = shell.u_of(shell.nose - 0.3), shell.u_of(shell.tail + 0.16)
     tall, top, band = f("lamp-height", 0.12, 0.2), 0.86, f("rear-height", 0.16, 0.3)
     inner, outer = f("lamp-in", 0.4, 0.62) * corner, corner * f("lamp-out", 1.05, 1.3)
@@ -321,8 +230,9 @@ def _lights(tray: Tray, shell: Shell, f: Draws) -> None:
         tray.add(LAMP_RED, shell.panel(tail, (0.82 - band, 0.83), 0.005))
 
 
-def _face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
-    """Grille, emblem and number plates."""
+def face(tray: Tray, shell: Shell, traits: Traits, trim: Material) -> None:
+    """Grille, and the number plates: every car has its own number."""
+    f = traits.family
     wide = shell.u_of(shell.nose - 0.3) * f("grille-wide", 0.3, 0.5)
     low, high = f("grille-low", 0.5, 0.62), 0.8
     tray.add(trim, shell.panel((-wide, wide), (low, high), 0.004))
@@ -331,7 +241,7 @@ def _face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
         at = low + (high - low) * (k + 0.5) / bars
         tray.add(bright, seam(shell.at, [(-wide, at), (0, at), (wide, at)], 0.008, sink=-0.9))
     tray.add(trim, shell.panel((-wide * 1.4, wide * 1.4), (0.17, 0.33), 0.004))
-    text = _registration(f)
+    text = _registration(f, traits.variant)
     for u, turn, at in ((0.0, 90, 0.42), (1.0, -90, 0.5)):
         x, _, z = shell.at(np.array(u), np.array(at))
         pose = moved(x + turn / 90 * 0.024, 0, z, turn=turn)
@@ -339,10 +249,10 @@ def _face(tray: Tray, shell: Shell, f: Draws, trim: Material) -> None:
         tray.add(BLACK, posed(shifted(box(0.54, 0.012, 0.13, bevel=0.004), 0, 0.008, -0.065), pose))
 
 
-def _registration(f: Draws) -> Material:
-    letters = "".join(f.pick(f"plate-{i}", string.ascii_uppercase) for i in range(3))
+def _registration(f: Draws, v: Draws) -> Material:
+    letters = "".join(v.pick(f"plate-{i}", string.ascii_uppercase) for i in range(3))
     page = Sheet(0.52, 0.115, f.pick("plate-ground", ((236, 236, 232), (232, 196, 60))), side=288)
-    page.text(f"{letters} {f.count('plate', 100, 999)}", (0.05, 0.15, 0.95, 0.85), (24, 24, 26))
+    page.text(f"{letters} {v.count('plate', 100, 999)}", (0.05, 0.15, 0.95, 0.85), (24, 24, 26))
     return Material(sheet=page.rgb, rough=0.4)
 
 
@@ -369,15 +279,19 @@ def _doors(tray: Tray, shell: Shell, b: Build, paint: Material) -> None:
         tray.add(UNDER, seam(shell.at, line, 0.005, sink=0.3))
 
 
-def _mirrors(tray: Tray, b: Build, paint: Material) -> None:
+def mirrors(tray: Tray, b: Build, paint: Material) -> None:
+    """One on each side, on short stalks."""
     x, y, z = b.cowl - 0.48, -b.width / 2, b.belt + 0.08
-    head = posed(ball(0.06, 0.105, 0.075, around=20), turned((0, 0, 1), 12))
+    head = posed(shifted(box(0.11, 0.2, 0.135, bevel=0.036), z=-0.067), turned((0, 0, 1), 10))
+    glass = shifted(box(0.01, 0.15, 0.09, bevel=0.003), x - 0.056, y - 0.06, z - 0.045)
     stalk = rod((x, y + 0.06, z - 0.06), (x, y - 0.03, z - 0.03), 0.018)
     tray.add(paint, both(shifted(head, x, y - 0.06, z)))
     tray.add(BLACK, both(stalk))
+    tray.add(CHROME, both(glass))
 
 
-def _running(tray: Tray, b: Build, traits: Traits) -> None:
+def running(tray: Tray, b: Build, traits: Traits) -> None:
+    """Four wheels and an exhaust."""
     wheel = drawn_wheel(traits.family, b.wheel, 0.2)
     dark = traits.variant.chance("dark-rim", 0.25)
     metal = Material((60, 61, 64) if dark else (188, 190, 194), rough=0.28, metal=0.9)

@@ -16,35 +16,30 @@ from simulator.world.solid.meshes import (
     posed,
     scaled,
     shifted,
-    skin,
     smooth_path,
     tube,
 )
-from simulator.world.solid.prints import Sheet
 from simulator.world.solid.surfaces import laid as covered
 from simulator.world.solid.surfaces import wood
 from simulator.world.things.kind import Kind
+from simulator.world.things.lamps import lamp
 from simulator.world.things.making import (
     BLACK,
-    BRASS,
     CHROME,
-    DARK_GLASS,
     STEEL,
     Tray,
     along_x,
-    both,
-    circle,
     crisp,
     facing,
     grounded,
     hoop,
     mottled,
     plate,
-    rod,
     rounded,
     turning,
     wire,
 )
+from simulator.world.things.watches import watch
 
 LEATHER = Material((34, 33, 33), rough=0.65)
 
@@ -53,8 +48,12 @@ def _shell(traits: Traits, name: str = "shell") -> Material:
     """A housing: black, white, grey or coloured, matt or glossy."""
     f = traits.family
     palette = traits.palette(light=(0.25, 0.75), vivid=0.8)
-    colour = f.pick(name, ((34, 34, 36), (226, 225, 220), palette.base, palette.base, palette.second))
-    return Material(colour, rough=f(name + "-rough", 0.22, 0.55), metal=0.6 * f.chance(name + "-metal", 0.2))
+    colour = f.pick(
+        name, ((34, 34, 36), (226, 225, 220), palette.base, palette.base, palette.second)
+    )
+    return Material(
+        colour, rough=f(name + "-rough", 0.22, 0.55), metal=0.6 * f.chance(name + "-metal", 0.2)
+    )
 
 
 def _headphones(_look: Look, traits: Traits) -> Thing:
@@ -62,7 +61,8 @@ def _headphones(_look: Look, traits: Traits) -> Thing:
     f, v = traits.family, traits.variant
     tray, shell = Tray(), _shell(traits)
     accent = Material(traits.palette().accent, rough=0.35, metal=0.3 * v.chance("metal"))
-    pad = v.pick("pad", (LEATHER, LEATHER, Material((112, 92, 74), rough=0.7), Material((150, 148, 144), rough=0.85)))
+    pad = v.pick("pad", (LEATHER, LEATHER, Material((112, 92, 74), rough=0.7),
+        Material((150, 148, 144), rough=0.85)))  # fmt: skip
     metal = CHROME if f.chance("chrome") else BLACK
     wide, deep = f("wide", 0.034, 0.042), f("deep", 0.018, 0.028)
     high = wide * f("oval", 1.0, 1.3)
@@ -70,9 +70,13 @@ def _headphones(_look: Look, traits: Traits) -> Thing:
     middle = high + 0.008
     stretch = np.diag([1.0, 1.0, high / wide, 1.0])
     style = f.chance("domed")
-    cap = [(wide * 0.98, 0), (wide, deep * 0.3), (wide * 0.94, deep * 0.75), (wide * 0.6, deep * (1.15 if style else 1.0)), (0, deep * (1.2 if style else 1.0))]
-    ring = turning([(wide * 0.72, deep * 0.98), (wide * 0.74, deep * 1.08), (wide * 0.62, deep * 1.1)], around=40)
-    inset = turning([(wide * f("disc", 0.4, 0.66), deep * 1.1), (wide * 0.36, deep * 1.2), (0, deep * 1.2)], around=36)
+    cap = [(wide * 0.98, 0), (wide, deep * 0.3), (wide * 0.94, deep * 0.75),
+        (wide * 0.6, deep * (1.15 if style else 1.0)), (0, deep
+        * (1.2 if style else 1.0))]  # fmt: skip
+    ring = turning([(wide * 0.72, deep * 0.98), (wide * 0.74, deep * 1.08),
+        (wide * 0.62, deep * 1.1)], around=40)  # fmt: skip
+    inset = turning([(wide * f("disc", 0.4, 0.66), deep * 1.1), (wide * 0.36, deep * 1.2),
+        (0, deep * 1.2)], around=36)  # fmt: skip
     cushion = posed(scaled(hoop(wide * 0.74, 0.011, around=12), 1, 1.15, 1), turned((0, 0, 1), 90))
     for s in (-1, 1):
         lean = turned((0, 1, 0), s * 8) @ turned((0, 0, 1), 12 if s > 0 else -12)
@@ -83,12 +87,17 @@ def _headphones(_look: Look, traits: Traits) -> Thing:
         tray.add(accent, posed(along_x(ring), pose))
         tray.add(metal if f.chance("inset") else shell, posed(along_x(inset), pose))
         tray.add(pad, posed(shifted(cushion, -0.008), pose))
-        tray.add(BLACK, posed(shifted(along_x(turning([(wide * 0.7, 0), (0, 0.001)], around=30)), -0.004), pose))
-        yoke = [(0.008, -wide * 1.04, 0), (0.011, -wide * 0.95, wide * 0.6), (0.008, 0, wide * 1.22), (0.011, wide * 0.95, wide * 0.6), (0.008, wide * 1.04, 0)]
+        tray.add(BLACK, posed(shifted(along_x(turning([(wide * 0.7, 0), (0, 0.001)], around=30)),
+            -0.004), pose))  # fmt: skip
+        yoke = [(0.008, -wide * 1.04, 0), (0.011, -wide * 0.95, wide * 0.6),
+            (0.008, 0, wide * 1.22), (0.011, wide * 0.95, wide * 0.6),
+            (0.008, wide * 1.04, 0)]  # fmt: skip
         tray.add(metal, posed(wire(yoke, 0.0032, around=8), lean @ side @ stretch))
     foot = (span - 0.002, 0, middle + high * 1.2)
     a = np.linspace(0, math.pi, 33)
-    arc = np.stack([span * np.cos(a) * 0.98, 0 * a, foot[2] + (top - foot[2] + 0.01) * np.sin(a) ** 0.8], 1)
+    arc = np.stack(
+        [span * np.cos(a) * 0.98, 0 * a, foot[2] + (top - foot[2] + 0.01) * np.sin(a) ** 0.8], 1
+    )
     w = f("band", 0.011, 0.019)
     tray.add(metal, _strap(arc, 0.006, 0.0016))
     tray.add(shell, _strap(arc[4:-4], w, 0.0035))
@@ -97,7 +106,8 @@ def _headphones(_look: Look, traits: Traits) -> Thing:
     standing = grounded(Thing(tray.parts()))
     if not f.chance("cable", 0.4):
         return standing
-    lead = [(-span, -0.01, 0.01), (-span - 0.02, -0.05, 0.003), (-0.02, -0.1, 0.002), (0.08, -0.075, 0.002), (0.13, -0.1, 0.002)]
+    lead = [(-span, -0.01, 0.01), (-span - 0.02, -0.05, 0.003), (-0.02, -0.1, 0.002),
+        (0.08, -0.075, 0.002), (0.13, -0.1, 0.002)]  # fmt: skip
     return Thing((*standing.parts, Part(wire(lead, 0.0018, around=6), BLACK)))
 
 
@@ -124,31 +134,45 @@ def _cabinet(traits: Traits) -> Thing:
         tray.add(_shell(traits), case)
     front = Material(f.pick("front", ((28, 28, 30), (28, 28, 30), (218, 216, 210))), rough=0.5)
     y = -d / 2
-    tray.add(front, plate(rounded(w - 0.016, h - 0.016, 0.008), 0.006, (0, y - 0.001, h / 2), bevel=0.002))
-    cone = v.pick("cone", ((40, 40, 42), (206, 170, 60), (186, 186, 184), (120, 40, 36), traits.palette().accent))
+    tray.add(front, plate(rounded(w - 0.016, h - 0.016, 0.008), 0.006, (0, y - 0.001, h / 2),
+        bevel=0.002))  # fmt: skip
+    cone = v.pick("cone", ((40, 40, 42), (206, 170, 60), (186, 186, 184), (120, 40, 36),
+        traits.palette().accent))  # fmt: skip
     woofer = f("woofer", 0.34, 0.42) * w
     tweeter = f("tweeter", 0.13, 0.2) * w
     low = 0.012 + woofer + f("low", 0.0, 0.012)
-    for r, z, dome in ((woofer, low, False), (tweeter, low + woofer + tweeter + f("gap", 0.015, 0.03), True)):
-        rim = facing(turning([(r * 0.99, 0), (r, 0.005), (r * 0.9, 0.008), (r * 0.86, 0.006)], around=44))
+    for r, z, dome in (
+        (woofer, low, False),
+        (tweeter, low + woofer + tweeter + f("gap", 0.015, 0.03), True),
+    ):
+        rim = facing(
+            turning([(r * 0.99, 0), (r, 0.005), (r * 0.9, 0.008), (r * 0.86, 0.006)], around=44)
+        )
         tray.add(STEEL if f.chance("bright-rim", 0.4) else BLACK, shifted(rim, 0, y - 0.003, z))
         roll = shifted(hoop(r * 0.8, r * 0.065, n=44, around=8), 0, y - 0.007, z)
         tray.add(BLACK, roll)
         if dome:
-            tray.add(Material(cone, rough=0.35), shifted(scaled(ball(r * 0.6, around=28), 1, 0.5, 1), 0, y - 0.006, z))
+            tray.add(Material(cone, rough=0.35), shifted(scaled(ball(r * 0.6, around=28), 1, 0.5,
+                1), 0, y - 0.006, z))  # fmt: skip
         else:
             dish = facing(turning([(r * 0.76, 0.006), (r * 0.28, 0.0005), (0, 0.0005)], around=40))
             tray.add(Material(cone, rough=0.5), shifted(dish, 0, y - 0.004, z))
             cap = scaled(ball(r * 0.27, around=24), 1, 0.3, 1)
-            tray.add(Material(mix(cone, (20, 20, 22), 0.5), rough=0.4), shifted(cap, 0, y - 0.004, z))
-    port = facing(turning([(w * 0.12, 0), (w * 0.11, 0.003), (w * 0.09, 0.0005), (0, 0.0005)], around=28))
+            tray.add(
+                Material(mix(cone, (20, 20, 22), 0.5), rough=0.4), shifted(cap, 0, y - 0.004, z)
+            )
+    port = facing(
+        turning([(w * 0.12, 0), (w * 0.11, 0.003), (w * 0.09, 0.0005), (0, 0.0005)], around=28)
+    )
     top = low + woofer + 2 * tweeter + 0.03
     if h - w * 0.31 > top:
         tray.add(BLACK, shifted(port, f("port", -0.2, 0.2) * w, y - 0.004, h - w * 0.17))
     lamp = Material(traits.palette().accent, glow=0.6, rough=0.3)
     tray.add(lamp, shifted(box(0.006, 0.002, 0.003), w * 0.36, y - 0.005, 0.02))
     foot = turning([(0.011, -0.006), (0.012, 0.0)], around=14)
-    tray.add(BLACK, *[shifted(foot, sx * w * 0.4, sy * d * 0.4, 0.0) for sx in (-1, 1) for sy in (-1, 1)])
+    tray.add(
+        BLACK, *[shifted(foot, sx * w * 0.4, sy * d * 0.4, 0.0) for sx in (-1, 1) for sy in (-1, 1)]
+    )
     lifted = [p._replace(mesh=shifted(p.mesh, z=0.006)) for p in (*parts, *tray.parts())]
     return Thing(tuple(lifted))
 
@@ -164,26 +188,35 @@ def _cloth_speaker(traits: Traits) -> Thing:
     t = np.linspace(0, 1, 17)
     profile = np.stack([r * (1 + belly * (np.sin(t * math.pi) - 0.4)), 0.012 + t * (h - 0.03)], 1)
     body = lathe(profile, around=56)
-    weave = _weave(f.pick("cloth", (palette.base, (60, 61, 64), (176, 174, 168), palette.second)), f)
+    weave = _weave(
+        f.pick("cloth", (palette.base, (60, 61, 64), (176, 174, 168), palette.second)), f
+    )
     tray.add(Material(sheet=weave, rough=0.95), body)
     shell = Material(f.pick("cap", ((32, 32, 34), (224, 223, 218), palette.dark)), rough=0.35)
     low, high = float(profile[0, 0]), float(profile[-1, 0])
-    tray.add(shell, turning([(0, 0), (low * 0.96, 0), (low * 1.01, 0.004), (low * 1.005, 0.0125)], around=48))
-    top = [(high * 1.005, h - 0.018), (high * 1.01, h - 0.006), (high * 0.95, h), (high * 0.8, h - 0.001), (0, h - 0.004)]
+    tray.add(shell, turning([(0, 0), (low * 0.96, 0), (low * 1.01, 0.004), (low * 1.005, 0.0125)],
+        around=48))  # fmt: skip
+    top = [(high * 1.005, h - 0.018), (high * 1.01, h - 0.006), (high * 0.95, h),
+        (high * 0.8, h - 0.001), (0, h - 0.004)]  # fmt: skip
     tray.add(shell, turning(top, around=48, by=0.0015))
     ring = Material(palette.accent, glow=0.8 * v.chance("on"), rough=0.3)
     at = f("ring", 0.55, 0.75)
-    tray.add(ring, turning([(high * at, h - 0.003), (high * at, h + 0.0005), (high * (at + 0.05), h + 0.0005), (high * (at + 0.05), h - 0.003)], around=44, by=0.0003))
+    tray.add(ring, turning([(high * at, h - 0.003), (high * at, h + 0.0005),
+        (high * (at + 0.05), h + 0.0005), (high * (at + 0.05), h - 0.003)], around=44,
+        by=0.0003))  # fmt: skip
     for k in range(4):
         a = k * math.pi / 2
-        tray.add(STEEL, shifted(turning([(0.005, 0), (0.0045, 0.0015), (0, 0.0015)], around=14), high * 0.3 * math.cos(a), high * 0.3 * math.sin(a), h - 0.0035))
+        tray.add(STEEL, shifted(turning([(0.005, 0), (0.0045, 0.0015), (0, 0.0015)], around=14),
+            high * 0.3 * math.cos(a), high * 0.3 * math.sin(a), h - 0.0035))  # fmt: skip
     if v.chance("band", 0.6):
         z = v("band-at", 0.15, 0.8)
         rr = float(np.interp(z, t, profile[:, 0]))
         band = [(rr + 0.0004, 0), (rr + 0.002, 0.001), (rr + 0.002, 0.007), (rr + 0.0004, 0.008)]
-        tray.add(Material(palette.accent, rough=0.5), shifted(lathe(band, around=48), z=0.012 + z * (h - 0.03)))
+        tray.add(Material(palette.accent, rough=0.5), shifted(lathe(band, around=48),
+            z=0.012 + z * (h - 0.03)))  # fmt: skip
     if f.chance("strap", 0.5):
-        loop = [(r * 0.9, 0, h - 0.03), (r * 1.2, 0, h - 0.03), (r * 1.28, 0, h - 0.06), (r * 1.12, 0, h - 0.085), (r * 0.9, 0, h - 0.08)]
+        loop = [(r * 0.9, 0, h - 0.03), (r * 1.2, 0, h - 0.03), (r * 1.28, 0, h - 0.06),
+            (r * 1.12, 0, h - 0.085), (r * 0.9, 0, h - 0.08)]  # fmt: skip
         tray.add(LEATHER, _strap(smooth_path(loop, 5), 0.006, 0.0016))
     return Thing(tray.parts())
 
@@ -198,207 +231,7 @@ def _weave(colour: Colour, f: Draws) -> Array:
     return np.clip(np.concatenate([tone, tone], 1) * level[..., None], 0, 255).astype(np.uint8)
 
 
-def _lamp(_look: Look, traits: Traits) -> Thing:
-    """A table lamp with a shade, or a jointed one for the desk."""
-    return (_shade_lamp if traits.family.chance("shade", 0.6) else _desk_lamp)(traits)
-
-
-def _shade_lamp(traits: Traits) -> Thing:
-    f, v = traits.family, traits.variant
-    tray = Tray()
-    palette = traits.palette(light=(0.35, 0.85), vivid=0.8)
-    h = f("high", 0.26, 0.34)
-    foot = f("foot", 0.055, 0.085)
-    count = f.count("bulges", 1, 3)
-    t = np.linspace(0, 1, 40)
-    swell = 0.012 + f("swell", 0.02, 0.062) * np.abs(np.sin(t * math.pi * count + f("phase", -0.4, 0.4))) ** f("sharp", 0.7, 1.6) * (1 - 0.55 * t)
-    profile = np.stack([swell, 0.02 + t * (h - 0.02)], 1)
-    ceramic = Material(palette.base, rough=f("rough", 0.08, 0.5), coat=0.7 * f.chance("glaze"))
-    if f.chance("metal", 0.3):
-        ceramic = BRASS if f.chance("brass") else CHROME
-    tray.add(ceramic, lathe(profile, around=48))
-    tray.add(ceramic if f.chance("same") else Material(oklch(0.4, 0.06, 55), rough=0.4, coat=0.4),
-             turning([(0, 0), (foot, 0), (foot + 0.002, 0.004), (foot, 0.016), (foot * 0.8, 0.022), (0, 0.024)], around=48, by=0.002))  # fmt: skip
-    tray.add(BRASS, rod((0, 0, h), (0, 0, h + 0.07), 0.006))
-    wide, narrow, tall = f("shade-wide", 0.11, 0.15), f("shade-narrow", 0.06, 0.12), f("shade-high", 0.13, 0.19)
-    on = v.chance("on", 0.4)
-    linen = mottled(v.pick("linen", ((228, 218, 196), (214, 204, 186), mix(palette.second, (235, 228, 214), 0.55))), grain="cloth", amount=0.035)
-    shade = Material(sheet=linen, rough=0.95) if not on else Material((255, 226, 176), rough=0.95, glow=0.9)
-    z = h + 0.005
-    bow = f("bow", -0.02, 0.012)
-    side = [(wide + (narrow - wide) * k + bow * math.sin(k * math.pi), z + tall * k) for k in np.linspace(0, 1, 9)]
-    tray.add(shade, lathe(side, around=56))
-    trim = Material(palette.accent, rough=0.7)
-    for k, (r, at) in enumerate((side[0], side[-1])):
-        edge = turned((1, 0, 0), 90)
-        if v.chance("trim", 0.7) or k:
-            tray.add(trim, shifted(posed(hoop(r, 0.0028, n=56, around=6), edge), z=at))
-    spokes = [rod((0, 0, z + tall - 0.02), (narrow * math.cos(a), narrow * math.sin(a), z + tall), 0.0016, around=5) for a in np.arange(3) * 2.094]
-    tray.add(BRASS, *spokes, rod((0, 0, z + 0.03), (0, 0, z + tall - 0.02), 0.003))
-    tray.add(Material((255, 236, 200), glow=3.0 if on else 0.0, rough=0.2), shifted(ball(0.026, around=20), z=z + 0.07))
-    cord = [(0, foot, 0.008), (0.03, foot + 0.06, 0.004), (0.12, foot + 0.1, 0.004), (0.2, foot + 0.09, 0.004)]
-    tray.add(Material(v.pick("cord", ((40, 38, 36), (220, 216, 206), palette.accent)), rough=0.8), wire(cord, 0.003, around=6))
-    return Thing(tray.parts())
-
-
-def _desk_lamp(traits: Traits) -> Thing:
-    f, v = traits.family, traits.variant
-    tray = Tray()
-    palette = traits.palette(light=(0.25, 0.85), vivid=0.8)
-    paint = Material(palette.base, rough=f("rough", 0.2, 0.45), coat=0.5)
-    metal = BRASS if f.chance("brass", 0.3) else CHROME
-    foot = f("foot", 0.075, 0.095)
-    tray.add(paint, turning([(0, 0), (foot, 0), (foot + 0.002, 0.004), (foot, 0.014), (foot * 0.7, 0.024), (0.018, 0.03), (0.014, 0.05), (0, 0.05)], around=48, by=0.003))
-    low, high = f("lower", 0.2, 0.26), f("upper", 0.19, 0.25)
-    a = math.radians(f("lean", 98, 116) + v("lean", -4, 4))
-    b = math.radians(f("reach", 20, 48) + v("reach", -5, 5))
-    knee = np.array((low * math.cos(a), 0, 0.045 + low * math.sin(a)))
-    wrist = knee + (high * math.cos(b), 0, high * math.sin(b))
-    joint = facing(turning([(0, -0.014), (0.013, -0.014), (0.013, 0.014), (0, 0.014)], around=22))
-    arm = paint if f.chance("painted") else metal
-    double = f.chance("double", 0.6)
-    for start, end in (((0, 0, 0.045), tuple(knee)), (tuple(knee), tuple(wrist))):
-        for y in (-0.008, 0.008) if double else (0,):
-            tray.add(arm, rod((start[0], y, start[2]), (end[0], y, end[2]), 0.004 if double else 0.0065))
-    tray.add(Material(palette.accent, rough=0.4) if v.chance("joints") else metal,
-             *[shifted(joint, *p) for p in ((0, 0, 0.05), knee, wrist)])  # fmt: skip
-    if double:
-        spring = np.linspace(0, 1, 90)[:, None]
-        line = np.array((0.013, 0, 0.055)) + knee * 0.6 * spring
-        turn = spring * 2 * math.pi * 15
-        tray.add(metal, tube(line + 0.004 * np.concatenate([np.cos(turn), np.sin(turn), 0 * turn], 1), 0.0009, around=4))
-    r, tall = f("head", 0.055, 0.075), f("tall", 0.09, 0.13)
-    bell = [(0.016, 0), (0.02, 0.004), (0.024, tall * 0.25), (r * f("bell", 0.6, 0.95), tall * 0.6), (r, tall), (r - 0.003, tall), (r * 0.6, tall * 0.62), (0.018, tall * 0.3)]
-    on = v.chance("on", 0.45)
-    aim = turned((0, 1, 0), f("aim", 135, 160))
-    aim[:3, 3] = wrist + (0.01, 0, 0.0)
-    tray.add(paint, posed(lathe(crisp(bell, 0.002), around=44), aim))
-    tray.add(Material((255, 240, 210), glow=6.0 if on else 0.0, rough=0.2), posed(shifted(ball(0.024, around=20), z=tall * 0.72), aim))
-    tray.add(metal, posed(rod((0, 0, -0.012), (0, 0, 0.004), 0.008), aim))
-    tray.add(BLACK, wire([(-foot * 0.9, 0, 0.006), (-foot - 0.05, 0.03, 0.004), (-foot - 0.1, 0.12, 0.004)], 0.003, around=6))
-    return Thing(tray.parts())
-
-
-def _watch(_look: Look, traits: Traits) -> Thing:
-    """A wristwatch laid flat, its strap stretched out."""
-    f, v = traits.family, traits.variant
-    tray = Tray()
-    r, thick = f("wide", 0.018, 0.0215), f("thick", 0.008, 0.0115)
-    gold = f.chance("gold", 0.3)
-    metal = BRASS if gold else Material((60, 61, 64), rough=0.3, metal=1.0) if f.chance("dark", 0.2) else CHROME
-    square = f.chance("square", 0.25)
-    case = _case(r, thick, metal, tray, square)
-    tray.add(case[0], *case[1])
-    lie = turned((1, 0, 0), -90)
-    dial = _dial(traits, square)
-    face = plate(rounded(2 * r * 0.84, 2 * r * 0.84, 0.006) if square else circle(r * 0.86, n=48), 0.0006)
-    tray.add(Material(sheet=dial.rgb, rough=0.3), posed(shifted(face, y=-thick - 0.0002), lie))
-    ink = v.pick("hands", (BLACK, CHROME, BRASS)) if int(dial.rgb[8, 8].sum()) > 330 else v.pick("light-hands", (CHROME, BRASS, Material((236, 236, 232), rough=0.4)))
-    hour, minute = v("hour", 0, 360), v("minute", 0, 360)
-    for angle, long, wide in ((hour, 0.46, 0.0011), (minute, 0.68, 0.0008)):
-        hand = plate([(-wide, -r * 0.12), (wide, -r * 0.12), (wide * 0.6, r * long), (-wide * 0.6, r * long)], 0.0003, (0, -thick - 0.0008, 0))
-        tray.add(ink, posed(posed(hand, turned((0, 1, 0), angle)), lie))
-    second = plate([(-0.0003, -r * 0.2), (0.0003, -r * 0.2), (0.0002, r * 0.74), (-0.0002, r * 0.74)], 0.0002, (0, -thick - 0.0012, 0))
-    tray.add(Material(traits.palette().accent, rough=0.4), posed(posed(second, turned((0, 1, 0), v("second", 0, 360))), lie))
-    crown = along_x(turning([(0, 0), (0.0028, 0), (0.0028, 0.0035), (0, 0.004)], around=16, by=0.0004))
-    tray.add(metal, shifted(crown, r * 0.99, 0, thick * 0.5))
-    if f.chance("pushers", 0.35):
-        for k in (-1, 1):
-            tray.add(metal, rod((r * 0.85, k * r * 0.5, thick * 0.5), (r * 1.08, k * r * 0.56, thick * 0.5), 0.0016))
-    _band(tray, traits, r, thick, metal)
-    return Thing(tray.parts())
-
-
-def _case(r: float, thick: float, metal: Material, tray: Tray, square: bool) -> tuple[Material, list[Mesh]]:
-    if square:
-        lie = turned((1, 0, 0), -90)
-        ring = plate(rounded(2 * r, 2 * r, 0.008), thick, (0, -thick / 2, 0), bevel=0.0014)
-        tray.add(DARK_GLASS, posed(plate(rounded(2 * r * 0.88, 2 * r * 0.88, 0.0065), 0.0004, (0, -thick, 0)), lie))
-        return metal, [posed(ring, lie)]
-    side = [(0, 0), (r * 0.9, 0), (r, thick * 0.25), (r, thick * 0.7), (r * 0.95, thick * 0.92), (r * 0.93, thick + 0.0008),
-            (r * 0.88, thick + 0.0008), (r * 0.86, thick - 0.0004), (0, thick - 0.0004)]  # fmt: skip
-    return metal, [turning(side, around=56, by=0.0004)]
-
-
-def _dial(traits: Traits, square: bool) -> Sheet:
-    """Marks of the hours, a small dial or a date window, no name."""
-    f, v = traits.family, traits.variant
-    palette = traits.palette(light=(0.25, 0.5), vivid=0.7)
-    ground = f.pick("dial", ((234, 232, 226), (24, 25, 28), palette.base, palette.dark, (222, 212, 186)))
-    page = Sheet(1, 1, ground, side=512)
-    bright = sum(ground) > 330
-    ink = (26, 26, 28) if bright else (230, 228, 220)
-    long, wide = f("mark", 0.05, 0.13), f("mark-wide", 0.012, 0.034)
-    numbers = f.chance("numbers", 0.4)
-    mark = np.array([(-wide / 2, 0.8 - long), (wide / 2, 0.8 - long), (wide / 2, 0.82), (-wide / 2, 0.82)]) * 1.1
-    tick = np.array([(-0.006, 0.87), (0.006, 0.87), (0.006, 0.93), (-0.006, 0.93)])
-    for k in range(60):
-        page.figure(tick, 0.5, 0.5, 0.5, ink, turn=k * math.pi / 30)
-    for k in range(12):
-        if numbers and (k % 3 == 0 or f.chance("all-numbers")):
-            a = k * math.pi / 6
-            x, y = 0.5 + 0.34 * math.sin(a), 0.5 - 0.34 * math.cos(a)
-            page.text(str(k or 12), (x - 0.06, y - 0.05, x + 0.06, y + 0.05), ink, note=False)
-        else:
-            page.figure(mark, 0.5, 0.5, 0.5, ink, turn=k * math.pi / 6)
-    extra = v.pick("extra", ("small", "date", "none", "two"))
-    at = v.pick("where", ((0.5, 0.7), (0.32, 0.5), (0.5, 0.32)))
-    shade = mix(ground, (0, 0, 0) if bright else (255, 255, 255), 0.16)
-    for x, y in {"small": [at], "two": [(0.32, 0.5), (0.68, 0.5)]}.get(extra, []):
-        page.disc(x, y, 0.12, ink)
-        page.disc(x, y, 0.112, shade)
-        page.line([(x, y), (x + 0.05, y - 0.07)], 0.01, ink)
-    if extra == "date":
-        page.box((0.7, 0.46, 0.79, 0.54), (240, 240, 236))
-        page.text(str(v.count("day", 1, 31)), (0.71, 0.47, 0.78, 0.53), (20, 20, 20), note=False)
-    if square:
-        page.frame((0.03, 0.03, 0.97, 0.97), 0.01, ink)
-    return page
-
-
-def _band(tray: Tray, traits: Traits, r: float, thick: float, metal: Material) -> None:
-    """Lugs, and a strap of leather, cloth or links, falling away to both sides."""
-    f, v = traits.family, traits.variant
-    wide = r * f("strap", 0.92, 1.12)
-    lug = [(0, r * 0.75, thick * 0.55), (0, r * 1.05, thick * 0.45), (0, r * 1.16, thick * 0.2)]
-    lugs = [shifted(wire(lug, [0.003, 0.0024, 0.0016], around=8), x) for x in (-wide * 0.56, wide * 0.56)]
-    tray.add(metal, *(both(q) for q in lugs))
-    links = f.chance("links", 0.35)
-    leather = Material(sheet=mottled(v.pick("leather", (
-        (36, 34, 33), (96, 60, 38), (150, 104, 66), traits.palette(light=(0.25, 0.5)).base, traits.palette().accent,
-    )), grain="leather", amount=0.06), rough=0.75)  # fmt: skip
-    for s in (-1, 1):
-        long = 0.085 if s < 0 else 0.07
-        y = r * 1.06 + np.linspace(0, long, 26)
-        z = thick * 0.42 * np.exp(-((y - r) / 0.02) ** 2) + 0.0018
-        if links:
-            piece = box(wide * 0.62, 0.0062, 0.003, bevel=0.0008)
-            side = box(wide * 0.2, 0.0062, 0.0028, bevel=0.0008)
-            for k in np.arange(0, long, 0.0068):
-                at = (float(s * (r * 1.1 + k)), float(np.interp(r * 1.1 + k, y, z)) - 0.0015)
-                tray.add(metal, shifted(piece, 0, *at))
-                tray.add(BRASS if v.chance("two-tone", 0.3) else metal, *[shifted(side, x * wide * 0.41, *at) for x in (-1, 1)])
-            continue
-        narrow = np.interp(np.linspace(0, 1, 26), (0, 0.92, 1), (1.0, 0.82, 0.5 if s < 0 else 0.8)) * wide / 2
-        across = np.linspace(-1, 1, 7)
-        bulge = 0.0012 * (1 - across**2)
-        top = np.stack([np.stack([narrow * k, s * y, z + b], -1) for k, b in zip(across, bulge, strict=True)], 0)
-        tray.add(leather, skin(top if s > 0 else top[::-1]), skin((top - (0, 0, 0.0022)) * (1, 1, 1)))
-        if v.chance("stitch", 0.6):
-            seam = Material((222, 214, 196), rough=0.9)
-            for k in (-0.86, 0.86):
-                tray.add(seam, *[rod((k * narrow[i], s * y[i], z[i] + 0.0008), (k * narrow[i + 1] , s * (y[i] + 0.0022), z[i + 1] + 0.0008), 0.00032, around=4) for i in range(1, 23)])
-        if s > 0:
-            buckle = shifted(hoop(wide * 0.5, 0.0011, n=28, around=6), 0, 0, 0)
-            flat = posed(buckle, turned((1, 0, 0), 90))
-            tray.add(metal, shifted(scaled(flat, 1, 0.62, 1), 0, float(y[-1]) + 0.003, 0.0026))
-        else:
-            tray.add(BLACK, *[shifted(turning([(0.0009, 0), (0, 0.0002)], around=8), 0, float(-y[k]), float(z[k]) + 0.0012) for k in (12, 14, 16, 18, 20)])
-
-
-KINDS: dict[str, Kind] = {
-    "headphones": Kind(_headphones, ("desk", "shop", "living room"), "surface"),
-    "speaker": Kind(_speaker, ("living room", "desk", "shop"), "surface"),
-    "lamp": Kind(_lamp, ("desk", "living room", "shop"), "surface"),
-    "watch": Kind(_watch, ("desk", "shop"), "flat", held=True),
-}
+KINDS: dict[str, Kind] = {"headphones": Kind(_headphones, ("desk", "shop", "living room"),
+    "surface"), "speaker": Kind(_speaker, ("living room", "desk", "shop"), "surface"),
+    "lamp": Kind(lamp, ("desk", "living room", "shop"), "surface"),
+    "watch": Kind(watch, ("desk", "shop"), "flat", held=True)}  # fmt: skip

@@ -12,5 +12,5 @@ KINDS: dict[str, Kind] = {
     "tower": Kind(tower, ("square", "waterfront", "park"), "ground"),
     "bridge": Kind(bridge, ("waterfront",), "ground"),
     "shopfront": Kind(shopfront, ("street", "square"), "ground"),
-    "statue": Kind(statue, ("square", "park", "museum"), "ground"),
+    "statue": Kind(statue, ("square", "park"), "ground"),
 }

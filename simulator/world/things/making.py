@@ -70,15 +70,10 @@ def rounded(width: float, height: float, radius: float, *, n: int = 5) -> Array:
     """The anticlockwise outline of a rectangle with round corners, about the origin."""
     r = min(radius, 0.499 * min(width, height))
     a = np.linspace(0, math.pi / 2, n)
-    corners = [
-        np.stack([x + r * np.cos(a + k), z + r * np.sin(a + k)], -1)
-        for x, z, k in (
-            (width / 2 - r, height / 2 - r, 0.0),
-            (r - width / 2, height / 2 - r, math.pi / 2),
-            (r - width / 2, r - height / 2, math.pi),
-            (width / 2 - r, r - height / 2, 1.5 * math.pi),
-        )
-    ]
+    corners = [np.stack([x + r * np.cos(a + k), z + r * np.sin(a + k)], -1) for x, z,
+        k in ((width / 2 - r, height / 2 - r, 0.0), (r - width / 2, height / 2 - r, math.pi / 2),
+        (r - width / 2, r - height / 2, math.pi), (width / 2 - r, r - height / 2,
+        1.5 * math.pi))]  # fmt: skip
     return np.concatenate(corners)
 
 
@@ -107,6 +102,12 @@ def rod(a: Point, b: Point, radius: float | Sequence[float], *, around: int = 10
 def wire(points: Sequence[Point], radius: float | Sequence[float], *, around: int = 10) -> Mesh:
     """A bent round bar through points."""
     return tube(smooth_path(points, 5), radius, around=around)
+
+
+def swell(path: Sequence[Point], radii: Sequence[float], flat: float) -> Mesh:
+    """A soft body along a path, `flat` times as high as wide: tanks, seats, saddles."""
+    wide = smooth_path(np.asarray(radii)[:, None], 6)[:, 0].clip(0.004)
+    return tube(smooth_path(path, 6), wide.tolist(), around=24, flat=flat)
 
 
 def hoop(radius: float, thick: float, *, n: int = 40, around: int = 10, flat: float = 1.0) -> Mesh:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits
-from simulator.world.solid.forms import Array, Material, Mesh, Point, Thing, turned
+from simulator.world.solid.forms import Array, Material, Point, Thing, turned
 from simulator.world.solid.meshes import (
     ball,
     box,
@@ -36,6 +35,7 @@ from simulator.world.things.making import (
     hoop,
     plate,
     rod,
+    swell,
     turning,
     wire,
 )
@@ -94,12 +94,6 @@ def _at(p: tuple[float, float] | Array, y: float = 0.0) -> Point:
     return (float(p[0]), y, float(p[1]))
 
 
-def _swell(path: Sequence[Point], radii: Sequence[float], flat: float) -> Mesh:
-    """A soft body along a path: tanks, seats, mufflers."""
-    wide = smooth_path(np.asarray(radii)[:, None], 6)[:, 0].clip(0.004)
-    return tube(smooth_path(path, 6), wide, around=24, flat=flat)
-
-
 def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     wire_spoked = f.chance("wire", 0.7 - 0.7 * pose.sport)
     for (x, z), width in ((pose.rear, 0.15 + 0.04 * f("fat")), (pose.front, 0.105)):
@@ -115,12 +109,10 @@ def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
             hub = turning([(0, -0.05), (0.05, -0.05), (0.05, 0.05), (0, 0.05)], around=18, by=0.008)
             tray.add(STEEL, shifted(facing(hub), x, 0, z))
             inner = z - 1.55 * t
-            spokes = [
-                rod((0.05 * math.cos(a + lean), y, 0.05 * math.sin(a + lean)),
-                    (inner * math.cos(a), 0, inner * math.sin(a)), 0.0025, around=4)
-                for i in range(32)
-                for a, lean, y in [(math.pi * i / 16, 0.8 - 1.6 * (i % 4 < 2), 0.04 - 0.08 * (i % 2))]
-            ]  # fmt: skip
+            spokes = [rod((0.05 * math.cos(a + lean), y, 0.05 * math.sin(a + lean)),
+                (inner * math.cos(a), 0, inner * math.sin(a)), 0.0025, around=4) for i in range(32)
+                for a, lean, y in [(math.pi * i / 16, 0.8 - 1.6 * (i % 4 < 2),
+                0.04 - 0.08 * (i % 2))]]  # fmt: skip
             tray.add(STEEL, shifted(joined(spokes), x, 0, z))
         disc = facing(turning([(0.075, 0), (0.135, 0), (0.135, 0.006), (0.075, 0.006)], around=32))
         for y in (-0.07, 0.07) if x > 0 else (0.085,):
@@ -140,15 +132,18 @@ def _front(tray: Tray, pose: Pose, paint: Material, bright: Material, painted: b
 
 
 def _guard(
-    tray: Tray, at: tuple[float, float], r: float, half: float, arc: tuple[float, float],
+    tray: Tray,
+    at: tuple[float, float],
+    r: float,
+    half: float,
+    arc: tuple[float, float],
     material: Material,
-) -> None:  # fmt: skip
+) -> None:
     a = np.radians(np.linspace(*arc, 24))[:, None]
     y = np.linspace(-half, half, 9)[None]
     out = r - 0.5 * half * (y / half) ** 2
     tray.add(
-        material,
-        skin(np.stack([at[0] + out * np.cos(a), y + 0 * a, at[1] + out * np.sin(a)], -1)),
+        material, skin(np.stack([at[0] + out * np.cos(a), y + 0 * a, at[1] + out * np.sin(a)], -1))
     )
 
 
@@ -161,28 +156,24 @@ def _tank(
     path = [(x1 + i * step, 0, z + dz) for i, dz in enumerate((-0.06, -0.01, 0.03, 0.03, -0.01))]
     wide = 0.13 + 0.02 * v("tank")
     radii = [wide * 0.4, wide * 0.8, wide * 1.02, wide * 0.96, wide * 0.3]
-    tray.add(paint, _swell(path, radii, 0.78))
+    tray.add(paint, swell(path, radii, 0.78))
     cap = turning([(0.034, 0), (0.034, 0.014), (0.026, 0.02), (0, 0.02)], around=20)
     tray.add(bright, shifted(cap, (x0 + x1) / 2 + 0.06, 0, z + 0.03 + wide * 0.76))
     if v.chance("stripe", 0.75):  # a thinner tank that stands out above: a stripe along the top
         up = 0.006
         middle = [(x, y, zz + wide * 0.36 + up) for x, y, zz in path]
         slim = [r * v("stripe-wide", 0.4, 0.48) for r in radii]
-        tray.add(accent, _swell(middle, slim, 1.0))
+        tray.add(accent, swell(middle, slim, 1.0))
 
 
 def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
     z, end = pose.seat, -0.62 + 0.12 * pose.sport
     kick = 0.06 + 0.1 * pose.sport
     path = [(-0.06, 0, z + 0.03), (-0.2, 0, z), (-0.38, 0, z + 0.005), (end, 0, z + kick)]
-    tray.add(leather, _swell(path, [0.07, 0.12, 0.125, 0.075 + 0.03 * pose.cruiser], 0.42))
-    tail = [
-        (-0.25, 0, z - 0.07),
-        (-0.45, 0, z - 0.06),
-        (end - 0.04, 0, z + kick - 0.06),
-        (end - 0.12, 0, z + kick - 0.04),
-    ]
-    tray.add(paint, _swell(tail, [0.08, 0.1, 0.075, 0.03], 0.5))
+    tray.add(leather, swell(path, [0.07, 0.12, 0.125, 0.075 + 0.03 * pose.cruiser], 0.42))
+    tail = [(-0.25, 0, z - 0.07), (-0.45, 0, z - 0.06), (end - 0.04, 0, z + kick - 0.06),
+        (end - 0.12, 0, z + kick - 0.04)]  # fmt: skip
+    tray.add(paint, swell(tail, [0.08, 0.1, 0.075, 0.03], 0.5))
     low, high = 60 - 30 * pose.cruiser, 165 + 15 * pose.cruiser
     _guard(
         tray, pose.rear, pose.rear[1] + 0.03, 0.09, (low, high), paint if pose.cruiser else BLACK
@@ -194,15 +185,8 @@ def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
 def _engine(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     """Crankcase, covers, and one to four finned cylinders."""
     z = 0.26
-    case = [
-        (-0.2, 0.0),
-        (0.14, -0.03),
-        (0.22, 0.06),
-        (0.2, 0.17),
-        (0.04, 0.22),
-        (-0.22, 0.2),
-        (-0.26, 0.1),
-    ]
+    case = [(-0.2, 0.0), (0.14, -0.03), (0.22, 0.06), (0.2, 0.17), (0.04, 0.22), (-0.22, 0.2),
+        (-0.26, 0.1)]  # fmt: skip
     tray.add(CAST, plate(case, 0.26, (0.0, 0, z + 0.04), bevel=0.03))
     for x, r, zz in ((0.06, 0.095, z + 0.13), (-0.13, 0.075, z + 0.14)):
         cover = facing(
@@ -230,14 +214,13 @@ def _engine(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
 def _exhaust(tray: Tray, pose: Pose, bright: Material, high: bool) -> None:
     z, lift = 0.24, 0.22 if high else 0.0
     for s in (-1, 1) if pose.cruiser or not high else (-1,):
-        pipe = [(0.14, s * 0.07, 0.56), (0.27, s * 0.1, 0.5), (0.29, s * 0.13, 0.36), (0.2, s * 0.15, z),
-                (-0.1, s * 0.165, z - 0.02 + lift * 0.3), (-0.3, s * 0.175, z + lift * 0.8)]  # fmt: skip
+        pipe = [(0.14, s * 0.07, 0.56), (0.27, s * 0.1, 0.5), (0.29, s * 0.13, 0.36),
+            (0.2, s * 0.15, z), (-0.1, s * 0.165, z - 0.02 + lift * 0.3),
+            (-0.3, s * 0.175, z + lift * 0.8)]  # fmt: skip
         tray.add(bright, wire(pipe, 0.021, around=12))
         start, end = pipe[-1], (-0.78, s * 0.19, z + 0.07 + lift)
-        can = [
-            tuple(np.array(start) + (np.array(end) - np.array(start)) * k)
-            for k in (0, 0.12, 0.9, 1)
-        ]
+        can = [tuple(np.array(start) + (np.array(end) - np.array(start)) * k)
+            for k in (0, 0.12, 0.9, 1)]  # fmt: skip
         tray.add(
             CHROME if bright is CHROME else STEEL, tube(can, [0.022, 0.048, 0.05, 0.034], around=18)
         )
@@ -246,24 +229,20 @@ def _exhaust(tray: Tray, pose: Pose, bright: Material, high: bool) -> None:
 def _frame(tray: Tray, pose: Pose, colour: Material, bright: Material) -> None:
     top = np.array(pose.front) + (np.array(pose.yoke) - np.array(pose.front)) * 0.85
     x, z = top - (0.03, 0.0)
-    cradle = [(x, 0.03, z), (0.26, 0.1, 0.4), (0.16, 0.12, 0.23), (-0.22, 0.12, 0.23), (-0.3, 0.12, 0.45),
-              (-0.3, 0.1, pose.seat - 0.08), (-0.6, 0.1, pose.seat - 0.05)]  # fmt: skip
+    cradle = [(x, 0.03, z), (0.26, 0.1, 0.4), (0.16, 0.12, 0.23), (-0.22, 0.12, 0.23),
+        (-0.3, 0.12, 0.45), (-0.3, 0.1, pose.seat - 0.08), (-0.6, 0.1,
+        pose.seat - 0.05)]  # fmt: skip
     tray.add(colour, both(wire(cradle, 0.017)))
     arm = [(-0.26, 0.1, 0.36), (-0.45, 0.115, 0.33), _at(pose.rear, 0.115)]
     tray.add(colour, both(wire(arm, 0.022)))
-    low, high = (
-        np.array([pose.rear[0] + 0.06, 0.13, pose.rear[1] + 0.03]),
-        np.array([-0.42, 0.13, pose.seat - 0.07]),
-    )
+    low, high = (np.array([pose.rear[0] + 0.06, 0.13, pose.rear[1] + 0.03]),
+        np.array([-0.42, 0.13, pose.seat - 0.07]))  # fmt: skip
     t = np.linspace(0, 1, 72)[:, None]
     axis = (high - low) / np.linalg.norm(high - low)
     across = np.cross(axis, (0, 1, 0))
     a = t * 2 * math.pi * 8
-    coil = (
-        low
-        + (high - low) * (0.22 + 0.7 * t)
-        + 0.03 * (across * np.cos(a) + np.array((0, 1, 0)) * np.sin(a))
-    )
+    coil = (low + (high - low) * (0.22 + 0.7 * t) + 0.03
+        * (across * np.cos(a) + np.array((0, 1, 0)) * np.sin(a)))  # fmt: skip
     tray.add(bright, both(tube(coil, 0.006, around=5)))
     tray.add(STEEL, both(rod(tuple(low), tuple(high), 0.016)))
     tray.add(STEEL, rod((-0.1, 0.13, 0.26), (-0.2, 0.36, 0.01), 0.011))
@@ -278,20 +257,14 @@ def _bars(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     rise = 0.12 * f("rise") + 0.16 * pose.cruiser - 0.06 * pose.sport + 0.04
     w = 0.37 - 0.05 * pose.sport
     half = [(x, 0, z + 0.03), (x + 0.01, 0.08, z + 0.04), (x - 0.02, w * 0.6, z + rise),
-            (x - 0.08, w, z + rise), (x - 0.15, w + 0.06, z + rise - 0.02)]  # fmt: skip
+        (x - 0.08, w, z + rise), (x - 0.15, w + 0.06, z + rise - 0.02)]  # fmt: skip
     tray.add(bright, both(wire(half, 0.012)))
     tray.add(BLACK, both(wire(half[3:], 0.019)))
-    lever = [
-        (x - 0.02, w - 0.03, z + rise),
-        (x - 0.03, w + 0.02, z + rise - 0.005),
-        (x - 0.09, w + 0.1, z + rise - 0.03),
-    ]
+    lever = [(x - 0.02, w - 0.03, z + rise), (x - 0.03, w + 0.02, z + rise - 0.005),
+        (x - 0.09, w + 0.1, z + rise - 0.03)]  # fmt: skip
     tray.add(STEEL, both(wire(lever, 0.006, around=6)))
-    stalk = [
-        (x - 0.05, w * 0.75, z + rise),
-        (x - 0.03, w * 0.85, z + rise + 0.08),
-        (x - 0.05, w, z + rise + 0.16),
-    ]
+    stalk = [(x - 0.05, w * 0.75, z + rise), (x - 0.03, w * 0.85, z + rise + 0.08),
+        (x - 0.05, w, z + rise + 0.16)]  # fmt: skip
     tray.add(bright, both(wire(stalk, 0.006, around=6)))
     glass = along_x(
         turning([(0, -0.008), (0.05, -0.006), (0.055, 0.01), (0.02, 0.022), (0, 0.024)], around=22)
@@ -305,11 +278,16 @@ def _lamps(tray: Tray, pose: Pose, paint: Material, bright: Material, f: Draws) 
     x, z = pose.yoke[0] + 0.13, pose.yoke[1] - 0.08
     r = f("lamp", 0.075, 0.1)
     if pose.sport > 0.35:
-        nose = posed(ball(0.26, 0.17, 0.16, around=32), turned((0, 1, 0), 12))
-        tray.add(paint, shifted(nose, x - 0.03, 0, z))
-        tray.add(DARK_GLASS, shifted(ball(0.2, 0.13, 0.17, around=28), x - 0.06, 0, z + 0.1))
-        belly = [(0.36, 0, 0.62), (0.3, 0, 0.44), (0.1, 0, 0.26), (-0.14, 0, 0.22)]
-        tray.add(paint, _swell(belly, [0.11, 0.18, 0.17, 0.06], 0.9))
+        nose = [(x - 0.24, 0, z + 0.05), (x - 0.08, 0, z), (x + 0.1, 0, z - 0.03),
+            (x + 0.2, 0, z - 0.05)]  # fmt: skip
+        tray.add(paint, swell(nose, [0.1, 0.17, 0.13, 0.05], 0.85))
+        screen = posed(ball(0.2, 0.12, 0.1, around=28), turned((0, 1, 0), 24))
+        tray.add(DARK_GLASS, shifted(screen, x - 0.08, 0, z + 0.12))
+        side = [(0.34, 0.86), (0.4, 0.72), (0.3, 0.5), (0.34, 0.36), (0.12, 0.24), (-0.16, 0.26),
+            (-0.1, 0.4), (0.12, 0.5), (0.08, 0.72)]  # fmt: skip
+        panel = posed(plate(smooth_path([*side, side[0]], 4)[:-1][::-1], 0.05, bevel=0.02),
+            turned((0, 0, 1), 7))  # fmt: skip
+        tray.add(paint, both(shifted(panel, 0.0, -0.2)))
         x, z, r = x + 0.14, z - 0.02, 0.06
     bowl = [(0.0, -r), (r * 0.6, -r * 0.85), (r, -0.02), (r * 1.03, 0.02), (r, 0.026)]
     tray.add(bright, shifted(along_x(lathe(bowl, around=28)), x, 0, z))

@@ -57,10 +57,8 @@ def _directions() -> Array:
     lon = (np.arange(SKIN[0]) + 0.5) / SKIN[0] * 2 * math.pi + math.pi / 2
     lat = ((np.arange(SKIN[1]) + 0.5) / SKIN[1] - 0.5) * math.pi
     c = np.cos(lat)[:, None]
-    return np.stack(
-        [c * np.cos(lon), c * np.sin(lon), np.broadcast_to(np.sin(lat)[:, None], c.shape * np.array((1, SKIN[0])))],
-        -1,
-    )
+    return np.stack([c * np.cos(lon), c * np.sin(lon), np.broadcast_to(np.sin(lat)[:, None],
+        c.shape * np.array((1, SKIN[0])))], -1)  # fmt: skip
 
 
 def _football(away: Array, f: Draws, p: Palette, own: Palette) -> tuple[Array, Array, float]:
@@ -69,7 +67,7 @@ def _football(away: Array, f: Draws, p: Palette, own: Palette) -> tuple[Array, A
     five = np.array([(0, a, b * g) for a in (-1, 1) for b in (-1, 1)], float)
     five = np.concatenate([np.roll(five, k, 1) for k in range(3)]) / math.hypot(1, g)
     near = [(i, j, k) for i in range(12) for j in range(i) for k in range(j)
-            if min(five[i] @ five[j], five[i] @ five[k], five[j] @ five[k]) > 0.4]  # fmt: skip
+        if min(five[i] @ five[j], five[i] @ five[k], five[j] @ five[k]) > 0.4]  # fmt: skip
     six = np.array([five[list(t)].mean(0) for t in near])
     six /= np.linalg.norm(six, axis=1, keepdims=True)
     score = np.concatenate([away @ five.T + 0.0175, away @ six.T], 1)
@@ -107,7 +105,7 @@ def _tennis(away: Array, f: Draws, _p: Palette, own: Palette) -> tuple[Array, Ar
     felt = oklch(f("felt", 0.78, 0.88), f("felt-chroma", 0.13, 0.18), f("felt-hue", 108, 128))
     line = np.array((226, 226, 214.0))
     colours = np.where((seam < 0.035)[:, None], line, np.array(felt))
-    return np.where(((z > 0.97))[:, None], np.array(own.accent, float), colours), seam + 0.09, 0.06
+    return np.where((z > 0.985)[:, None], np.array(own.accent) * 0.6, colours), seam + 0.09, 0.06
 
 
 def _volleyball(away: Array, f: Draws, p: Palette, own: Palette) -> tuple[Array, Array, float]:
@@ -120,7 +118,8 @@ def _volleyball(away: Array, f: Draws, p: Palette, own: Palette) -> tuple[Array,
     strip = np.clip(((across + 1) * 1.5).astype(int), 0, 2)
     seam = np.minimum(np.abs(np.abs(across) - 1 / 3), 1 - np.maximum(np.abs(across), np.abs(along)))
     paints = np.array([p.base, (234, 232, 224), own.accent], float)
-    index = (strip + (main > 0) + axis) % 3 if f.chance("mixed") else np.where(strip == 1, 1, 2 * (main > 0))
+    index = ((strip + (main > 0) + axis) % 3 if f.chance("mixed")
+        else np.where(strip == 1, 1, 2 * (main > 0)))  # fmt: skip
     return paints[index], seam * 0.8, 0.02
 
 
@@ -132,13 +131,13 @@ def _beach(away: Array, f: Draws, p: Palette, own: Palette) -> tuple[Array, Arra
     colours = paints[turn.astype(int) % 4]
     edge = np.abs(turn - np.rint(turn)) / count * 2 * math.pi * np.sqrt(1 - away[:, 2] ** 2)
     cap = np.abs(away[:, 2]) > 0.955
-    return np.where(cap[:, None], np.array(own.second, float), colours), np.where(cap, 1, edge), 0.008
+    return (np.where(cap[:, None], np.array(own.second, float), colours), np.where(cap, 1, edge),
+        0.008)  # fmt: skip
 
 
-_SORTS: tuple[tuple[Cover, float, float, float], ...] = (
-    (_football, 0.11, 0.35, 0.015), (_basketball, 0.12, 0.6, 0.07), (_tennis, 0.034, 0.95, 0.09),
-    (_volleyball, 0.105, 0.45, 0.02), (_beach, 0.16, 0.15, 0.0),
-)  # fmt: skip
+_SORTS: tuple[tuple[Cover, float, float, float], ...] = ((_football, 0.11, 0.35, 0.015),
+    (_basketball, 0.12, 0.6, 0.07), (_tennis, 0.034, 0.95, 0.09), (_volleyball, 0.105, 0.45, 0.02),
+    (_beach, 0.16, 0.15, 0.0))  # fmt: skip
 
 
 def _racket(_look: Look, traits: Traits) -> Thing:
@@ -165,17 +164,20 @@ def _racket(_look: Look, traits: Traits) -> Thing:
             turn = int(v("mark", 0, 8)) - 4
             arc = np.take(path, np.arange(start + turn - 4, start + turn + 5), 0, mode="wrap")
             tray.add(mark, tube(arc, thick * 1.06, around=12, flat=0.75))
-        tray.add(Material(v.pick("gut", ((226, 224, 206), (40, 40, 42), palette.accent)), rough=0.5),
-                 _strings(wide, high, middle, 0.0006 if slim else 0.0008, slim))  # fmt: skip
+        tray.add(Material(v.pick("gut", ((226, 224, 206), (40, 40, 42), palette.accent)),
+            rough=0.5), _strings(wide, high, middle, 0.0006 if slim else 0.0008, slim))  # fmt: skip
         grip = 0.165 if slim else 0.2
         throat = middle - high
         if slim:
             tray.add(frame, rod((0, 0, grip), (0, 0, throat), 0.0042))
         else:
-            fork = np.array([(0, 0, grip + 0.02), (0.012, 0, grip + 0.06), (wide * 0.42, 0, throat + 0.012),
-                             (wide * 0.66, 0, middle - high * 0.72)])  # fmt: skip
+            fork = np.array([(0, 0, grip + 0.02), (0.012, 0, grip + 0.06),
+                (wide * 0.42, 0, throat + 0.012), (wide * 0.66, 0,
+                middle - high * 0.72)])  # fmt: skip
             for s in (-1, 1):
-                tray.add(frame, tube(smooth_path(fork * (s, 1, 1), 6), thick * 0.95, around=12, flat=0.8))
+                tray.add(
+                    frame, tube(smooth_path(fork * (s, 1, 1), 6), thick * 0.95, around=12, flat=0.8)
+                )
         _grip(tray, grip, 0.0125 if slim else 0.0165, tape, mark)
     lying = turned((1, 0, 0), -90)
     return grounded(Thing(tray.parts(lying)))
@@ -201,7 +203,9 @@ def _grip(tray: Tray, length: float, r: float, tape: Material, cap: Material) ->
     """A handle with tape wound around it."""
     z = np.linspace(0.012, length, 60)
     ridge = r * (1 + 0.035 * (np.sin(z / 0.024 * 2 * math.pi) > 0.6))
-    tray.add(tape, scaled(tube(np.stack([0 * z, 0 * z, z], 1), ridge, around=12), 1, 0.86, 1))
+    tray.add(
+        tape, scaled(tube(np.stack([0 * z, 0 * z, z], 1), ridge.tolist(), around=12), 1, 0.86, 1)
+    )
     tray.add(cap, rod((0, 0, length), (0, 0, length + 0.022), r * 1.04, around=14))
     butt = tube([(0, 0, 0), (0, 0, 0.004), (0, 0, 0.018)], [r * 1.05, r * 1.22, r], around=12)
     tray.add(BLACK, scaled(butt, 1, 0.86, 1))
@@ -210,16 +214,17 @@ def _grip(tray: Tray, length: float, r: float, tape: Material, cap: Material) ->
 def _bat(tray: Tray, f: Draws, colour: Material) -> None:
     """A wooden blade with rubber on both sides."""
     wood: Colour = oklch(f("wood", 0.68, 0.8), 0.07, 75)
-    blade = circle(0.075, n=48, squash=1.04) + (0, 0.18)
+    blade = circle(0.075, n=48, squash=1.04) + np.array((0, 0.18))
     low = blade[:, 1] < 0.12
     blade[low] = blade[low] * (0.75, 1) + (0, -0.004)
     tray.add(Material(wood, rough=0.5), plate(blade, 0.006, bevel=0.001))
-    face = circle(0.0735, n=48, squash=1.0) + (0, 0.182)
+    face = circle(0.0735, n=48) + np.array((0, 0.182))
     face[:, 1] = np.maximum(face[:, 1], 0.122)
     tray.add(colour, plate(face, 0.002, (0, -0.0042, 0)))
     tray.add(Material((30, 30, 32), rough=0.9), plate(face, 0.002, (0, 0.0042, 0)))
     handle = [(0, 0, 0.0), (0, 0, 0.006), (0, 0, 0.05), (0, 0, 0.1), (0, 0, 0.125)]
-    tray.add(Material(oklch(0.5, 0.08, 60), rough=0.45), scaled(tube(handle, [0.014, 0.018, 0.0145, 0.0145, 0.006], around=16), 1, 0.72, 1))
+    tray.add(Material(oklch(0.5, 0.08, 60), rough=0.45), scaled(tube(handle,
+        [0.014, 0.018, 0.0145, 0.0145, 0.006], around=16), 1, 0.72, 1))  # fmt: skip
 
 
 KINDS: dict[str, Kind] = {

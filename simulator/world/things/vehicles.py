@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from simulator.world.things.bicycles import bicycle
-from simulator.world.things.cars import car, van
+from simulator.world.things.cars import car
 from simulator.world.things.kind import Kind
 from simulator.world.things.motorcycles import motorcycle
+from simulator.world.things.vans import van
 
 KINDS: dict[str, Kind] = {
     "bicycle": Kind(bicycle, ("street", "park", "square", "waterfront"), "ground"),
