@@ -14,15 +14,13 @@ from simulator.world.places import outside
 from simulator.world.places.interior import hang, on_plinths, on_wall, perched
 from simulator.world.places.setting import Need, Setting
 from simulator.world.places.stage import Group, Maker, Stage, own, refuse
-from simulator.world.solid.forms import Lamp, Light, Part, moved
+from simulator.world.solid.forms import Lamp, Light, Part, Thing, moved
 from simulator.world.solid.meshes import box, shifted, tube
 from simulator.world.solid.surfaces import Surface, bark, laid
 
-HOURS: tuple[tuple[str, float], ...] = (
-    ("sky", 1.0), ("sky", 1.0), ("city", 1.0), ("city", 1.0), ("sunny", 1.0), ("sunny", 1.0),
-    ("sunny", 1.0), ("sunset", 1.0),
-)  # fmt: skip
-"""Sky and strength: noon, overcast, sun through haze, low sun, blue hour."""
+TOWN_HOURS = ("sky", "sky", "city", "city", "sunny city", "sunny city", "sunny city", "sunset")
+GREEN_HOURS = ("sky", "sky", "forest", "sunny forest", "sunny forest", "sunny sky")
+"""Environments, some with a sun of their own: noon, overcast, sun through haze, evening."""
 
 HUGE = 7.0
 """Metres: larger things stand among houses, not on the pavement."""
@@ -39,9 +37,8 @@ class Exterior(NamedTuple):
     """A table: fixes the spots, and says where the free ground begins behind it."""
     about: tuple[Maker, ...]
     """On the ground."""
-    wall: Callable[[Draws], Maker] | None = None
-    """What a thing hangs on; none: a garden wall."""
-    on_wall: tuple[Maker, ...] = ()
+    wall: Callable[[Draws, float], Thing] | None = None
+    """What a group of so many metres hangs on; none: a garden wall."""
     grass: bool = False
     room: tuple[float, float] = (2.0, 6.0)
     """Metres from the things to what is behind."""
@@ -75,16 +72,17 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     stage.scatter("about", exterior.about, stage.many(3, 12), (-6.0, 6.0), (front, end))
     if size <= HUGE:
         stage.scatter("near", exterior.about, stage.many(1, 4), (-2.2, 2.2), (front, 0.6))
-    stage.light = _sky(own(draws, "sky"), size)
+    hours = GREEN_HOURS if exterior.grass else TOWN_HOURS
+    stage.light = _sky(own(draws, "sky"), hours, size)
     return stage.done()
 
 
-def _sky(draws: Draws, size: float) -> Light:
+def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
     """A time of day; the sun at the wearer's back or side."""
-    sky, strength = draws.pick("hour", HOURS)
-    turn = draws("turn", -55, 125)
-    if sky != "sunny":
-        return Light(sky, strength, turn)
+    hour, turn = draws.pick("hour", hours), draws("turn", -55, 125)
+    sky = hour.split()[-1]
+    if sky == hour:
+        return Light(sky, 1.0, turn)
     reach = max(14.0, 3 * size)
     at = (
         reach * draws("x", -0.9, 0.9),
@@ -144,9 +142,9 @@ def _on_wall(stage: Stage, exterior: Exterior) -> float:
     if exterior.wall is None:
         wall = outside.garden_wall(draws, width, max(2.2, group.height + 1.6))
     else:
-        wall = exterior.wall(draws)(draws)
+        wall = exterior.wall(draws, group.width)
     stage.room(wall)
-    hang(stage, "hung", exterior.on_wall, stage.many(0, 4), 0.0, (-1.6, 1.6))
+    hang(stage, "hung", outside.ON_WALLS, stage.many(2, 7), 0.0, (-1.8, 1.8), (0.9, 1.9))
     return 0.0
 
 

@@ -528,6 +528,18 @@ def tools(stage: Stage, draws: Draws, back: float) -> None:
     stage.put(clutter.tool_board(draws), draws("x", -0.5, 0.5), back - 0.002, draws("z", 1.05, 1.3))
 
 
+def court(stage: Stage, draws: Draws, back: float) -> None:
+    """Painted lines on a gym's floor."""
+    for k in range(draws.count("lines", 2, 4)):
+        colour = paint(
+            draws.pick(f"c{k}", ((210, 60, 50), (40, 80, 160), (232, 230, 224), (226, 180, 50))),
+            0.35,
+        )
+        x, y = draws(f"x{k}", -2.5, 2.5), back - draws(f"y{k}", 0.4, 2.5)
+        line = box(0.05, 9.0, 0.002) if k % 2 else box(9.0, 0.05, 0.002)
+        stage.room(Part(shifted(line, x if k % 2 else 0.0, -1.5 if k % 2 else y), colour))
+
+
 def lounge(stage: Stage, draws: Draws, back: float) -> None:
     """Rug and lamps."""
     rug(stage, own(draws, "rug"), back)
@@ -570,6 +582,7 @@ ROOMS = (
     Interior(
         "gym", partial(on_table, height=(0.42, 0.75), tops=("planks", "veneer"), things=(tabletop.towel, clutter.phone, clutter.tape, tabletop.tumbler), behind=(0.3, 1.2)),
         boards, painted, HALL_LIGHT, along=(wall_bars, rack, clutter.mats, clutter.step), hung=(room.socket,),
+        over=court,
         about=(clutter.dumbbell, clutter.kettlebells, clutter.mats, clutter.cones, clutter.step), height=4.5, half=4.0, window=0.15,
     ),
     Interior(

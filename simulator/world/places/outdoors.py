@@ -349,22 +349,16 @@ def cafe(draws: Draws) -> Thing:
     return Thing(tuple(parts))
 
 
-def front(draws: Draws) -> Maker:
-    """A house's ground floor as the wall to hang things on, blank where they hang."""
-
-    def wall(d: Draws) -> Thing:
-        body = laid(shifted(box(14.0, 0.3, 6.0), 0, 0.15), outside.house_wall(d))
-        beside = [outside.house(own(d, f"{s}"), 6.0, 2) for s in (-1, 1)]
-        base = laid(
-            shifted(box(14.0, 0.05, d("base", 0.3, 0.7), bevel=0.01), 0, -0.02),
-            granite((140, 136, 130), 0),
-        )
-        parts = [body, base]
-        for s, h in zip((-1, 1), beside, strict=True):
-            parts += [Part(shifted(p.mesh, s * 5.4, -0.02), p.material) for p in h.parts]
-        return Thing(tuple(parts))
-
-    return wall
+def front(draws: Draws, width: float) -> Thing:
+    """A house's blank wall to hang things on, its windows and door to either side."""
+    body = laid(shifted(box(width + 14.0, 0.3, 6.2), 0, 0.15), outside.house_wall(draws))
+    base = shifted(box(width + 14.0, 0.05, draws("base", 0.3, 0.7), bevel=0.01), 0, -0.02)
+    parts = [body, laid(base, granite((140, 136, 130), 0))]
+    for s in (-1, 1):
+        beside = outside.house(own(draws, f"{s}"), 6.0, 2)
+        x = s * (width / 2 + 3.0 + draws(f"beside{s}", 0.5, 1.4))
+        parts += [Part(shifted(p.mesh, x, -0.02), p.material) for p in beside.parts]
+    return Thing(tuple(parts))
 
 
 TOWN = (outside.bollard, outside.litter_bin, outside.planter, outside.wheelie, clutter.carton)

@@ -581,6 +581,50 @@ def trowel(draws: Draws) -> Thing:
     return Thing((Part(shifted(blade, z=0.01), STEEL), laid(grip, wood(timber(draws, "w"), 0))))
 
 
+def letterbox(draws: Draws) -> Thing:
+    """A metal box on a wall."""
+    w, h = draws("w", 0.24, 0.36), draws("h", 0.3, 0.4)
+    body = shifted(box(w, 0.11, h, bevel=0.008), 0, -0.055)
+    flap = shifted(box(w * 0.8, 0.012, 0.04, bevel=0.003), 0, -0.115, h - 0.07)
+    m = paint(tint(draws, "c", level=(0.25, 0.8), chroma=(0, 0.12)), 0.35)
+    return Thing((Part(body, m), Part(flap, STEEL)))
+
+
+def vent(draws: Draws) -> Thing:
+    """A grille with slats."""
+    w = draws("w", 0.16, 0.3)
+    rim = shifted(box(w, 0.012, w, bevel=0.003), 0, -0.006)
+    slats = [
+        shifted(
+            posed(box(w * 0.84, 0.014, 0.003), turned((1, 0, 0), 35)),
+            0,
+            -0.016,
+            w * (0.1 + 0.1 * k),
+        )
+        for k in range(9)
+    ]
+    return Thing((Part(rim, STEEL), Part(joined(slats), draws.pick("m", (STEEL, IRON)))))
+
+
+def pipe(draws: Draws) -> Thing:
+    """A rain pipe with its clips, from the ground to the eaves."""
+    tubes = [tube([(0, -0.07, -1.2), (0, -0.07, 4.5)], 0.045, around=12)]
+    tubes += [
+        shifted(lathe([(0.052, 0), (0.052, 0.04)], around=16), 0, -0.07, z)
+        for z in (-0.6, 0.5, 1.6)
+    ]
+    return Thing((Part(joined(tubes, smooth=True), draws.pick("m", (STEEL, IRON, WHITE))),))
+
+
+def ivy(draws: Draws) -> Thing:
+    """Leaves that climb."""
+    w, h = draws("w", 0.4, 0.9), draws("h", 0.6, 1.6)
+    mat = posed(leaves(draws.count("l", 10, 12), 700, "box"), np.diag([w, 0.1, h, 1.0]))
+    return Thing((Part(shifted(mat, 0, -0.05), greens(draws)),))
+
+
+ON_WALLS = (letterbox, vent, pipe, ivy, vent)
+
 # ------------------------------------------------------------------------------- market
 
 
