@@ -102,7 +102,8 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
             for s in (-1, 1):
                 at = start + (back - start) * (k + 0.4) / 5
                 stage.put(outside.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
-    houses(stage, draws, -reach * 2.2, reach * 2.2, back, floors=(3, 5))
+    wide = min(reach * 2.2, 75.0)
+    houses(stage, draws, -wide, wide, back, floors=(3, 5))
     for s in (-1, 1):
         if size > HUGE or draws.chance(f"side{s}", 0.7):
             houses(
@@ -299,7 +300,7 @@ def produce(draws: Draws) -> Thing:
                 ((216, 120, 40), 0.02, 3.0),
             ),
         )
-    lump = ball(r, around=10)
+    lump = ball(r, around=8)
     pieces = []
     step = 2.02 * r
     for layer in range(2):
