@@ -98,9 +98,9 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
     if size > HUGE:
         start = stage.near[1] + 8
         avenue = own(draws, "avenue")
-        for k in range(5):
+        for k in range(4):
             for s in (-1, 1):
-                at = start + (back - start) * (k + 0.4) / 5
+                at = start + (back - start) * (k + 0.4) / 4
                 stage.put(outside.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
     wide = min(reach * 2.2, 75.0)
     houses(stage, draws, -wide, wide, back, floors=(3, 5))

@@ -264,7 +264,7 @@ def tree(draws: Draws, height: float = 7.0) -> Thing:
             )
         )
         size = height * draws(f"s{k}", 0.15, 0.22)
-        clump = posed(leaves(k % 3, 1100), turned((0, 0, 1), draws(f"t{k}", 0, 360)))
+        clump = posed(leaves(k % 3, 800), turned((0, 0, 1), draws(f"t{k}", 0, 360)))
         crowns.append(shifted(posed(clump, np.diag([size, size, size * 0.8, 1.0])), x, y, z))
     wood_part = laid(
         joined(trunk, smooth=True),
@@ -291,7 +291,7 @@ def hedge(draws: Draws, width: float, depth: float, height: float) -> Thing:
 
 def bush(draws: Draws, size: float = 0.5) -> Thing:
     """A round shrub, mostly plain, sometimes with specks of flower."""
-    ball_ = posed(leaves(draws.count("l", 0, 2), 1100), np.diag([size, size, size * 0.85, 1.0]))
+    ball_ = posed(leaves(draws.count("l", 0, 2), 800), np.diag([size, size, size * 0.85, 1.0]))
     return Thing((Part(shifted(ball_, z=size * 0.75), greens(draws)),))
 
 

@@ -168,7 +168,7 @@ def test_equal_draws_give_equal_bytes_and_others_another_room() -> None:
 
 
 def test_crowded_pictures_have_more_clutter() -> None:
-    for place in ("kitchen", "desk", "garden"):
+    for place in ("kitchen", "desk", "workshop"):
         few, many = (
             sum(
                 len(part.mesh.faces)
