@@ -39,7 +39,11 @@ def main() -> None:
     need = Need((tuple(args.size),) * args.count, args.stands, args.clutter)
     rows = [
         np.concatenate(
-            [shown(name, s, need, args.at, args.width) for s in range(args.first, args.first + args.seeds)], 1
+            [
+                shown(name, s, need, args.at, args.width)
+                for s in range(args.first, args.first + args.seeds)
+            ],
+            1,
         )
         for name in args.places
     ]
@@ -70,7 +74,11 @@ def shown(name: str, seed: int, need: Need, at: float, width: int) -> np.ndarray
 def boxes(setting: Setting, need: Need) -> list[Placed]:
     """A grey box on each spot."""
     return [
-        Placed(Thing((Part(box(*size, bevel=0.08 * min(size)), GREY),)), moved(*spot.at, turn=spot.turn), "thing")
+        Placed(
+            Thing((Part(box(*size, bevel=0.08 * min(size)), GREY),)),
+            moved(*spot.at, turn=spot.turn),
+            "thing",
+        )
         for spot, size in zip(setting.spots, need.sizes, strict=True)
     ]
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from simulator.world.pictures.traits import Draws
-from simulator.world.places import outside
+from simulator.world.places import growth, houses
 from simulator.world.places.interior import hang, on_plinths, on_wall, perched
+from simulator.world.places.paint import IRON
 from simulator.world.places.setting import Need, Setting
 from simulator.world.places.stage import Group, Maker, Stage, own, refuse
 from simulator.world.solid.forms import Lamp, Light, Part, Thing, moved
@@ -66,7 +67,7 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     if need.stands != "wall":
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
     if exterior.grass:
-        _meadow(stage, own(draws, "grass"), surface)
+        _meadow(stage, own(draws, "grass"))
     front = (stage.near if size > HUGE else stage.far)[1] + 0.6
     end = front + 22.0 if size > HUGE else back + distance - 0.4
     stage.scatter("about", exterior.about, stage.many(3, 12), (-6.0, 6.0), (front, end))
@@ -99,16 +100,16 @@ def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
     )
 
 
-def _meadow(stage: Stage, draws: Draws, ground: Surface) -> None:
+def _meadow(stage: Stage, draws: Draws) -> None:
     """Blades of grass about the wearer's feet and the things, but not under them."""
     reach = 1.6 if stage.need.stands in ("surface", "flat") else 2.6
     size = max(stage.need.sizes[0])
     if size > HUGE:
         y = stage.near[1]
-        stage.room(outside.tufts(draws, 5000, (-3, 3), (y + 0.8, y + 6), 0.08))
+        stage.room(growth.tufts(draws, 5000, (-3, 3), (y + 0.8, y + 6), 0.08))
         return
     stage.room(
-        outside.tufts(
+        growth.tufts(
             draws, 7000, (-reach, reach), (-reach * 1.3, reach), draws("tall", 0.035, 0.075)
         )
     )
@@ -119,7 +120,7 @@ def _on_top(stage: Stage, exterior: Exterior) -> float:
     return exterior.top(stage, stage.group(), own(stage.draws, "top"))
 
 
-def _on_ground(stage: Stage, exterior: Exterior) -> float:
+def _on_ground(stage: Stage, _: Exterior) -> float:
     group = stage.group(gap=(0.25, 0.7))
     size = group.size
     near = max(1.45 * size, 1.2)
@@ -140,11 +141,11 @@ def _on_wall(stage: Stage, exterior: Exterior) -> float:
     draws = own(stage.draws, "wall")
     width = max(8.0, group.width + 5)
     if exterior.wall is None:
-        wall = outside.garden_wall(draws, width, max(2.2, group.height + 1.6))
+        wall = houses.garden_wall(draws, width, max(2.2, group.height + 1.6))
     else:
         wall = exterior.wall(draws, group.width)
     stage.room(wall)
-    hang(stage, "hung", outside.ON_WALLS, stage.many(2, 7), 0.0, (-1.8, 1.8), (0.9, 1.9))
+    hang(stage, "hung", houses.ON_WALLS, stage.many(2, 7), 0.0, (-1.8, 1.8), (0.9, 1.9))
     return 0.0
 
 
@@ -175,7 +176,7 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
         for k in range(stage.many(8, 26)):
             own_ = own(draws, f"leaf{k}")
             stage.put(
-                outside.bush(own_, own_("s", 0.07, 0.16)),
+                growth.bush(own_, own_("s", 0.07, 0.16)),
                 own_("x", -reach - 0.6, reach + 0.6),
                 own_("y", -0.1, 0.5),
                 z + own_("z", -0.5, 0.5),
@@ -185,7 +186,7 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
             tube([(-reach, 0, z - 0.016), (reach, 0, z - 0.016)], 0.016),
             *(tube([(q * reach, 0, 0), (q * reach, 0, z)], 0.022) for q in (-1, 1)),
         ]
-        stage.room(*(Part(r, outside.IRON) for r in rail))
+        stage.room(*(Part(r, IRON) for r in rail))
     return group.depth / 2 + 0.4
 
 
@@ -220,7 +221,7 @@ def along(
         k += 1
 
 
-def houses(
+def house_row(
     stage: Stage,
     draws: Draws,
     x0: float,
@@ -233,7 +234,7 @@ def houses(
 ) -> None:
     """A row of fronts from x0 to x1, or along y when turned; a few designs again and again."""
     made = [
-        outside.house(
+        houses.house(
             own(draws, f"house{k}"), draws(f"w{k}", 5.5, 11.0), draws.count(f"f{k}", *floors)
         )
         for k in range(designs)

@@ -15,7 +15,7 @@ from simulator.world.places.paint import IRON, timber
 from simulator.world.places.setting import Need, Setting
 from simulator.world.places.stage import Group, Maker, Stage, own, refuse
 from simulator.world.solid.forms import Part, Thing
-from simulator.world.solid.meshes import joined, shifted, smooth_path, tube
+from simulator.world.solid.meshes import joined, shifted, tube
 from simulator.world.solid.surfaces import Surface, laid, wood
 
 
@@ -211,12 +211,3 @@ def _fits(stage: Stage, interior: Interior, widest: float, tallest: float) -> No
         if max(w, d) > widest or h > tallest:
             why = f"at most {widest:g} m wide and {tallest:.2g} m high; choose a place in the open"
             raise refuse(interior.name, stage.need, why)
-
-
-def branch(draws: Draws, reach: float) -> Part:
-    """A crooked branch along x whose top is at z = 0."""
-    points = [
-        (x, 0.03 * (draws(f"y{k}") - 0.5), -0.018 + 0.0 * k)
-        for k, x in enumerate((-reach, -reach / 2, 0, reach / 2, reach))
-    ]
-    return Part(tube(smooth_path(points, 4), [0.024, 0.016, 0.012]), IRON)

@@ -201,8 +201,8 @@ def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None
     size, power = draws.pick("size", ((1.2, 8.0), (0.6, 26.0), (0.25, 110.0)))
     z = draws("z", 2.6, 3.4)
     at = [
-        (draws("x", -1.8, -0.4), draws("y", -1.4, -0.3)),
-        (draws("x2", 0.5, 2.2), draws("y2", -2.0, -0.2)),
+        (half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3)),
+        (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2)),
     ]
     lamps = tuple(Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power) for x, y in at)
     fill = draws("fill", 0.25, 0.6)
