@@ -1,4 +1,4 @@
-"""What all places in the open have in common: ground, sky, houses and trees behind, a table or wall.
+"""What places in the open have in common: ground, sky, what is behind, a table or a wall.
 
 Things up to the size of a van stand a few metres away on the pavement or lawn; towers, bridges and
 shopfronts stand among houses and trees, as far off as one would step back to see them whole.
@@ -51,7 +51,8 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     """The place about its things."""
     stage = Stage(draws, need)
     make = {
-        "surface": _on_top, "flat": _on_top, "ground": _on_ground, "wall": _on_wall, "air": _perched,
+        "surface": _on_top, "flat": _on_top, "ground": _on_ground, "wall": _on_wall,
+        "air": _perched,
         "plinth": _on_plinth,
     }.get(need.stands)  # fmt: skip
     if make is None:
@@ -60,6 +61,8 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     d = own(draws, "open")
     size = max(need.sizes[0])
     distance = max(d("room", *exterior.room), 0.25 * size if size > HUGE else 0.0)
+    if is_front(need):
+        distance = 0.05
     half = max(9.0, 0.8 * size)
     surface = exterior.ground(d)
     width = max(160.0, 8 * half)
@@ -74,8 +77,16 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     if size <= HUGE:
         stage.scatter("near", exterior.about, stage.many(1, 4), (-2.2, 2.2), (front, 0.6))
     hours = GREEN_HOURS if exterior.grass else TOWN_HOURS
+    if size > HUGE:  # a map of the city is too coarse for what one sees whole
+        hours = ("sky", "sunny sky", "sky", "sunset")
     stage.light = _sky(own(draws, "sky"), hours, size)
     return stage.done()
+
+
+def is_front(need: Need) -> bool:
+    """Whether what is asked for is a piece of a house's front: it stands in a row of houses."""
+    w, d, h = need.sizes[0]
+    return need.stands == "ground" and w > 2.8 and 2.8 < h < 12 and d < 0.6 * w
 
 
 def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
@@ -125,7 +136,8 @@ def _on_ground(stage: Stage, _: Exterior) -> float:
     size = group.size
     near = max(1.45 * size, 1.2)
     stage.stand(
-        group, (0, 0, 0), rise=(8, 26) if size > 0.6 else (34, 54), reach=(near, max(2.6, 2.1 * size, 1.35 * group.width)),
+        group, (0, 0, 0), rise=(8, 26) if size > 0.6 else (34, 54),
+        reach=(near, max(2.6, 2.1 * size, 1.35 * group.width)),
         lowest=1.0,
     )  # fmt: skip
     if size > 2.2:  # one looks at what is large from where one stands, not from above

@@ -105,7 +105,7 @@ def house(draws: Draws, width: float, floors: int, *, fine: bool = True) -> Thin
     parts = [
         laid(joined(wall), house_wall(draws)), Part(joined(trim), white), Part(joined(glass), PANE),
         Part(pipe, STEEL),
-        laid(roof, tiles(tint(draws, "roof", level=(0.35, 0.55), chroma=(0.02, 0.09), hue=(25, 60)), 0, tile=(0.2, 0.3), bond=0.5, joint=0.02, grout=(60, 44, 40), spread=0.12, rough=0.8)),
+        laid(roof, _roof_tiles(draws)),
     ]  # fmt: skip
     if doors:
         parts.append(
@@ -122,6 +122,13 @@ def house(draws: Draws, width: float, floors: int, *, fine: bool = True) -> Thin
             )
         )
     return Thing(tuple(parts))
+
+
+def _roof_tiles(draws: Draws) -> Surface:
+    colour = tint(draws, "roof", level=(0.35, 0.55), chroma=(0.02, 0.09), hue=(25, 60))
+    return tiles(
+        colour, 0, tile=(0.2, 0.3), bond=0.5, joint=0.02, grout=(60, 44, 40), spread=0.12, rough=0.8
+    )  # fmt: skip
 
 
 def _frame(x: float, z: float, w: float, h: float, style: int) -> list[Mesh]:

@@ -83,7 +83,8 @@ def on_table(
     """A table with clutter about what is asked for; the wall stands somewhere behind it."""
     top = draws("height", *height)
     stage.stand(
-        group, (0, 0, top), rise=rise(stage, 12, 42), reach=reach(group, stage.need.stands == "flat"),
+        group, (0, 0, top), rise=rise(stage, 12, 42), reach=reach(group,
+        stage.need.stands == "flat"),
         eye=(1.16, 1.28) if seated else (1.5, 1.72),
     )  # fmt: skip
     wide = max(least, group.width + 0.5) * draws("wide", 1.0, 1.25)
@@ -173,7 +174,8 @@ def shelves(stage: Stage, group: Group, draws: Draws) -> float:
     group = stage.group(gap=(0.06, 0.25), loose=0.3)
     level, deep = draws("level", 0.95, 1.12), max(0.4, group.depth + 0.12)
     stage.stand(
-        group, (0, 0, level), rise=(3, 16), reach=(max(2.5 * group.size, 0.42), max(1.2, 1.4 * group.width, 2.8 * group.size)),
+        group, (0, 0, level), rise=(3, 16), reach=(max(2.5 * group.size, 0.42), max(1.2,
+        1.4 * group.width, 2.8 * group.size)),
         eye=(1.45, 1.6),
     )  # fmt: skip
     clear = group.height + draws("clear", 0.1, 0.16)
@@ -218,7 +220,8 @@ KITCHEN = (
 
 
 DESK = (
-    stationery.laptop, stationery.keyboard, stationery.monitor, stationery.pens, stationery.papers, stationery.notebook, stationery.pen_cup, stationery.cable, stationery.phone,
+    stationery.laptop, stationery.keyboard, stationery.monitor, stationery.pens,
+    stationery.papers, stationery.notebook, stationery.pen_cup, stationery.cable, stationery.phone,
     stationery.tape, tabletop.tumbler, stationery.notebook, stationery.papers,
 )  # fmt: skip
 
@@ -234,7 +237,8 @@ COUNTER = (
 
 
 LOUNGE = (
-    clutter.candle, clutter.vase, tabletop.bowl, stationery.notebook, tabletop.tumbler, stationery.phone,
+    clutter.candle, clutter.vase, tabletop.bowl, stationery.notebook, tabletop.tumbler,
+    stationery.phone,
     tabletop.towel, stationery.papers, tabletop.tray,
 )  # fmt: skip
 
@@ -300,43 +304,62 @@ HALL_LIGHT = partial(room.ceiling_panels, skies=("hall", "warehouse", "bridge", 
 
 ROOMS = (
     Interior(
-        "kitchen", counter, any_floor, tiled, HOME_LIGHT, along=(sideboard, chair, clutter.bin_, crate),
-        hung=(room.socket, room.frame, room.socket), about=(chair, clutter.bin_, clutter.basket), over=pendants,
+        "kitchen", counter, any_floor, tiled, HOME_LIGHT, along=(sideboard, chair, clutter.bin_,
+        crate),
+        hung=(room.socket, room.frame, room.socket), about=(chair, clutter.bin_, clutter.basket),
+        over=pendants,
     ),
     Interior(
-        "shop", shelves, hard_floor, painted, partial(room.ceiling_panels, skies=("hall", "warehouse", "bridge")),
-        along=(bookcase, clutter.carton), hung=(room.frame, room.socket), about=(clutter.carton, crate, clutter.storage), window=0.1, height=3.0,
+        "shop", shelves, hard_floor, painted, partial(room.ceiling_panels, skies=("hall",
+        "warehouse", "bridge")),
+        along=(bookcase, clutter.carton), hung=(room.frame, room.socket), about=(clutter.carton,
+        crate, clutter.storage), window=0.1, height=3.0,
     ),
     Interior(
-        "desk", partial(on_table, height=(0.72, 0.76), tops=("veneer", "planks", "veneer"), things=DESK, seated=True, behind=(0.02, 0.6)),
-        boards, painted, HOME_LIGHT, along=(bookcase, sideboard, clutter.bin_, radiator), hung=(room.frame, stationery.notes, room.socket, room.frame),
+        "desk", partial(on_table, height=(0.72, 0.76), tops=("veneer", "planks", "veneer"),
+        things=DESK, seated=True, behind=(0.02, 0.6)),
+        boards, painted, HOME_LIGHT, along=(bookcase, sideboard, clutter.bin_, radiator),
+        hung=(room.frame, stationery.notes, room.socket, room.frame),
         about=(chair, clutter.bin_, clutter.carton), window=0.45,
     ),
     Interior(
-        "living room", partial(on_table, height=(0.42, 0.52), tops=("veneer", "planks", "marble"), things=LOUNGE, behind=(0.4, 1.4)),
-        boards, painted, HOME_LIGHT, along=(sofa, sideboard, bookcase, radiator), hung=(room.frame, room.frame, room.socket),
+        "living room", partial(on_table, height=(0.42, 0.52), tops=("veneer", "planks",
+        "marble"), things=LOUNGE, behind=(0.4, 1.4)),
+        boards, painted, HOME_LIGHT, along=(sofa, sideboard, bookcase, radiator),
+        hung=(room.frame, room.frame, room.socket),
         about=(cushion, clutter.basket, cushion, stationery.notebook), over=lounge, window=0.45,
     ),
     Interior(
-        "workshop", partial(on_table, height=(0.86, 0.94), tops=("planks", "butcher"), things=BENCH, behind=(0.02, 0.2), depth=0.75, least=1.7),
-        partial(hard_floor), rough_wall, partial(room.daylight, skies=("workshop", "warehouse", "lab")), along=(bookcase, crate, gear.planks, clutter.carton),
+        "workshop", partial(on_table, height=(0.86, 0.94), tops=("planks", "butcher"),
+        things=BENCH, behind=(0.02, 0.2), depth=0.75, least=1.7),
+        partial(hard_floor), rough_wall, partial(room.daylight, skies=("workshop", "warehouse",
+        "lab")), along=(bookcase, crate, gear.planks, clutter.carton),
         hung=(gear.tool_board, room.socket, gear.tool_board), over=tools,
         about=(crate, clutter.carton, clutter.storage, clutter.bin_, gear.shavings),
     ),
     Interior(
-        "classroom", partial(on_table, height=(0.7, 0.76), tops=("veneer",), things=DESK, seated=True, behind=(0.6, 2.2), least=1.2),
-        any_floor, painted, partial(room.daylight, skies=("lobby", "apartment", "hall")), along=(school_desk, bookcase, radiator, school_desk),
-        hung=(blackboard, room.frame, stationery.notes, room.socket), about=(chair, school_desk, clutter.bin_), height=3.0, half=3.2,
+        "classroom", partial(on_table, height=(0.7, 0.76), tops=("veneer",), things=DESK,
+        seated=True, behind=(0.6, 2.2), least=1.2),
+        any_floor, painted, partial(room.daylight, skies=("lobby", "apartment", "hall")),
+        along=(school_desk, bookcase, radiator, school_desk),
+        hung=(blackboard, room.frame, stationery.notes, room.socket), about=(chair, school_desk,
+        clutter.bin_), height=3.0, half=3.2,
     ),
     Interior(
-        "gym", partial(on_table, height=(0.42, 0.75), tops=("planks", "veneer"), things=(tabletop.towel, stationery.phone, stationery.tape, tabletop.tumbler), behind=(0.3, 1.2)),
-        boards, painted, HALL_LIGHT, along=(wall_bars, rack, gear.mats, gear.step), hung=(room.socket,),
+        "gym", partial(on_table, height=(0.42, 0.75), tops=("planks", "veneer"),
+        things=(tabletop.towel, stationery.phone, stationery.tape, tabletop.tumbler),
+        behind=(0.3, 1.2)),
+        boards, painted, HALL_LIGHT, along=(wall_bars, rack, gear.mats, gear.step),
+        hung=(room.socket,),
         over=court,
-        about=(gear.dumbbell, gear.kettlebells, gear.mats, gear.cones, gear.step), height=4.5, half=4.0, window=0.15,
+        about=(gear.dumbbell, gear.kettlebells, gear.mats, gear.cones, gear.step), height=4.5,
+        half=4.0, window=0.15,
     ),
     Interior(
-        "museum", partial(on_table, height=(0.85, 1.0), tops=("veneer", "marble"), things=(stationery.papers, stationery.notebook), behind=(0.4, 1.6)),
-        any_floor, painted, HALL_LIGHT, along=(exhibit, ropes, exhibit), hung=(big_frame, plaque, big_frame, plaque),
+        "museum", partial(on_table, height=(0.85, 1.0), tops=("veneer", "marble"),
+        things=(stationery.papers, stationery.notebook), behind=(0.4, 1.6)),
+        any_floor, painted, HALL_LIGHT, along=(exhibit, ropes, exhibit), hung=(big_frame, plaque,
+        big_frame, plaque),
         about=(ropes, exhibit), height=4.2, half=3.6, window=0.0,
     ),
 )  # fmt: skip

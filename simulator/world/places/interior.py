@@ -143,7 +143,8 @@ def on_wall(stage: Stage, group: Group) -> None:
     z = max(stage.draws("level", 1.3, 1.7) - group.height / 2, 0.25)
     stage.stand(
         group._replace(places=flat), (0, 0, z), rise=(-4, 14),
-        reach=(max(1.7 * group.size, 0.5), max(1.8, 2.6 * group.size, 1.4 * group.width)), lowest=1.2,
+        reach=(max(1.7 * group.size, 0.5), max(1.8, 2.6 * group.size, 1.4 * group.width)),
+        lowest=1.2,
     )  # fmt: skip
 
 
@@ -161,7 +162,8 @@ def perched(stage: Stage, group: Group) -> float:
     z = stage.draws("height", 1.35, 1.75)
     stage.stand(
         group._replace(places=flat), (0, 0, z), rise=(-12, 12),
-        reach=(max(2.4 * group.size, 0.5), max(1.6, 6 * group.size, 1.4 * group.width)), lowest=1.2,
+        reach=(max(2.4 * group.size, 0.5), max(1.6, 6 * group.size, 1.4 * group.width)),
+        lowest=1.2,
     )  # fmt: skip
     return z
 
@@ -195,7 +197,8 @@ def on_plinths(stage: Stage, group: Group) -> None:
     z = min(draws("height", 0.85, 1.1), max(0.35, 1.75 - group.height * 0.7))
     stage.stand(
         group, (0, 0, z), rise=(4, 24) if stage.need.stands == "plinth" else (20, 45),
-        reach=(max(2.2 * group.size, 0.4), max(1.5, 3 * group.size, 1.35 * group.width)), lowest=1.2,
+        reach=(max(2.2 * group.size, 0.4), max(1.5, 3 * group.size, 1.35 * group.width)),
+        lowest=1.2,
     )  # fmt: skip
     if draws.chance("long", 0.4):
         stage.room(furniture.plinth(draws, group.width + 0.25, group.depth + 0.2, z))

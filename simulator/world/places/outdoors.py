@@ -9,7 +9,7 @@ import numpy as np
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
 from simulator.world.places import clutter, growth, houses, stationery, street, tabletop
-from simulator.world.places.exterior import HUGE, Exterior, along, house_row, in_the_open
+from simulator.world.places.exterior import HUGE, Exterior, along, house_row, in_the_open, is_front
 from simulator.world.places.furniture import bench, chair, crate, table, top_surface
 from simulator.world.places.indoors import on_table
 from simulator.world.places.paint import STEEL, paint, seed, tint
@@ -63,6 +63,8 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
         low, high = -max(2.6, stage.spots[0].at[1] + 2.6), y
     else:
         low, high = y - 0.6, y + 6.0
+    if is_front(stage.need):
+        low, high = y - 8.5, y - 2.6 - stage.need.sizes[0][1]
     # the road lies a hand's breadth over the paving, its kerbs above that
     stage.room(laid(shifted(box(far, high - low, 0.012), 0, (low + high) / 2, -0.0), tar))
     kerb = granite((150, 148, 144), 0)
@@ -76,7 +78,14 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
         ]
     )
     stage.room(Part(line, paint((222, 222, 216), 0.8)))
-    house_row(stage, draws, -far / 2, far / 2, high + draws("pavement", 1.8, 3.0), floors=(2, 4))
+    house_row(
+        stage,
+        draws,
+        -far / 2,
+        far / 2,
+        y if is_front(stage.need) else high + draws("pavement", 1.8, 3.0),
+        floors=(2, 4),
+    )
     along(stage, street.lamp_post, draws, (-half, half), high + 0.5, 9.0)
     along(
         stage,
@@ -94,6 +103,7 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
     size, w = max(stage.need.sizes[0]), stage.need.sizes[0][0]
     reach = w / 2 + draws("reach", 14, 24)
     back = y + (draws("open", 8, 22) if size < HUGE else 4.0)
+    back = y if is_front(stage.need) else back
     start = stage.far[1] - 4
     if size > HUGE:
         start = stage.near[1] + 8
@@ -143,7 +153,14 @@ def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
             0.0,
             own_("turn", -8, 8),
         )
-    house_row(stage, draws, -half * 2, half * 2, y + draws("square", 9, 16), floors=(2, 4))
+    house_row(
+        stage,
+        draws,
+        -half * 2,
+        half * 2,
+        y if is_front(stage.need) else y + draws("square", 9, 16),
+        floors=(2, 4),
+    )
 
 
 def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -374,12 +391,22 @@ CAFE = (
 )
 
 SITES = (
-    Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel", "marble", "veneer"), things=CAFE), TOWN, wall=front, room=(1.4, 3.0)),
-    Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel", "marble", "veneer"), things=CAFE), (street.bollard, growth.planter, cafe, street.litter_bin), wall=front),
-    Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton, street.litter_bin), wall=front, room=(1.0, 2.0)),
-    Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76), tops=("planks",), things=(growth.pot, street.trowel, tabletop.tumbler, tabletop.bowl, street.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
-    Exterior("park", lawn, greenery, partial(outdoor_table, height=(0.7, 0.78), tops=("planks",), things=(tabletop.tumbler, stationery.phone, stationery.notebook, tabletop.bowl, tabletop.towel)), (growth.bush, street.litter_bin, growth.bush), grass=True, room=(1.5, 5.0)),
-    Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95), tops=("planks", "steel"), things=CAFE), (street.bollard, street.litter_bin, bench, growth.planter), wall=front, room=(0.6, 2.5)),
+    Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
+    "marble", "veneer"), things=CAFE), TOWN, wall=front, room=(1.4, 3.0)),
+    Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
+    "marble", "veneer"), things=CAFE), (street.bollard, growth.planter, cafe, street.litter_bin),
+    wall=front),
+    Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton,
+    street.litter_bin), wall=front, room=(1.0, 2.0)),
+    Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76),
+    tops=("planks",), things=(growth.pot, street.trowel, tabletop.tumbler, tabletop.bowl,
+    street.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
+    Exterior("park", lawn, greenery, partial(outdoor_table, height=(0.7, 0.78), tops=("planks",),
+    things=(tabletop.tumbler, stationery.phone, stationery.notebook, tabletop.bowl,
+    tabletop.towel)), (growth.bush, street.litter_bin, growth.bush), grass=True, room=(1.5, 5.0)),
+    Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95),
+    tops=("planks", "steel"), things=CAFE), (street.bollard, street.litter_bin, bench,
+    growth.planter), wall=front, room=(0.6, 2.5)),
 )  # fmt: skip
 
 PLACES: dict[str, Place] = {s.name: Place(partial(in_the_open, s), outdoor=True) for s in SITES}

@@ -50,10 +50,11 @@ DAYS: tuple[tuple[str, Colour, float], ...] = (
 
 def shell(
     stage: Stage, *, floor: Surface, wall: Surface, back: float, half: float = 2.6,
-    height: float = 2.7, front: float = 3.2, window: tuple[float, float, float, float] | None = None,
+    height: float = 2.7, front: float = 3.2,
+    window: tuple[float, float, float, float] | None = None,
     skirting: bool = True, ceiling: bool = True,
 ) -> None:  # fmt: skip
-    """Floor, three walls and the ceiling's far part; `window` is x, z, width, height in the back."""
+    """Floor, three walls, the ceiling's far part; `window` is x, z, width, height in the back."""
     t = 0.15
     stage.room(laid(shifted(box(2 * half, front + back, t), 0, (back - front) / 2, -t), floor))
     for x0, x1, z0, z1 in _around(half, height, window):
@@ -66,10 +67,11 @@ def shell(
         lid = shifted(box(2 * half, 2.0, t), 0, back - 1.0, height)
         stage.room(laid(lid, plaster((238, 236, 230), 0)))
     if skirting:
+        along = (back - front * 0.7) / 2
         board = joined(
             [shifted(box(2 * half, 0.015, 0.09, bevel=0.004), 0, back - 0.007)]
             + [
-                shifted(box(0.015, front * 0.7 + back, 0.09, bevel=0.004), s * half, (back - front * 0.7) / 2)
+                shifted(box(0.015, front * 0.7 + back, 0.09, bevel=0.004), s * half, along)
                 for s in (-1, 1)
             ]
         )  # fmt: skip
@@ -138,7 +140,8 @@ def curtains(stage: Stage, y: float, x: float, z: float, w: float, h: float) -> 
     draws = own(stage.draws, "curtains")
     surface = cloth(
         tint(draws, "a", level=(0.5, 0.9), chroma=(0.01, 0.09)), seed(draws, "c"),
-        second=tint(draws, "b", level=(0.5, 0.9)), pattern=draws.pick("p", ("plain", "plain", "stripes")),
+        second=tint(draws, "b", level=(0.5, 0.9)),
+        pattern=draws.pick("p", ("plain", "plain", "stripes")),
     )  # fmt: skip
     for s in (-1, 1):
         wide = draws(f"wide{s}", 0.28, 0.45)

@@ -186,7 +186,7 @@ def cobbles(colour: Colour, seed: int) -> Surface:
 def _cobbles(seed: int, per: int = 12) -> Array:
     rng = generator("cobbles", seed)
     grid = np.stack(np.meshgrid(np.arange(per), np.arange(per)), -1).reshape(-1, 2) + 0.5
-    grid[:, 0] += 0.5 * (grid[:, 1].astype(int) % 2)
+    grid[:, 0] += (0.5 if seed % 2 else 0.15) * (grid[:, 1].astype(int) % 2)
     points = (grid + rng.uniform(-0.16, 0.16, grid.shape)) / per
     owner, _, edge = _cells(seed, len(points), points)
     tones = rng.normal(1, 0.11, (len(points), 1)) * (1 + rng.normal(0, 0.025, (len(points), 3)))

@@ -124,7 +124,8 @@ def check(setting: Setting, need: Need) -> None:
         middle = box.mean(0)
         for share in (0.0, 0.5, 1.0):
             eye = np.array(setting.near) * (1 - share) + np.array(setting.far) * share
-            for target in (middle, middle + (0, 0, 0.4 * np.ptp(box[:, 2]))):
+            for lift in (0.0, 0.4 * np.ptp(box[:, 2])):
+                target = middle + np.array((0, 0, lift))
                 assert not len(hits(corners, eye, target)), f"hidden from {eye} at {target}"
     assert not len(hits(corners, np.array(setting.near), np.array(setting.far)))
     assert setting.far[2] <= 1.8
