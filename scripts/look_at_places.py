@@ -39,7 +39,11 @@ def main() -> None:
     need = Need((tuple(args.size),) * args.count, args.stands, args.clutter)
     rows = [
         np.concatenate(
-            [shown(name, s, need, args.at, args.width) for s in range(args.first, args.first + args.seeds)], 1
+            [
+                shown(name, s, need, args.at, args.width)
+                for s in range(args.first, args.first + args.seeds)
+            ],
+            1,
         )
         for name in args.places
     ]
@@ -52,8 +56,8 @@ def shown(name: str, seed: int, need: Need, at: float, width: int) -> np.ndarray
     setting = PLACES[name].make(Draws("look", name, seed), need)
     built = time.process_time()
     placed = [*setting.placed, *boxes(setting, need)]
-    spot = np.array(setting.spots[0].at) + (0, 0, need.sizes[0][2] / 2)
-    middle = np.mean([s.at for s in setting.spots], axis=0) + (0, 0, need.sizes[0][2] / 2)
+    spot = np.add(setting.spots[0].at, (0, 0, need.sizes[0][2] / 2))
+    middle = np.mean([s.at for s in setting.spots], axis=0) + np.array((0, 0, need.sizes[0][2] / 2))
     eye = np.array(setting.near) * (1 - at) + np.array(setting.far) * at
     target = spot * (1 - at) + middle * at
     view = View(tuple(eye), tuple(target), roll=2.0)
@@ -70,7 +74,11 @@ def shown(name: str, seed: int, need: Need, at: float, width: int) -> np.ndarray
 def boxes(setting: Setting, need: Need) -> list[Placed]:
     """A grey box on each spot."""
     return [
-        Placed(Thing((Part(box(*size, bevel=0.08 * min(size)), GREY),)), moved(*spot.at, turn=spot.turn), "thing")
+        Placed(
+            Thing((Part(box(*size, bevel=0.08 * min(size)), GREY),)),
+            moved(*spot.at, turn=spot.turn),
+            "thing",
+        )
         for spot, size in zip(setting.spots, need.sizes, strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""What all places in the open have in common: ground, sky, houses and trees behind, a table or wall.
+"""What places in the open have in common: ground, sky, what is behind, a table or a wall.
 
 Things up to the size of a van stand a few metres away on the pavement or lawn; towers, bridges and
 shopfronts stand among houses and trees, as far off as one would step back to see them whole.
@@ -10,19 +10,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from simulator.world.pictures.traits import Draws
-from simulator.world.places import outside
+from simulator.world.places import growth, houses
 from simulator.world.places.interior import hang, on_plinths, on_wall, perched
+from simulator.world.places.paint import IRON
 from simulator.world.places.setting import Need, Setting
 from simulator.world.places.stage import Group, Maker, Stage, own, refuse
-from simulator.world.solid.forms import Lamp, Light, Part, moved
+from simulator.world.solid.forms import Lamp, Light, Part, Thing, moved
 from simulator.world.solid.meshes import box, shifted, tube
 from simulator.world.solid.surfaces import Surface, bark, laid
 
-HOURS: tuple[tuple[str, float], ...] = (
-    ("sky", 1.0), ("sky", 1.0), ("city", 1.0), ("city", 1.0), ("sunny", 1.0), ("sunny", 1.0),
-    ("sunny", 1.0), ("sunset", 1.0),
-)  # fmt: skip
-"""Sky and strength: noon, overcast, sun through haze, low sun, blue hour."""
+TOWN_HOURS = ("sky", "sky", "city", "city", "sunny city", "sunny city", "sunny city", "sunset")
+GREEN_HOURS = ("sky", "sky", "forest", "sunny forest", "sunny forest", "sunny sky")
+"""Environments, some with a sun of their own: noon, overcast, sun through haze, evening."""
 
 HUGE = 7.0
 """Metres: larger things stand among houses, not on the pavement."""
@@ -39,9 +38,8 @@ class Exterior(NamedTuple):
     """A table: fixes the spots, and says where the free ground begins behind it."""
     about: tuple[Maker, ...]
     """On the ground."""
-    wall: Callable[[Draws], Maker] | None = None
-    """What a thing hangs on; none: a garden wall."""
-    on_wall: tuple[Maker, ...] = ()
+    wall: Callable[[Draws, float], Thing] | None = None
+    """What a group of so many metres hangs on; none: a garden wall."""
     grass: bool = False
     room: tuple[float, float] = (2.0, 6.0)
     """Metres from the things to what is behind."""
@@ -53,7 +51,8 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     """The place about its things."""
     stage = Stage(draws, need)
     make = {
-        "surface": _on_top, "flat": _on_top, "ground": _on_ground, "wall": _on_wall, "air": _perched,
+        "surface": _on_top, "flat": _on_top, "ground": _on_ground, "wall": _on_wall,
+        "air": _perched,
         "plinth": _on_plinth,
     }.get(need.stands)  # fmt: skip
     if make is None:
@@ -62,6 +61,8 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     d = own(draws, "open")
     size = max(need.sizes[0])
     distance = max(d("room", *exterior.room), 0.25 * size if size > HUGE else 0.0)
+    if is_front(need):
+        distance = 0.05
     half = max(9.0, 0.8 * size)
     surface = exterior.ground(d)
     width = max(160.0, 8 * half)
@@ -69,22 +70,31 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     if need.stands != "wall":
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
     if exterior.grass:
-        _meadow(stage, own(draws, "grass"), surface)
+        _meadow(stage, own(draws, "grass"))
     front = (stage.near if size > HUGE else stage.far)[1] + 0.6
     end = front + 22.0 if size > HUGE else back + distance - 0.4
     stage.scatter("about", exterior.about, stage.many(3, 12), (-6.0, 6.0), (front, end))
     if size <= HUGE:
         stage.scatter("near", exterior.about, stage.many(1, 4), (-2.2, 2.2), (front, 0.6))
-    stage.light = _sky(own(draws, "sky"), size)
+    hours = GREEN_HOURS if exterior.grass else TOWN_HOURS
+    if size > HUGE:  # a map of the city is too coarse for what one sees whole
+        hours = ("sky", "sunny sky", "sky", "sunset")
+    stage.light = _sky(own(draws, "sky"), hours, size)
     return stage.done()
 
 
-def _sky(draws: Draws, size: float) -> Light:
+def is_front(need: Need) -> bool:
+    """Whether what is asked for is a piece of a house's front: it stands in a row of houses."""
+    w, d, h = need.sizes[0]
+    return need.stands == "ground" and w > 2.8 and 2.8 < h < 12 and d < 0.6 * w
+
+
+def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
     """A time of day; the sun at the wearer's back or side."""
-    sky, strength = draws.pick("hour", HOURS)
-    turn = draws("turn", -55, 125)
-    if sky != "sunny":
-        return Light(sky, strength, turn)
+    hour, turn = draws.pick("hour", hours), draws("turn", -55, 125)
+    sky = hour.split()[-1]
+    if sky == hour:
+        return Light(sky, 1.0, turn)
     reach = max(14.0, 3 * size)
     at = (
         reach * draws("x", -0.9, 0.9),
@@ -101,16 +111,16 @@ def _sky(draws: Draws, size: float) -> Light:
     )
 
 
-def _meadow(stage: Stage, draws: Draws, ground: Surface) -> None:
+def _meadow(stage: Stage, draws: Draws) -> None:
     """Blades of grass about the wearer's feet and the things, but not under them."""
     reach = 1.6 if stage.need.stands in ("surface", "flat") else 2.6
     size = max(stage.need.sizes[0])
     if size > HUGE:
         y = stage.near[1]
-        stage.room(outside.tufts(draws, 5000, (-3, 3), (y + 0.8, y + 6), 0.08))
+        stage.room(growth.tufts(draws, 5000, (-3, 3), (y + 0.8, y + 6), 0.08))
         return
     stage.room(
-        outside.tufts(
+        growth.tufts(
             draws, 7000, (-reach, reach), (-reach * 1.3, reach), draws("tall", 0.035, 0.075)
         )
     )
@@ -121,12 +131,13 @@ def _on_top(stage: Stage, exterior: Exterior) -> float:
     return exterior.top(stage, stage.group(), own(stage.draws, "top"))
 
 
-def _on_ground(stage: Stage, exterior: Exterior) -> float:
+def _on_ground(stage: Stage, _: Exterior) -> float:
     group = stage.group(gap=(0.25, 0.7))
     size = group.size
     near = max(1.45 * size, 1.2)
     stage.stand(
-        group, (0, 0, 0), rise=(8, 26) if size > 0.6 else (34, 54), reach=(near, max(2.6, 2.1 * size, 1.35 * group.width)),
+        group, (0, 0, 0), rise=(8, 26) if size > 0.6 else (34, 54),
+        reach=(near, max(2.6, 2.1 * size, 1.35 * group.width)),
         lowest=1.0,
     )  # fmt: skip
     if size > 2.2:  # one looks at what is large from where one stands, not from above
@@ -142,11 +153,11 @@ def _on_wall(stage: Stage, exterior: Exterior) -> float:
     draws = own(stage.draws, "wall")
     width = max(8.0, group.width + 5)
     if exterior.wall is None:
-        wall = outside.garden_wall(draws, width, max(2.2, group.height + 1.6))
+        wall = houses.garden_wall(draws, width, max(2.2, group.height + 1.6))
     else:
-        wall = exterior.wall(draws)(draws)
+        wall = exterior.wall(draws, group.width)
     stage.room(wall)
-    hang(stage, "hung", exterior.on_wall, stage.many(0, 4), 0.0, (-1.6, 1.6))
+    hang(stage, "hung", houses.ON_WALLS, stage.many(2, 7), 0.0, (-1.8, 1.8), (0.9, 1.9))
     return 0.0
 
 
@@ -177,7 +188,7 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
         for k in range(stage.many(8, 26)):
             own_ = own(draws, f"leaf{k}")
             stage.put(
-                outside.bush(own_, own_("s", 0.07, 0.16)),
+                growth.bush(own_, own_("s", 0.07, 0.16)),
                 own_("x", -reach - 0.6, reach + 0.6),
                 own_("y", -0.1, 0.5),
                 z + own_("z", -0.5, 0.5),
@@ -187,7 +198,7 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
             tube([(-reach, 0, z - 0.016), (reach, 0, z - 0.016)], 0.016),
             *(tube([(q * reach, 0, 0), (q * reach, 0, z)], 0.022) for q in (-1, 1)),
         ]
-        stage.room(*(Part(r, outside.IRON) for r in rail))
+        stage.room(*(Part(r, IRON) for r in rail))
     return group.depth / 2 + 0.4
 
 
@@ -222,7 +233,7 @@ def along(
         k += 1
 
 
-def houses(
+def house_row(
     stage: Stage,
     draws: Draws,
     x0: float,
@@ -235,7 +246,7 @@ def houses(
 ) -> None:
     """A row of fronts from x0 to x1, or along y when turned; a few designs again and again."""
     made = [
-        outside.house(
+        houses.house(
             own(draws, f"house{k}"), draws(f"w{k}", 5.5, 11.0), draws.count(f"f{k}", *floors)
         )
         for k in range(designs)

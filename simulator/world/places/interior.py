@@ -15,7 +15,7 @@ from simulator.world.places.paint import IRON, timber
 from simulator.world.places.setting import Need, Setting
 from simulator.world.places.stage import Group, Maker, Stage, own, refuse
 from simulator.world.solid.forms import Part, Thing
-from simulator.world.solid.meshes import joined, shifted, smooth_path, tube
+from simulator.world.solid.meshes import joined, shifted, tube
 from simulator.world.solid.surfaces import Surface, laid, wood
 
 
@@ -68,9 +68,9 @@ def furnished(interior: Interior, draws: Draws, need: Need) -> Setting:
     if interior.over is not None:
         interior.over(stage, own(draws, "over"), back)
     line(stage, "along", interior.along, back, (-half, half))
-    hang(stage, "hung", interior.hung, stage.many(2, 7), back, (-half * 0.8, half * 0.8))
+    hang(stage, "hung", interior.hung, stage.many(3, 9), back, (-half * 0.8, half * 0.8))
     front = min(stage.far[1] - 0.5, -1.0)
-    stage.scatter("about", interior.about, stage.many(1, 6), (-half, half), (front, back - 0.3))
+    stage.scatter("about", interior.about, stage.many(3, 10), (-half, half), (front, back - 0.3))
     interior.light(stage, half)
     return stage.done()
 
@@ -143,7 +143,8 @@ def on_wall(stage: Stage, group: Group) -> None:
     z = max(stage.draws("level", 1.3, 1.7) - group.height / 2, 0.25)
     stage.stand(
         group._replace(places=flat), (0, 0, z), rise=(-4, 14),
-        reach=(max(1.7 * group.size, 0.5), max(1.8, 2.6 * group.size, 1.4 * group.width)), lowest=1.2,
+        reach=(max(1.7 * group.size, 0.5), max(1.8, 2.6 * group.size, 1.4 * group.width)),
+        lowest=1.2,
     )  # fmt: skip
 
 
@@ -161,7 +162,8 @@ def perched(stage: Stage, group: Group) -> float:
     z = stage.draws("height", 1.35, 1.75)
     stage.stand(
         group._replace(places=flat), (0, 0, z), rise=(-12, 12),
-        reach=(max(2.4 * group.size, 0.5), max(1.6, 6 * group.size, 1.4 * group.width)), lowest=1.2,
+        reach=(max(2.4 * group.size, 0.5), max(1.6, 6 * group.size, 1.4 * group.width)),
+        lowest=1.2,
     )  # fmt: skip
     return z
 
@@ -195,7 +197,8 @@ def on_plinths(stage: Stage, group: Group) -> None:
     z = min(draws("height", 0.85, 1.1), max(0.35, 1.75 - group.height * 0.7))
     stage.stand(
         group, (0, 0, z), rise=(4, 24) if stage.need.stands == "plinth" else (20, 45),
-        reach=(max(2.2 * group.size, 0.4), max(1.5, 3 * group.size, 1.35 * group.width)), lowest=1.2,
+        reach=(max(2.2 * group.size, 0.4), max(1.5, 3 * group.size, 1.35 * group.width)),
+        lowest=1.2,
     )  # fmt: skip
     if draws.chance("long", 0.4):
         stage.room(furniture.plinth(draws, group.width + 0.25, group.depth + 0.2, z))
@@ -211,12 +214,3 @@ def _fits(stage: Stage, interior: Interior, widest: float, tallest: float) -> No
         if max(w, d) > widest or h > tallest:
             why = f"at most {widest:g} m wide and {tallest:.2g} m high; choose a place in the open"
             raise refuse(interior.name, stage.need, why)
-
-
-def branch(draws: Draws, reach: float) -> Part:
-    """A crooked branch along x whose top is at z = 0."""
-    points = [
-        (x, 0.03 * (draws(f"y{k}") - 0.5), -0.018 + 0.0 * k)
-        for k, x in enumerate((-reach, -reach / 2, 0, reach / 2, reach))
-    ]
-    return Part(tube(smooth_path(points, 4), [0.024, 0.016, 0.012]), IRON)

@@ -8,8 +8,8 @@ import numpy as np
 
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
-from simulator.world.places import clutter, outside, tabletop
-from simulator.world.places.exterior import HUGE, Exterior, along, houses, in_the_open
+from simulator.world.places import clutter, growth, houses, stationery, street, tabletop
+from simulator.world.places.exterior import HUGE, Exterior, along, house_row, in_the_open, is_front
 from simulator.world.places.furniture import bench, chair, crate, table, top_surface
 from simulator.world.places.indoors import on_table
 from simulator.world.places.paint import STEEL, paint, seed, tint
@@ -63,6 +63,8 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
         low, high = -max(2.6, stage.spots[0].at[1] + 2.6), y
     else:
         low, high = y - 0.6, y + 6.0
+    if is_front(stage.need):
+        low, high = y - 8.5, y - 2.6 - stage.need.sizes[0][1]
     # the road lies a hand's breadth over the paving, its kerbs above that
     stage.room(laid(shifted(box(far, high - low, 0.012), 0, (low + high) / 2, -0.0), tar))
     kerb = granite((150, 148, 144), 0)
@@ -76,17 +78,24 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
         ]
     )
     stage.room(Part(line, paint((222, 222, 216), 0.8)))
-    houses(stage, draws, -far / 2, far / 2, high + draws("pavement", 1.8, 3.0), floors=(2, 4))
-    along(stage, outside.lamp_post, draws, (-half, half), high + 0.5, 9.0)
+    house_row(
+        stage,
+        draws,
+        -far / 2,
+        far / 2,
+        y if is_front(stage.need) else high + draws("pavement", 1.8, 3.0),
+        floors=(2, 4),
+    )
+    along(stage, street.lamp_post, draws, (-half, half), high + 0.5, 9.0)
     along(
         stage,
-        outside.tree if draws.chance("trees", 0.4) else outside.bollard,
+        growth.tree if draws.chance("trees", 0.4) else street.bollard,
         own(draws, "row"),
         (-half, half),
         high + 0.7,
         5.0,
     )
-    along(stage, outside.bollard, own(draws, "posts"), (-half, half), low - 0.3, 2.4)
+    along(stage, street.bollard, own(draws, "posts"), (-half, half), low - 0.3, 2.4)
 
 
 def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -94,18 +103,20 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
     size, w = max(stage.need.sizes[0]), stage.need.sizes[0][0]
     reach = w / 2 + draws("reach", 14, 24)
     back = y + (draws("open", 8, 22) if size < HUGE else 4.0)
+    back = y if is_front(stage.need) else back
     start = stage.far[1] - 4
     if size > HUGE:
         start = stage.near[1] + 8
         avenue = own(draws, "avenue")
-        for k in range(5):
+        for k in range(4):
             for s in (-1, 1):
-                at = start + (back - start) * (k + 0.4) / 5
-                stage.put(outside.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
-    houses(stage, draws, -reach * 2.2, reach * 2.2, back, floors=(3, 5))
+                at = start + (back - start) * (k + 0.4) / 4
+                stage.put(growth.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
+    wide = min(reach * 2.2, 75.0)
+    house_row(stage, draws, -wide, wide, back, floors=(3, 5))
     for s in (-1, 1):
         if size > HUGE or draws.chance(f"side{s}", 0.7):
-            houses(
+            house_row(
                 stage,
                 own(draws, f"side{s}"),
                 start,
@@ -115,7 +126,7 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
                 floors=(2, 4),
                 designs=2,
             )
-    along(stage, outside.lamp_post, draws, (-reach, reach), y + 1.5, 11.0, wander=1.5)
+    along(stage, street.lamp_post, draws, (-half, half), y + 1.5, 11.0, wander=1.5)
     along(
         stage,
         cafe if draws.chance("cafe", 0.6) else bench,
@@ -125,7 +136,7 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
         3.4,
         wander=1.2,
     )
-    along(stage, outside.tree, own(draws, "trees"), (-reach, reach), y + 5.0, 13.0, wander=2.0)
+    along(stage, growth.tree, own(draws, "trees"), (-reach, reach), y + 5.0, 13.0, wander=2.0)
 
 
 def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -133,7 +144,7 @@ def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
     for k in range(4):
         own_ = own(draws, f"stall{k}")
         x = (k - 1.5) * 3.6 + own_("x", -0.5, 0.5)
-        roof = outside.awning(own_, 3.0, 2.2, 2.15)
+        roof = street.awning(own_, 3.0, 2.2, 2.15)
         counter = stall(own_, 2.7)
         stage.put(
             Thing((*roof.parts, *counter.parts)),
@@ -142,7 +153,14 @@ def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
             0.0,
             own_("turn", -8, 8),
         )
-    houses(stage, draws, -half * 2, half * 2, y + draws("square", 9, 16), floors=(2, 4))
+    house_row(
+        stage,
+        draws,
+        -half * 2,
+        half * 2,
+        y if is_front(stage.need) else y + draws("square", 9, 16),
+        floors=(2, 4),
+    )
 
 
 def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -150,21 +168,21 @@ def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
     w = min(2 * half, 18.0)
     if draws.chance("bed", 0.8):
         stage.room(
-            outside.flower_bed(draws, min(w, 7.0), 1.0),
+            growth.flower_bed(draws, min(w, 7.0), 1.0),
             pose=moved(draws("bed-x", -1.5, 1.5), y - 0.6),
         )
     if draws.chance("fence", 0.6):
-        stage.room(outside.fence(draws, w), pose=moved(0, y))
+        stage.room(street.fence(draws, w), pose=moved(0, y))
     else:
         stage.room(
-            outside.hedge(draws, min(w, 12.0), 0.7, draws("hedge", 1.2, 2.2)),
+            growth.hedge(draws, min(w, 12.0), 0.7, draws("hedge", 1.2, 2.2)),
             pose=moved(0, y + 0.3),
         )
     for s in (-1, 1):
-        stage.room(outside.fence(own(draws, f"f{s}"), 9.0), pose=moved(s * w / 2, y - 4.5, turn=90))
+        stage.room(street.fence(own(draws, f"f{s}"), 9.0), pose=moved(s * w / 2, y - 4.5, turn=90))
     _wood(stage, draws, y + 3.0, w, 5)
     if draws.chance("house", 0.5):
-        houses(stage, draws, draws("hx", -12, 2), 8.0, y + 11.0, floors=(2, 2), designs=2)
+        house_row(stage, draws, draws("hx", -12, 2), 8.0, y + 11.0, floors=(2, 2), designs=2)
 
 
 def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -176,9 +194,9 @@ def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
     wide = draws("wide", 1.4, 2.6)
     stage.room(laid(shifted(box(max(40.0, 3 * half), wide, 0.012), 0, y + 0.6), path))
     along(stage, bench, own(draws, "benches"), (-half, half), y + 2.0 + wide / 2, 6.0, wander=0.2)
-    along(stage, outside.lamp_post, own(draws, "lamps"), (-half, half), y + 1.9 + wide / 2, 14.0)
+    along(stage, street.lamp_post, own(draws, "lamps"), (-half, half), y + 1.9 + wide / 2, 14.0)
     stage.room(
-        outside.hedge(draws, min(3 * half, 24.0), 0.9, draws("hedge", 0.8, 1.6)),
+        growth.hedge(draws, min(3 * half, 24.0), 0.9, draws("hedge", 0.8, 1.6)),
         pose=moved(draws("hx", -4, 4), y + 8 + half * 0.3),
     )
     _wood(stage, draws, y + 5.0, 2.4 * half, 9)
@@ -186,7 +204,7 @@ def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
 
 def _wood(stage: Stage, draws: Draws, y: float, width: float, many: int) -> None:
     """Trees of two or three sorts, scattered."""
-    sorts = [outside.tree(own(draws, f"sort{k}"), draws(f"tall{k}", 5.0, 11.0)) for k in range(2)]
+    sorts = [growth.tree(own(draws, f"sort{k}"), draws(f"tall{k}", 5.0, 11.0)) for k in range(2)]
     deep = max(6.0, width * 0.35)
     for k in range(many):
         x = width * ((k + 0.5) / many - 0.5) + draws(f"tx{k}", -1.5, 1.5)
@@ -210,16 +228,16 @@ def river(stage: Stage, draws: Draws, y: float, half: float) -> None:
         bank = near_bank + draws("river", 35, 70)
     stage.room(laid(shifted(box(far, bank - near_bank, 0.02), 0, (bank + near_bank) / 2), wet))
     stage.room(
-        outside.railing(draws, 24.0), pose=moved(0, near_bank - 0.25)
+        street.railing(draws, 24.0), pose=moved(0, near_bank - 0.25)
     ) if size <= HUGE else None
     edge = granite((158, 152, 144), 1)
     stage.room(laid(shifted(box(far, 0.5, 0.16, bevel=0.03), 0, near_bank), edge))
     stage.room(laid(shifted(box(far, 1.2, 1.4, bevel=0.05), 0, bank), edge))
     row = bank + 7.0 if not (size > HUGE) else max(bank + 6.0, y + 3.0)
-    houses(stage, draws, -far * 0.4, far * 0.4, row, floors=(2, 5), designs=4)
+    house_row(stage, draws, -far * 0.4, far * 0.4, row, floors=(2, 5), designs=4)
     along(
         stage,
-        partial(outside.tree, height=9.0),
+        partial(growth.tree, height=9.0),
         own(draws, "trees"),
         (-half * 2, half * 2),
         row - 3.5,
@@ -266,7 +284,7 @@ def stall_table(stage: Stage, group: Group, draws: Draws) -> float:
         least=2.2,
     )
     if draws.chance("roof", 0.75):
-        stage.room(outside.awning(draws, max(3.2, group.width + 1.5), 2.4, 2.2), pose=moved(0, 0.5))
+        stage.room(street.awning(draws, max(3.2, group.width + 1.5), 2.4, 2.2), pose=moved(0, 0.5))
     return y
 
 
@@ -299,7 +317,7 @@ def produce(draws: Draws) -> Thing:
                 ((216, 120, 40), 0.02, 3.0),
             ),
         )
-    lump = ball(r, around=10)
+    lump = ball(r, around=8)
     pieces = []
     step = 2.02 * r
     for layer in range(2):
@@ -349,42 +367,46 @@ def cafe(draws: Draws) -> Thing:
     return Thing(tuple(parts))
 
 
-def front(draws: Draws) -> Maker:
-    """A house's ground floor as the wall to hang things on, blank where they hang."""
-
-    def wall(d: Draws) -> Thing:
-        body = laid(shifted(box(14.0, 0.3, 6.0), 0, 0.15), outside.house_wall(d))
-        beside = [outside.house(own(d, f"{s}"), 6.0, 2) for s in (-1, 1)]
-        base = laid(
-            shifted(box(14.0, 0.05, d("base", 0.3, 0.7), bevel=0.01), 0, -0.02),
-            granite((140, 136, 130), 0),
-        )
-        parts = [body, base]
-        for s, h in zip((-1, 1), beside, strict=True):
-            parts += [Part(shifted(p.mesh, s * 5.4, -0.02), p.material) for p in h.parts]
-        return Thing(tuple(parts))
-
-    return wall
+def front(draws: Draws, width: float) -> Thing:
+    """A house's blank wall to hang things on, its windows and door to either side."""
+    body = laid(shifted(box(width + 14.0, 0.3, 6.2), 0, 0.15), houses.house_wall(draws))
+    base = shifted(box(width + 14.0, 0.05, draws("base", 0.3, 0.7), bevel=0.01), 0, -0.02)
+    parts = [body, laid(base, granite((140, 136, 130), 0))]
+    for s in (-1, 1):
+        beside = houses.house(own(draws, f"{s}"), 6.0, 2)
+        x = s * (width / 2 + 3.0 + draws(f"beside{s}", 0.5, 1.4))
+        parts += [Part(shifted(p.mesh, x, -0.02), p.material) for p in beside.parts]
+    return Thing(tuple(parts))
 
 
-TOWN = (outside.bollard, outside.litter_bin, outside.planter, outside.wheelie, clutter.carton)
-GREEN = (outside.pot, outside.watering_can, outside.bush, outside.pot, outside.trowel)
+TOWN = (street.bollard, street.litter_bin, growth.planter, street.wheelie, clutter.carton)
+GREEN = (growth.pot, street.watering_can, growth.bush, growth.pot, street.trowel)
 CAFE = (
     tabletop.tumbler,
-    clutter.phone,
+    stationery.phone,
     tabletop.bowl,
-    clutter.notebook,
+    stationery.notebook,
     tabletop.plates,
-    clutter.papers,
+    stationery.papers,
 )
 
 SITES = (
-    Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel", "marble", "veneer"), things=CAFE), TOWN, wall=front, room=(1.4, 3.0)),
-    Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel", "marble", "veneer"), things=CAFE), (outside.bollard, outside.planter, cafe, outside.litter_bin), wall=front),
-    Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton, outside.litter_bin), wall=front, room=(1.0, 2.0)),
-    Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76), tops=("planks",), things=(outside.pot, outside.trowel, tabletop.tumbler, tabletop.bowl, outside.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
-    Exterior("park", lawn, greenery, partial(outdoor_table, height=(0.7, 0.78), tops=("planks",), things=(tabletop.tumbler, clutter.phone, clutter.notebook, tabletop.bowl, tabletop.towel)), (outside.bush, outside.litter_bin, outside.bush), grass=True, room=(1.5, 5.0)),
-    Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95), tops=("planks", "steel"), things=CAFE), (outside.bollard, outside.litter_bin, bench, outside.planter), wall=front, room=(0.6, 2.5)),
+    Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
+    "marble", "veneer"), things=CAFE), TOWN, wall=front, room=(1.4, 3.0)),
+    Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
+    "marble", "veneer"), things=CAFE), (street.bollard, growth.planter, cafe, street.litter_bin),
+    wall=front),
+    Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton,
+    street.litter_bin), wall=front, room=(1.0, 2.0)),
+    Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76),
+    tops=("planks",), things=(growth.pot, street.trowel, tabletop.tumbler, tabletop.bowl,
+    street.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
+    Exterior("park", lawn, greenery, partial(outdoor_table, height=(0.7, 0.78), tops=("planks",),
+    things=(tabletop.tumbler, stationery.phone, stationery.notebook, tabletop.bowl,
+    tabletop.towel)), (growth.bush, street.litter_bin, growth.bush), grass=True, room=(1.5, 5.0)),
+    Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95),
+    tops=("planks", "steel"), things=CAFE), (street.bollard, street.litter_bin, bench,
+    growth.planter), wall=front, room=(0.6, 2.5)),
 )  # fmt: skip
 
 PLACES: dict[str, Place] = {s.name: Place(partial(in_the_open, s), outdoor=True) for s in SITES}

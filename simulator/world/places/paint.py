@@ -23,17 +23,31 @@ def tint(
     hue: tuple[float, float] = (0, 360),
 ) -> Colour:
     """A colour, in steps coarse enough for sheets to be used again."""
-    r, g, b = oklch(
+    return oklch_whole(
         draws(f"{name}-level", *level),
         draws(f"{name}-chroma", *chroma),
         draws(f"{name}-hue", *hue) % 360,
     )
+
+
+def oklch_whole(lightness: float, chroma: float, hue: float) -> Colour:
+    """A colour in whole numbers."""
+    r, g, b = oklch(lightness, chroma, hue)
     return float(round(r)), float(round(g)), float(round(b))
 
 
 def timber(draws: Draws, name: str) -> Colour:
-    """A colour of wood, from ash to walnut."""
-    return tint(draws, name, level=(0.42, 0.78), chroma=(0.035, 0.085), hue=(52, 76))
+    """A colour of wood, from ash to walnut: one of a few, so that sheets are used again."""
+    return draws.pick(name, TIMBERS)
+
+
+TIMBERS: tuple[Colour, ...] = tuple(
+    oklch_whole(level, chroma, hue)
+    for level, chroma, hue in (
+        (0.80, 0.045, 78), (0.76, 0.065, 72), (0.72, 0.05, 66), (0.70, 0.08, 68), (0.66, 0.075, 62),
+        (0.62, 0.03, 70), (0.60, 0.075, 58), (0.55, 0.06, 60), (0.50, 0.07, 52), (0.44, 0.045, 56),
+    )
+)  # fmt: skip
 
 
 def seed(draws: Draws, name: str) -> int:

@@ -50,10 +50,11 @@ DAYS: tuple[tuple[str, Colour, float], ...] = (
 
 def shell(
     stage: Stage, *, floor: Surface, wall: Surface, back: float, half: float = 2.6,
-    height: float = 2.7, front: float = 3.2, window: tuple[float, float, float, float] | None = None,
+    height: float = 2.7, front: float = 3.2,
+    window: tuple[float, float, float, float] | None = None,
     skirting: bool = True, ceiling: bool = True,
 ) -> None:  # fmt: skip
-    """Floor, three walls and the ceiling's far part; `window` is x, z, width, height in the back."""
+    """Floor, three walls, the ceiling's far part; `window` is x, z, width, height in the back."""
     t = 0.15
     stage.room(laid(shifted(box(2 * half, front + back, t), 0, (back - front) / 2, -t), floor))
     for x0, x1, z0, z1 in _around(half, height, window):
@@ -66,10 +67,11 @@ def shell(
         lid = shifted(box(2 * half, 2.0, t), 0, back - 1.0, height)
         stage.room(laid(lid, plaster((238, 236, 230), 0)))
     if skirting:
+        along = (back - front * 0.7) / 2
         board = joined(
             [shifted(box(2 * half, 0.015, 0.09, bevel=0.004), 0, back - 0.007)]
             + [
-                shifted(box(0.015, front * 0.7 + back, 0.09, bevel=0.004), s * half, (back - front * 0.7) / 2)
+                shifted(box(0.015, front * 0.7 + back, 0.09, bevel=0.004), s * half, along)
                 for s in (-1, 1)
             ]
         )  # fmt: skip
@@ -138,7 +140,8 @@ def curtains(stage: Stage, y: float, x: float, z: float, w: float, h: float) -> 
     draws = own(stage.draws, "curtains")
     surface = cloth(
         tint(draws, "a", level=(0.5, 0.9), chroma=(0.01, 0.09)), seed(draws, "c"),
-        second=tint(draws, "b", level=(0.5, 0.9)), pattern=draws.pick("p", ("plain", "plain", "stripes")),
+        second=tint(draws, "b", level=(0.5, 0.9)),
+        pattern=draws.pick("p", ("plain", "plain", "stripes")),
     )  # fmt: skip
     for s in (-1, 1):
         wide = draws(f"wide{s}", 0.28, 0.45)
@@ -201,8 +204,8 @@ def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None
     size, power = draws.pick("size", ((1.2, 8.0), (0.6, 26.0), (0.25, 110.0)))
     z = draws("z", 2.6, 3.4)
     at = [
-        (draws("x", -1.8, -0.4), draws("y", -1.4, -0.3)),
-        (draws("x2", 0.5, 2.2), draws("y2", -2.0, -0.2)),
+        (half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3)),
+        (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2)),
     ]
     lamps = tuple(Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power) for x, y in at)
     fill = draws("fill", 0.25, 0.6)

@@ -55,6 +55,7 @@ class Stage:
         self._clutter: list[Part] = []
         self._taken: list[Array] = []
         self._sight: list[tuple[Array, Array]] = []
+        self._deepest = 0.0
 
     def group(self, *, gap: tuple[float, float] = (0.15, 0.6), loose: float = 0.5) -> Group:
         """A loose row of what is needed, the main thing anywhere in it."""
@@ -110,6 +111,7 @@ class Stage:
         """Fix the two eyes themselves."""
         self.near, self.far = near, far
         things = [self._room_of(i) for i in range(len(self.spots))]
+        self._deepest = max(float(box[1][1]) for box in things)
         self._sight = [(eye, box) for eye in np.linspace(near, far, 4) for box in things]
 
     def many(self, low: int, high: int) -> int:
@@ -170,8 +172,10 @@ class Stage:
 
     def _hides(self, box: Array) -> bool:
         """Whether a box comes between an eye and a thing, or into the wearer's face."""
-        return any(_before(box, eye, thing) for eye, thing in self._sight) or bool(
-            self._sight and min(_distance(box, eye) for eye, _ in self._sight) < 0.22
+        if not self._sight or box[0][1] > self._deepest:
+            return False  # behind everything: the wearer looks along +y
+        return any(_before(box, eye, thing) for eye, thing in self._sight) or (
+            min(_distance(box, eye) for eye, _ in self._sight) < 0.22
         )
 
 

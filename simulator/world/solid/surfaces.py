@@ -186,7 +186,7 @@ def cobbles(colour: Colour, seed: int) -> Surface:
 def _cobbles(seed: int, per: int = 12) -> Array:
     rng = generator("cobbles", seed)
     grid = np.stack(np.meshgrid(np.arange(per), np.arange(per)), -1).reshape(-1, 2) + 0.5
-    grid[:, 0] += 0.5 * (grid[:, 1].astype(int) % 2)
+    grid[:, 0] += (0.5 if seed % 2 else 0.15) * (grid[:, 1].astype(int) % 2)
     points = (grid + rng.uniform(-0.16, 0.16, grid.shape)) / per
     owner, _, edge = _cells(seed, len(points), points)
     tones = rng.normal(1, 0.11, (len(points), 1)) * (1 + rng.normal(0, 0.025, (len(points), 3)))
@@ -305,9 +305,9 @@ def cloth(
 
 
 def _cloth(seed: int, pattern: str) -> tuple[Array, Array]:
-    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.float32)
-    over = ((x // 2 + y // 2) % 2) * 2 - 1
-    level = 1 + 0.05 * over * np.abs(np.sin(np.where(over > 0, y, x) * np.pi / 2 + 0.8))
+    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.int32)
+    over = np.array([[1, 1, -1, -1], [1, 1, -1, -1], [-1, -1, 1, 1], [-1, -1, 1, 1]])
+    level = np.tile((1 + 0.035 * over).astype(np.float32), (SIDE // 4, SIDE // 4))
     level += 0.05 * _noise(seed, 1, 512, 16) + 0.05 * _noise(seed, 2, 16, 512)
     share = {
         "plain": np.zeros((SIDE, SIDE)),
@@ -391,7 +391,7 @@ def _water(seed: int) -> Array:
 # ------------------------------------------------------------------------------------ making
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _surface(
     make: Callable[..., Any],
     args: tuple[Any, ...],
@@ -403,13 +403,21 @@ def _surface(
     coat: float = 0.0,
     metal: float = 0.0,
 ) -> Surface:
+    sheet = _dyed_sheet(make, args, colour, second)
+    return Surface(Material(sheet=sheet, rough=rough, coat=coat, metal=metal), *size)
+
+
+@lru_cache(maxsize=64)
+def _dyed_sheet(
+    make: Callable[..., Any], args: tuple[Any, ...], colour: Colour, second: Colour | None
+) -> Bytes:
     level, share = _pattern(make, args)
     sheet = np.asarray(cv2.LUT(level, _dye(colour)))
     if share is not None and second is not None and second != colour:
         other = np.asarray(cv2.LUT(level, _dye(second)))
-        step = (other.astype(np.int32) - sheet) * share[..., None]
-        sheet = (sheet + (step >> 8)).astype(np.uint8)
-    return Surface(Material(sheet=sheet, rough=rough, coat=coat, metal=metal), *size)
+        weight = share.astype(np.float32) / 255
+        sheet = np.asarray(cv2.blendLinear(sheet, other, 1 - weight, weight))
+    return sheet
 
 
 _FULL = 160
