@@ -132,9 +132,9 @@ class Stage:
 
     def _light(self, name: str, lamp: Lamp | None) -> None:
         mi = mitsuba()
-        self._put[f"{name}.to_world"] = _opaque(mi.AffineTransform4f(_stand(lamp or _DARK)))
+        self._put[f"{name}.to_world"] = opaque(mi.AffineTransform4f(_stand(lamp or _DARK)))
         shine = linear(np.array((lamp or _DARK).colour)) * (lamp or _DARK).power
-        self._put[f"{name}.emitter.radiance.value"] = _opaque(mi.Color3f(*shine.tolist()))
+        self._put[f"{name}.emitter.radiance.value"] = opaque(mi.Color3f(*shine.tolist()))
         self._put[f"{name}.emitter.sampling_weight"] = 1.0 if lamp else _HARDLY
 
 
@@ -199,10 +199,10 @@ def _tensor(values: Array) -> Any:
 
 
 def _number(value: float) -> Any:
-    return _opaque(mitsuba().Float(float(value)))
+    return opaque(mitsuba().Float(float(value)))
 
 
-def _opaque(value: Any) -> Any:
+def opaque(value: Any) -> Any:
     """A value that is no part of the kernel."""
     import drjit as dr
 
@@ -300,7 +300,7 @@ def _sky_data(name: str) -> Any:
 def _turned(degrees: float) -> Any:
     mi = mitsuba()
     upright = mi.ScalarTransform4f().rotate([0, 0, 1], degrees).rotate([1, 0, 0], 90)
-    return _opaque(mi.AffineTransform4f(np.array(upright.matrix)))
+    return opaque(mi.AffineTransform4f(np.array(upright.matrix)))
 
 
 def _indices(shapes: Sequence[Any]) -> list[int]:

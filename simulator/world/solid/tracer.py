@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from simulator.world.solid.forms import Array, Light, Placed, View
 from simulator.world.solid.merging import sort
-from simulator.world.solid.stage import Stage, room_for, stage_for
+from simulator.world.solid.stage import Stage, opaque, room_for, stage_for
 from simulator.world.solid.variant import mitsuba
 
 _GUIDES = 8
@@ -61,10 +61,9 @@ def trace(
     seed: int = 0,
 ) -> Traced:
     """What an eye sees of a scene. Equal scenes give equal bytes on one machine."""
-    mi = mitsuba()
     with _ALONE:
         stage = _staged(placed, light)
-        eye = mi.load_dict(_camera(view, width, height))
+        eye = _eye(view, width, height)
         how = {"sensor": eye, "seed": seed}
         raw = _rendered(stage, "light", spp=paths, **how)[..., :3]
         looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
@@ -77,10 +76,9 @@ def trace(
 
 def glance(placed: Sequence[Placed], light: Light, view: View, width: int, height: int) -> Seen:
     """What each pixel would show, without any light: a hundred times as fast as `trace`."""
-    mi = mitsuba()
     with _ALONE:
         stage = _staged(placed, light)
-        return _seen(stage, mi.load_dict(_camera(view, width, height)), 0)
+        return _seen(stage, _eye(view, width, height), 0)
 
 
 def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.uint8]:
@@ -106,7 +104,7 @@ def _staged(placed: Sequence[Placed], light: Light) -> Stage:
     stage = stage_for(room_for(sorts, light.lamps))
     if not stage.is_warm:  # the first picture of a process differed in a pixel from the same later
         stage.show(sorts, light)
-        eye = mitsuba().load_dict(_camera(View((0, 0, 1), (0, 1, 1)), 8, 8))
+        eye = _eye(View((0, 0, 1), (0, 1, 1)), 8, 8)
         _rendered(stage, "light", sensor=eye, spp=1, seed=0)
         stage.is_warm = True
     stage.show(sorts, light)
@@ -146,6 +144,17 @@ def _seen(stage: Stage, eye: Any, seed: int) -> Seen:
     shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-3, -2))
     owner = stage.owners(np.where(depth > 0, shape, -1), triangle)
     return Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
+
+
+def _eye(view: View, width: int, height: int) -> Any:
+    """A camera whose lens is no part of the kernel."""
+    mi = mitsuba()
+    eye = mi.load_dict(_camera(view, width, height))
+    numbers = mi.traverse(eye)
+    for name in ("aperture_radius", "focus_distance"):
+        numbers[name] = opaque(mi.Float(numbers[name]))
+    numbers.update()
+    return eye
 
 
 def _camera(view: View, width: int, height: int) -> dict[str, Any]:

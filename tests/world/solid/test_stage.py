@@ -109,7 +109,9 @@ def test_more_things_and_materials_compile_no_other_kernel() -> None:
     def shown(counts: Sequence[int], shade: float) -> None:
         for count in counts:
             for lamps in (LIGHT.lamps, LIGHT.lamps * 3):
-                trace(*crowd(count, shade, LIGHT._replace(lamps=lamps)), VIEW, 32, 32)
+                light = LIGHT._replace(lamps=lamps, sky="park", turn=shade, strength=shade / 90)
+                eye = VIEW._replace(eye=(shade / 900, -2.0, 0.5), aperture=shade * 1e-5)
+                trace(*crowd(count, shade, light), eye, 32, 32)
 
     shown((1, 2), 90)
     with dr.scoped_set_flag(dr.JitFlag.KernelHistory, True):
