@@ -293,8 +293,14 @@ def _sky(name: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def _sky_data(name: str) -> Any:
+    """A sky as Mitsuba keeps it: with its last column before the first, and the first behind.
+
+    Read as a picture: a sky that is loaded as one, and forgotten, would change the kernel.
+    """
     mi = mitsuba()
-    return mi.traverse(mi.load_dict(_sky(name)))["data"]
+    bitmap = mi.Bitmap(str(SKIES / f"{name}.exr"))
+    rgb = np.array(bitmap.convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32, False))
+    return _tensor(np.concatenate([rgb[:, -1:], rgb, rgb[:, :1]], 1))
 
 
 def _turned(degrees: float) -> Any:
