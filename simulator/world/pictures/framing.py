@@ -69,13 +69,25 @@ def framed(
     in the frame; none if they do not fit."""
     middle = corners(things[0]).mean(0)
     every = np.concatenate([corners(t) for t in things])
+    if found := _pushed_in(view, middle, every, (width, height), at):
+        return found
+    # from far beside them a row looks longer than it is: begin with all of it in the middle
+    amid = gazing(view, (every.min(0) + every.max(0)) / 2, width, height, (0.5, 0.5))
+    u, v = (project(amid, width, height, middle[None])[0, :2] / (width, height)).tolist()
+    return _pushed_in(view, middle, every, (width, height), (u, v))
+
+
+def _pushed_in(
+    view: View, middle: Array, every: Array, frame: tuple[int, int], at: tuple[float, float]
+) -> View | None:
+    """A gaze moved on until nothing is beyond the frame."""
     u, v = at
     for _ in range(12):
-        found = gazing(view, middle, width, height, (u, v))
-        seen = project(found, width, height, every)
+        found = gazing(view, middle, *frame, (u, v))
+        seen = project(found, *frame, every)
         if (seen[:, 2] <= 0.02).any():
             return None
-        low, high = seen[:, :2].min(0) / (width, height), seen[:, :2].max(0) / (width, height)
+        low, high = seen[:, :2].min(0) / frame, seen[:, :2].max(0) / frame
         if (high - low > 1 - 2 * _MARGIN).any():
             return None
         over = np.maximum(_MARGIN - low, 0) - np.maximum(high - (1 - _MARGIN), 0)

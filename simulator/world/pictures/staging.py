@@ -169,8 +169,8 @@ def _view(
             return found
         pixels *= 0.85
     raise SpecError(
-        f"{len(placed)} things ({', '.join(sorted({p.name for p in placed}))}) of the kind "
-        f"{scene.main.kind!r} do not fit into one picture; ask for fewer `others`."
+        f"a {scene.main.kind} and {len(placed) - 1} others do not fit into one picture of "
+        f"{w} × {h}; ask for fewer `others`."
     )
 
 

@@ -67,8 +67,8 @@ def find_llvm() -> Path | None:
     if len(paths) < len(names):
         return None
     try:
-        for path in paths:  # each needs the one before it
-            ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        for path in paths:  # each needs the one before; not RTLD_GLOBAL: torch would take them too
+            ctypes.CDLL(str(path))
     except OSError:  # made for another sort of machine
         return None
     os.environ["DRJIT_LIBLLVM_PATH"] = str(paths[-1])

@@ -90,6 +90,17 @@ def test_a_gaze_puts_a_thing_where_it_is_to_lie_and_keeps_all_in_the_frame() -> 
     assert framed(VIEW, (cube(-2), cube(2)), 90, 120, (0.5, 0.5)) is None, "they do not fit"
 
 
+def test_a_row_seen_from_its_end_is_framed_as_a_whole() -> None:
+    """Three fish on a market's table were said not to fit: the gaze began beside the row."""
+    eye = View((0.9, -2.4, 1.7), (0.8, 0.0, 0.85), angle=66.0)
+    row = [cube(x, 0.0, 0.9, 0.4) for x in (0.8, 0.0, -0.8)]
+    found = framed(eye, row, 72, 96, (0.2, 0.5))
+    assert found is not None
+    for thing in row:
+        _, columns = np.nonzero(silhouette(thing, found, 72, 96))
+        assert 0 < columns.min() <= columns.max() < 71
+
+
 def test_large_things_take_more_of_a_picture() -> None:
     shares = [usual_share(size) for size in (0.025, 0.1, 0.25, 1.7, 4.5, 60)]
     assert shares == sorted(shares)
