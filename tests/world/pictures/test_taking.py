@@ -163,7 +163,7 @@ def test_the_same_scene_gives_the_same_bytes_and_another_key_another_eye() -> No
 def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None:
     others = tuple(look("jar", family) for family in (8, 9))
     middles: list[float] = []
-    for key in "abcdef":
+    for key in "abcdefgh":
         scene = small("jar", others=others, key=key, clutter=0.0)
         staged = stage(scene)
         at = [p.pose[:3, 3] for p in staged.placed[:3]]
