@@ -142,7 +142,7 @@ def _title(
     ground: Colour,
     *,
     align: str = "centre",
-    share: float = 0.74,
+    share: float = 0.7,
     lines: int = 3,
 ) -> None:
     """The name large and what is said below it, together in one box."""
@@ -164,7 +164,7 @@ def _title(
     )
     low = (seat[3] if seat else cut) + 0.09 * (y1 - y0)
     cap = page.texts[-1].cap / page.rgb.shape[0]
-    tall = min((y1 - y0) * (1 - share) * 0.86, cap)
+    tall = min((y1 - y0) * (1 - share) * 0.86, 1.15 * cap)
     bright = abs(luma(made.accent) - luma(ground)) > 110
     page.text(
         made.look.sublabel, (x0, low, x1, min(low + tall, y1)), made.accent if bright else ink,
