@@ -142,7 +142,7 @@ def _title(
     ground: Colour,
     *,
     align: str = "centre",
-    share: float = 0.7,
+    share: float = 0.71,
     lines: int = 3,
 ) -> None:
     """The name large and what is said below it, together in one box."""
@@ -287,7 +287,7 @@ def _sash(page: Sheet, d: Design) -> None:
     page.fill([(0, 0.5 + rise), (1, 0.5 - rise), (1, 1), (0, 1)], d.field)
     page.line([(0, 0.5 + rise), (1, 0.5 - rise)], 0.035, d.accent)
     _picture(page, d, 0.5, 0.74, 0.3 if page.aspect < 1 else 0.22, d.field)
-    _title(page, d, (0.07, 0.05, 0.93, 0.47 - abs(rise) * 0.7), d.paper)
+    _title(page, d, (0.07, 0.05, 0.93, 0.51 - abs(rise) * 0.7), d.paper)
 
 
 def _poster(page: Sheet, d: Design) -> None:
