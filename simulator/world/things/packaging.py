@@ -142,7 +142,7 @@ def _title(
     ground: Colour,
     *,
     align: str = "centre",
-    share: float = 0.74,
+    share: float = 0.71,
     lines: int = 3,
 ) -> None:
     """The name large and what is said below it, together in one box."""
@@ -164,7 +164,7 @@ def _title(
     )
     low = (seat[3] if seat else cut) + 0.09 * (y1 - y0)
     cap = page.texts[-1].cap / page.rgb.shape[0]
-    tall = min((y1 - y0) * (1 - share) * 0.86, cap)
+    tall = min((y1 - y0) * (1 - share) * 0.86, 1.15 * cap)
     bright = abs(luma(made.accent) - luma(ground)) > 110
     page.text(
         made.look.sublabel, (x0, low, x1, min(low + tall, y1)), made.accent if bright else ink,
@@ -287,7 +287,7 @@ def _sash(page: Sheet, d: Design) -> None:
     page.fill([(0, 0.5 + rise), (1, 0.5 - rise), (1, 1), (0, 1)], d.field)
     page.line([(0, 0.5 + rise), (1, 0.5 - rise)], 0.035, d.accent)
     _picture(page, d, 0.5, 0.74, 0.3 if page.aspect < 1 else 0.22, d.field)
-    _title(page, d, (0.07, 0.05, 0.93, 0.47 - abs(rise) * 0.7), d.paper)
+    _title(page, d, (0.07, 0.05, 0.93, 0.51 - abs(rise) * 0.7), d.paper)
 
 
 def _poster(page: Sheet, d: Design) -> None:

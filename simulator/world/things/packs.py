@@ -176,8 +176,8 @@ def _ends_dense(low: float, high: float, end: float, steps: int) -> Array:
 
 def _bag(f: Draws, made: Design, wide: float, tall: float, grids: tuple[Array, Array]) -> Thing:
     page, rear = (Sheet(wide, tall, made.paper, side=s) for s in (768, 384))
-    inner = (0.06, 0.085, 0.94, 0.915)
-    front(page.part((0, 0.06, 1, 0.94)) if f.chance("bleed") else page.part(inner), made)
+    inner = (0.06, 0.1, 0.94, 0.9)
+    front(page.part((0, 0.09, 1, 0.91)) if f.chance("bleed") else page.part(inner), made)
     for half in (page, rear):
         for y0, y1 in ((0, 0.055), (0.945, 1)):
             half.box((0, y0, 1, y1), made.accent)
