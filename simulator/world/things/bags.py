@@ -313,7 +313,7 @@ def _seam(body: Mesh, z: float) -> Mesh:
     r = np.interp(
         a - math.pi, angle[order], np.hypot(level[:, 0], level[:, 1])[order], period=2 * math.pi
     )
-    r = np.convolve(np.concatenate([r[-3:], r, r[:3]]), np.full(7, 1 / 7), "valid") + 0.001
+    r = np.maximum(r, np.maximum(np.roll(r, 1), np.roll(r, -1))) + 0.0005
     ring = np.stack([r * np.cos(a - math.pi), r * np.sin(a - math.pi), np.full(48, z)], -1)
     return tube(ring, 0.0028, around=6, closed=True)
 
