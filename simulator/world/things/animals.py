@@ -11,6 +11,6 @@ from simulator.world.things.kind import Kind
 KINDS: dict[str, Kind] = {
     "dog": Kind(dog, ("park", "living room", "garden", "street", "waterfront"), "ground"),
     "bird": Kind(bird, ("garden", "park", "waterfront", "street"), "air"),
-    "fish": Kind(fish, ("market", "shop", "kitchen")),
+    "fish": Kind(fish, ("market", "kitchen")),
     "butterfly": Kind(butterfly, ("garden", "park"), "air"),
 }

@@ -120,7 +120,7 @@ def _blooms(traits: Traits, form: str, heads: Array, key: int) -> list[Part]:
         ),
         fold=f("petal-fold", 0.0, 0.35) + {"tulip": 0.35, "rose": 0.25, "dahlia": 0.4}.get(form, 0),
         wave=f("petal-wave", 0.0, 0.12),
-        steps=(2, 3) if form in ("globe", "spike") else (4, 6),
+        steps=(2, 3) if form in ("globe", "spike") else (3, 5) if layers > 2 else (4, 6),
     )
     rim = traits.palette().light if f.chance("rim", 0.25) else None
     sheet = petal_sheet(

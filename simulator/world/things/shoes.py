@@ -23,7 +23,7 @@ def _shoe(look: Look) -> Thing:
     traits = Traits(look)
     v = traits.variant
     last = _Last(traits)
-    upper = flesh(_upper(last), 0.0052)
+    upper = flesh(_upper(last), 0.0056)
     at = upper.vertices.copy()
     at[:, 2] = np.maximum(at[:, 2], last.sole * 0.6)
     mesh, sheet = painted(upper._replace(vertices=at), _Panels(traits, last), side=460)

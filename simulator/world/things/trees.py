@@ -245,7 +245,7 @@ def _willow(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
         at.append(on_path(path, t) + some.normal(0, 0.035, (k, 3)))
         turns.append(some.uniform(0, 360, k))
         rises.append(some.uniform(-85, -35, k))
-        sizes.append(high * 0.025 * some.uniform(0.7, 1.2, k))
+        sizes.append(high * 0.032 * some.uniform(0.7, 1.2, k))
     return (
         wood,
         (np.concatenate(at), np.concatenate(turns), np.concatenate(rises), np.concatenate(sizes)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.world.things.bags import backpack, handbag
+from simulator.world.things.backpacks import backpack
+from simulator.world.things.bags import handbag
 from simulator.world.things.hats import hat
 from simulator.world.things.kind import Kind
 from simulator.world.things.shoes import shoe
