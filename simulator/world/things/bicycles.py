@@ -22,6 +22,8 @@ from simulator.world.solid.meshes import (
 from simulator.world.things.making import (
     BLACK,
     CHROME,
+    LENS,
+    RED_LENS,
     RUBBER,
     STEEL,
     Tray,
@@ -36,13 +38,12 @@ from simulator.world.things.making import (
     rounded,
     swell,
     turning,
+    upright,
     wire,
 )
 
 ALLOY = Material((186, 188, 192), rough=0.3, metal=1.0)
 TAN = Material((150, 116, 78), rough=0.7)
-REFLECTOR = Material((176, 20, 22), rough=0.15, coat=1.0)
-LENS = Material((226, 226, 220), rough=0.08, coat=1.0)
 
 
 class Frame(NamedTuple):
@@ -115,40 +116,36 @@ def _frame(traits: Traits, sport: float) -> Frame:
     return Frame(rear, front, crank, seat, tuple(head), tuple(crown), wheel, tyre)  # type: ignore[arg-type]
 
 
-def _flat(p: tuple[float, float], y: float = 0.0) -> Point:
-    return (p[0], y, p[1])
-
-
 def _tubes(tray: Tray, frame: Frame, paint: Material, step: bool, r: float) -> None:
     """Frame and fork; `step` has the low tube that one steps over."""
     head, crown = np.array(frame.head), np.array(frame.crown)
     upper, lower = head + (crown - head) * 0.2, head + (crown - head) * 0.8
     seat, crank = np.array(frame.seat), np.array(frame.crank)
     post = crank + (seat - crank) * (0.45 if step else 0.93)
-    low = _flat(tuple(lower))
-    pieces = [rod(_flat(frame.crank), _flat(frame.seat), r, around=14),
-        rod(_flat(frame.crown), _flat(frame.head), r * 1.25, around=16),
-        tube([low, _flat(frame.crank)], [r * 1.15, r * 1.2], around=14)]  # fmt: skip
+    low = upright(lower)
+    pieces = [rod(upright(frame.crank), upright(frame.seat), r, around=14),
+        rod(upright(frame.crown), upright(frame.head), r * 1.25, around=16),
+        tube([low, upright(frame.crank)], [r * 1.15, r * 1.2], around=14)]  # fmt: skip
     if step:
         sag = (upper + post) / 2 + (0, -0.07)
-        pieces.append(wire([_flat(tuple(upper)), _flat(tuple(sag)), _flat(tuple(post))], r * 0.95))
+        pieces.append(wire([upright(upper), upright(sag), upright(post)], r * 0.95))
     else:
-        pieces.append(rod(_flat(tuple(upper)), _flat(tuple(post)), r * 0.95, around=14))
+        pieces.append(rod(upright(upper), upright(post), r * 0.95, around=14))
     for s in (-1, 1):
-        axle = _flat(frame.rear, s * 0.062)
-        bend = _flat((frame.crank[0] - 0.1, frame.crank[1] + 0.01), s * 0.035)
-        pieces.append(wire([_flat(frame.crank, s * 0.02), bend, axle], r * 0.6))
-        top = _flat((frame.seat[0] - 0.012, frame.seat[1] - 0.05), s * 0.018)
-        mid = _flat(
+        axle = upright(frame.rear, s * 0.062)
+        bend = upright((frame.crank[0] - 0.1, frame.crank[1] + 0.01), s * 0.035)
+        pieces.append(wire([upright(frame.crank, s * 0.02), bend, axle], r * 0.6))
+        top = upright((frame.seat[0] - 0.012, frame.seat[1] - 0.05), s * 0.018)
+        mid = upright(
             ((frame.rear[0] + frame.seat[0]) / 2, (frame.rear[1] + frame.seat[1]) / 2), s * 0.05
         )
         pieces.append(wire([top, mid, axle], r * 0.5))
         knee = crown + (np.array(frame.front) - crown) * 0.7 + (-0.014, 0)
-        fork = [_flat(frame.crown, s * 0.03), _flat(tuple(knee), s * 0.05),
-            _flat(frame.front, s * 0.05)]  # fmt: skip
+        fork = [upright(frame.crown, s * 0.03), upright(knee, s * 0.05),
+            upright(frame.front, s * 0.05)]  # fmt: skip
         pieces.append(wire(fork, [r * 0.8, r * 0.75, r * 0.45]))
-    crown_bar = rod(_flat(frame.crown, -0.04), _flat(frame.crown, 0.04), r * 0.95)
-    shell = rod(_flat(frame.crank, -0.037), _flat(frame.crank, 0.037), 0.021, around=16)
+    crown_bar = rod(upright(frame.crown, -0.04), upright(frame.crown, 0.04), r * 0.95)
+    shell = rod(upright(frame.crank, -0.037), upright(frame.crank, 0.037), 0.021, around=16)
     tray.add(paint, *pieces, crown_bar, shell)
 
 
@@ -202,9 +199,9 @@ def _drive(tray: Tray, frame: Frame, bare: Material) -> None:
         tip = (x + way * 0.17 * math.cos(a), z + way * 0.17 * math.sin(a))
         y0 = s * 0.062
         tray.add(
-            bare, tube([_flat(frame.crank, y0), _flat(tip, s * 0.075)], [0.014, 0.01], flat=0.6)
+            bare, tube([upright(frame.crank, y0), upright(tip, s * 0.075)], [0.014, 0.01], flat=0.6)
         )
-        tray.add(bare, rod(_flat(frame.crank, s * 0.03), _flat(frame.crank, s * 0.07), 0.012))
+        tray.add(bare, rod(upright(frame.crank, s * 0.03), upright(frame.crank, s * 0.07), 0.012))
         tray.add(
             BLACK, shifted(box(0.09, 0.085, 0.02, bevel=0.006), tip[0], s * 0.13, tip[1] - 0.01)
         )
@@ -215,7 +212,7 @@ def _saddle(tray: Tray, frame: Frame, leather: Material, sport: float) -> None:
     up = (seat - crank) / np.linalg.norm(seat - crank)
     top = seat + up * 0.13
     wide = 0.095 - 0.025 * sport
-    tray.add(ALLOY, rod(_flat(frame.seat), _flat(tuple(top)), 0.0125))
+    tray.add(ALLOY, rod(upright(frame.seat), upright(top), 0.0125))
     x, z = top[0] + 0.02, top[1] + 0.035
     path = [(x - 0.15, 0, z + 0.012), (x - 0.1, 0, z + 0.012), (x, 0, z), (x + 0.09, 0, z),
         (x + 0.14, 0, z - 0.01)]  # fmt: skip
@@ -233,7 +230,7 @@ def _bars(
     up = (head - crown) / np.linalg.norm(head - crown)
     rise = 0.09 - 0.05 * sport
     x, z = head + up * rise + (0.02 + 0.07 * sport, 0.015)
-    tray.add(bare, wire([_flat(tuple(head)), _flat(tuple(head + up * rise)), (x, 0, z)], 0.0145))
+    tray.add(bare, wire([upright(head), upright(tuple(head + up * rise)), (x, 0, z)], 0.0145))
     w = traits.family("bar", 0.26, 0.3)
     if sport < 0.45:
         half = [(x, 0, z), (x + 0.02, 0.1, z + 0.03), (x - 0.03, w * 0.9, z + 0.05),
@@ -272,10 +269,12 @@ def _guards(tray: Tray, frame: Frame, paint: Material) -> None:
         tray.add(paint, skin(points))
         for k in (stop - 10, (start + stop) / 2):
             tip = (x + r * math.cos(math.radians(k)), z + r * math.sin(math.radians(k)))
-            tray.add(STEEL, both(rod(_flat((x, z), 0.055), _flat(tip, 0.027), 0.0022, around=5)))
+            tray.add(
+                STEEL, both(rod(upright((x, z), 0.055), upright(tip, 0.027), 0.0022, around=5))
+            )
     x, z = frame.rear
     at = (x + r * math.cos(math.radians(172)) - 0.012, z + r * math.sin(math.radians(172)))
-    tray.add(REFLECTOR, shifted(ball(0.012, 0.028, 0.035, around=14), at[0], 0, at[1]))
+    tray.add(RED_LENS, shifted(ball(0.012, 0.028, 0.035, around=14), at[0], 0, at[1]))
 
 
 def _stand_and_lamp(tray: Tray, frame: Frame, bare: Material) -> None:
@@ -322,5 +321,5 @@ def _bottle(tray: Tray, frame: Frame, colour: Material) -> None:
     way = (start - crank) / np.linalg.norm(start - crank)
     off = np.array([-way[1], way[0]]) * 0.062
     at = crank + way * 0.17 + off
-    path = [_flat(tuple(at + way * k)) for k in (0, 0.01, 0.11, 0.12, 0.15, 0.165, 0.185, 0.2)]
+    path = [upright(tuple(at + way * k)) for k in (0, 0.01, 0.11, 0.12, 0.15, 0.165, 0.185, 0.2)]
     tray.add(colour, tube(path, [0.03, 0.036, 0.036, 0.036, 0.036, 0.03, 0.014, 0.012], around=18))

@@ -14,9 +14,11 @@ from simulator.world.solid.meshes import box, posed, sheet, shifted
 from simulator.world.solid.prints import Sheet
 from simulator.world.things.bodies import Shell, drawn_wheel, put_wheels, wells
 from simulator.world.things.making import (
+    AMBER,
     BLACK,
     CHROME,
     DARK_GLASS,
+    RED_LENS,
     STEEL,
     Tray,
     both,
@@ -27,9 +29,7 @@ from simulator.world.things.making import (
 )
 
 UNDER = Material((18, 18, 19), rough=0.9)
-LAMP_RED = Material((150, 14, 18), rough=0.12, coat=1.0)
 LAMP_WHITE = Material((214, 218, 224), rough=0.1, metal=0.7, coat=1.0)
-AMBER = Material((214, 112, 20), rough=0.15, coat=1.0)
 
 
 class Build(NamedTuple):
@@ -227,7 +227,7 @@ def lights(tray: Tray, shell: Shell, f: Draws) -> None:
         fog = (s * inner, s * (inner + 0.02))
         tray.add(LAMP_WHITE, shell.panel(fog, (0.2, 0.27), 0.008))
         tail = (s * rear, s * (rear + share * (1 - rear)))
-        tray.add(LAMP_RED, shell.panel(tail, (0.82 - band, 0.83), 0.005))
+        tray.add(RED_LENS, shell.panel(tail, (0.82 - band, 0.83), 0.005))
 
 
 def face(tray: Tray, shell: Shell, traits: Traits, trim: Material) -> None:

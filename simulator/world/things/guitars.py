@@ -47,9 +47,9 @@ def guitar(_look: Look, traits: Traits) -> Thing:
 
 def _outline(f: Draws, acoustic: bool) -> Array:
     """The body's outline, its foot on z = 0."""
-    low, waist, top = f("low", 0.185, 0.2), f("waist", 0.115, 0.135), f("top", 0.14, 0.155)
+    low, waist, top = f("low", 0.175, 0.205), f("waist", 0.1, 0.14), f("top", 0.13, 0.158)
     if acoustic:
-        high = f("high", 0.47, 0.5)
+        high = f("high", 0.45, 0.51)
         right = [(0.0, 0.0), (0.11, 0.012), (low, high * 0.27), (waist, high * 0.62),
             (top, high * 0.83), (0.085, high * 0.985), (0.0, high)]  # fmt: skip
         left = [(-x, z) for x, z in right[-2:0:-1]]
@@ -106,7 +106,7 @@ def _grain(colour: Colour, seed: int) -> Array:
 def _acoustic(tray: Tray, outline: Array, thick: float, bridge: float, traits: Traits) -> None:
     f, v = traits.family, traits.variant
     tone = oklch(f("top-level", 0.68, 0.84), f("top-chroma", 0.06, 0.1), f("top-hue", 60, 85))
-    if f.chance("stained", 0.25):
+    if f.chance("stained", 0.45):
         tone = mix(traits.palette(light=(0.3, 0.6)).base, tone, 0.25)
     dark = oklch(f("side-level", 0.28, 0.45), 0.07, f("side-hue", 30, 60))
     side = Material(dark, rough=0.25, coat=0.8)
@@ -116,7 +116,8 @@ def _acoustic(tray: Tray, outline: Array, thick: float, bridge: float, traits: T
     hole = bridge + 0.165
     at = 1 - hole / high
     unit = 1 / float(wide)
-    colours = ((60, 40, 26), (226, 214, 180), traits.palette().accent, (60, 40, 26))
+    rosette = f.pick("rosette", ((226, 214, 180), (150, 60, 40), (40, 70, 80), (206, 180, 120)))
+    colours = ((60, 40, 26), rosette, traits.palette().accent, (60, 40, 26))
     for r, colour in zip((0.062, 0.059, 0.0565, 0.053), colours, strict=True):
         page.disc(0.5, at, r * unit, colour)
     page.disc(0.5, at, 0.05 * unit, (14, 11, 9))
@@ -198,7 +199,7 @@ def _neck(
     )
     maple = Material(oklch(f("neck", 0.45, 0.75), 0.08, 65), rough=0.3, coat=0.5)
     back = scaled(tube([(0, 0, start), (0, 0, nut)], [0.0275, 0.021], around=20), 1, 0.62, 1)
-    tray.add(maple, shifted(back, y=y + 0.01))
+    tray.add(maple, shifted(back, y=y + 0.017))
     tray.add(PEARL, shifted(box(0.043, 0.008, 0.005), 0, y - 0.004, nut))
     one_side = not acoustic and f.chance("one-side", 0.7)
     if one_side:

@@ -32,6 +32,10 @@ BLACK = Material((26, 26, 28), rough=0.35)
 BRASS = Material((196, 158, 84), rough=0.25, metal=1.0)
 DARK_GLASS = Material((16, 19, 22), rough=0.06, coat=1.0)
 CLEAR = Material(glass=True)
+AMBER = Material((214, 112, 20), rough=0.15, coat=1.0)
+RED_LENS = Material((158, 16, 20), rough=0.13, coat=1.0)
+LENS = Material((224, 225, 222), rough=0.07, coat=1.0)
+"""The glass of a small lamp."""
 
 
 class Tray:
@@ -92,6 +96,11 @@ def crisp(profile: Profile, by: float = 0.001) -> Array:
 def turning(profile: Profile, *, around: int = 40, by: float = 0.001) -> Mesh:
     """A lathed piece with crisp edges."""
     return lathe(crisp(profile, by), around=around)
+
+
+def upright(p: Array | tuple[float, float], y: float = 0.0) -> Point:
+    """A point of a side view, (x, z), at a distance from its plane."""
+    return (float(p[0]), y, float(p[1]))
 
 
 def rod(a: Point, b: Point, radius: float | Sequence[float], *, around: int = 10) -> Mesh:

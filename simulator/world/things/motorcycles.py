@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits
-from simulator.world.solid.forms import Array, Material, Point, Thing, turned
+from simulator.world.solid.forms import Material, Thing, turned
 from simulator.world.solid.meshes import (
     ball,
     box,
@@ -23,9 +23,12 @@ from simulator.world.solid.meshes import (
 )
 from simulator.world.things.bodies import drawn_wheel, put_wheels
 from simulator.world.things.making import (
+    AMBER,
     BLACK,
     CHROME,
     DARK_GLASS,
+    LENS,
+    RED_LENS,
     RUBBER,
     STEEL,
     Tray,
@@ -37,12 +40,10 @@ from simulator.world.things.making import (
     rod,
     swell,
     turning,
+    upright,
     wire,
 )
 
-LENS = Material((222, 224, 222), rough=0.06, coat=1.0)
-RED = Material((168, 18, 20), rough=0.15, coat=1.0)
-AMBER = Material((214, 112, 20), rough=0.15, coat=1.0)
 CAST = Material((126, 128, 130), rough=0.5, metal=0.8)
 
 
@@ -90,10 +91,6 @@ def motorcycle(_look: Look, traits: Traits) -> Thing:
     return Thing(tray.parts())
 
 
-def _at(p: tuple[float, float] | Array, y: float = 0.0) -> Point:
-    return (float(p[0]), y, float(p[1]))
-
-
 def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     wire_spoked = f.chance("wire", 0.7 - 0.7 * pose.sport)
     for (x, z), width in ((pose.rear, 0.15 + 0.04 * f("fat")), (pose.front, 0.105)):
@@ -123,8 +120,8 @@ def _front(tray: Tray, pose: Pose, paint: Material, bright: Material, painted: b
     foot, top = np.array(pose.front), np.array(pose.yoke)
     mid = foot + (top - foot) * 0.5
     for s in (-0.095, 0.095):
-        tray.add(bright, rod(_at(mid, s), _at(top, s), 0.021, around=14))
-        tray.add(CAST, rod(_at(foot, s), _at(mid, s), 0.029, around=14))
+        tray.add(bright, rod(upright(mid, s), upright(top, s), 0.021, around=14))
+        tray.add(CAST, rod(upright(foot, s), upright(mid, s), 0.029, around=14))
     for k in (0.72, 0.97):
         at = foot + (top - foot) * k
         tray.add(BLACK, shifted(box(0.07, 0.25, 0.035, bevel=0.012), at[0], 0, at[1]))
@@ -233,7 +230,7 @@ def _frame(tray: Tray, pose: Pose, colour: Material, bright: Material) -> None:
         (-0.3, 0.12, 0.45), (-0.3, 0.1, pose.seat - 0.08), (-0.6, 0.1,
         pose.seat - 0.05)]  # fmt: skip
     tray.add(colour, both(wire(cradle, 0.017)))
-    arm = [(-0.26, 0.1, 0.36), (-0.45, 0.115, 0.33), _at(pose.rear, 0.115)]
+    arm = [(-0.26, 0.1, 0.36), (-0.45, 0.115, 0.33), upright(pose.rear, 0.115)]
     tray.add(colour, both(wire(arm, 0.022)))
     low, high = (np.array([pose.rear[0] + 0.06, 0.13, pose.rear[1] + 0.03]),
         np.array([-0.42, 0.13, pose.seat - 0.07]))  # fmt: skip
@@ -295,7 +292,7 @@ def _lamps(tray: Tray, pose: Pose, paint: Material, bright: Material, f: Draws) 
     tray.add(LENS, shifted(lens, x, 0, z))
     rear = -0.66 + 0.1 * pose.sport
     top = pose.seat + 0.02 + 0.08 * pose.sport
-    tray.add(RED, shifted(ball(0.03, 0.055, 0.03, around=16), rear - 0.08, 0, top - 0.03))
+    tray.add(RED_LENS, shifted(ball(0.03, 0.055, 0.03, around=16), rear - 0.08, 0, top - 0.03))
     for at, up in ((x - 0.06, z - 0.02), (rear - 0.03, top - 0.06)):
         tray.add(BLACK, both(rod((at, 0.05, up), (at, 0.14, up), 0.008, around=6)))
         tray.add(AMBER, both(shifted(ball(0.028, 0.022, 0.022, around=12), at, 0.155, up)))

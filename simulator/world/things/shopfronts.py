@@ -74,7 +74,6 @@ def shopfront(look: Look, traits: Traits) -> Thing:
         bars.append(shifted(box(riser, 0.09, 0.06, bevel=0.012), middle, front + 0.22, transom))
     tray.add(wood, *bars, shifted(box(wide - 2 * side, 0.2, 0.12, bevel=0.02), 0, front + 0.2,
         top - 0.06))  # fmt: skip
-    tray.add(CLEAR, shifted(sheet(riser, top - stall), middle, front + 0.22, stall))
     _door(tray, wood, accent if v.chance("door") else wood, door, door_wide, top, front,
         v.chance("card"))  # fmt: skip
     _inside(tray, traits, glass_left, glass_right, stall, top, wide)
@@ -167,7 +166,10 @@ def _door(
 def _inside(
     tray: Tray, traits: Traits, left: float, right: float, stall: float, top: float, wide: float
 ) -> None:
-    """A lit display: shelves with goods in the shop's colours."""
+    """A lit display: shelves with goods in the shop's colours.
+
+    No pane stands before it: behind thin glass two light paths a pixel leave only a blur.
+    """
     f, v = traits.family, traits.variant
     glow = Material((255, 226, 184), glow=1.6)
     tray.add(glow, shifted(box(wide * 0.8, 0.12, 0.03), 0, 0.05, top - 0.08))

@@ -16,7 +16,7 @@ from simulator.world.solid.surfaces import laid as covered
 from simulator.world.things.making import Tray
 from simulator.world.things.towers import squared
 
-CELL = 0.03
+CELL = 0.025
 
 
 def statue(_look: Look, traits: Traits) -> Thing:
@@ -29,7 +29,7 @@ def statue(_look: Look, traits: Traits) -> Thing:
     def drape(at: Array) -> Array:
         """Folds run down what hangs, and the whole is a little rough."""
         turn = np.arctan2(at[:, 1], at[:, 0])
-        low = np.clip((1.25 - at[:, 2]) / 0.5, 0, 1)
+        low = np.clip((1.25 - at[:, 2]) / 0.5, 0, 1) * (np.hypot(at[:, 0], at[:, 1]) < 0.38)
         wave = np.sin(folds * turn + 3.1 * at[:, 2] + 1.5 * np.sin(4 * at[:, 2] + turn))
         return deep * low * wave + 0.004 * noise(at, 0.06, 3)
 
@@ -79,6 +79,10 @@ def _dress(f: Draws) -> list[Limb]:
     out = [Limb(hip, chest, (0.15, 0.185), 0.05, (0, 1, 0), 1.45),
         Limb((-0.15, 0, 1.44), (0.15, 0, 1.44), (0.085, 0.085), 0.07)]  # fmt: skip
     sort = f.pick("dress", ("robe", "coat", "breeches", "robe"))
+    if sort == "coat":  # its skirts end at the knee: what is below is cut off, then come the legs
+        wide = f("coat", 0.25, 0.3)
+        out += [Limb((sway, 0.02, 0.45), (sway, 0, 1.05), (wide, 0.16), 0.05, (0, 1, 0), 1.25)]
+        out += [Limb((0, 0, f("knee", -1.85, -1.72)), (0, 0, -1.9), (2.3, 2.3), carve=True)]
     if sort == "robe":
         wide = f("hem", 0.24, 0.31)
         out += [
@@ -91,9 +95,6 @@ def _dress(f: Draws) -> list[Limb]:
                 (s * 0.13, -bent * 0.3, 0.08)], [0.105, 0.075, 0.058], 0.03)  # fmt: skip
             out += [Limb((s * 0.13, -bent * 0.3, 0.06), (s * 0.16, -bent * 0.3 - 0.17, 0.045),
                 (0.055, 0.05), 0.03)]  # fmt: skip
-        if sort == "coat":
-            out += [Limb((sway, 0.02, 0.5), (sway, 0, 1.05), (f("coat", 0.24, 0.29), 0.16), 0.05,
-                (0, 1, 0), 1.25)]  # fmt: skip
     if f.chance("cloak", 0.55):
         long = f("cloak-long", 0.12, 0.6)
         side = f("cloak-side", -0.1, 0.1)
@@ -110,11 +111,17 @@ def _dress(f: Draws) -> list[Limb]:
 def _head(f: Draws, v: Draws) -> list[Limb]:
     turn = v("look", -0.045, 0.045)
     at = (turn * 0.3, -0.015, 1.66)
-    out = [Limb((0, 0.01, 1.46), (turn * 0.3, 0, 1.6), (0.062, 0.056), 0.03),
+    face = at[0] + turn * 0.6  # neck, skull, brow, nose and chin:
+    out = [
+        Limb((0, 0.01, 1.46), (turn * 0.3, 0, 1.6), (0.062, 0.056), 0.03),
         Limb((at[0], at[1], 1.63), (at[0], at[1] + 0.02, 1.7), (0.085, 0.1), 0.04),
-        Limb((at[0] + turn * 0.6, -0.1, 1.665), (at[0] + turn * 0.7, -0.122, 1.64), (0.014, 0.021),
-        0.02), Limb((at[0] + turn * 0.4, -0.075, 1.585), (at[0] + turn * 0.4, -0.085, 1.59),
-        (0.035, 0.03), 0.03)]  # fmt: skip
+        Limb((face - 0.05, -0.082, 1.7), (face + 0.05, -0.082, 1.7), (0.024, 0.024), 0.02),
+        Limb((face, -0.1, 1.69), (face, -0.128, 1.645), (0.016, 0.024), 0.012),
+        Limb((at[0] + turn * 0.4, -0.075, 1.58), (face, -0.09, 1.585), (0.036, 0.032), 0.02),
+    ]
+    for s in (-1, 1):  # the shade of the eyes
+        eye = (face + s * 0.04, -0.118, 1.668)
+        out.append(Limb(eye, eye, (0.026, 0.026), 0.01, carve=True))
     top = f.pick("hair", ("short", "long", "hat", "wreath", "beard", "hood"))
     if top in ("short", "beard", "wreath"):
         out += [Limb((at[0], 0.03, 1.72), (at[0], -0.03, 1.755), (0.095, 0.07), 0.02)]
