@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from simulator.world.pictures.noise import generator
-from simulator.world.pictures.traits import Draws
+from simulator.world.pictures.traits import Draws, scale
 from simulator.world.places import clutter, growth, houses, stationery, street, tabletop
 from simulator.world.places.exterior import HUGE, Exterior, along, house_row, in_the_open, is_front
 from simulator.world.places.furniture import bench, chair, crate, table, top_surface
@@ -335,8 +333,7 @@ def produce(draws: Draws) -> Thing:
                         3,
                     )
                 )
-    tones = [tuple(float(np.clip(c * f, 20, 240)) for c in colour) for f in (0.85, 1.0, 1.12)]
-    fruit = shades(*tones, rough=0.35)
+    fruit = shades(scale(colour, 0.85), colour, scale(colour, 1.12), rough=0.35)
     return Thing((*crate(draws, w, d, h).parts, Part(joined(pieces, smooth=True), fruit)))
 
 
