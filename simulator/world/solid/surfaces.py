@@ -93,7 +93,10 @@ def _wood(seed: int, rows: int, height: float) -> Array:
     figure, tone = _fibres(seed), np.ones((SIDE, SIDE), np.float32)
     if rows > 1:
         figure, tone = _boards(figure, seed, rows, height)
-    level = tone * (1 + 0.2 * figure)
+    worn = 1 + (
+        0.06 * _clouds(seed, 2, 5) - 0.05 * (_noise(seed, 8, 256, 256) > 2.4) if rows > 1 else 0
+    )
+    level = tone * worn * (1 + 0.2 * figure)
     return np.stack([level, level - 0.03 * figure, level - 0.08 * figure], -1)
 
 
