@@ -90,5 +90,5 @@ def tiled(draws: Draws) -> Surface:
         s,
         tile=size,
         bond=0.5 if kind == "metro" else 0.0,
-        spread=draws("spread", 0.01, 0.06),
+        spread=draws.pick("spread", (0.012, 0.045)),
     )
