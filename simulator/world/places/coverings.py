@@ -11,8 +11,11 @@ from simulator.world.places.paint import (
 from simulator.world.solid.surfaces import (
     Surface,
     bricks,
+    cobbles,
     concrete,
+    grass,
     plaster,
+    slabs,
     terrazzo,
     tiles,
     wood,
@@ -90,5 +93,22 @@ def tiled(draws: Draws) -> Surface:
         s,
         tile=size,
         bond=0.5 if kind == "metro" else 0.0,
-        spread=draws("spread", 0.01, 0.06),
+        spread=draws.pick("spread", (0.012, 0.045)),
+    )
+
+
+def paving(draws: Draws) -> Surface:
+    """Slabs, setts or worn concrete."""
+    kind, s = draws.pick("paving", ("slabs", "cobbles", "slabs")), seed(draws, "paving")
+    colour = tint(draws, "paving", level=(0.5, 0.72), chroma=(0.003, 0.025), hue=(50, 100))
+    if kind == "cobbles":
+        return cobbles(colour, s)
+    return slabs(colour, s, slab=draws.pick("slab", ((0.4, 0.4), (0.6, 0.4), (0.3, 0.3))))
+
+
+def lawn(draws: Draws) -> Surface:
+    """Mown grass."""
+    return grass(
+        tint(draws, "lawn", level=(0.42, 0.54), chroma=(0.045, 0.08), hue=(112, 126)),
+        seed(draws, "lawn"),
     )

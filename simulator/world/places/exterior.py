@@ -188,10 +188,10 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
         for k in range(stage.many(8, 26)):
             own_ = own(draws, f"leaf{k}")
             stage.put(
-                growth.bush(own_, own_("s", 0.07, 0.16)),
-                own_("x", -reach - 0.6, reach + 0.6),
-                own_("y", -0.1, 0.5),
-                z + own_("z", -0.5, 0.5),
+                growth.bush(own_, own_("s", 0.05, 0.11)),
+                own_("x", -reach - 0.1, reach + 0.9) * s,
+                own_("y", -0.05, 0.1),
+                z + own_("z", -0.16, 0.0),
             )
     else:  # an iron rail between posts
         rail = [

@@ -24,7 +24,7 @@ from simulator.world.places.paint import (
     timber,
     tint,
 )
-from simulator.world.places.stage import own
+from simulator.world.places.stage import Maker, own
 from simulator.world.solid.forms import Part, Thing
 from simulator.world.solid.meshes import box, joined, lathe, scaled, shifted, smooth_path, tube
 from simulator.world.solid.surfaces import (
@@ -74,7 +74,7 @@ def bookcase(draws: Draws) -> Thing:
     return Thing((*case.parts, *inside))
 
 
-def _set_out(draws: Draws, makers: tuple, width: float, z: float) -> list[Part]:
+def _set_out(draws: Draws, makers: tuple[Maker, ...], width: float, z: float) -> list[Part]:
     """Pieces in a row on something, in the order they come."""
     parts: list[Part] = []
     x = -width / 2 + draws("start", 0, 0.1)

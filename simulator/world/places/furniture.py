@@ -260,9 +260,9 @@ def cushion_mesh(width: float, depth: float, thick: float) -> Mesh:
 
 
 def cushion(draws: Draws) -> Thing:
-    """A cushion leaning back."""
+    """A cushion dropped on the floor."""
     s = draws("s", 0.38, 0.5)
-    pillow = posed(cushion_mesh(s, s, 0.15), turned((1, 0, 0), draws("lean", 58, 74)))
+    pillow = posed(cushion_mesh(s, s, 0.15), turned((1, 0, 0), draws("lean", 2, 14)))
     colour = tint(draws, "a", level=(0.4, 0.9), chroma=(0.02, 0.13))
     surface = cloth(
         colour,
@@ -270,7 +270,7 @@ def cushion(draws: Draws) -> Thing:
         second=tint(draws, "b", level=(0.5, 0.95)),
         pattern=draws.pick("p", ("plain", "stripes", "check", "herringbone")),
     )
-    return Thing((laid(shifted(pillow, 0, 0, s * 0.46), surface),))
+    return Thing((laid(shifted(pillow, 0, 0, 0.085), surface),))
 
 
 def plinth(draws: Draws, width: float, depth: float, height: float) -> Thing:

@@ -312,7 +312,7 @@ def mats(draws: Draws) -> Thing:
             for k in range(draws.count("many", 2, 5))
         ]
         return Thing((Part(joined(pile), colour),))
-    t = np.linspace(0, 22, 120)
+    t = np.linspace(0, 22, 40)
     r = 0.02 + 0.0026 * t
     outline = np.concatenate(
         [

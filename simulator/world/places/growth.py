@@ -76,7 +76,7 @@ def leaves(key: int, count: int, shape: str = "ball") -> Mesh:
         out[np.arange(count), side] = np.where(side == 2, 1, np.sign(at[np.arange(count), side]))
         at[np.arange(count), side] = out[np.arange(count), side] * rng.uniform(0.46, 0.52, count)
         at[:, 2] += 0.5
-        size = 0.035
+        size = 0.027
     facing = out + 0.9 * rng.standard_normal((count, 3)) + (0, 0, 0.35)
     return _cards(rng, at, facing, size * rng.uniform(0.7, 1.4, count), out[:, 2])
 
@@ -162,11 +162,13 @@ def hedge(draws: Draws, width: float, depth: float, height: float) -> Thing:
     step = width / many
     scale = np.diag([step, depth, height, 1.0])
     pieces = [
-        shifted(posed(leaves(k % 3 + 10, 1500, "box"), scale), -width / 2 + (k + 0.5) * step)
+        shifted(posed(leaves(k % 3 + 10, 2600, "box"), scale), -width / 2 + (k + 0.5) * step)
         for k in range(many)
     ]
     inside = box(width * 0.99, depth * 0.86, height * 0.93)
-    return Thing((Part(inside, paint((38, 50, 26), 0.9)), Part(joined(pieces), greens(draws))))
+    return Thing(
+        (Part(inside, paint((58.0, 74.0, 40.0), 0.9)), Part(joined(pieces), greens(draws)))
+    )
 
 
 def bush(draws: Draws, size: float = 0.5) -> Thing:

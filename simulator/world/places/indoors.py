@@ -46,7 +46,7 @@ from simulator.world.places.paint import (
     tint,
 )
 from simulator.world.places.setting import Place
-from simulator.world.places.stage import Group, Stage, own
+from simulator.world.places.stage import Group, Maker, Stage, own
 from simulator.world.solid.forms import Part, moved
 from simulator.world.solid.meshes import box, joined, shifted, smooth_path, tube
 from simulator.world.solid.surfaces import (
@@ -74,7 +74,7 @@ def on_table(
     *,
     height: tuple[float, float],
     tops: tuple[str, ...],
-    things: tuple,
+    things: tuple[Maker, ...],
     seated: bool = False,
     behind: tuple[float, float] = (0.02, 0.9),
     depth: float = 0.7,
@@ -96,7 +96,7 @@ def on_table(
         (off - wide / 2 + 0.1, off + wide / 2 - 0.1),
         (y - deep / 2 + 0.08, y + deep / 2 - 0.08),
     )
-    stage.scatter("top", things, stage.many(7, 22), xs, ys, top, turn=(-40, 40))
+    stage.scatter("top", things, stage.many(3, 24), xs, ys, top, turn=(-40, 40))
     return y + deep / 2 + draws("behind", *behind)
 
 
@@ -115,7 +115,7 @@ def counter(stage: Stage, group: Group, draws: Draws) -> float:
     near = group.width / 2
     line(stage, "row", TALL, back, (-near - 0.9, near + 0.9), z=top, gap=(0.01, 0.2))
     stage.scatter(
-        "beside", KITCHEN, stage.many(7, 22), (-near - 0.55, near + 0.55), (-0.25, 0.16), top
+        "beside", KITCHEN, stage.many(3, 24), (-near - 0.55, near + 0.55), (-0.25, 0.16), top
     )
     if draws.chance("shelf", 0.5):
         x = draws("shelf-x", -0.5, 0.5)

@@ -68,9 +68,9 @@ def furnished(interior: Interior, draws: Draws, need: Need) -> Setting:
     if interior.over is not None:
         interior.over(stage, own(draws, "over"), back)
     line(stage, "along", interior.along, back, (-half, half))
-    hang(stage, "hung", interior.hung, stage.many(3, 9), back, (-half * 0.8, half * 0.8))
+    hang(stage, "hung", interior.hung, stage.many(1, 10), back, (-half * 0.8, half * 0.8))
     front = min(stage.far[1] - 0.5, -1.0)
-    stage.scatter("about", interior.about, stage.many(3, 10), (-half, half), (front, back - 0.3))
+    stage.scatter("about", interior.about, stage.many(0, 12), (-half, half), (front, back - 0.3))
     interior.light(stage, half)
     return stage.done()
 

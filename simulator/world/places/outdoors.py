@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from simulator.world.pictures.noise import generator
-from simulator.world.pictures.traits import Draws
+from simulator.world.pictures.traits import Draws, scale
 from simulator.world.places import clutter, growth, houses, stationery, street, tabletop
+from simulator.world.places.coverings import lawn, paving
 from simulator.world.places.exterior import HUGE, Exterior, along, house_row, in_the_open, is_front
 from simulator.world.places.furniture import bench, chair, crate, table, top_surface
 from simulator.world.places.indoors import on_table
@@ -18,38 +17,14 @@ from simulator.world.places.stage import Group, Maker, Stage, own
 from simulator.world.solid.forms import Part, Thing, moved
 from simulator.world.solid.meshes import ball, box, joined, posed, scaled, shifted
 from simulator.world.solid.surfaces import (
-    Surface,
     asphalt,
-    cobbles,
     dyed,
     granite,
-    grass,
     gravel,
     laid,
     shades,
-    slabs,
     water,
 )
-
-# ------------------------------------------------------------------------------- grounds
-
-
-def paving(draws: Draws) -> Surface:
-    """Slabs, setts or worn concrete."""
-    kind, s = draws.pick("paving", ("slabs", "cobbles", "slabs")), seed(draws, "paving")
-    colour = tint(draws, "paving", level=(0.5, 0.72), chroma=(0.003, 0.025), hue=(50, 100))
-    if kind == "cobbles":
-        return cobbles(colour, s)
-    return slabs(colour, s, slab=draws.pick("slab", ((0.4, 0.4), (0.6, 0.4), (0.3, 0.3))))
-
-
-def lawn(draws: Draws) -> Surface:
-    """Mown grass."""
-    return grass(
-        tint(draws, "lawn", level=(0.42, 0.54), chroma=(0.045, 0.08), hue=(112, 126)),
-        seed(draws, "lawn"),
-    )
-
 
 # ------------------------------------------------------------------------------- behind
 
@@ -335,8 +310,7 @@ def produce(draws: Draws) -> Thing:
                         3,
                     )
                 )
-    tones = [tuple(float(np.clip(c * f, 20, 240)) for c in colour) for f in (0.85, 1.0, 1.12)]
-    fruit = shades(*tones, rough=0.35)
+    fruit = shades(scale(colour, 0.85), colour, scale(colour, 1.12), rough=0.35)
     return Thing((*crate(draws, w, d, h).parts, Part(joined(pieces, smooth=True), fruit)))
 
 

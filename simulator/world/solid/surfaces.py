@@ -68,6 +68,12 @@ def dyed(mesh: Mesh, index: int | NDArray[np.int_], of: int) -> Mesh:
     return mesh._replace(uv=np.stack([u, np.full(len(u), 0.5)], -1).astype(np.float32))
 
 
+def forget() -> None:
+    """Drop all sheets that were made."""
+    for cached in (_surface, _dyed_sheet, _pattern):
+        cached.cache_clear()
+
+
 # ------------------------------------------------------------------------------------ wood
 
 
@@ -87,11 +93,14 @@ def _wood(seed: int, rows: int, height: float) -> Array:
     figure, tone = _fibres(seed), np.ones((SIDE, SIDE), np.float32)
     if rows > 1:
         figure, tone = _boards(figure, seed, rows, height)
-    level = tone * (1 + 0.2 * figure)
+    worn = 1 + (
+        0.06 * _clouds(seed, 2, 5) - 0.05 * (_noise(seed, 8, 256, 256) > 2.4) if rows > 1 else 0
+    )
+    level = tone * worn * (1 + 0.2 * figure)
     return np.stack([level, level - 0.03 * figure, level - 0.08 * figure], -1)
 
 
-def _fibres(seed: int) -> Field:
+def _fibres(seed: int) -> Array:
     """The figure of sawn wood, grain along u: rings, fibres, pores; mean about 0."""
     bend = _noise(seed, 1, 4, 2) * 1.1 + _noise(seed, 2, 8, 4) * 0.3
     v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)[:, None]
@@ -101,7 +110,7 @@ def _fibres(seed: int) -> Field:
     return 0.5 * rings + 0.5 * fibre + 0.5 * pores + 0.3 * _noise(seed, 7, 4, 4)
 
 
-def _boards(figure: Field, seed: int, rows: int, height: float) -> tuple[Field, Field]:
+def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, Array]:
     """The figure cut into boards that each have their own place in the log and their own tone."""
     rng = generator("boards", seed)
     out, tone = np.empty_like(figure), np.empty_like(figure)
@@ -407,7 +416,7 @@ def _surface(
     return Surface(Material(sheet=sheet, rough=rough, coat=coat, metal=metal), *size)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=40)
 def _dyed_sheet(
     make: Callable[..., Any], args: tuple[Any, ...], colour: Colour, second: Colour | None
 ) -> Bytes:
@@ -417,14 +426,14 @@ def _dyed_sheet(
         other = np.asarray(cv2.LUT(level, _dye(second)))
         weight = share.astype(np.float32) / 255
         sheet = np.asarray(cv2.blendLinear(sheet, other, 1 - weight, weight))
-    return sheet
+    return sheet.astype(np.uint8, copy=False)
 
 
 _FULL = 160
 """The byte that stands for a level of 1."""
 
 
-@lru_cache(maxsize=48)
+@lru_cache(maxsize=40)
 def _pattern(make: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Bytes, Bytes | None]:
     """Levels per channel, and the share of the second colour where there is one."""
     made = make(*args)
@@ -465,6 +474,7 @@ def _unwrapped(mesh: Mesh) -> Array:
 
 def _noise(seed: int, layer: int, rows: int, columns: int) -> Field:
     """Smooth periodic noise of so many cells (powers of two); mean 0, deviation about 1."""
+    rows, columns = min(rows, SIDE), min(columns, SIDE)
     small = generator("surface", seed, layer).standard_normal((rows, columns), np.float32)
     sy, sx = SIDE // rows, SIDE // columns
     how = cv2.INTER_LINEAR if sx * sy < 9 else cv2.INTER_CUBIC
@@ -496,12 +506,13 @@ def _cells(
     inside = np.all((spot >= 0) & (spot < wide), axis=1)
     mask = np.full((wide, wide), 255, np.uint8)
     mask[spot[inside, 1], spot[inside, 0]] = 0
-    near, label = cv2.distanceTransformWithLabels(
+    distance, which = cv2.distanceTransformWithLabels(
         mask, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
     )
+    near, label = np.asarray(distance, np.float32), np.asarray(which, np.int32)
     owners = np.zeros(int(label.max()) + 1, np.int32)
     owners[label[spot[inside, 1], spot[inside, 0]]] = np.nonzero(inside)[0] % len(points)
     same = (label == np.roll(label, 1, 0)) & (label == np.roll(label, 1, 1))
-    edge = cv2.distanceTransform(same.astype(np.uint8), cv2.DIST_L2, 3)
+    edge = np.asarray(cv2.distanceTransform(same.astype(np.uint8), cv2.DIST_L2, 3), np.float32)
     cut = slice(margin, margin + SIDE)
     return owners[label[cut, cut]], near[cut, cut], edge[cut, cut]
