@@ -34,6 +34,7 @@ readers: Registry[SessionSource] = Registry(
         "hf": "simulator.datasets.own_data:open_table",
         "album": "simulator.datasets.album:open_album",
         "garage": "simulator.datasets.garage_questions:open_garage",
+        "crud": "simulator.datasets.crud:open_crud",
     },
 )
 
@@ -96,7 +97,7 @@ def asks_for_long_answers(spec: str) -> bool:
     return spec.partition(":")[0] in _LONG
 
 
-_LONG = ("garage",)
+_LONG = ("garage", "crud")
 _OWN = ("jsonl", "csv", "hf")
 _BY_ENDING = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
               ".parquet": "hf", ".arrow": "hf"}  # fmt: skip
