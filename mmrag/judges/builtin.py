@@ -33,7 +33,7 @@ from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict, Vote
 
-VERSION = 3
+VERSION = 4
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
 SURE = 0.9
