@@ -94,7 +94,7 @@ def quantities(tokens: Sequence[str]) -> list[Quantity]:
     """Every number in the tokens, in order, with unit, multiplier and sign of money."""
     found: list[Quantity] = []
     done, n = 0, len(tokens)
-    for index in [i for i, t in enumerate(tokens) if t in _SPELLED or t[0].isdigit()]:
+    for index in [i for i, t in enumerate(tokens) if t in _SPELLED or t[0].isdecimal()]:
         if index < done or (
             tokens[index] == "once" and (index == 0 or tokens[index - 1] in _FORMERLY)
         ):
