@@ -90,7 +90,7 @@ def _estimate(
 
     settings = settings_of(config.agent, vary, grid=grid)
     like = folder_of(out, settings[0])
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": s.name, "agent": s.agent}
         | estimate(
             msgspec.structs.replace(config, agent=s.agent), folder_of(out, s),

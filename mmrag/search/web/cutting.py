@@ -40,10 +40,10 @@ class Cut(Record, frozen=True, kw_only=True):
             repeated = size * _whole("overlap", overlap[:-1]) // 100
         else:
             repeated = _whole("overlap", overlap)
-        known = {str(name): name for name in RETRIEVERS}
-        if retriever not in known:
+        known = next((name for name in RETRIEVERS if name == retriever), None)
+        if known is None:
             raise SpecError(f"retriever={retriever}: choose {', '.join(RETRIEVERS)}.")
-        made = cls(chunk=size, overlap=repeated, embedder=embedder, retriever=known[retriever])
+        made = cls(chunk=size, overlap=repeated, embedder=embedder, retriever=known)
         _ = made.chunker  # impossible sizes are refused here
         return made
 
