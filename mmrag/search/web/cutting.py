@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
@@ -40,9 +40,9 @@ class Cut(Record, frozen=True, kw_only=True):
             repeated = size * _whole("overlap", overlap[:-1]) // 100
         else:
             repeated = _whole("overlap", overlap)
-        known = next((name for name in RETRIEVERS if name == retriever), None)
-        if known is None:
+        if retriever not in RETRIEVERS:
             raise SpecError(f"retriever={retriever}: choose {', '.join(RETRIEVERS)}.")
+        known = cast("Retriever", retriever)
         made = cls(chunk=size, overlap=repeated, embedder=embedder, retriever=known)
         _ = made.chunker  # impossible sizes are refused here
         return made
