@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import Literal
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
@@ -42,8 +42,7 @@ class Cut(Record, frozen=True, kw_only=True):
             repeated = _whole("overlap", overlap)
         if retriever not in RETRIEVERS:
             raise SpecError(f"retriever={retriever}: choose {', '.join(RETRIEVERS)}.")
-        known = cast("Retriever", retriever)
-        made = cls(chunk=size, overlap=repeated, embedder=embedder, retriever=known)
+        made = cls(chunk=size, overlap=repeated, embedder=embedder, retriever=retriever)
         _ = made.chunker  # impossible sizes are refused here
         return made
 
