@@ -11,6 +11,7 @@ import typer
 
 from mmrag.errors import SpecError, UsageError
 from simulator.cli.scoring import score
+from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
@@ -36,6 +37,13 @@ ReadySeconds = Annotated[
     float | None,
     typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
 ]
+Backend = Annotated[str, typer.Option(help="local, or ray: many processes and machines.")]
+Address = Annotated[
+    str | None, typer.Option(help="Of a Ray cluster, as host:6379 or auto; else this machine.")
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that ask.")]
+Stores = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.")]
+WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -93,6 +101,11 @@ def run(
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
     ready_seconds: ReadySeconds = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Workers = None,
+    stores: Stores = None,
+    worker_gpus: WorkerGpus = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
     ] = False,
@@ -127,9 +140,10 @@ def run(
         print_estimate(found, as_json=as_json)
         return
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
+    machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, settings, as_json=as_json, again=bool(rerun) and folder.is_dir(),
-        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
+        concurrency=concurrency, max_cost=max_cost, hosting=hosting, machines=machines,
     )  # fmt: skip
 
 
@@ -144,15 +158,21 @@ def resume(
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
     ready_seconds: ReadySeconds = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Workers = None,
+    stores: Stores = None,
+    worker_gpus: WorkerGpus = None,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
     from simulator.evaluation.run_folder import load_run
 
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
+    machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, load_run(folder).settings, as_json=as_json, again=errors,
-        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
+        concurrency=concurrency, max_cost=max_cost, hosting=hosting, machines=machines,
     )  # fmt: skip
 
 

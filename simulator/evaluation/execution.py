@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.protocols import Agent
+from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
+    from simulator.evaluation.holding import Holding
     from simulator.run.config import RunConfig
 
 
@@ -22,6 +24,7 @@ def execute(
     concurrency: int = 16,
     max_cost: float | None = None,
     hosting: Hosting = Hosting(),
+    machines: Machines = Machines(),
     progress: bool = True,
 ) -> None:
     """Run, or go on with, what `settings` say, into `folder`.
@@ -29,20 +32,16 @@ def execute(
     `agent` is one that the settings only label; else they name it. Raises `Interrupted` on Ctrl-C
     and `CostCap` when the money is spent: what was committed is kept.
     """
-    from mmrag.agents.readiness import capacity
-    from mmrag.cache import Cache, CacheStats, share
+    from mmrag.cache import CacheStats
     from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.live import live_table
     from simulator.evaluation.progress import say
-    from simulator.run.captures import CaptureOptics
-    from simulator.run.runner import run_sessions
     from simulator.store.run_store import RunStore
 
     place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}"
-    cache, index = Cache(), None
     if agent is None:
         wiring.check_agent(settings)
     else:
@@ -50,11 +49,15 @@ def execute(
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
     judge = wiring.make_judge(settings.judge)
-    if agent is None:
-        resources, index = wiring.make_resources(settings, progress=progress)
-        shared = share(resources, cache, id=index or "")
-        agent = wiring.host_agent(settings, shared, hosting, concurrency)
-    chosen = wiring.chosen_sessions(source, settings)
+    made: Holding
+    if machines.backend == "ray":
+        from simulator.cluster.running import OnCluster
+
+        made = OnCluster(settings, source, judge, plan, hosting, machines, progress=progress)
+    else:
+        from simulator.evaluation.holding import InProcess
+
+        made = InProcess(settings, source, judge, plan, hosting, agent, progress=progress)
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)
     if plan.degradations != ("clean",) and (text := wiring.without_pictures(source, settings)):
@@ -65,18 +68,15 @@ def execute(
                 "degraded."
             )
     with interruptible(f"what was committed to {folder}", again), RunStore(place) as store:
-        wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
+        wiring.claim(store, settings, data=source.fingerprint, index=made.index, judge=judge.id)
         promised = {"sessions": count, "degradations": list(plan.degradations)}
-        promised |= {"conversations": total, "capacity": capacity(agent)}
+        promised |= {"conversations": total, "capacity": made.capacity}
         store.set_meta("plan", promised)
-        with live_table(total, max_cost=max_cost, shown=progress) as advance:
-            work = run_sessions(
-                chosen, agent, judge, store, plan, optics=CaptureOptics(), on_progress=advance
-            )
-            run_to_end(work)
+        with live_table(total, max_cost=max_cost, shown=progress) as advance, made.opened():
+            cache = run_to_end(made.hold(store, advance))
         store.set_meta("finished", True)
-        if cache.stats != CacheStats():
-            store.set_meta("cache", cache.stats)
+        if cache != CacheStats():
+            store.set_meta("cache", cache)
 
 
 def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool = True) -> int:

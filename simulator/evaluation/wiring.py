@@ -284,6 +284,15 @@ def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resourc
     return resources, index.fingerprint
 
 
+def index_fingerprint(folder: Path | None) -> str | None:
+    """What an index is known by; a folder that is none is refused."""
+    if folder is None:
+        return None
+    from mmrag.search.index.opening import open_index
+
+    return open_index(folder.absolute()).fingerprint
+
+
 def index_folder(config: RunConfig, *, progress: bool = True) -> Path | None:
     """The index that a config means; `auto` builds a world's own index when it is first needed."""
     if config.search == "none":

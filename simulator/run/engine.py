@@ -17,7 +17,7 @@ from mmrag.agents.checking import checked
 from mmrag.agents.clock import CLOCK, TurnClock
 from mmrag.agents.outside import contained, ended
 from mmrag.agents.readiness import turn_seconds
-from mmrag.errors import AgentError, DataError, Denied, words
+from mmrag.errors import AgentError, DataError, Denied, MmragError, words
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import (
@@ -101,9 +101,11 @@ async def hold_conversation(
     return results
 
 
-def broken_turns(session: Session, error: DataError) -> list[TurnResult]:
-    """All turns of a session whose data cannot be used."""
-    return [_result(session, turn, Status.DATA_ERROR, error=str(error)) for turn in session.turns]
+def broken_turns(
+    session: Session, error: MmragError, status: Status = Status.DATA_ERROR
+) -> list[TurnResult]:
+    """All turns of a session that cannot be held, because of its data or what it does."""
+    return [_result(session, turn, status, error=str(error)) for turn in session.turns]
 
 
 class Asked(NamedTuple):

@@ -28,6 +28,7 @@ from mmrag.protocols import Completion
 from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode, reply_status
 from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
+from simulator.store.shards import ShardRows, deserted
 
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
@@ -341,6 +342,11 @@ class RunStore(RunReader):
         self._thread = threading.Thread(target=self._write_loop, name="run-store", daemon=True)
         self._lock.on_fork = self._forget
         self._thread.start()
+        try:
+            self._take_in_shards()
+        except BaseException:
+            self.close()
+            raise
 
     def set_meta(self, key: str, value: Any) -> None:
         """Record a fact about the run itself. Waits for the commit."""
@@ -348,10 +354,13 @@ class RunStore(RunReader):
 
     def set_all_meta(self, facts: Mapping[str, Any]) -> None:
         """Record facts that belong together, all in one commit. Waits for it."""
+        self._put_meta(facts).result()
+
+    def _put_meta(self, facts: Mapping[str, Any]) -> Future[None]:
         rows = [(key, msgspec.json.encode(value)) for key, value in facts.items()]
-        self._submit(
+        return self._submit(
             lambda db: db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
-        ).result()
+        )
 
     def begin(self, position: int, session: Session) -> Future[None]:
         """Record a session as the agent is going to see it, its picture included.
@@ -374,11 +383,7 @@ class RunStore(RunReader):
 
     def begin_broken(self, position: int, session: Session) -> Future[None]:
         """Record a session whose picture could not be had, so that it shows in the run."""
-        capture = session.capture
-        if capture is not None:
-            capture = msgspec.structs.replace(capture, image=LazyImage(bytes, sha256=""))
-        stripped = msgspec.structs.replace(session, capture=capture)
-        row = (position, session.id, session.degradation, encode(stripped))
+        row = (position, session.id, session.degradation, encode(without_picture(session)))
         return self._submit(
             lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
         )
@@ -462,6 +467,21 @@ class RunStore(RunReader):
             db.execute(f"DELETE FROM measurements {where}", values)
 
         self._submit(job).result()
+
+    def take_in(self, shard: ShardRows) -> int:
+        """Copy what is new in a shard of this run. Returns the number of turns."""
+        turns = 0
+        for rows in shard.new():
+            self._submit(rows.write).result()
+            turns += len(rows.rows) if rows.table == "turns" else 0
+        return turns
+
+    def _take_in_shards(self) -> None:
+        """What many machines left: a run that somebody writes is one file."""
+        with deserted(self.folder) as folders:
+            for folder in folders:
+                with contextlib.closing(ShardRows(folder)) as rows:
+                    self.take_in(rows)
 
     def close(self) -> None:
         """Write what is waiting, then let go of the run: one file and the pictures."""
@@ -627,6 +647,14 @@ def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
     return msgspec.structs.replace(
         bare, status=now, verdict=found, error=error if now.is_failure else None
     )
+
+
+def without_picture(session: Session) -> Session:
+    """A session whose picture cannot be had, as it can be written down all the same."""
+    if session.capture is None:
+        return session
+    capture = msgspec.structs.replace(session.capture, image=LazyImage(bytes, sha256=""))
+    return msgspec.structs.replace(session, capture=capture)
 
 
 def _never_close(db: sqlite3.Connection) -> None:
