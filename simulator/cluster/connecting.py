@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Generator
 from typing import Any
 
@@ -79,11 +80,13 @@ async def answered(reference: Any) -> Any:
         raise Lost(_reason(error)) from error
 
 
+_TELLING = (r"mmrag\.errors\.\w+: (.+)", r"exit detail: (.+)", r"(.*\bnode\b.*)", r"(.+)")
+"""What says in a long message why a process ended; the first that is there."""
+
+
 def _reason(error: Exception) -> str:
-    """The line of a long message that says why a process ended."""
-    lines = [line.strip() for line in words(error).splitlines() if line.strip()]
-    telling = [line for line in lines if "exit detail" in line or "node" in line.lower()]
-    return " ".join((telling or lines)[0].split())[:300]
+    found = next(filter(None, (re.findall(pattern, str(error)) for pattern in _TELLING)), [""])
+    return str(found[-1])[:500]
 
 
 def _refused(address: str, error: Exception) -> MmragError:

@@ -24,15 +24,16 @@ class Sessions:
     async def get(self, position: int, session_id: str) -> Session:
         """The session at a place of the data set."""
         async with self._one:
-            if position not in self._kept:
+            session = self._kept.get(position)
+            if session is None:
                 session = await asyncio.to_thread(self._find, position)
-                if session is None or session.id != session_id:
-                    raise ConflictError(f"the data have changed: {session_id} is not in its place.")
-                self._kept[position] = session
-                while len(self._kept) > self._keep:
-                    self._kept.popitem(last=False)
+            if session is None or session.id != session_id:
+                raise ConflictError(f"the data have changed: {session_id} is not in its place.")
+            self._kept[position] = session
             self._kept.move_to_end(position)
-            return self._kept[position]
+            while len(self._kept) > self._keep:
+                self._kept.popitem(last=False)
+            return session
 
     def _find(self, position: int) -> Session | None:
         if self._last is None or position <= self._last:

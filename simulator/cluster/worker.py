@@ -62,7 +62,8 @@ class Worker:
         """Make the agent and all it needs; raise with the machine's name where that fails."""
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         try:
-            agent = await asyncio.to_thread(self._make)
+            with ThreadPoolExecutor(1) as thread:
+                agent = await asyncio.get_running_loop().run_in_executor(thread, self._make)
         except MmragError as error:
             raise type(error)(f"worker on {platform.node()}: {error}") from error
         except OSError as error:

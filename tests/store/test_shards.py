@@ -13,8 +13,8 @@ from mmrag.errors import ConflictError, StoreError
 from mmrag.images import LazyImage
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator.run.results import score_run
-from simulator.store.run_store import RunReader, RunStore
 from simulator.store.leases import Lease, Shard, following
+from simulator.store.run_store import RunReader, RunStore
 from simulator.store.shards import shard_folders
 
 
