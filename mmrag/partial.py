@@ -80,6 +80,7 @@ class SessionPart(Part, kw_only=True):
     id: str
     turns: tuple[TurnPart, ...]
     capture: CapturePart | None = None
+    fault: str = ""
 
 
 class EvidencePart(Part, kw_only=True):

@@ -63,6 +63,9 @@ def run(
         str | None, typer.Option(help="none, mix, sweep, or specs such as low-light@3.")
     ] = None,
     severities: Annotated[str | None, typer.Option(help="Of a sweep, e.g. 1,3,5.")] = None,
+    faults: Annotated[
+        str | None, typer.Option(help="none, all, web, ..., or kinds such as model-busy@3.")
+    ] = None,
     split: Annotated[str | None, typer.Option(help="multi-turn or single-turn.")] = None,
     stop: Annotated[str | None, typer.Option(help="strikes(n), never or patience(p).")] = None,
     after_stop: Annotated[
@@ -77,7 +80,7 @@ def run(
     reference_history: Annotated[
         bool | None, typer.Option(help="Show the agent the references as its history.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of degradations and stopping.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of degradations, faults and stopping.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N sessions.")] = None,
     sample_id: Annotated[list[str] | None, typer.Option(help="Only this session.")] = None,
     allow_private_urls: Annotated[
@@ -120,7 +123,7 @@ def run(
 
     flags: dict[str, Any] = {
         "data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
-        "severities": _numbers(severities), "split": split, "stop": stop,
+        "severities": _numbers(severities), "faults": faults, "split": split, "stop": stop,
         "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,

@@ -12,7 +12,7 @@ import msgspec
 
 from mmrag.agents.readiness import capacity, cores
 from mmrag.agents.threads import DaemonThreads
-from mmrag.cache import Cache, CacheStats, share
+from mmrag.cache import Cache, CacheStats
 from mmrag.errors import ConflictError, MmragError, UsageError
 from mmrag.protocols import Agent
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
@@ -106,7 +106,10 @@ class Worker:
             if here != there:
                 raise ConflictError(f"another {what} than the driver's ({here}, {there}). {cure}")
         agent = wiring.host_agent(
-            job.config, share(resources, self._cache, id=index or ""), job.hosting, job.concurrency
+            job.config,
+            wiring.shared(job.config, resources, self._cache, index),
+            job.hosting,
+            job.concurrency,
         )
         plan = wiring.make_plan(
             job.config, job.concurrency, ready_seconds=job.hosting.ready_seconds

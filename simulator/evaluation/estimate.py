@@ -26,10 +26,11 @@ def estimate(
 
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency)
-    times = len(plan.degradations)
+    faults = len(plan.faults)
+    times = len(plan.degradations) + faults
     sessions = conversations = turns = without = 0
     for _, session in wiring.chosen_sessions(source, settings):
-        held = 1 if session.capture is None else times
+        held = 1 + faults if session.capture is None else times
         sessions += 1
         without += session.capture is None
         conversations += held

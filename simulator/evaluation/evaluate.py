@@ -34,6 +34,7 @@ class MoreSettings(TypedDict, total=False):
 
     split: str
     severities: tuple[int, ...]
+    faults: str
     stop: str
     after_stop: str
     agent_errors: str

@@ -59,7 +59,8 @@ def execute(
 
         made = InProcess(settings, source, judge, plan, hosting, agent, progress=progress)
     count = wiring.count_sessions(source, settings)
-    total = count * len(plan.degradations)
+    conditions = [*plan.degradations, *plan.faults]
+    total = count * len(conditions)
     if plan.degradations != ("clean",) and (text := wiring.without_pictures(source, settings)):
         total -= text * (len(plan.degradations) - 1)
         if progress:
@@ -69,7 +70,7 @@ def execute(
             )
     with interruptible(f"what was committed to {folder}", again), RunStore(place) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=made.index, judge=judge.id)
-        promised = {"sessions": count, "degradations": list(plan.degradations)}
+        promised = {"sessions": count, "degradations": conditions}
         promised |= {"conversations": total, "capacity": made.capacity}
         store.set_meta("plan", promised)
         with live_table(total, max_cost=max_cost, shown=progress) as advance, made.opened():
@@ -110,7 +111,7 @@ def forget_failures(folder: Path) -> int:
     with RunStore(folder) as store:
         for session_id, degradation in store.session_keys():
             for result in store.turns(session_id, degradation):
-                if result.status.is_failure:
+                if result.status.is_failure and not result.fault:  # a fault would meet it again
                     store.forget_turns(session_id, degradation, result.turn_index)
                     dropped += 1
                     break

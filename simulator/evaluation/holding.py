@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from mmrag.agents.readiness import capacity
-from mmrag.cache import Cache, CacheStats, share
+from mmrag.cache import Cache, CacheStats
 from mmrag.protocols import Agent, Judge
 from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
@@ -55,7 +55,7 @@ class InProcess:
         self.index: str | None = None
         if agent is None:
             resources, self.index = wiring.make_resources(settings, progress=progress)
-            shared = share(resources, self._cache, id=self.index or "")
+            shared = wiring.shared(settings, resources, self._cache, self.index)
             agent = wiring.host_agent(settings, shared, hosting, plan.concurrency)
         self._agent, self._judge, self._plan = agent, judge, plan
         self._chosen = wiring.chosen_sessions(source, settings)

@@ -39,6 +39,8 @@ from mmrag.records import (
 from mmrag.retries import doubled, retried
 from mmrag.search.session_passages import search_in
 from mmrag.tokens import TokenLimit
+from simulator.faults.pictures import arrived
+from simulator.faults.turn import arriving, fault_of, meeting
 from simulator.run.slots import Place
 
 Commit = Callable[..., Awaitable[None]]
@@ -66,6 +68,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """How often a turn is asked again after an agent error or a time-out."""
     tells_domain: bool = False
     """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
+    seed: int = 0
+    """Of faults: which turns they meet."""
     reference_history: bool = False
     """Show the agent the references instead of its own replies: separates errors it inherits
     from errors it makes."""
@@ -151,14 +155,18 @@ async def _one_turn(
     rules: Rules,
     place: Place,
 ) -> TurnResult:
+    fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     async with place():
-        reply, status, error, seconds = await ask_turn(agent, query, rules)
+        with meeting(fault):
+            reply, status, error, seconds = await ask_turn(agent, arrived(query, fault), rules)
+    felt = fault.kind if fault is not None and fault.is_felt else ""
     if reply is None:
-        return _result(session, turn, status, error=error, seconds=seconds)
+        return _result(session, turn, status, error=error, seconds=seconds, fault=felt)
     if not any(text.strip() for text in turn.reference.all_texts):
         return _result(
-            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds
-        )
+            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds,
+            fault=felt,
+        )  # fmt: skip
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
@@ -168,8 +176,9 @@ async def _one_turn(
     verdict, judge_error = await judge_reply(judge, item)
     status = reply_status(reply, verdict)
     return _result(
-        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds
-    )
+        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds,
+        fault=felt,
+    )  # fmt: skip
 
 
 async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
@@ -246,6 +255,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
     search_in(query.passages)
     try:
+        await arriving(query)
         return await agent.answer(query)
     finally:
         clock.stop()
@@ -297,6 +307,7 @@ def _result(
     verdict: Verdict | None = None,
     error: str | None = None,
     seconds: float = 0.0,
+    fault: str = "",
 ) -> TurnResult:
     return TurnResult(
         session_id=session.id,
@@ -308,4 +319,5 @@ def _result(
         verdict=verdict,
         error=error,
         seconds=seconds,
+        fault=fault,
     )

@@ -20,6 +20,7 @@ from mmrag.agents.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
+from simulator.faults.spec import kind_of_fault
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy
@@ -59,6 +60,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """What to run over every session."""
 
     degradations: tuple[str, ...] = ("clean",)
+    faults: tuple[str, ...] = ()
+    """Conditions beside the degradations, on pictures that nothing was done to."""
     stop: StopPolicy = StopPolicy()
     rules: Rules = Rules()
     concurrency: int = 16
@@ -119,12 +122,13 @@ def conversations(
 ) -> Iterator[tuple[int, Session, str]]:
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
-        if session.capture is None:  # nothing that can be degraded: held once
-            yield position, session, "clean"
-            continue
-        for degradation in plan.degradations:
+        # without a picture nothing can be degraded
+        degradations = ("clean",) if session.capture is None else plan.degradations
+        for degradation in degradations:
             chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
             yield position, session, chosen
+        for fault in plan.faults:
+            yield position, session, fault
 
 
 class Conversation(Protocol):
@@ -204,6 +208,8 @@ class Conversations(NamedTuple):
     async def _seen(self, session: Session, degradation: str) -> Session:
         """Load and degrade a session's picture: slow work, away from the event loop."""
         await asyncio.to_thread(_load, session)
+        if kind_of_fault(degradation):
+            return labelled(session, degradation)
         if degradation == "clean":
             return session
         if self.optics is None:
@@ -242,6 +248,8 @@ def _load(session: Session) -> None:
 
 def labelled(session: Session, degradation: str) -> Session:
     """A session that nothing was done to, under the name of what was meant to be done."""
+    if kind_of_fault(degradation):
+        return msgspec.structs.replace(session, fault=degradation)
     if session.capture is None:
         return session
     capture = msgspec.structs.replace(session.capture, degradation=degradation)

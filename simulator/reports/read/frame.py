@@ -162,7 +162,7 @@ class _Reading:
         if self._truths[0] != session.id:
             self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
         capture = session.capture
-        degradation = capture.degradation if capture else "clean"
+        degradation = session.fault or (capture.degradation if capture else "clean")
         quality = capture.quality if capture else NO_PICTURE
         kind = kind_of(degradation)[0]
         shared = {
