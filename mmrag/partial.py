@@ -133,6 +133,7 @@ class ResultPart(Part, kw_only=True):
     turn_index: int
     reply: ReplyPart | None = None
     seconds: float = 0.0
+    fault: str = ""
 
 
 class VotePart(Part, kw_only=True):

@@ -87,15 +87,22 @@ class RunReader:
     def faults_of_data(self) -> int:
         """Number of turns lost to the data itself, and not to a server that had the picture."""
         return self._rows(
-            f"SELECT COUNT(*) FROM turns WHERE status = '{Status.DATA_ERROR}' AND "
+            f"SELECT COUNT(*) FROM turns t WHERE {_FAILED} AND status = '{Status.DATA_ERROR}' AND "
             "COALESCE(json_extract(CAST(result AS TEXT), '$.error'), '') NOT LIKE 'http%://%'"
         )[0][0]
 
     def first_failure(self) -> TurnResult | None:
         """The failed turn that was written first, to tell what went wrong."""
-        failures = ", ".join(f"'{status}'" for status in Status if status.is_failure)
-        rows = self._rows(f"{_TURNS} WHERE t.status IN ({failures}) ORDER BY t.rowid LIMIT 1")
+        rows = self._rows(f"{_TURNS} WHERE {_FAILED} ORDER BY t.rowid LIMIT 1")
         return _join(*rows[0]) if rows else None
+
+    def failure_counts(self) -> dict[str, int]:
+        """Status → number of turns that failed, and by no fault that the run was to have."""
+        return dict(
+            self._rows(
+                f"SELECT t.status, COUNT(*) FROM turns t WHERE {_FAILED} GROUP BY 1 ORDER BY 1"
+            )
+        )
 
     def session_keys(self) -> list[tuple[str, str]]:
         """(session id, degradation) of every session that has begun, in the data set's order."""
@@ -606,6 +613,12 @@ class _Job:
         # A conversation may be cancelled while its turn waits here; it is written all the same.
         self.done.set_running_or_notify_cancel()
 
+
+_FAILED = (
+    f"t.status IN ({', '.join(repr(str(status)) for status in Status if status.is_failure)}) "
+    "AND COALESCE(json_extract(CAST(t.result AS TEXT), '$.fault'), '') = ''"
+)
+"""Turns that failed, and by no fault that the run was to have."""
 
 _CURRENT = "(SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge')"
 
