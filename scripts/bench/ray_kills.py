@@ -65,12 +65,13 @@ def write_data(path: Path, sessions: int) -> int:
     return turns
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "simulator.cli", *arguments], cwd=folder, text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"},
-    )  # fmt: skip
+def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    with (folder / "stderr").open("ab") as stderr:
+        return subprocess.Popen(
+            [sys.executable, "-m", "simulator.cli", *arguments], cwd=folder,
+            stdout=subprocess.DEVNULL, stderr=stderr,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"},
+        )  # fmt: skip
 
 
 def asked(folder: Path) -> list[str]:
@@ -129,9 +130,9 @@ class Attack:
                 self.killed[kind] += 1
             if kind == "driver" and driver.poll() is not None:
                 driver = start(self.folder, "resume", run.name, *on_ray)
-        assert driver.returncode == 0, driver.stderr and driver.stderr.read()
+        assert driver.returncode == 0, (self.folder / "stderr").read_text()[-2000:]
 
-    def _kill(self, kind: str, run: Path, driver: subprocess.Popen[str]) -> bool:
+    def _kill(self, kind: str, run: Path, driver: subprocess.Popen[bytes]) -> bool:
         with contextlib.suppress(ProcessLookupError, ValueError, IndexError, FileNotFoundError):
             if kind == "worker":
                 os.kill(int(asked(self.folder)[-1].split()[0]), signal.SIGKILL)
@@ -163,7 +164,7 @@ def main() -> None:
         (folder / "wait").write_text("0")
         turns = write_data(folder / "data.jsonl", args.sessions)
         one = start(folder, *settings(folder, "one"))
-        assert one.wait() == 0, one.stderr and one.stderr.read()
+        assert one.wait() == 0, (folder / "stderr").read_text()[-2000:]
         assert len(asked(folder)) == turns, "the data were not read as they were meant"
         wanted = aggregate(folder / "one"), records(folder / "one")
         (folder / "wait").write_text(str(args.wait))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -51,6 +51,19 @@ class Summary(Record, frozen=True, kw_only=True):
     """Turns that may have been asked, and paid for, twice; each was committed once."""
     quarantined: int
 
+    def after(self, before: dict[str, Any] | None) -> Summary:
+        """With what earlier drivers of the run took, as far as they lived to tell."""
+        if before is None:
+            return self
+        earlier = msgspec.convert(before, Summary)
+        return msgspec.structs.replace(
+            self,
+            machines=tuple(sorted({*earlier.machines, *self.machines})),
+            workers_died=earlier.workers_died + self.workers_died,
+            asked_again=earlier.asked_again + self.asked_again,
+            quarantined=earlier.quarantined + self.quarantined,
+        )
+
 
 async def hold_on_cluster(
     sessions: Work,
@@ -81,7 +94,7 @@ async def hold_on_cluster(
         driver.kill()
 
 
-class _Place(Seat):
+class Place(Seat):
     """A seat, and the worker that sits there now."""
 
     worker: Any = None
@@ -103,7 +116,7 @@ class _Driver:
 
         self._store, self._on_progress = store, on_progress
         self._sessions = Sessions(sessions, keep=1)
-        self._places = [_Place() for _ in range(workers)]
+        self._places = [Place() for _ in range(workers)]
         self._kill: Callable[..., None] = ray.kill
         # a shard lies beside the run, on this machine's disk
         keeper = ray.remote(Keeper).options(
@@ -192,7 +205,7 @@ class _Driver:
             quarantined=self._quarantined,
         )
 
-    async def _slot(self, place: _Place, schedule: Schedule) -> None:
+    async def _slot(self, place: Place, schedule: Schedule) -> None:
         """Lend one conversation after the other to the worker of one place."""
         while True:
             await self._worker(place)
@@ -207,27 +220,26 @@ class _Driver:
             finally:
                 schedule.done(place)
 
-    async def _lend(self, item: Item, place: _Place, schedule: Schedule) -> None:
+    async def _lend(self, item: Item, place: Place, schedule: Schedule) -> None:
         done = self._store.turns(item.session_id, item.degradation)
         if len(done) == item.turns:
             self._tell(item, tuple(done), resumed=True)
             return
         worker = place.worker
-        try:
-            said = await answered(
-                worker.hold.remote(item.position, item.session_id, item.degradation)
-            )
-        except Lost as error:
-            if place.worker is worker:
-                self._died += 1
-                self._drop(place)
-            if not schedule.died(place, item, str(error)):
-                await self._quarantine(item)
+        lent = await lend(item, worker)
+        if lent.what == "held":
+            self._on_progress(heard(lent.said))
             return
-        if said is None:  # a worker that was given up came back for a moment
+        if lent.what == "taken over":
             schedule.again(item)
-        else:
-            self._on_progress(heard(said))
+            return
+        if place.worker is worker:
+            self._died += 1
+            self._drop(place)
+        if lent.what == "not begun":
+            schedule.put_back(item)
+        elif not schedule.died(place, item, lent.reason):
+            await self._quarantine(item)
 
     async def _quarantine(self, item: Item) -> None:
         """Every worker dies over it: nobody is asked its turns again."""
@@ -258,13 +270,13 @@ class _Driver:
             )
         )
 
-    async def _worker(self, place: _Place) -> None:
+    async def _worker(self, place: Place) -> None:
         """Return when a worker of this place is ready, for as long as that takes."""
         if place.starting is None:
             place.starting = asyncio.create_task(self._start(place))
         await asyncio.shield(place.starting)
 
-    async def _start(self, place: _Place) -> None:
+    async def _start(self, place: Place) -> None:
         for start in range(STARTS):
             worker = self._make()
             try:
@@ -283,13 +295,37 @@ class _Driver:
                 if place.worker is not worker:
                     self._kill(worker)
 
-    def _drop(self, place: _Place) -> None:
+    def _drop(self, place: Place) -> None:
         if place.starting is not None:
             place.starting.cancel()
         if place.worker is not None:
             with contextlib.suppress(Exception):
                 self._kill(place.worker)
         place.worker = place.starting = None
+
+
+class Lent(NamedTuple):
+    """What came of lending a conversation to a worker."""
+
+    what: str
+    """held, died, taken over (by another worker), or not begun (nobody was there)."""
+    said: bytes = b""
+    reason: str = ""
+
+
+async def lend(item: Item, worker: Any) -> Lent:
+    """Have a worker hold a conversation. A suspect is blamed for none that was dead before."""
+    try:
+        if item.deaths:
+            await answered(worker.alive.remote())
+    except Lost as error:
+        return Lent("not begun", reason=str(error))
+    try:
+        said = await answered(worker.hold.remote(item.position, item.session_id, item.degradation))
+    except Lost as error:
+        return Lent("died", reason=str(error))
+    # a worker that was given up may come back for a moment and take it
+    return Lent("taken over") if said is None else Lent("held", said)
 
 
 async def _again_and_again(gather: Callable[[], int]) -> None:

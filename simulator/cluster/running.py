@@ -77,7 +77,7 @@ class OnCluster:
             sessions, conversations(sessions(), self._plan, CaptureOptics()), job, store,
             self._machines, workers=workers, on_progress=advance,
         )  # fmt: skip
-        store.set_meta("cluster", summary)
+        store.set_meta("cluster", summary.after(store.meta("cluster")))
         return cache
 
     def _workers(self) -> int:

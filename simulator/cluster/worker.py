@@ -70,6 +70,9 @@ class Worker:
             raise UsageError(f"worker on {platform.node()}: cannot begin ({error}).") from error
         return msgspec.json.encode(Ready(machine=platform.node(), capacity=capacity(agent)))
 
+    async def alive(self) -> None:
+        """Return at once."""
+
     async def hold(self, position: int, session_id: str, degradation: str) -> bytes | None:
         """Hold one conversation; what came of it but its words. None: somebody else has it."""
         session = await self._sessions.get(position, session_id)

@@ -56,17 +56,21 @@ class Workplace:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "simulator.cli", *arguments]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            self.command(*arguments), cwd=self.folder, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        )  # fmt: skip
+    def start(self, *arguments: str, out: Any = subprocess.DEVNULL) -> subprocess.Popen[str]:
+        with (self.folder / "stderr").open("ab") as stderr:  # a pipe that nobody reads is full once
+            return subprocess.Popen(
+                self.command(*arguments), cwd=self.folder, text=True, stdout=out, stderr=stderr,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            )  # fmt: skip
+
+    def said(self) -> str:
+        """What commands said that went wrong."""
+        return (self.folder / "stderr").read_text()
 
     def run(self, *arguments: str) -> str:
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
+        process = self.start(*arguments, out=subprocess.PIPE)
+        out, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, self.said()
         return out
 
     def flags(self, out: str, **more: object) -> list[str]:

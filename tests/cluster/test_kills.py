@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from cluster_parts import Workplace, aggregate, keepers, records, until
 
-from simulator.store.run_store import RunReader
-
 pytest.importorskip("ray")
 
 MEMORY = 80 << 20
@@ -47,9 +45,9 @@ def test_killed_a_run_on_many_machines_ends_as_in_one_process(cluster: Any, tmp_
     until(lambda: len(place.asked()) > 70)
     summary = json.loads(place.run("show", "many", "--json"))  # it can be read meanwhile
     assert 0 < sum(summary["statuses"].values()) < 70 + 9
-    assert driver.poll() is None, driver.communicate()
+    assert driver.poll() is None, place.said()
     driver.kill()
-    driver.communicate()
+    driver.wait()
     before = len(place.asked())
     place.run("resume", "many", *on_ray, "--json")
     again = len(place.asked()) - before
@@ -83,6 +81,5 @@ def test_a_conversation_that_kills_its_workers_costs_its_own_turns(
         else:
             assert many["status"] == "agent_error"
             assert "quarantined: 3 workers died over this conversation" in many["error"]
-    with RunReader(tmp_path / "many") as run:
-        took = run.meta("cluster")
+    took = json.loads(place.run("show", "many", "--json"))["cluster"]
     assert (took["workers_died"], took["quarantined"]) == (3, 1)
