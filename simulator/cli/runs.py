@@ -24,6 +24,9 @@ Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations a
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
 ]
+Repeats = Annotated[
+    int | None, typer.Option(min=1, max=99, help="Hold it so often in all, to tell chance apart.")
+]
 Isolate = Annotated[
     bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
 ]
@@ -100,6 +103,7 @@ def run(
         str | None, typer.Option(help="errors: ask failed turns of the run again.")
     ] = None,
     max_cost: MaxCost = None,
+    repeats: Repeats = None,
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
@@ -146,7 +150,8 @@ def run(
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, settings, as_json=as_json, again=bool(rerun) and folder.is_dir(),
-        concurrency=concurrency, max_cost=max_cost, hosting=hosting, machines=machines,
+        concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
+        machines=machines,
     )  # fmt: skip
 
 
@@ -157,6 +162,7 @@ def resume(
     ] = False,
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
+    repeats: Repeats = None,
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
@@ -175,7 +181,8 @@ def resume(
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, load_run(folder).settings, as_json=as_json, again=errors,
-        concurrency=concurrency, max_cost=max_cost, hosting=hosting, machines=machines,
+        concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
+        machines=machines,
     )  # fmt: skip
 
 

@@ -22,6 +22,15 @@ class Machines(NamedTuple):
     gpus: float = 0.0
     """Of each worker; 0.25 lets four share one."""
 
+    @property
+    def flags(self) -> str:
+        """As they stand in a command that goes on with a run; nothing for one process."""
+        if self.backend == "local":
+            return ""
+        given = {"address": self.address, "workers": self.workers}
+        more = "".join(f" --{name} {value}" for name, value in given.items() if value is not None)
+        return f" --backend {self.backend}{more}"
+
     @staticmethod
     def read(
         backend: str = "local",

@@ -28,6 +28,12 @@ from simulator.store.provenance import revision
 from simulator.store.shards import shard_of
 
 
+def _commit() -> str | None:
+    """The code's commit; that somebody edits a file meanwhile ends no run."""
+    found = revision()
+    return None if found is None else found.partition("+")[0]
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What every worker makes for itself, and must find to be what the driver found."""
 
@@ -40,7 +46,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     data: str
     index: str | None
     judge: str
-    revision: str | None = msgspec.field(default_factory=revision)
+    revision: str | None = msgspec.field(default_factory=_commit)
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +110,7 @@ class Worker:
             ("data", source.fingerprint, job.data, "Copy the driver's data there."),
             ("search index", index, job.index, "Copy the driver's index there."),
             ("judge", judge.id, job.judge, "Install the same mmrag and models on all machines."),
-            ("code", revision(), job.revision, "Install the same mmrag on all machines."),
+            ("code", _commit(), job.revision, "Install the same mmrag on all machines."),
         ):
             if here != there:
                 raise ConflictError(f"another {what} than the driver's ({here}, {there}). {cure}")

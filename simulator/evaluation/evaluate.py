@@ -60,6 +60,7 @@ def evaluate(
     out: str | Path | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
+    repeats: int | None = None,
     progress: bool = True,
     backend: str = "local",
     address: str | None = None,
@@ -83,6 +84,8 @@ def evaluate(
     A spec's run goes to `out`, or to a folder that its settings decide, and is gone on with if it
     is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
     unless `out` says to go on.
+
+    `repeats` holds it so often in all; the report then tells chance from skill.
 
     `backend="ray"` holds the conversations of a spec's agent on many machines: `workers` processes
     of the cluster at `address`, or of this machine, and `stores` that keep turns.
@@ -117,7 +120,7 @@ def evaluate(
     try:
         execute(
             config, folder, agent=own.agent if own else None, concurrency=concurrency,
-            max_cost=max_cost, machines=machines, progress=progress,
+            max_cost=max_cost, repeats=repeats, machines=machines, progress=progress,
         )  # fmt: skip
     finally:
         with contextlib.suppress(OSError):

@@ -23,15 +23,51 @@ def execute(
     agent: Agent | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
+    repeats: int | None = None,
     hosting: Hosting = Hosting(),
     machines: Machines = Machines(),
     progress: bool = True,
 ) -> None:
-    """Run, or go on with, what `settings` say, into `folder`.
+    """Run, or go on with, what `settings` say, into `folder`, and as often again beside it.
 
-    `agent` is one that the settings only label; else they name it. Raises `Interrupted` on Ctrl-C
-    and `CostCap` when the money is spent: what was committed is kept.
+    `agent` is one that the settings only label; else they name it. `repeats` counts the run itself;
+    a run that is gone on with has as many as it was begun with, or more. Raises `Interrupted` on
+    Ctrl-C and `CostCap` when the money is spent: what was committed is kept.
     """
+    from simulator.evaluation.live import cost_of
+    from simulator.evaluation.progress import say
+    from simulator.run.repeats import repeat_folder
+
+    place = folder.absolute()  # making an agent may change the working directory
+    again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
+    if agent is not None:
+        again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
+    number, last, spent = 1, repeats or 1, 0.0
+    while number <= last:
+        here = place if number == 1 else repeat_folder(place, number)
+        if number > 1 and progress:
+            say(f"{folder.name}: time {number} of {last}")
+        left = None if max_cost is None else max(max_cost - spent, 0.0)
+        last = _hold(
+            settings, here, again, agent, concurrency, left, last, hosting, machines, progress
+        )
+        spent += cost_of(here) if max_cost is not None and number < last else 0.0
+        number += 1
+
+
+def _hold(
+    settings: RunConfig,
+    folder: Path,
+    again: str,
+    agent: Agent | None,
+    concurrency: int,
+    max_cost: float | None,
+    repeats: int,
+    hosting: Hosting,
+    machines: Machines,
+    progress: bool,
+) -> int:
+    """Hold all conversations once. Returns how often the run is to be held in all."""
     from mmrag.cache import CacheStats
     from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
@@ -40,12 +76,8 @@ def execute(
     from simulator.evaluation.progress import say
     from simulator.store.run_store import RunStore
 
-    place = folder.absolute()  # making an agent may change the working directory
-    again = f"mmrag resume {shlex.quote(str(folder))}"
     if agent is None:
         wiring.check_agent(settings)
-    else:
-        again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
     judge = wiring.make_judge(settings.judge)
@@ -68,16 +100,20 @@ def execute(
                 f"{counted(text, 'session')} without a picture: held once, as nothing can be "
                 "degraded."
             )
-    with interruptible(f"what was committed to {folder}", again), RunStore(place) as store:
+    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=made.index, judge=judge.id)
         promised = {"sessions": count, "degradations": conditions}
         promised |= {"conversations": total, "capacity": made.capacity}
         store.set_meta("plan", promised)
+        known: int = store.meta("repeats") or 1
+        if repeats > known:
+            store.set_meta("repeats", repeats)
         with live_table(total, max_cost=max_cost, shown=progress) as advance, made.opened():
             cache = run_to_end(made.hold(store, advance))
         store.set_meta("finished", True)
         if cache != CacheStats():
             store.set_meta("cache", cache)
+    return max(repeats, known)
 
 
 def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool = True) -> int:
