@@ -129,6 +129,39 @@ def flips(
     return _interval([rate for rate, _ in known], [s for _, s in known], resamples, seed)
 
 
+def beyond(
+    one: Sequence[Sequence[Any]],
+    other: Sequence[Sequence[Any]],
+    sessions: Sequence[Hashable],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Interval:
+    """How much more often two ways differ than the first does from itself: its own doing.
+
+    >>> beyond([["c", "c"], ["c", "c"]], [["c", "c"], ["i", "i"]], ["a", "b"]).estimate
+    0.5
+    """
+    found = [
+        (between - within, session)
+        for a, b, session in zip(one, other, sessions, strict=True)
+        if (between := _share(itertools.product(a, b))) is not None
+        and (within := _share(itertools.combinations(a, 2))) is not None
+    ]
+    return _interval([rate for rate, _ in found], [s for _, s in found], resamples, seed)
+
+
+def mean_variance(scores: Sequence[Sequence[float | None]]) -> float:
+    """Of a turn's score over its tries, on average; tries without a score are left out.
+
+    >>> mean_variance([[1, -1], [1, None, 1]])
+    1.0
+    """
+    known = [[score for score in row if score is not None] for row in scores]
+    found = [float(np.var(row, ddof=1)) for row in known if len(row) > 1]
+    return sum(found) / len(found) if found else 0.0
+
+
 def _share(pairs: Any) -> float | None:
     found = [a != b for a, b in pairs]
     return sum(found) / len(found) if found else None

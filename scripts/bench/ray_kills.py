@@ -94,6 +94,17 @@ def aggregate(run: Path) -> str:
     return json.dumps(load_run(run).score(), sort_keys=True, default=str)
 
 
+def others(run: Path, folder: Path) -> list[Any]:
+    """Turns that are not those of one process."""
+    both = (json.loads(records(path)) for path in (folder / "one", run))
+    pairs = list(zip(*both, strict=False))
+    return [
+        {key: (a[key], b[key]) for key in a if a[key] != b[key]} | {"id": b["session_id"]}
+        for a, b in pairs
+        if a != b
+    ][:5]
+
+
 class Attack:
     """One cluster, and what was killed on it."""
 
@@ -176,7 +187,9 @@ def main() -> None:
             run = folder / f"run-{runs}"
             attack.hold(run, left)
             found = aggregate(run), records(run)
-            assert found == wanted, f"{run.name} is not what one process made"
+            assert found == wanted, (
+                f"{run.name} is not what one process made: {others(run, folder)}"
+            )
             runs, repeats = runs + 1, repeats + len(asked(folder)) - turns
             print(
                 f"run {runs}: {turns} turns, {len(asked(folder)) - turns} asked again; "

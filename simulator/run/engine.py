@@ -105,6 +105,22 @@ async def hold_conversation(
     return results
 
 
+async def ask_again(
+    session: Session,
+    index: int,
+    results: list[TurnResult],
+    agent: Agent,
+    judge: Judge,
+    *,
+    rules: Rules = Rules(),
+    place: Place = contextlib.nullcontext,
+) -> TurnResult:
+    """Ask one turn of a conversation that was held, with the history that it had then."""
+    turn = session.turns[index]
+    query = _query(session, turn, _history(session, results[:index], rules), rules)
+    return await _one_turn(session, turn, query, agent, judge, rules, place)
+
+
 def broken_turns(
     session: Session, error: MmragError, status: Status = Status.DATA_ERROR
 ) -> list[TurnResult]:
