@@ -31,6 +31,7 @@ class OnCluster:
     """An agent in each of many workers, made there from the settings."""
 
     capacity: int | None = None
+    """Each worker's agent has its own."""
 
     def __init__(
         self,

@@ -28,7 +28,8 @@ class Held(NamedTuple):
 
     session: Session
     results: list[TurnResult]
-    index: int
+    place: int
+    """Of the turn in the conversation."""
 
 
 class Way(NamedTuple):
@@ -145,7 +146,7 @@ class _Asking:
         async def ask(turn: int) -> None:
             held = self._sample[turn]
             found[turn] = await ask_again(
-                held.session, held.index, held.results, self._agent, self._judge,
+                held.session, held.place, held.results, self._agent, self._judge,
                 rules=self._rules, place=place,
             )  # fmt: skip
             self._advance(way.cause, len(found), len(order))
@@ -158,7 +159,7 @@ class _Asking:
         return [found[turn] for turn in range(len(order))]
 
     async def _judged(self, held: Held, repeats: int) -> list[TurnResult]:
-        result, turn = held.results[held.index], held.session.turns[held.index]
+        result, turn = held.results[held.place], held.session.turns[held.place]
         assert result.reply is not None  # none else is drawn
         item = JudgeItem(
             question=turn.query, references=turn.reference.all_texts, prediction=result.reply.text,

@@ -25,8 +25,11 @@ class Holding(Protocol):
 
     index: str | None
     """Fingerprint of the index that is searched."""
-    capacity: int | None
-    """Turns that are asked at once, where the agent says."""
+
+    @property
+    def capacity(self) -> int | None:
+        """Turns that are asked at once, where the agent says."""
+        ...
 
     def opened(self) -> contextlib.AbstractContextManager[None]:
         """Around `hold`: what has to be there meanwhile."""
