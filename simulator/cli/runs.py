@@ -143,9 +143,7 @@ def run(
         from simulator.cli.estimating import print_estimate
         from simulator.evaluation.estimate import estimate
 
-        found = estimate(
-            settings, folder, like=like, concurrency=concurrency, repeats=repeats or 1
-        )
+        found = estimate(settings, folder, like=like, concurrency=concurrency, repeats=repeats or 1)
         print_estimate(found, as_json=as_json)
         return
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)

@@ -86,7 +86,7 @@ _TELLING = (r"mmrag\.errors\.\w+: (.+)", r"exit detail: (.+)", r"(.*\bnode\b.*)"
 
 def _reason(error: Exception) -> str:
     found = next(filter(None, (re.findall(pattern, str(error)) for pattern in _TELLING)), [""])
-    return str(found[-1])[:500]
+    return str(found[-1]).partition(" Some common causes")[0][:500]
 
 
 def _refused(address: str, error: Exception) -> MmragError:

@@ -244,8 +244,8 @@ class _Driver:
     async def _quarantine(self, item: Item) -> None:
         """Every worker dies over it: nobody is asked its turns again."""
         why = AgentError(
-            f"quarantined: {len(item.deaths)} workers died over this conversation, the last with "
-            f"nothing else in hand ({item.deaths[-1]})"
+            f"quarantined: {len(item.deaths)} workers died over this conversation, the last two "
+            f"with nothing else in hand ({item.deaths[-1]})"
         )
         keeper = self._keepers[shard_of(item.session_id, item.degradation, len(self._keepers))]
         kept = await LeasedConversation.take(keeper, item.session_id, item.degradation)

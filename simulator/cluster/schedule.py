@@ -2,7 +2,8 @@
 
 A worker is given all conditions of a session, since much of what they ask is the same. A
 conversation whose worker died goes to another one; if that dies too, it goes to one that holds
-nothing else, so that only the guilty is quarantined.
+nothing else, and twice at that: only the guilty is quarantined, not who was there when machines
+died for other reasons.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import msgspec
 
 from mmrag.records import Session
 
-DEATHS = 3
-"""Workers that a conversation may cost before it is quarantined; the last held nothing else."""
+ALONE = 2
+"""After as many deaths a conversation is held by a worker that holds nothing else."""
+
+DEATHS = 4
+"""Workers that a conversation may cost before it is quarantined."""
 
 
 class Item(msgspec.Struct):
@@ -95,7 +99,7 @@ class Schedule:
 
     def put_back(self, item: Item) -> None:
         """Give out once more a conversation that nobody was at."""
-        (self._suspects if len(item.deaths) == DEATHS - 1 else self._again).append(item)
+        (self._suspects if len(item.deaths) >= ALONE else self._again).append(item)
         self._wake()
 
     def _offer(self, seat: Seat) -> Item | None:

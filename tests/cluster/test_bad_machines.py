@@ -110,7 +110,10 @@ def test_a_machine_without_the_package() -> None:
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ("The actor died.\n\tclass_name: Worker\nWorker exit detail: killed by 9.", "killed by 9."),
+        (
+            "The actor died.\n\tpid: 7\nWorker exit detail: killed by 9. Some common causes are: x",
+            "^killed by 9.$",
+        ),
         (
             "The actor died in its creation task\n  File x\nmmrag.errors.StoreError: a full disk",
             "a full disk",

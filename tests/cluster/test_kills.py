@@ -80,6 +80,6 @@ def test_a_conversation_that_kills_its_workers_costs_its_own_turns(
             assert many == one
         else:
             assert many["status"] == "agent_error"
-            assert "quarantined: 3 workers died over this conversation" in many["error"]
+            assert "quarantined: 4 workers died over this conversation" in many["error"]
     took = json.loads(place.run("show", "many", "--json"))["cluster"]
-    assert (took["workers_died"], took["quarantined"]) == (3, 1)
+    assert (took["workers_died"], took["quarantined"]) == (4, 1)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from small_runs import make_session
 
-from simulator.cluster.schedule import DEATHS, Item, Schedule, Seat
+from simulator.cluster.schedule import ALONE, DEATHS, Item, Schedule, Seat
 
 
 def schedule(sessions: int, seats: list[Seat], conditions: tuple[str, ...] = ("clean",)):
@@ -96,11 +96,12 @@ def test_only_the_guilty_is_given_up(at_once: int) -> None:
     assert plan.is_over()
 
 
-def test_who_kills_twice_and_not_alone_is_held_to_its_end() -> None:
+@pytest.mark.parametrize("survives", [ALONE, DEATHS - 1])
+def test_who_was_there_when_machines_died_is_held_to_its_end(survives: int) -> None:
     seat = Seat()
     plan = schedule(4, [seat])
     ended, given_up = asyncio.run(
-        held(plan, seat, 4, lambda item, deaths: item.session_id == "s002" and deaths < DEATHS - 1)
+        held(plan, seat, 4, lambda item, deaths: item.session_id == "s002" and deaths < survives)
     )
     assert given_up == []
     assert sorted(ended) == ["s000", "s001", "s002", "s003"]
