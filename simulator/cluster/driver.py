@@ -155,8 +155,8 @@ class _Driver:
             for place in self._places
             for _ in range(self._at_once)
         ]
-        gathering = asyncio.create_task(_again_and_again(gather))
-        left = {gathering, *tasks}
+        tasks.append(asyncio.create_task(_again_and_again(gather)))
+        left = set(tasks)
         try:
             # a place whose worker finds no machine must not hold up the end
             while not schedule.is_over():
@@ -164,9 +164,10 @@ class _Driver:
                 for task in ended:
                     task.result()
         finally:
-            for task in left:
+            all_of_them = [*tasks, *(place.starting for place in self._places if place.starting)]
+            for task in all_of_them:
                 task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+            await asyncio.gather(*all_of_them, return_exceptions=True)
 
     async def stats(self) -> CacheStats:
         """What the caches of the workers that are left have saved."""

@@ -83,3 +83,16 @@ def test_a_conversation_that_kills_its_workers_costs_its_own_turns(
             assert "quarantined: 4 workers died over this conversation" in many["error"]
     took = json.loads(place.run("show", "many", "--json"))["cluster"]
     assert (took["workers_died"], took["quarantined"]) == (4, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_what_no_worker_can_make_is_one_line(cluster: Any, tmp_path: Path) -> None:
+    place = Workplace(tmp_path)
+    flags = place.flags("many", limit=6, agent="python:name=chain/Chein")
+    driver = place.start("run", *flags, *FLAGS, cluster.address, "--concurrency", "8")
+    assert driver.wait(60) == 2
+    said = [line for line in place.said().splitlines() if line.strip()]
+    assert len(said) == 1
+    assert said[0].startswith("error: worker on ")
+    assert "has no attribute 'Chein'" in said[0]
