@@ -100,8 +100,8 @@ def _refused(address: str, error: Exception) -> MmragError:
         return Unavailable(f"Ray does not start on this machine: {said[:300]}.")
     return UsageError(
         f"no Ray cluster answers at {address} ({said[:200]}). Start one there with "
-        "`ray start --head`, give another --address, or leave it out for this machine alone; where a "
-        "cluster asks for a token, set RAY_AUTH_MODE=token."
+        "`ray start --head`, give another --address, or leave it out for this machine alone. "
+        "Where a cluster asks for a token, set RAY_AUTH_MODE=token."
     )
 
 
