@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mmrag.protocols import Agent
 from simulator.cluster.machines import Machines
@@ -42,30 +42,32 @@ def execute(
     again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
     if agent is not None:
         again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
+    how = _How(agent, concurrency, hosting, machines, progress, again)
     number, last, spent = 1, repeats or 1, 0.0
     while number <= last:
         here = place if number == 1 else repeat_folder(place, number)
         if number > 1 and progress:
             say(f"{folder.name}: time {number} of {last}")
         left = None if max_cost is None else max(max_cost - spent, 0.0)
-        last = _hold(
-            settings, here, again, agent, concurrency, left, last, hosting, machines, progress
-        )
+        last = _hold(settings, here, how, repeats=last, max_cost=left)
         spent += cost_of(here) if max_cost is not None and number < last else 0.0
         number += 1
 
 
+class _How(NamedTuple):
+    """What holds for every time that a run is held."""
+
+    agent: Agent | None
+    concurrency: int
+    hosting: Hosting
+    machines: Machines
+    progress: bool
+    again: str
+    """How to go on with it."""
+
+
 def _hold(
-    settings: RunConfig,
-    folder: Path,
-    again: str,
-    agent: Agent | None,
-    concurrency: int,
-    max_cost: float | None,
-    repeats: int,
-    hosting: Hosting,
-    machines: Machines,
-    progress: bool,
+    settings: RunConfig, folder: Path, how: _How, *, repeats: int, max_cost: float | None
 ) -> int:
     """Hold all conversations once. Returns how often the run is to be held in all."""
     from mmrag.cache import CacheStats
@@ -76,6 +78,7 @@ def _hold(
     from simulator.evaluation.progress import say
     from simulator.store.run_store import RunStore
 
+    agent, concurrency, hosting, machines, progress, again = how
     if agent is None:
         wiring.check_agent(settings)
     source = wiring.open_source(settings)
@@ -141,6 +144,12 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
 
 def forget_failures(folder: Path) -> int:
     """Drop failed turns and all after them, so that they are asked again. Returns how many."""
+    from simulator.run.repeats import repeat_folders
+
+    return sum(_forget_failures(place) for place in (folder, *repeat_folders(folder)))
+
+
+def _forget_failures(folder: Path) -> int:
     from simulator.store.run_store import RunStore
 
     dropped = 0

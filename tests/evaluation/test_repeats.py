@@ -12,6 +12,7 @@ from planted_runs import plant
 from mmrag.metrics import noise
 from mmrag.records import Query, Reply, Usage
 from simulator import evaluate
+from simulator.evaluation.execution import forget_failures
 from simulator.evaluation.live import CostCap
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
@@ -68,6 +69,27 @@ def test_the_money_is_for_all_repeats_together(tmp_path: Path) -> None:
         )  # fmt: skip
     assert once.folder.exists()
     assert len(repeat_folders(Path("run"))) == 1
+
+
+def test_failed_turns_are_asked_again_in_every_repeat() -> None:
+    broken = [True]
+
+    class Breaks:
+        def answer(self, query: Query) -> str:
+            if broken[0] and query.turn_index == 1:
+                raise ValueError("out of order")
+            return "yes"
+
+    agent = Breaks()
+    run = evaluate(
+        agent, limit=2, judge="exact", stop="never", out="run", repeats=2, progress=False
+    )
+    assert forget_failures(run.folder) == 2 * 2
+    broken[0] = False
+    evaluate(agent, limit=2, judge="exact", stop="never", out="run", progress=False)
+    for folder in (run.folder, *repeat_folders(run.folder)):
+        with RunReader(folder) as reader:
+            assert set(reader.turn_counts()) == {"answered"}
 
 
 @pytest.fixture(scope="module")
