@@ -86,7 +86,7 @@ def test_failed_turns_are_asked_again_in_every_repeat() -> None:
     )
     assert forget_failures(run.folder) == 2 * 2
     broken[0] = False
-    evaluate(agent, limit=2, judge="exact", stop="never", out="run", progress=False)
+    evaluate(agent, **given, progress=False)
     for folder in (run.folder, *repeat_folders(run.folder)):
         with RunReader(folder) as reader:
             assert set(reader.turn_counts()) == {"answered"}
