@@ -80,10 +80,8 @@ def test_failed_turns_are_asked_again_in_every_repeat() -> None:
                 raise ValueError("out of order")
             return "yes"
 
-    agent = Breaks()
-    run = evaluate(
-        agent, limit=2, judge="exact", stop="never", out="run", repeats=2, progress=False
-    )
+    agent, given = Breaks(), {"limit": 2, "judge": "exact", "stop": "never", "out": "run"}
+    run = evaluate(agent, **given, repeats=2, progress=False)
     assert forget_failures(run.folder) == 2 * 2
     broken[0] = False
     evaluate(agent, **given, progress=False)
