@@ -46,11 +46,11 @@ _NEVER = 1e9
 def with_faults(resources: Resources) -> Resources:
     """The same parts, able to fail."""
     web, pictures, models = resources.web_search, resources.image_search, resources.model
-    return Resources(
+    return msgspec.structs.replace(
+        resources,
         image_search=None if pictures is None else FailingImageSearch(pictures),
         web_search=None if web is None else FailingWebSearch(web),
         model=None if models is None else lambda spec: FailingModel(models(spec)),
-        seed=resources.seed,
     )
 
 
