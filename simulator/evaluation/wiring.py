@@ -23,6 +23,7 @@ from simulator.evaluation.own_agents import is_own
 from simulator.run.config import RunConfig, changes
 
 if TYPE_CHECKING:
+    from mmrag.cache import Cache
     from mmrag.encoders.cache import EmbeddingCache
     from mmrag.search.web.cutting import Cut
     from simulator.evaluation.hosting import Hosting
@@ -85,10 +86,36 @@ def make_agent(config: RunConfig, resources: Resources, *, seconds: float = READ
         ) from error
 
 
+_OWN_PARTS = ("http", "command", "object")
+"""Agents that bring their searches and models: a run's faults do not reach these."""
+
+
+def check_faults(config: RunConfig, hosting: Hosting | None = None) -> None:
+    """Refuse faults of parts that an agent does not have from the run: none would be felt."""
+    from simulator.faults.spec import faults, kind_of_fault
+
+    kinds = [str(kind_of_fault(fault)) for fault in faults(config.faults)]
+    theirs = [kind for kind in kinds if kind.partition("-")[0] in ("web", "pictures", "model")]
+    if not theirs:
+        return
+    name = config.agent.partition(":")[0]
+    if name in _OWN_PARTS:
+        raise UsageError(
+            f"an agent of kind {name} brings its own search and model, which a run's faults do not "
+            f"reach ({', '.join(theirs)}). Take faults of picture and network for it."
+        )
+    if hosting is not None and hosting.isolate:
+        raise UsageError(
+            "with --isolate an agent's search and model are in another process, which a run's "
+            f"faults do not reach ({', '.join(theirs)}). Leave --isolate out."
+        )
+
+
 def host_agent(
     config: RunConfig, resources: Resources, hosting: Hosting, concurrency: int
 ) -> Agent:
     """The agent in this process, or in as many others as are asked for."""
+    check_faults(config, hosting)
     if not hosting.isolate:
         return make_agent(config, resources, seconds=hosting.ready_seconds)
     import msgspec
@@ -104,6 +131,15 @@ def host_agent(
     )
 
 
+def shared(config: RunConfig, resources: Resources, cache: Cache, index: str | None) -> Resources:
+    """What an agent is given: parts that share a cache, and can fail where the run has faults."""
+    from mmrag.cache import share
+    from simulator.faults.parts import with_faults
+
+    parts = share(resources, cache, id=index or "")
+    return parts if config.faults == "none" else with_faults(parts)
+
+
 def make_judge(spec: str) -> Judge:
     """The judge that a spec names."""
     from mmrag.judges import make_judge as make
@@ -114,12 +150,14 @@ def make_judge(spec: str) -> Judge:
 
 def make_plan(config: RunConfig, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
     """The plan behind a config."""
+    from simulator.faults.spec import faults
     from simulator.run.captures import degradations
     from simulator.run.runner import Plan
     from simulator.run.stopping import StopPolicy
 
     return Plan(
         degradations=degradations(config.degrade, config.severities),
+        faults=faults(config.faults),
         stop=StopPolicy.parse(config.stop, seed=config.seed),
         rules=config.rules,
         concurrency=concurrency,
@@ -350,6 +388,15 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
         )  # fmt: skip
     reranker = "builtin" if how.reranks else "off"
     return open_index(place.absolute(), mode=how.mode, reranker=reranker).web
+
+
+def index_fingerprint(folder: Path | None) -> str | None:
+    """What an index is known by; a folder that is none is refused."""
+    if folder is None:
+        return None
+    from mmrag.search.index.opening import open_index
+
+    return open_index(folder.absolute()).fingerprint
 
 
 def index_folder(config: RunConfig, *, progress: bool = True) -> Path | None:

@@ -13,6 +13,7 @@ from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.records import Record
 from simulator.datasets import asks_for_long_answers
 from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
+from simulator.faults.spec import faults as parse_faults
 from simulator.run.engine import Rules
 from simulator.run.stopping import StopPolicy
 
@@ -35,6 +36,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """none, mix, sweep, or specs separated by commas."""
     severities: tuple[int, ...] = (1, 2, 3, 4, 5)
     """Of a sweep."""
+    faults: str = "none"
+    """none, all, parts such as `web`, or kinds such as `model-busy@3`: conditions of their own."""
     stop: str = "strikes(2)"
     after_stop: str = "skip"
     """skip or generate."""
@@ -61,6 +64,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SpecError(
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
             )
+        parse_faults(self.faults)
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")
@@ -81,6 +85,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             retries=self.retries,
             tells_domain=tells_domain_in_kit(self.as_kit),
             reference_history=self.reference_history,
+            seed=self.seed,
         )
 
     @property
