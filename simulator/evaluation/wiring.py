@@ -149,8 +149,11 @@ def open_source(config: RunConfig) -> SessionSource:
 
 def without_pictures(source: SessionSource, config: RunConfig) -> int:
     """How many sessions are text alone: no degradation concerns them, they are held once."""
+    from simulator.datasets.crag import CragQuestions
     from simulator.datasets.own_data import OwnData
 
+    if isinstance(source, CragQuestions):
+        return count_sessions(source, config)
     if not isinstance(source, OwnData):  # all others bring a picture with every session
         return 0
     return sum(session.capture is None for _, session in chosen_sessions(source, config))
@@ -178,8 +181,12 @@ def chosen_sessions(source: SessionSource, config: RunConfig) -> Iterator[tuple[
 
 def count_sessions(source: SessionSource, config: RunConfig) -> int:
     """How many sessions that will be, if those asked for by name are all there."""
+    from simulator.datasets.crag import CragQuestions
+
     if config.sample_ids:
         return len(set(config.sample_ids))
+    if isinstance(source, CragQuestions):  # gigabytes, packed: no more is read than has to be
+        return source.count(config.limit)
     return min(len(source), config.limit or len(source))
 
 
