@@ -20,7 +20,7 @@ _TAGGED = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.S)
 _BARE = re.compile(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)?\s*([\[{].*[\]}])\s*\Z", re.S)
 _INTRODUCTION = """You may call these tools:
 {tools}
-To call one, write <tool_call>{{"name": "...", "arguments": {{...}}}}</tool_call> and nothing else. \
+To call one, write <tool_call>{{"name": "...", "arguments": {{...}}}}</tool_call> and no more. \
 You will be given the result. Else answer in words."""
 
 

@@ -269,7 +269,18 @@ def _data_name(config: RunConfig) -> str:
 
 
 def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
-    """The searches and models that agents may use, and the index's fingerprint."""
+    """The searches, models and tools that agents may use, and the fingerprint of both sources."""
+    from simulator.evaluation.toolboxes import NO_TOOLS, toolboxes
+
+    resources, index = _searches(config, progress=progress)
+    if config.tools == NO_TOOLS:
+        return resources, index
+    box = toolboxes.create(config.tools)
+    resources.tools = box.tools
+    return resources, f"{index} {box.fingerprint}" if index else box.fingerprint
+
+
+def _searches(config: RunConfig, *, progress: bool) -> tuple[Resources, str | None]:
     from mmrag.models import models
     from mmrag.search.session_passages import SessionSearch
     from simulator.datasets import may_bring_passages
