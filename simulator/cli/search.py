@@ -294,7 +294,7 @@ def serve(
         raise UsageError("give either --index FOLDER or --crag-kg WORLD.")
     if crag_kg is not None:
         from simulator.evaluation.toolboxes import open_stage
-        from simulator.world.crag.server import serve_kg
+        from simulator.world.crag.kg.server import serve_kg
 
         stage, _ = open_stage(crag_kg)
         with listen(host, port) as at:

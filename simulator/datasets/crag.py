@@ -179,14 +179,16 @@ def _session(row: dict[str, Any], sid: str, place: str) -> Session:
 
 
 def _dimensions(row: dict[str, Any]) -> dict[str, str]:
-    """What reports slice by besides: the split, and whether the answer is from the KG (then the
-    entity has a popularity) or from the web."""
+    """What reports slice by besides: the split, whether the answer is from the KG (then the entity
+    has a popularity) or from the web, and of a world's rows whether the pages state the answer."""
     found: dict[str, str] = {}
     split = row.get("split")
     if isinstance(split, int) and split in _SPLITS:
         found["split"] = _SPLITS[split]
     if "popularity" in row:
         found["answer_from"] = "kg" if _slug(row, "popularity") else "web"
+    if isinstance(stated := row.get("pages_answer"), bool):
+        found["pages_answer"] = "yes" if stated else "no"
     return found
 
 
@@ -205,7 +207,7 @@ def _texts(value: object, where: str) -> list[str]:
         try:
             value = ast.literal_eval(value.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return [cast("str", value).strip()]
+            return [value.strip()]
     if value is None:
         return []
     if isinstance(value, str):

@@ -51,13 +51,13 @@ def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
     if url and world:
         raise SpecError("crag-kg: give world= or url=, not both.")
     if url:
-        from simulator.world.crag.remote import server_tools
+        from simulator.world.crag.kg.remote import server_tools
 
         try:
             return Toolbox(server_tools(url, float(seconds)), f"crag-kg-{url}")
         except ValueError as error:
             raise SpecError(f"crag-kg: seconds={seconds} is no number.") from error
-    from simulator.world.crag.endpoints import crag_tools
+    from simulator.world.crag.kg.endpoints import crag_tools
 
     stage, fingerprint = open_stage(world or "mini")
     return Toolbox(crag_tools(stage), f"crag-kg-{fingerprint}")

@@ -15,8 +15,8 @@ import pytest
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
 from mmrag.tools import Tool
 from simulator.evaluation.toolboxes import toolboxes
-from simulator.world.crag.endpoints import ENDPOINTS, crag_tools
-from simulator.world.crag.remote import server_tools
+from simulator.world.crag.kg.endpoints import ENDPOINTS, crag_tools
+from simulator.world.crag.kg.remote import server_tools
 from simulator.world.crag.stage import CHART, Stage
 from simulator.world.facts.generate import generate_facts
 
@@ -191,7 +191,7 @@ def test_open_entities_are_the_worlds_own(stage: Stage, box: dict[str, Tool], ea
 def test_every_function_answers_over_http_as_in_process(stage: Stage, early: str) -> None:
     import httpx
 
-    from simulator.world.crag.server import kg_app
+    from simulator.world.crag.kg.server import kg_app
 
     song, film, share = stage.songs[0], stage.films[0], stage.shares[0]
     given: dict[str, Any] = {

@@ -12,7 +12,8 @@ from typing import Any
 
 from mmrag.records import Json, Record
 from mmrag.tools import Tool
-from simulator.world.crag import kg_finance, kg_movie, kg_music, kg_open, kg_sports
+from simulator.world.crag.kg import finance, movie, music, sports
+from simulator.world.crag.kg import open as open_domain
 from simulator.world.crag.stage import Stage
 
 Answer = Callable[..., Any]
@@ -88,87 +89,87 @@ _YEAR = "year:integer=query"
 
 _ALL = (
     _endpoint("/open/search_entity_by_name", "Search for entities by name in the open domain: "
-              "up to 10 names.", "query", answer=kg_open.search),
+              "up to 10 names.", "query", answer=open_domain.search),
     _endpoint("/open/get_entity", "Everything known about an entity of the open domain, by its "
-              "exact name: a summary, and a table.", "entity=query", answer=kg_open.entity),
+              "exact name: a summary, and a table.", "entity=query", answer=open_domain.entity),
     _endpoint("/movie/get_person_info", "People of films by name, best match first: birthday, "
               "films acted in and directed (ids), Oscars.", "person_name=query",
-              answer=kg_movie.person),
+              answer=movie.person),
     _endpoint("/movie/get_movie_info", "Films by title, best match first: release date, cast, "
               "crew, budget, revenue, rating, genres, language, Oscars.", "movie_name=query",
-              answer=kg_movie.movie),
+              answer=movie.movie),
     _endpoint("/movie/get_year_info", "The ids of the films of a year, and the Oscars given in "
-              "it.", "year=query", answer=kg_movie.year),
+              "it.", "year=query", answer=movie.year),
     _endpoint("/movie/get_movie_info_by_id", "A film by its id.", "movie_id:integer=query",
-              answer=kg_movie.movie_by_id),
+              answer=movie.movie_by_id),
     _endpoint("/movie/get_person_info_by_id", "A person of films by id.",
-              "person_id:integer=query", answer=kg_movie.person_by_id),
+              "person_id:integer=query", answer=movie.person_by_id),
     _endpoint("/finance/get_company_name", "Search for company names: up to 10.", "query",
-              answer=kg_finance.names),
+              answer=finance.names),
     _endpoint("/finance/get_ticker_by_name", "The ticker symbol of a company, by its exact name.",
-              "query", answer=kg_finance.ticker),
+              "query", answer=finance.ticker),
     _endpoint("/finance/get_price_history", "Daily open, high, low, close and volume of a "
-              "ticker.", _TICKER, answer=kg_finance.prices),
+              "ticker.", _TICKER, answer=finance.prices),
     _endpoint("/finance/get_detailed_price_history", "Open, high, low, close and volume of a "
               "ticker in the last days, bar by bar; the last bar is now.", _TICKER,
-              answer=kg_finance.bars),
+              answer=finance.bars),
     _endpoint("/finance/get_dividends_history", "The dividends of a ticker by day.", _TICKER,
-              answer=kg_finance.dividends),
+              answer=finance.dividends),
     _endpoint("/finance/get_market_capitalization", "The market capitalization of a ticker, in "
-              "dollars.", _TICKER, answer=kg_finance.market_cap),
+              "dollars.", _TICKER, answer=finance.market_cap),
     _endpoint("/finance/get_eps", "The earnings per share of a ticker.", _TICKER,
-              answer=kg_finance.eps),
+              answer=finance.eps),
     _endpoint("/finance/get_pe_ratio", "The price-to-earnings ratio of a ticker.", _TICKER,
-              answer=kg_finance.pe_ratio),
+              answer=finance.pe_ratio),
     _endpoint("/finance/get_info", "What is known about the company behind a ticker: city, chief "
-              "executive, employees, revenue, industry.", _TICKER, answer=kg_finance.info),
+              "executive, employees, revenue, industry.", _TICKER, answer=finance.info),
     _endpoint("/music/search_artist_entity_by_name", "Search for artists and bands by name.",
-              _ARTIST, answer=kg_music.search_artist),
+              _ARTIST, answer=music.search_artist),
     _endpoint("/music/search_song_entity_by_name", "Search for songs by name.", _SONG,
-              answer=kg_music.search_song),
+              answer=music.search_song),
     _endpoint("/music/get_billboard_rank_date", "The song and the artist on a place of the "
               "chart, on the Saturday of a week; on all Saturdays without a date.",
-              "rank:integer", "date?", answer=kg_music.rank),
+              "rank:integer", "date?", answer=music.rank),
     _endpoint("/music/get_billboard_attributes", "A song's rank_last_week, weeks_in_chart, "
               "top_position or rank in the chart of a Saturday.", "date", "attribute", "song_name",
-              answer=kg_music.chart),
+              answer=music.chart),
     _endpoint("/music/grammy_get_best_artist_by_year", "The Grammy Best New Artist of a year.",
-              _YEAR, answer=kg_music.best("Best New Artist")),
+              _YEAR, answer=music.best("Best New Artist")),
     _endpoint("/music/grammy_get_award_count_by_artist", "How many Grammys an artist has won.",
-              _ARTIST, answer=kg_music.count_by_artist),
+              _ARTIST, answer=music.count_by_artist),
     _endpoint("/music/grammy_get_award_count_by_song", "How many Grammys a song has won.", _SONG,
-              answer=kg_music.count_by_song),
+              answer=music.count_by_song),
     _endpoint("/music/grammy_get_best_song_by_year", "The Grammy Song of the Year of a year.",
-              _YEAR, answer=kg_music.best("Song Of The Year")),
+              _YEAR, answer=music.best("Song Of The Year")),
     _endpoint("/music/grammy_get_award_date_by_artist", "The years in which an artist won "
-              "Grammys.", _ARTIST, answer=kg_music.years_by_artist),
+              "Grammys.", _ARTIST, answer=music.years_by_artist),
     _endpoint("/music/grammy_get_best_album_by_year", "The Grammy Album of the Year of a year.",
-              _YEAR, answer=kg_music.best("Album Of The Year")),
+              _YEAR, answer=music.best("Album Of The Year")),
     _endpoint("/music/grammy_get_all_awarded_artists", "All artists who were Grammy Best New "
-              "Artist.", answer=kg_music.all_awarded),
+              "Artist.", answer=music.all_awarded),
     _endpoint("/music/get_artist_birth_place", "The country code of an artist.", _ARTIST,
-              answer=kg_music.birth_place),
+              answer=music.birth_place),
     _endpoint("/music/get_artist_birth_date", "The birth date of an artist, or the year in which "
-              "a band began.", _ARTIST, answer=kg_music.birth_date),
+              "a band began.", _ARTIST, answer=music.birth_date),
     _endpoint("/music/get_members", "The members of a band.", "band_name=query",
-              answer=kg_music.members),
+              answer=music.members),
     _endpoint("/music/get_lifespan", "The dates of birth and death of an artist.", _ARTIST,
-              answer=kg_music.lifespan),
-    _endpoint("/music/get_song_author", "The author of a song.", _SONG, answer=kg_music.author),
+              answer=music.lifespan),
+    _endpoint("/music/get_song_author", "The author of a song.", _SONG, answer=music.author),
     _endpoint("/music/get_song_release_country", "The country code in which a song was "
-              "released.", _SONG, answer=kg_music.release_country),
+              "released.", _SONG, answer=music.release_country),
     _endpoint("/music/get_song_release_date", "The release date of a song.", _SONG,
-              answer=kg_music.release_date),
+              answer=music.release_date),
     _endpoint("/music/get_artist_all_works", "All songs of an artist.", _ARTIST,
-              answer=kg_music.works),
+              answer=music.works),
     _endpoint("/sports/soccer/get_games_on_date", "Soccer games on a date (YYYY-MM-DD, YYYY-MM or "
               "YYYY), of one team or of all: goals for (GF) and against (GA), venue, result.",
-              "date", "team_name?", answer=kg_sports.soccer),
+              "date", "team_name?", answer=sports.soccer),
     _endpoint("/sports/nba/get_games_on_date", "NBA games on a date (YYYY-MM-DD, YYYY-MM or "
               "YYYY), of one team or of all: teams and points at home and away.",
-              "date", "team_name?", answer=kg_sports.nba),
+              "date", "team_name?", answer=sports.nba),
     _endpoint("/sports/nba/get_play_by_play_data_by_game_ids", "Every basket of NBA games, by "
-              "their ids.", "game_ids:list", answer=kg_sports.plays),
+              "their ids.", "game_ids:list", answer=sports.plays),
 )  # fmt: skip
 
 ENDPOINTS: dict[str, Endpoint] = {endpoint.name: endpoint for endpoint in _ALL}

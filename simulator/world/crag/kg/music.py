@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from mmrag.errors import UsageError
-from simulator.world.crag.by_name import ByName
+from simulator.world.crag.kg.by_name import ByName
 from simulator.world.crag.stage import CHART, Artist, Grammy, Song, Stage
 
 ATTRIBUTES = ("rank_last_week", "weeks_in_chart", "top_position", "rank")

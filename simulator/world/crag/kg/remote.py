@@ -15,8 +15,8 @@ import msgspec
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError
 from mmrag.tools import Tool
-from simulator.world.crag.endpoints import ENDPOINTS, Endpoint
-from simulator.world.crag.server import TIME_HEADER
+from simulator.world.crag.kg.endpoints import ENDPOINTS, Endpoint
+from simulator.world.crag.kg.server import TIME_HEADER
 
 MAX_ANSWER = 8 << 20
 """Bytes of an answer that are read: the films of a year are some tens of KB."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from mmrag.errors import UsageError
 from mmrag.records import Record
-from simulator.world.crag.by_name import ByName
+from simulator.world.crag.kg.by_name import ByName
 from simulator.world.crag.stage import FIRST_YEAR, GENRES, Film, Oscar, Stage
 
 

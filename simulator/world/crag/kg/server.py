@@ -13,7 +13,7 @@ import msgspec
 
 from mmrag.errors import UsageError
 from mmrag.tools import problem_with
-from simulator.world.crag.endpoints import ENDPOINTS, Endpoint, ask
+from simulator.world.crag.kg.endpoints import ENDPOINTS, Endpoint, ask
 from simulator.world.crag.stage import Stage
 
 if TYPE_CHECKING:

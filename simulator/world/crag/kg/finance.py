@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.by_name import ByName
+from simulator.world.crag.kg.by_name import ByName
 from simulator.world.crag.stage import Share, Stage
 
 
