@@ -35,6 +35,7 @@ def execute(
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.live import live_table
+    from simulator.evaluation.preflight import probe_models
     from simulator.evaluation.progress import say
     from simulator.run.captures import CaptureOptics
     from simulator.run.runner import run_sessions
@@ -54,6 +55,7 @@ def execute(
         resources, index = wiring.make_resources(settings, progress=progress)
         shared = share(resources, cache, id=index or "")
         agent = wiring.host_agent(settings, shared, hosting, concurrency)
+        run_to_end(probe_models(settings.agent, settings.judge))
     chosen = wiring.chosen_sessions(source, settings)
     count = wiring.count_sessions(source, settings)
     total = count * len(plan.degradations)

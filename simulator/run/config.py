@@ -11,6 +11,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.records import Record
+from simulator.datasets import asks_for_long_answers
 from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
 from simulator.run.engine import Rules
 from simulator.run.stopping import StopPolicy
@@ -42,6 +43,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent_errors: str = "unscored"
     seconds: float = 10.0
     max_tokens: int = 75
+    """0 means no limit, which is what GaRAGe's paragraphs get unless something else is said."""
     retries: int = 0
     reference_history: bool = False
     seed: int = 0
@@ -114,6 +116,8 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
             f"{where}severities (--severities) are for --degrade sweep; other conditions name "
             "theirs, as in --degrade clean,low-light@3."
         )
+    if "max_tokens" not in values and asks_for_long_answers(str(values.get("data", ""))):
+        values = {**values, "max_tokens": 0}
     try:
         return msgspec.convert(values, RunConfig)
     except SpecError as error:
