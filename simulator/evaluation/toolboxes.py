@@ -47,16 +47,21 @@ def world_tools(*, world: str = "mini") -> Toolbox:
 
 
 def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
-    """`crag-kg:world=FOLDER`, or `crag-kg:url=http://…,seconds=5`: CRAG's 38 functions."""
+    """`crag-kg:world=FOLDER`, or `crag-kg:url=http://…,seconds=5`: CRAG's 38 functions.
+
+    A server is asked once before the run: without it every turn would go on as if there were none.
+    """
     if url and world:
         raise SpecError("crag-kg: give world= or url=, not both.")
     if url:
         from simulator.world.crag.kg.remote import server_tools
 
         try:
-            return Toolbox(server_tools(url, float(seconds)), f"crag-kg-{url}")
+            tools = server_tools(url, float(seconds))
         except ValueError as error:
             raise SpecError(f"crag-kg: seconds={seconds} is no number.") from error
+        tools[0].call({"query": "a"}, None)
+        return Toolbox(tools, f"crag-kg-{url}")
     from simulator.world.crag.kg.endpoints import crag_tools
 
     stage, fingerprint = open_stage(world or "mini")
