@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -142,17 +143,20 @@ class CragAgent:
         from mmrag.agents.grounded.scene import Scene
         from mmrag.agents.grounded.statements import NAME
 
-        plan = plan_question(query.text, Talk(), query.query_time)
+        named = list(dict.fromkeys(m.group() for m in NAME.finditer(query.text)))
         lookup = None
         if self._window.kg and self._resources.tools:
             with trace.step("kg") as step:
                 lookup = KgLookup(self._resources.tools, query.query_time, trace)
                 lookup.search_text([query.text])
-                if len(plan.when) >= 10:
-                    for name in dict.fromkeys(m.group() for m in NAME.finditer(query.text)):
-                        lookup.games(name, plan.when)
+                when = plan_question(query.text, Talk(), query.query_time).when
+                for name in named if len(when) >= 10 else ():
+                    lookup.games(name, when)
                 step.found(lookup.found)
+        known = [item.title for item in lookup.found] if lookup else []
         with trace.step("reader") as step:
+            text = with_possessives(query.text, known or named)
+            plan = plan_question(text, Talk(), query.query_time)
             desk = Desk(list(pages), lookup, trust_orders=True, expand=False)
             desk.add(lookup.found if lookup else ())
             reader = ExtractiveReader(Matcher(self._meaning))
@@ -197,6 +201,30 @@ def pacific(iso: str | None) -> str:
         return f"{dt.datetime.fromisoformat(iso or ''):%m/%d/%Y, %H:%M:%S} PT"
     except ValueError:
         return iso or "unknown"
+
+
+def with_possessives(text: str, names: Sequence[str]) -> str:
+    """Relations put as the reader's grammar has them, nearest first.
+
+    >>> with_possessives("When was the director of Red Hill born?", ["Red Hill"])
+    "When was Red Hill's director born?"
+    >>> with_possessives("Who is the mayor of the seat of Orlan Works?", ["Orlan Works"])
+    "Who is Orlan Works's seat's mayor?"
+    """
+    for name in sorted(set(names), key=len, reverse=True):
+        thing = rf"(?:the (?:song|film|company) )?{re.escape(name)}(?![\w'’])"
+
+        def turned(found: re.Match[str], name: str = name) -> str:
+            return "'s ".join([name, *reversed(found.groups())])
+
+        text = re.sub(rf"\bthe ({_NOUN}?) of the ({_NOUN}) of {thing}", turned, text)
+        text = re.sub(rf"\bthe ({_NOUN}) of {thing}(?={_GOES_ON})", turned, text)
+    return text
+
+
+_NOUN = r"[a-z][a-z' -]*"
+_GOES_ON = r" (?!right|today|these|this|on|as|at|in|now|so)[a-z]"
+"""Something is asked of whoever that is; a time says nothing of the kind."""
 
 
 def _make(

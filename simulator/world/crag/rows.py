@@ -8,7 +8,7 @@ import datetime as dt
 import gzip
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import msgspec
 
@@ -53,7 +53,7 @@ def _opened(path: Path, ending: str) -> Generator[IO[bytes]]:
                 yield packed
         elif ending == ".gz":
             with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
-                yield packed
+                yield cast("IO[bytes]", packed)
         else:
             yield plain
 
