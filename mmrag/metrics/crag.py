@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -16,11 +16,47 @@ from mmrag.errors import UsageError
 from mmrag.metrics.grounding import share
 from mmrag.records import Outcome, Record
 
-if TYPE_CHECKING:
-    from mmrag.metrics.protocols import TurnScore
-
 Weights = Mapping[str, Mapping[str, float]]
 """Domain → question type → how often people ask it."""
+
+
+class Graded(Protocol):
+    """What counts of a turn: a `TurnScore`, which is defined with the protocols."""
+
+    @property
+    def session_id(self) -> str:
+        """The question's name."""
+        ...
+
+    @property
+    def cluster(self) -> str | None:
+        """What intervals resample, where that is not the session."""
+        ...
+
+    @property
+    def outcome(self) -> Outcome:
+        """As judged."""
+        ...
+
+    @property
+    def votes(self) -> tuple[Outcome, ...]:
+        """Of each judge."""
+        ...
+
+    @property
+    def printed(self) -> Outcome | None:
+        """A false premise by the printed rule."""
+        ...
+
+    @property
+    def domain(self) -> str:
+        """CRAG's domain."""
+        ...
+
+    @property
+    def query_type(self) -> str:
+        """CRAG's question type."""
+        ...
 
 
 class Grades(Record, frozen=True, kw_only=True):
@@ -39,7 +75,7 @@ class Grades(Record, frozen=True, kw_only=True):
     coverage: float | None
 
 
-def crag_figures(rows: Sequence[TurnScore], resamples: int = 0, seed: int = 0) -> dict[str, Any]:
+def crag_figures(rows: Sequence[Graded], resamples: int = 0, seed: int = 0) -> dict[str, Any]:
     """Every figure of one system: the four shares and both truthfulnesses, judges averaged.
 
     `printed` is the automatic truthfulness with false premises by the paper's printed rule: only
@@ -65,7 +101,7 @@ def crag_figures(rows: Sequence[TurnScore], resamples: int = 0, seed: int = 0) -
     return figures
 
 
-def judges_of(rows: Sequence[TurnScore]) -> list[list[Outcome]]:
+def judges_of(rows: Sequence[Graded]) -> list[list[Outcome]]:
     """The outcomes of each judge of a panel; of one where none voted, or not always as many.
 
     Where nobody had to vote (an exact match), all judges are taken to agree.
@@ -78,9 +114,9 @@ def judges_of(rows: Sequence[TurnScore]) -> list[list[Outcome]]:
     ]
 
 
-def by_traffic(rows: Sequence[TurnScore], weights: Weights) -> dict[str, float | None]:
+def by_traffic(rows: Sequence[Graded], weights: Weights) -> dict[str, float | None]:
     """The four shares and both truthfulnesses, question types weighted, domains alike."""
-    cells: dict[str, dict[str, list[TurnScore]]] = {}
+    cells: dict[str, dict[str, list[Graded]]] = {}
     for row in rows:
         cells.setdefault(row.domain, {}).setdefault(row.query_type, []).append(row)
     figures = {
@@ -96,7 +132,7 @@ def by_traffic(rows: Sequence[TurnScore], weights: Weights) -> dict[str, float |
     }
 
 
-def _printed(row: TurnScore, outcome: Outcome) -> Outcome:
+def _printed(row: Graded, outcome: Outcome) -> Outcome:
     return outcome if row.printed is None or outcome is Outcome.UNSCORED else row.printed
 
 
@@ -105,7 +141,7 @@ def _sum(*shares: float | None) -> float:
 
 
 def _intervals(
-    rows: Sequence[TurnScore], judged: Sequence[Sequence[Outcome]], resamples: int, seed: int
+    rows: Sequence[Graded], judged: Sequence[Sequence[Outcome]], resamples: int, seed: int
 ) -> dict[str, list[float | None]]:
     """95 % intervals over resampled sessions."""
     from mmrag.metrics.statistics import cluster_bootstrap

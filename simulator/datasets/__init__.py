@@ -35,6 +35,7 @@ readers: Registry[SessionSource] = Registry(
         "album": "simulator.datasets.album:open_album",
         "garage": "simulator.datasets.garage_questions:open_garage",
         "crag": "simulator.datasets.crag:open_crag",
+        "crud": "simulator.datasets.crud:open_crud",
     },
 )
 
@@ -97,7 +98,7 @@ def asks_for_long_answers(spec: str) -> bool:
     return spec.partition(":")[0] in _LONG
 
 
-_LONG = ("garage",)
+_LONG = ("garage", "crud")
 _OWN = ("jsonl", "csv", "hf")
 _BY_ENDING = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
               ".parquet": "hf", ".arrow": "hf"}  # fmt: skip
