@@ -19,7 +19,7 @@ from mmrag.errors import Denied, MmragError, words
 from mmrag.records import Evidence
 from mmrag.tools import Tool
 
-MOST_CALLS = 80
+MOST_CALLS = 50
 SECONDS = 30.0
 _MOST_NAMES = 3
 """Of one kind, in one question."""

@@ -115,7 +115,6 @@ def test_digits_that_are_no_figures_get_a_verdict() -> None:
     assert BuiltinJudge().judge_many([item("", ["0"], "𐹠")])[0].outcome is Outcome.INCORRECT
 
 
-
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200), st.lists(st.text(max_size=40), max_size=4), st.text(max_size=200))
 def test_any_text_gets_a_verdict(question: str, references: list[str], prediction: str) -> None:

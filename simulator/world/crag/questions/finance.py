@@ -164,7 +164,7 @@ def _no_dividend(s: Scene) -> Drawn:
     _, name, popularity = _paying(s, False)
     return Drawn(
         query=f"How much was the last dividend of {name}?", answer=INVALID,
-        others=(f"{name} has never paid a dividend.", f"{name} pays no dividend."), value=0,
+        others=(f"{name} has never paid a dividend.", "Nothing so far."), value=0,
         popularity=popularity,
         proof=Proof(calls=_by_ticker(name, "dividends_history"), operation="count"),
         needs=(Need(name, "dividend"),),

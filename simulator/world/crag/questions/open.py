@@ -44,7 +44,7 @@ def _mayor(s: Scene) -> Drawn:
     town = s.facts.target(company.id, "headquarters", s.at)
     mayor = s.facts.target(town.id, "mayor", s.at).name
     return Drawn(
-        query=f"Who is mayor of the headquarters of {company.name} as of this year?",
+        query=f"Who is the mayor of the headquarters of {company.name} this year?",
         answer=mayor, value=mayor, popularity=company.popularity,
         proof=Proof(calls=(_call(company.name, "headquarters"), _call({"$": 0}, "mayor"))),
         needs=(Need(company.name, "headquarters"), Need(town.name, "mayor")),
