@@ -29,16 +29,14 @@ from mmrag.tokens import count_tokens, cut_text
 if TYPE_CHECKING:
     from mmrag.agents.grounded.matching import Meaning
 
-WEB_TOKENS, KG_TOKENS = 4000, 2000
-
 
 class Window(Record, frozen=True, kw_only=True):
     """What a task gives to the agent."""
 
     pages: int
     kg: bool
-    web_tokens: int = WEB_TOKENS
-    kg_tokens: int = KG_TOKENS
+    web_tokens: int
+    kg_tokens: int
 
 
 class CragAgent:
@@ -169,26 +167,42 @@ class CragAgent:
         )
 
 
-def task1(*, resources: Resources, **options: str) -> CragAgent:
+def task1(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = "4000"
+) -> CragAgent:
     """`crag-task1:model=SPEC` or `:reader=builtin`; `web_tokens=` changes the window."""
-    return _make("crag-task1", resources, Window(pages=5, kg=False), options)
+    return _make(resources, 5, model, reader, web_tokens=web_tokens)
 
 
-def task2(*, resources: Resources, **options: str) -> CragAgent:
+def task2(
+    *,
+    resources: Resources,
+    model: str = "",
+    reader: str = "",
+    kg: str = "extract",
+    web_tokens: str = "4000",
+    kg_tokens: str = "2000",
+) -> CragAgent:
     """`crag-task2:model=SPEC,kg=extract|tools` or `:reader=builtin`, with `--tools crag-kg`."""
-    return _make("crag-task2", resources, Window(pages=5, kg=True), options)
+    return _make(resources, 5, model, reader, kg=kg, web_tokens=web_tokens, kg_tokens=kg_tokens)
 
 
-def task3(*, resources: Resources, **options: str) -> CragAgent:
+def task3(
+    *,
+    resources: Resources,
+    model: str = "",
+    reader: str = "",
+    kg: str = "extract",
+    web_tokens: str = "4000",
+    kg_tokens: str = "2000",
+) -> CragAgent:
     """`crag-task3`: as task 2, with 50 pages."""
-    return _make("crag-task3", resources, Window(pages=50, kg=True), options)
+    return _make(resources, 50, model, reader, kg=kg, web_tokens=web_tokens, kg_tokens=kg_tokens)
 
 
-def llm_only(*, resources: Resources, **options: str) -> CragAgent:
+def llm_only(*, resources: Resources, model: str) -> CragAgent:
     """`crag-llm-only:model=SPEC`: CRAG's prompt with nothing to read."""
-    if "model" not in options:
-        raise SpecError("crag-llm-only needs model=SPEC: without one there is nobody to ask.")
-    return _make("crag-llm-only", resources, Window(pages=0, kg=False), options)
+    return _make(resources, 0, model, "")
 
 
 def pacific(iso: str | None) -> str:
@@ -228,31 +242,31 @@ _GOES_ON = r" (?!right|today|these|this|on|as|at|in|now|so)[a-z]"
 
 
 def _make(
-    name: str, resources: Resources, window: Window, options: dict[str, str]
-) -> CragAgent:  # fmt: skip
-    known = {"model", "reader", "kg", "web_tokens", "kg_tokens"}
-    if unknown := sorted(options.keys() - known):
-        raise SpecError(f"{name} has no option {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-    model, reader = options.get("model", ""), options.get("reader", "")
-    kg = options.get("kg", "extract")
+    resources: Resources,
+    pages: int,
+    model: str,
+    reader: str,
+    *,
+    kg: str = "",
+    web_tokens: str = "0",
+    kg_tokens: str = "0",
+) -> CragAgent:
     if bool(model) == (reader == "builtin") or reader not in ("", "builtin"):
-        raise SpecError(f"{name} needs either model=SPEC or reader=builtin.")
-    if kg not in ("extract", "tools"):
-        raise SpecError(f"{name}: kg={kg}: choose extract or tools.")
-    if model and resources.model is None:
-        raise SpecError(f"model={model}: no models are available here.")
+        raise SpecError("CRAG's agents need either model=SPEC or reader=builtin.")
+    if kg not in ("", "extract", "tools"):
+        raise SpecError(f"kg={kg}: choose extract or tools.")
     try:
         window = Window(
-            pages=window.pages,
-            kg=window.kg,
-            web_tokens=int(options.get("web_tokens", WEB_TOKENS)),
-            kg_tokens=int(options.get("kg_tokens", KG_TOKENS)),
+            pages=pages, kg=bool(kg), web_tokens=int(web_tokens), kg_tokens=int(kg_tokens)
         )
     except ValueError as error:
-        raise SpecError(f"{name}: web_tokens and kg_tokens are whole numbers.") from error
-    if model and resources.model is not None:
-        client = resources.model(model)
-        return CragAgent(resources, window, model=client, calls_itself=kg == "tools")
+        raise SpecError(f"web_tokens and kg_tokens are whole numbers ({error}).") from error
+    if model:
+        if resources.model is None:
+            raise SpecError(f"model={model}: no models are available here.")
+        return CragAgent(
+            resources, window, model=resources.model(model), calls_itself=kg == "tools"
+        )
     from mmrag.agents.grounded.agent import SentenceMeaning
 
     return CragAgent(resources, window, model=None, meaning=SentenceMeaning())
