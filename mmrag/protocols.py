@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from mmrag.search.web.cutting import Cut
+
 
 class Agent(Protocol):
     """The thing under test."""
@@ -178,4 +180,6 @@ class Resources(msgspec.Struct, kw_only=True):
     """Model spec → client."""
     tools: tuple[Tool, ...] = ()
     """Functions that an agent may call, or give to a model to call (`agents/tool_loop.py`)."""
+    pages: Callable[[Cut], WebSearch] | None = None
+    """A search over the run's pages (and over what sessions bring), cut and ranked another way."""
     seed: int = 0

@@ -111,7 +111,8 @@ class QuestEval:
         truths = await self._answers(reference, asked)
         answers = await self._answers(reply, asked) if reply.strip() else ()
         answers = answers or (UNKNOWN,) * len(asked)
-        values = dict(zip(QUEST, quest_scores(truths, answers), strict=True))
+        precision, recall = quest_scores(truths, answers)
+        values = {"quest_precision": precision, "quest_recall": recall}
         return values, {"questions": asked, "truths": list(truths), "answers": list(answers)}
 
     async def _questions(self, text: str) -> list[str]:

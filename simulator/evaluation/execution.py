@@ -11,6 +11,7 @@ from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
+    from mmrag.cache import Cache
     from simulator.run.config import RunConfig
 
 
@@ -23,14 +24,17 @@ def execute(
     max_cost: float | None = None,
     hosting: Hosting = Hosting(),
     progress: bool = True,
+    cache: Cache | None = None,
 ) -> None:
     """Run, or go on with, what `settings` say, into `folder`.
 
     `agent` is one that the settings only label; else they name it. Raises `Interrupted` on Ctrl-C
-    and `CostCap` when the money is spent: what was committed is kept.
+    and `CostCap` when the money is spent: what was committed is kept. `cache` is one that several
+    runs share.
     """
     from mmrag.agents.readiness import capacity
-    from mmrag.cache import Cache, CacheStats, share
+    from mmrag.cache import Cache as NewCache
+    from mmrag.cache import CacheStats, share
     from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
@@ -43,7 +47,7 @@ def execute(
 
     place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}"
-    cache, index = Cache(), None
+    cache, index = cache or NewCache(), None
     if agent is None:
         wiring.check_agent(settings)
     else:
