@@ -142,15 +142,15 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
 
 
 def test_recall_is_the_papers(stage: Stage) -> None:
-    many = list(ask_questions(stage, 250, seed=3))
+    many = list(ask_questions(stage, 150, seed=3))
     at_50 = [answered_by(pages_of(stage, q), q) for q in many]
     by_source = {
         kg: sum(a for q, a in zip(many, at_50, strict=True) if bool(q.popularity) is kg)
         / sum(bool(q.popularity) is kg for q in many)
         for kg in (True, False)
     }
-    assert by_source[False] == pytest.approx(0.93, abs=0.06)
-    assert by_source[True] == pytest.approx(0.74, abs=0.09)
+    assert by_source[False] == pytest.approx(0.93, abs=0.07)
+    assert by_source[True] == pytest.approx(0.74, abs=0.11)
 
 
 def test_tasks_1_and_2_get_five_of_the_first_ten(stage: Stage, asked: list[Asked]) -> None:
