@@ -144,7 +144,7 @@ class CachedModel:
         kept: Completion | None = None
         try:
             done = await self._model.generate(messages, options)
-            kept = done if done.text.strip() else None
+            kept = done if done.text.strip() or done.calls else None
         finally:
             self._cache.settle(key, kept, 400 + len(kept.text) if kept else 0)
         return done
@@ -236,6 +236,7 @@ def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # 
         image_search=None if pictures is None else CachedImageSearch(pictures, id, cache),
         web_search=None if web is None else CachedWebSearch(web, id, cache),
         model=None if models is None else model,
+        tools=resources.tools,
         pages=None if resources.pages is None else cut,
         seed=resources.seed,
     )

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 
 from mmrag.images import LazyImage
-from mmrag.records import Evidence, JudgeItem, Query, Record, Reply, Usage, Verdict
+from mmrag.records import Evidence, Json, JudgeItem, Query, Record, Reply, Usage, Verdict
+from mmrag.tools import CallRequest, Tool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,9 +34,13 @@ class Message(Record, frozen=True, kw_only=True):
     """One message to a model."""
 
     role: str
-    """system, user or assistant."""
+    """system, user, assistant, or tool: what a call gave."""
     text: str
     images: tuple[LazyImage, ...] = ()
+    calls: tuple[CallRequest, ...] = ()
+    """Of an assistant: the tools that it asked for."""
+    call_id: str = ""
+    """Of a tool: the id of the call that this answers."""
 
 
 class GenerateOptions(Record, frozen=True, kw_only=True):
@@ -48,6 +53,8 @@ class GenerateOptions(Record, frozen=True, kw_only=True):
     logprobs: bool = False
     json_schema: dict[str, Any] | None = None
     """Ask for structured output where the endpoint offers it."""
+    tools: tuple[Json, ...] = ()
+    """Schemas of the tools that the model may ask for (`Tool.schema`)."""
 
 
 class Completion(Record, frozen=True, kw_only=True):
@@ -60,6 +67,8 @@ class Completion(Record, frozen=True, kw_only=True):
     finish: str = "stop"
     logprobs: tuple[tuple[str, float], ...] = ()
     """Token and log-probability, when asked for."""
+    calls: tuple[CallRequest, ...] = ()
+    """Tools that the model wants called before it goes on."""
 
 
 class Model(Protocol):
@@ -169,6 +178,8 @@ class Resources(msgspec.Struct, kw_only=True):
     web_search: WebSearch | None = None
     model: Callable[[str], Model] | None = None
     """Model spec → client."""
+    tools: tuple[Tool, ...] = ()
+    """Functions that an agent may call, or give to a model to call (`agents/tool_loop.py`)."""
     pages: Callable[[Cut], WebSearch] | None = None
     """A search over the run's pages (and over what sessions bring), cut and ranked another way."""
     seed: int = 0

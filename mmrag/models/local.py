@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from mmrag.errors import ServiceError, SpecError, Unavailable
+from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.refusals import nothing_said, unsaid
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
+from mmrag.tools import CallRequest
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
@@ -156,9 +158,14 @@ class LocalModel:
             tokens = _until_end(out.sequences[row, start:].tolist(), ends, pad)
             finish = "length" if len(tokens) >= request.options.max_tokens else "stop"
             tokens = tokens[: request.options.max_tokens]
+            text = processor.tokenizer.decode(tokens, skip_special_tokens=True).strip()
+            calls: tuple[CallRequest, ...] = ()
+            if request.options.tools:
+                text, calls = calls_in(text)
             found.append(
                 Completion(
-                    text=processor.tokenizer.decode(tokens, skip_special_tokens=True).strip(),
+                    text=text,
+                    calls=calls,
                     usage=Usage(
                         input_tokens=int(inputs["attention_mask"][row].sum()),
                         output_tokens=len(tokens),
@@ -174,7 +181,7 @@ class LocalModel:
         return found
 
     def _inputs(self, processor: Any, group: list[_Request]) -> Any:
-        texts = [chat_text(processor, r.messages) for r in group]
+        texts = [chat_text(processor, r.messages, r.options.tools) for r in group]
         pictures = [[self._picture(i) for m in r.messages for i in m.images] for r in group]
         kwargs: dict[str, Any] = {"text": texts, "padding": True, "return_tensors": "pt"}
         if any(pictures):
@@ -187,22 +194,6 @@ class LocalModel:
             picture = picture.copy()
             picture.thumbnail((self._side, self._side))
         return picture
-
-
-def chat_text(processor: Any, messages: Sequence[Message]) -> str:
-    """The prompt in the model's own chat template; plain roles where it has none."""
-    chat = [
-        {
-            "role": m.role,
-            "content": [*({"type": "image"} for _ in m.images), {"type": "text", "text": m.text}],
-        }
-        for m in messages
-    ]
-    if getattr(processor, "chat_template", None):
-        return processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
-    mark = getattr(processor, "image_token", "<image>")
-    lines = [f"{m.role}: {mark * len(m.images)}{m.text}" for m in messages]
-    return "\n".join([*lines, "assistant:"])
 
 
 class _Request(msgspec.Struct):

@@ -62,6 +62,9 @@ def run(
     agent: Annotated[str | None, typer.Option(help="Agent spec, e.g. grounded:ocr=off.")] = None,
     judge: Annotated[str | None, typer.Option(help="Judge spec.")] = None,
     search: Annotated[str | None, typer.Option(help="Index folder, auto or none.")] = None,
+    tools: Annotated[
+        str | None, typer.Option(help="Tools of the agent: none, world or crag-kg:... .")
+    ] = None,
     degrade: Annotated[
         str | None, typer.Option(help="none, mix, sweep, or specs such as low-light@3.")
     ] = None,
@@ -126,8 +129,9 @@ def run(
     from simulator.run.config import load_config, make_config
 
     flags: dict[str, Any] = {
-        "data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
-        "severities": _numbers(severities), "faults": faults, "split": split, "stop": stop,
+        "data": data, "agent": agent, "judge": judge, "search": search, "tools": tools,
+        "degrade": degrade, "severities": _numbers(severities), "faults": faults, "split": split,
+        "stop": stop,
         "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,

@@ -34,6 +34,7 @@ readers: Registry[SessionSource] = Registry(
         "hf": "simulator.datasets.own_data:open_table",
         "album": "simulator.datasets.album:open_album",
         "garage": "simulator.datasets.garage_questions:open_garage",
+        "crag": "simulator.datasets.crag:open_crag",
         "crud": "simulator.datasets.crud:open_crud",
     },
 )

@@ -33,6 +33,7 @@ class MoreSettings(TypedDict, total=False):
     """The settings of a run that are seldom changed; `mmrag run --help` explains each."""
 
     split: str
+    tools: str
     severities: tuple[int, ...]
     faults: str
     stop: str

@@ -189,8 +189,11 @@ def open_source(config: RunConfig) -> SessionSource:
 
 def without_pictures(source: SessionSource, config: RunConfig) -> int:
     """How many sessions are text alone: no degradation concerns them, they are held once."""
+    from simulator.datasets.crag import CragQuestions
     from simulator.datasets.own_data import OwnData
 
+    if isinstance(source, CragQuestions):
+        return count_sessions(source, config)
     if not isinstance(source, OwnData):  # all others bring a picture with every session
         return 0
     return sum(session.capture is None for _, session in chosen_sessions(source, config))
@@ -218,8 +221,12 @@ def chosen_sessions(source: SessionSource, config: RunConfig) -> Iterator[tuple[
 
 def count_sessions(source: SessionSource, config: RunConfig) -> int:
     """How many sessions that will be, if those asked for by name are all there."""
+    from simulator.datasets.crag import CragQuestions
+
     if config.sample_ids:
         return len(set(config.sample_ids))
+    if isinstance(source, CragQuestions):  # gigabytes, packed: no more is read than has to be
+        return source.count(config.limit)
     return min(len(source), config.limit or len(source))
 
 
@@ -302,7 +309,18 @@ def _data_name(config: RunConfig) -> str:
 
 
 def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
-    """The searches and models that agents may use, and the index's fingerprint."""
+    """The searches, models and tools that agents may use, and the fingerprint of both sources."""
+    from simulator.evaluation.toolboxes import NO_TOOLS, toolboxes
+
+    resources, index = _searches(config, progress=progress)
+    if config.tools == NO_TOOLS:
+        return resources, index
+    box = toolboxes.create(config.tools)
+    resources.tools = box.tools
+    return resources, f"{index} {box.fingerprint}" if index else box.fingerprint
+
+
+def _searches(config: RunConfig, *, progress: bool) -> tuple[Resources, str | None]:
     from mmrag.models import models
     from mmrag.search.session_passages import SessionSearch
     from simulator.datasets import may_bring_passages

@@ -32,6 +32,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     judge: str = "builtin"
     search: str = "auto"
     """An index folder, `none`, or `auto`: the index that belongs to the data."""
+    tools: str = "none"
+    """Functions that the agent may call: none, or a box of them, as crag-kg:world=FOLDER."""
     degrade: str = "none"
     """none, mix, sweep, or specs separated by commas."""
     severities: tuple[int, ...] = (1, 2, 3, 4, 5)

@@ -90,7 +90,7 @@ def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterato
         # A condition holds no NUL, so that no session's name can pass for another's.
         name = f"{condition}\x00{session.id}"
         for result in run.turns(session.id, condition):
-            verdict = result.verdict
+            verdict, asked = result.verdict, session.turns[result.turn_index]
             turn = TurnScore(
                 session_id=name,
                 cluster=session.id,
@@ -100,8 +100,12 @@ def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterato
                 votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
                 is_ego=None if session.capture is None else session.capture.is_ego,
                 skipped=result.status is Status.SKIPPED_AFTER_STOP,
+                domain=asked.domain,
+                query_type=asked.query_type,
+                dynamism=asked.dynamism,
+                seconds=result.seconds if result.reply is not None else None,
             )
-            yield Said(turn=turn, item=_item(session.turns[result.turn_index], result))
+            yield Said(turn=turn, item=_item(asked, result))
 
 
 def _item(turn: Turn, result: TurnResult) -> JudgeItem | None:
