@@ -21,6 +21,7 @@ def value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | N
         or _era(known, said)
         or _span(known, said)
         or _sign(known, said)
+        or _amounts(asked, known, said)
         or _share(known, said)
         or _grouped(known, said)
         or _version(asked, known, said)
@@ -155,6 +156,16 @@ def _sign(known: Sequence[Reading], said: Reading) -> Ruling | None:
     return None
 
 
+def _amounts(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Several amounts of money where one is asked for: none of them is the answer."""
+    given = {q.value for q in asked.quantities}
+    told = {q.value for q in said.quantities if q.kind.startswith("money")} - given
+    wanted = [{q.value for q in r.quantities if q.kind.startswith("money")} for r in known]
+    if len(told) < 2 or len(said.words) > 3 * len(told) or any(len(w) != 1 for w in wanted):
+        return None
+    return Ruling(False, "several amounts")
+
+
 def _share(known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A quarter for 25 %, 0.78 for 78 %."""
     if len(said.words) > 10:
@@ -180,7 +191,7 @@ def _shares(reading: Reading) -> list[float]:
         a, b = (_COUNTS.get(g) or float(g) for g in match.groups())
         if 0 < a <= b:
             found.append(a / b)
-    if not found and len(reading.words) <= 5:
+    if not found and len(reading.words) <= 5 and [q.kind for q in reading.quantities] == [""]:
         found = [float(m.group()) for m in _BELOW_ONE.finditer(lowered)]
     return found
 
