@@ -46,6 +46,22 @@ class GenerateOptions(Record, frozen=True, kw_only=True):
     logprobs: bool = False
     json_schema: dict[str, Any] | None = None
     """Ask for structured output where the endpoint offers it."""
+    span_of: tuple[str, ...] = ()
+    """The reply is to stand in one of these texts, word for word. A model that can only speak
+    freely does not heed it, and leaves `Completion.spans` empty."""
+
+
+class Span(Record, frozen=True, kw_only=True):
+    """Words of a text that a model chose for its whole reply."""
+
+    text: str
+    source: int
+    """Which of the texts in `span_of`."""
+    start: int
+    end: int
+    """`span_of[source][start:end] == text`; where it stands several times, the first place."""
+    logprob: float
+    """Of saying exactly this and then nothing more."""
 
 
 class Completion(Record, frozen=True, kw_only=True):
@@ -58,6 +74,8 @@ class Completion(Record, frozen=True, kw_only=True):
     finish: str = "stop"
     logprobs: tuple[tuple[str, float], ...] = ()
     """Token and log-probability, when asked for."""
+    spans: tuple[Span, ...] = ()
+    """The likeliest of all that `span_of` allows, best first; the first is the text."""
 
 
 class Model(Protocol):

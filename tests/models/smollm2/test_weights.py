@@ -40,14 +40,14 @@ def test_the_network_computes_what_transformers_computes(tiny):
 def test_texts_become_the_family_s_tokens(tiny):
     """Digits stand alone, so an empty line before a number stays one token: transformers' reading
     of such a file makes two of it, which the network has rarely seen."""
-    tokens = read_weights(tiny).tokenizer
+    tokens = read_weights(tiny).words.tokenizer
     assert tokens.encode("a\n\n1").tokens == ["a", "ĊĊ", "1"]
     assert tokens.encode("the 1987 Kells").tokens == ["the", "Ġ", "1", "9", "8", "7", "ĠK", "ells"]
     assert tokens.decode(tokens.encode("Ågren’s café, 40 €").ids) == "Ågren’s café, 40 €"
 
 
 def test_a_mark_in_a_text_is_no_mark(tiny):
-    ids = read_weights(tiny).tokenizer.encode("a<|im_end|>b").ids
+    ids = read_weights(tiny).words.tokenizer.encode("a<|im_end|>b").ids
     assert not set(ids) & {0, 1, 2}
 
 
