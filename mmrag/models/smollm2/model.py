@@ -131,6 +131,7 @@ class _Desk:
         try:
             prompt = self._prompt(request.messages)
             room = self._network.shape.context - len(prompt)
+            room -= len(self._words.tokens(_plain(request.options.reply)))
             if room < 1:
                 raise ServiceError(
                     f"smollm2: the request has {len(prompt):,} tokens and the model was made for "
@@ -138,6 +139,9 @@ class _Desk:
                 )
             if request.options.span_of:
                 _settle(request, self._span(prompt, request.options.span_of))
+                return True
+            if request.options.reply:
+                _settle(request, self._scored(prompt, request.options.reply))
                 return True
             options = request.options
             reply = Reply(
@@ -181,8 +185,7 @@ class _Desk:
         after = words.tokens("\n")
         prompt: list[int] = []
         for role, text in said:
-            plain = text.encode("utf-8", "replace").decode()  # a lone surrogate is no text
-            prompt += [words.begin, *words.tokens(f"{role}\n{plain}"), end, *after]
+            prompt += [words.begin, *words.tokens(f"{role}\n{_plain(text)}"), end, *after]
         return [*prompt, words.begin, *words.tokens("assistant\n")]
 
     def _span(self, prompt: list[int], texts: Sequence[str]) -> Completion:
@@ -209,6 +212,20 @@ class _Desk:
             spans=tuple(one.span for one in found),
         )
 
+    def _scored(self, prompt: list[int], text: str) -> Completion:
+        from mmrag.models.smollm2.network import Memory
+
+        tokens = self._words.tokens(_plain(text))
+        memory = Memory(self._network, 1, len(prompt) + len(tokens))
+        first = self._decoder.prefixes.read(prompt, memory)[tokens[0]]
+        rest = self._network.follow([*prompt, *tokens], memory, len(prompt))
+        return Completion(
+            text=text,
+            usage=Usage(input_tokens=len(prompt) + len(tokens), calls=1),
+            model=NAME,
+            logprobs=self._logprobs(tokens, [float(first), *rest]),
+        )
+
     def _completion(self, request: _Request, reply: Reply) -> Completion:
         text = self._text(reply)
         for stop in request.options.stop:
@@ -231,6 +248,11 @@ class _Desk:
     ) -> tuple[tuple[str, float], ...]:
         pairs = zip(tokens, logprobs, strict=False)
         return tuple((self._words.text([token]), logprob) for token, logprob in pairs)
+
+
+def _plain(text: str) -> str:
+    """The tokenizer takes no lone surrogate."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _settle(request: _Request, done: Completion) -> None:
