@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mmrag.errors import SpecError
-from mmrag.judges.asking import batches, passage_batches, split
-from mmrag.judges.garage import NotKnown
+from mmrag.judges.asking import passage_batches, split
 from mmrag.judges.prompts import fingerprint, render
 from mmrag.judges.support import claims_something, deflects
 from mmrag.metrics.cases import Case, Eligibility
 from mmrag.metrics.grounding import Support
 from mmrag.protocols import GenerateOptions, Message, Model
 
-SUPPORTED_FROM = -1.6
+SUPPORTED_FROM = -1.85
 """Mean log-probability of a token of a sentence that the passages state."""
 
-ELIGIBLE_FROM = -2.0
-"""The same of an answer, after the question and a person's answer."""
+ELIGIBLE_FROM = -1.45
+"""The same of a question, after an answer that addresses it."""
 
 _SHOWN = 12_000
 """Characters of passages that are read at once: half of the model's context."""
@@ -62,7 +61,7 @@ class LikelihoodAssessor:
         self._model = model
         self._support = LikelihoodSupport(model)
         limits = f"{SUPPORTED_FROM}/{ELIGIBLE_FROM}"
-        steer = fingerprint("likely_answer.j2", "likely_again.j2")
+        steer = fingerprint("likely_answer.j2", "likely_question.j2")
         self._id = f"likelihood/1:{name}@{limits}+{steer}"
 
     @property
@@ -71,17 +70,15 @@ class LikelihoodAssessor:
         return self._id
 
     async def eligibility(self, case: Case) -> Eligibility:
-        """No issues where the answer is likely after a person's, else major ones."""
-        baselines = [" ".join(split(text)) for text in case.references if text.strip()]
-        if not baselines:
-            raise NotKnown("there is no reference to compare the answer with")
+        """No issues where the answer makes the question likely, else major ones.
+
+        Of a person's answer nothing is used.
+        """
         if deflects(case.answer):
             return Eligibility.MAJOR_ISSUES
-        answer = " ".join(split(case.answer))
-        for baseline in baselines:
-            batches([baseline, answer], most=2, chars=_SHOWN)
-            prompt = render("likely_again.j2", question=case.question, baseline=baseline)
-            if await likelihood(self._model, prompt, answer) >= ELIGIBLE_FROM:
+        for shown in passage_batches([" ".join(split(case.answer))], _SHOWN):
+            prompt = render("likely_question.j2", text=" ".join(shown))
+            if await likelihood(self._model, prompt, case.question) >= ELIGIBLE_FROM:
                 return Eligibility.NO_ISSUES
         return Eligibility.MAJOR_ISSUES
 
