@@ -50,6 +50,7 @@ class Straightforward:
         images: bool,
         web: bool,
         history: bool,
+        web_tokens: int = WEB_TOKENS,
         meaning: Meaning | None = None,
     ) -> None:
         self._resources = resources
@@ -57,6 +58,7 @@ class Straightforward:
         self._images = images
         self._web = web
         self._history = history
+        self._web_tokens = web_tokens
         self._meaning = meaning
         self._reader = ExtractiveReader(Matcher(meaning))
         self.capacity = built_in_capacity(model=model is not None)
@@ -132,13 +134,13 @@ class Straightforward:
             hits = search.search_text([rewritten], PAGES)[0]
             step.found(hits[:10])
             kept: list[Evidence] = []
-            room = WEB_TOKENS
+            room = self._web_tokens
             for hit in hits:
                 room -= count_tokens(hit.text) + count_tokens(hit.title)
                 if room < 0:
                     break
                 kept.append(hit)
-            step.info |= {"pages": len(hits), "within 8,000 tokens": len(kept)}
+            step.info |= {"pages": len(hits), f"within {self._web_tokens:,} tokens": len(kept)}
             return kept
 
     async def _rewrite(self, query: Query, entities: list[str]) -> tuple[str, Usage]:
@@ -186,18 +188,37 @@ def task1(*, resources: Resources, model: str = "", reader: str = "") -> Straigh
     return _make(resources, model, reader, images=True, web=False, history=False)
 
 
-def task2(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
-    """`task2:model=SPEC` or `task2:reader=builtin`."""
-    return _make(resources, model, reader, images=True, web=True, history=False)
+def task2(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
+) -> Straightforward:
+    """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
+    if not web_tokens.isdigit() or int(web_tokens) < 1:
+        raise SpecError(f"task2: web_tokens={web_tokens}: write a whole number from 1.")
+    return _make(
+        resources, model, reader, images=True, web=True, history=False, web_tokens=int(web_tokens)
+    )
 
 
-def task3(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
-    """`task3:model=SPEC` or `task3:reader=builtin`."""
-    return _make(resources, model, reader, images=True, web=True, history=True)
+def task3(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
+) -> Straightforward:
+    """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
+    if not web_tokens.isdigit() or int(web_tokens) < 1:
+        raise SpecError(f"task3: web_tokens={web_tokens}: write a whole number from 1.")
+    return _make(
+        resources, model, reader, images=True, web=True, history=True, web_tokens=int(web_tokens)
+    )
 
 
 def _make(
-    resources: Resources, model: str, reader: str, *, images: bool, web: bool, history: bool
+    resources: Resources,
+    model: str,
+    reader: str,
+    *,
+    images: bool,
+    web: bool,
+    history: bool,
+    web_tokens: int = WEB_TOKENS,
 ) -> Straightforward:
     from mmrag.agents.grounded.agent import SentenceMeaning
 
@@ -216,6 +237,7 @@ def _make(
         images=images,
         web=web,
         history=history,
+        web_tokens=web_tokens,
         meaning=None if client else SentenceMeaning(),
     )
 

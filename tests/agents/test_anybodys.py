@@ -101,6 +101,20 @@ def test_task2_rewrites_and_keeps_within_8000_tokens():
     assert "A kettle" not in user
 
 
+@pytest.mark.parametrize("name", ["task2", "task3"])
+def test_a_small_model_is_shown_fewer_pages(name):
+    """The 8,000 tokens of the paper are more than a small model's whole context."""
+    model = ScriptedModel(["Alder Brook Kettle maker", "900 g"])
+    agent = agents.create(f"{name}:model=m,web_tokens=2000", resources=resources(model))
+    [reply] = ask(agent, query())
+    user = model.calls[-1][1].text
+    assert user.count("<DOC>") == 1  # each page has some 1,200 tokens
+    assert any(step.info.get("within 2,000 tokens") == 1 for step in reply.trace)
+    for wrong in ("0", "many", "-5"):
+        with pytest.raises(SpecError, match=f"{name}: web_tokens={wrong}: write a whole number"):
+            agents.create(f"{name}:model=m,web_tokens={wrong}", resources=resources(model))
+
+
 def test_task3_sees_the_whole_history():
     assert "A kettle" in prompt_of("task3", history=HISTORY).calls[-1][1].text
 
