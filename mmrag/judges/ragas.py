@@ -35,7 +35,7 @@ SENTENCES = 20
 CONTEXT_SENTENCES = 100
 """Sentences of the context that one request picks from."""
 
-NEEDED_FROM = 2.0
+NEEDED_FROM = 4.5
 """By how much more likely a needed sentence makes a token of the question (`likelihood`)."""
 
 

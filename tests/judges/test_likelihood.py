@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from measuring_parts import Letters, Says
 
@@ -32,8 +33,10 @@ class Echo:
         self.shown.append(prompt)
         if not options.reply:
             return Completion(text="Question: How long is it?")
+        known = prompt.lower()
         logprobs = [
-            (word, -0.5 if word.strip("?.") in prompt else -9.0) for word in options.reply.split()
+            (word, -0.5 if word.strip("?.").lower() in known else -20.0)
+            for word in options.reply.split()
         ]
         return Completion(text=options.reply, logprobs=tuple(logprobs), usage=Usage(calls=1))
 
@@ -77,7 +80,8 @@ def test_ragas() -> None:
     found = take(judge, CASE, "faithfulness", "answer_relevance", "context_relevance")
     assert found["faithfulness"].value == 1.0
     assert found["faithfulness"].details["statements"] == ["The bridge is 38 m wide."]
-    # how, is, the, bridge, long of the question: after "The bridge is 40 m long." four of five
+    # Of "How long is the bridge?" two words are likely after nothing (they stand in the prompt):
+    # -12.2. After the first sentence four are: -4.4; after the third three: -8.3; 4.5 is the limit.
     assert found["context_relevance"].details["needed"] == ["The bridge is 40 m long."]
     assert found["context_relevance"].value == pytest.approx(1 / 3)
     assert found["answer_relevance"].details["questions"] == ["How long is it?"] * 3
@@ -89,8 +93,11 @@ def test_garage() -> None:
     judge = GarageJudge(LikelihoodAssessor(Echo(), name="m"))
     names = ("eligibility", "unadjusted_factuality", "unadjusted_raf", "deflection_false_positive")
     found = take(judge, CASE, *names)
-    assert [found[name].value for name in names] == [1.0, 1.0, 0.0, 0.0]
+    # how wide it is makes "How long is it?" unlikely, and stands in an irrelevant passage only
+    assert [found[name].value for name in names] == [0.0, 1.0, 0.0, 0.0]
     assert all(m.approximate for m in found.values())
+    asked = msgspec.structs.replace(CASE, question="Is the bridge wide?", references=())
+    assert take(judge, asked, "eligibility")["eligibility"].value == 1.0
     declined = Case(question="?", answer="I don't know.", passages=PASSAGES, references=("x",))
     found = take(judge, declined, *names)
     assert [found[name].value for name in names[::3]] == [0.0, 1.0]
@@ -98,8 +105,8 @@ def test_garage() -> None:
 
 def test_limits_and_prompts_stand_in_the_judges_id() -> None:
     ragas, garage = model_measurers(Echo(), name="m", prompts="likelihood")
-    assert "-1.6" in ragas.id("faithfulness")
-    assert garage.id("raf").startswith("likelihood/1:m@-1.6/")
+    assert ragas.id("faithfulness").startswith("ragas/1:likelihood:m+-1.85/4.5+")
+    assert garage.id("raf").startswith("likelihood/1:m@-1.85/-1.45+")
 
 
 def test_a_model_that_only_speaks_is_refused() -> None:
