@@ -25,7 +25,7 @@ LONGEST = 24
 TRIED = 256
 """Beginnings that are looked into; beyond that the best of what was found is given."""
 
-_AT_ONCE = 8
+_AT_ONCE = 16
 """Beginnings that are looked into together, which takes hardly longer than one."""
 
 
