@@ -1,10 +1,10 @@
-"""SmolLM2 on this machine: start, answers per second batched and alone, exactness, memory.
+"""SmolLM2 on this machine: start, answers per second, exactness of a batch, memory.
 
     python scripts/bench/smollm2.py [--answers 16] [--dtype float32]
 
-Questions about passages of the mini world, 24 tokens of reply at most. Answers of a batch of 16 are
-compared with those of one by one. Processor time stands beside time by the clock, which other work
-on the machine lengthens.
+Questions about passages of the mini world, 24 tokens of reply at most. Answers of one batch are
+compared with those of one by one; what was read lately is known, so only `batched` reads all
+prompts. Processor time stands beside time by the clock, which other work on the machine lengthens.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPTIONS = GenerateOptions(max_tokens=24, logprobs=True)
 
 
 def main() -> None:
-    """Print one JSON object."""
+    """Print a figure a line, with the load of the machine at that moment."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=16)
     parser.add_argument("--dtype", default="float32")
@@ -50,42 +50,33 @@ def main() -> None:
             for question, line in zip(asked, lines, strict=True)
         ]
 
-    _, start = _timed(one())
-    _, again = _timed(one())
-    batched, batch_time = _timed(together())
-    single, single_time = _timed(alone())
-    spans, span_time = _timed(read())
-    print(
-        json.dumps(
-            {
-                "load": round(os.getloadavg()[0], 1),
-                "dtype": given.dtype,
-                "first answer, loading included": start,
-                "second": again,
-                "answers": len(asked),
-                "prompt tokens": sum(c.usage.input_tokens for c in batched),
-                "reply tokens": sum(c.usage.output_tokens for c in batched),
-                "batched": batch_time,
-                "alone": single_time,
-                "spans": span_time,
-                "same texts": sum(a.text == b.text for a, b in zip(batched, single, strict=True)),
-                "largest difference of a log-probability": max(
-                    abs(p - q)
-                    for a, b in zip(batched, single, strict=True)
-                    for (_, p), (_, q) in zip(a.logprobs, b.logprobs, strict=False)
-                    if a.text == b.text
-                ),
-                "spans that stand in the passages": sum(
-                    s.text in "\n".join(_passages(line))
-                    for s, line in zip(spans, lines, strict=True)
-                ),
-                "peak memory, GiB": round(
-                    resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2
-                ),
-            },
-            indent=1,
-        )
-    )
+    _tell("first answer, loading included", _timed(one())[1])
+    _tell("second", _timed(one())[1])
+    batched, took = _timed(together())
+    _tell("answers", len(asked))
+    _tell("prompt tokens", sum(c.usage.input_tokens for c in batched))
+    _tell("reply tokens", sum(c.usage.output_tokens for c in batched))
+    _tell("batched", took)
+    _tell("peak memory, GiB", round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2))
+    spans, took = _timed(read())
+    _tell("spans, prompts known", took)
+    standing = zip(spans, lines, strict=True)
+    _tell("that stand in the passages", sum(_stands(c.text, line) for c, line in standing))
+    single, took = _timed(alone())
+    _tell("alone, prompts known", took)
+    pairs = list(zip(batched, single, strict=True))
+    _tell("same texts", sum(a.text == b.text for a, b in pairs))
+    tokens = [t for a, b in pairs if a.text == b.text
+              for t in zip(a.logprobs, b.logprobs, strict=True)]  # fmt: skip
+    _tell("largest difference of a log-probability", max(abs(p - q) for (_, p), (_, q) in tokens))
+
+
+def _tell(what: str, value: object) -> None:
+    print(json.dumps({what: value, "load": round(os.getloadavg()[0], 1)}), flush=True)
+
+
+def _stands(text: str, line: dict[str, Any]) -> bool:
+    return any(text in passage for passage in _passages(line))
 
 
 def _timed(work: Any) -> tuple[Any, dict[str, float]]:
