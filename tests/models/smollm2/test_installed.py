@@ -31,20 +31,19 @@ def asked(question):
 
 
 def test_it_reads_a_passage_and_answers_in_company_as_alone(model):
-    options = GenerateOptions(max_tokens=8, logprobs=True)
-    questions = ["Where is Kells Oat bottled?", "How deep is the Ann?", "What?"]
+    options = GenerateOptions(max_tokens=4, logprobs=True)
+    bound = GenerateOptions(span_of=PASSAGES)
+    questions = ["Where is Kells Oat bottled?", "How deep is the Ann?"]
 
     async def together():
-        reading = [
-            model.generate(asked(question), GenerateOptions(span_of=PASSAGES))
-            for question in ("Where is Kells Oat bottled?", "When was Kells Oat founded?")
-        ]
-        talking = [model.generate(asked(question), options) for question in questions]
-        return await asyncio.gather(*reading, *talking)
+        reading = model.generate(asked("When was Kells Oat founded?"), bound)
+        return await asyncio.gather(
+            reading, *(model.generate(asked(q), options) for q in questions)
+        )
 
-    where, when, *company = asyncio.run(together())
-    assert (where.text, when.text) == ("Sleffolt", "1987")
-    assert PASSAGES[0][where.spans[0].start : where.spans[0].end] == "Sleffolt"
+    when, *company = asyncio.run(together())
+    assert when.text == "1987"
+    assert PASSAGES[0][when.spans[0].start : when.spans[0].end] == "1987"
     for question, beside in zip(questions, company, strict=True):
         alone = asyncio.run(model.generate(asked(question), options))
         assert alone.text == beside.text
