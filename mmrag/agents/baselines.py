@@ -24,7 +24,7 @@ from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
 from mmrag.agents.grounded.talking import follow
-from mmrag.agents.readiness import built_in_capacity
+from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
@@ -65,7 +65,9 @@ class Straightforward:
         """Searching and reading are work for a core."""
 
     async def warm(self) -> None:
-        """Load the sentence encoder, where there is no model."""
+        """Load the model, or the sentence encoder where there is none."""
+        if self._model is not None:
+            await warm(self._model)
         if self._meaning is not None:
             await asyncio.to_thread(self._meaning.encode, ["a"])
 

@@ -22,6 +22,8 @@ from mmrag.agents import agents
 from mmrag.agents.adapters import CommandAgent, HttpAgent
 from mmrag.agents.baselines import PAGES, THRESHOLD
 from mmrag.agents.kits import KitAgent, SearchPipeline
+from mmrag.agents.readiness import warm
+from mmrag.cache import Cache, share
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable, UsageError
 from mmrag.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
@@ -113,6 +115,25 @@ def test_a_small_model_is_shown_fewer_pages(name):
     for wrong in ("0", "many", "-5"):
         with pytest.raises(SpecError, match=f"{name}: web_tokens={wrong}: write a whole number"):
             agents.create(f"{name}:model=m,web_tokens={wrong}", resources=resources(model))
+
+
+@pytest.mark.parametrize(
+    "spec", ["llm-only:model=m", "task3:model=m", "grounded:reader=model,model=m,ocr=off"]
+)
+def test_a_model_of_this_process_is_loaded_before_the_first_turn(spec):
+    """Also behind the cache that the conversations of a run share."""
+
+    class Loads(ScriptedModel):
+        loaded = 0
+
+        async def warm(self):
+            self.loaded += 1
+
+    model = Loads()
+    agent = agents.create(spec, resources=share(resources(model), Cache()))
+    asyncio.run(warm(agent))
+    assert model.loaded == 1
+    asyncio.run(warm(agents.create("llm-only:model=m", resources=resources(ScriptedModel()))))
 
 
 def test_task3_sees_the_whole_history():

@@ -72,6 +72,10 @@ class SmolLM2:
         self._file, self._sha256, self._dtype = file, sha256, dtype
         self._waiting = Waiting(self._serve)
 
+    async def warm(self) -> None:
+        """Load the network, so that no turn's time is spent on it."""
+        await asyncio.to_thread(_loaded, self._file, self._sha256, self._dtype)
+
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
