@@ -48,7 +48,7 @@ def every_span(read, prompt, texts):
     return found
 
 
-@pytest.mark.parametrize("prompt", [[1, 50, 60, 70], [1, 99], list(range(3, 40))])
+@pytest.mark.parametrize("prompt", [[1, 50, 60, 70], list(range(3, 30))])
 def test_the_likeliest_spans_are_found(read, prompt):
     network, words = read
     with torch.inference_mode():
