@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from mmrag.agents.readiness import warm
 from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import (
@@ -125,6 +126,10 @@ class CachedModel:
         self._model = model
         self._id = id
         self._cache = cache
+
+    async def warm(self) -> None:
+        """Load the model, where it says how."""
+        await warm(self._model)
 
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()

@@ -26,7 +26,7 @@ from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
 from mmrag.agents.grounded.talking import follow
-from mmrag.agents.readiness import built_in_capacity
+from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
@@ -52,6 +52,7 @@ class Straightforward:
         images: bool,
         web: bool,
         history: bool,
+        web_tokens: int = WEB_TOKENS,
         meaning: Meaning | None = None,
         pages: int = PAGES,
         rewrites: bool = True,
@@ -62,13 +63,16 @@ class Straightforward:
         self._images = images
         self._web = web
         self._history = history
+        self._web_tokens = web_tokens
         self._meaning = meaning
         self._reader = ExtractiveReader(Matcher(meaning))
         self.capacity = built_in_capacity(model=model is not None)
         """Searching and reading are work for a core."""
 
     async def warm(self) -> None:
-        """Load the sentence encoder, where there is no model."""
+        """Load the model, or the sentence encoder where there is none."""
+        if self._model is not None:
+            await warm(self._model)
         if self._meaning is not None:
             await asyncio.to_thread(self._meaning.encode, ["a"])
 
@@ -140,13 +144,13 @@ class Straightforward:
             hits = search.search_text([rewritten], self._pages)[0]
             step.found(hits[:10])
             kept: list[Evidence] = []
-            room = WEB_TOKENS
+            room = self._web_tokens
             for hit in hits:
                 room -= count_tokens(hit.text) + count_tokens(hit.title)
                 if room < 0:
                     break
                 kept.append(hit)
-            step.info |= {"pages": len(hits), "within 8,000 tokens": len(kept)}
+            step.info |= {"pages": len(hits), f"within {self._web_tokens:,} tokens": len(kept)}
             return kept
 
     async def _rewrite(self, query: Query, entities: list[str]) -> tuple[str, Usage]:
@@ -194,14 +198,26 @@ def task1(*, resources: Resources, model: str = "", reader: str = "") -> Straigh
     return _make(resources, model, reader, images=True, web=False, history=False)
 
 
-def task2(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
-    """`task2:model=SPEC` or `task2:reader=builtin`."""
-    return _make(resources, model, reader, images=True, web=True, history=False)
+def task2(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
+) -> Straightforward:
+    """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
+    if not web_tokens.isdigit() or int(web_tokens) < 1:
+        raise SpecError(f"task2: web_tokens={web_tokens}: write a whole number from 1.")
+    return _make(
+        resources, model, reader, images=True, web=True, history=False, web_tokens=int(web_tokens)
+    )
 
 
-def task3(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
-    """`task3:model=SPEC` or `task3:reader=builtin`."""
-    return _make(resources, model, reader, images=True, web=True, history=True)
+def task3(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
+) -> Straightforward:
+    """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
+    if not web_tokens.isdigit() or int(web_tokens) < 1:
+        raise SpecError(f"task3: web_tokens={web_tokens}: write a whole number from 1.")
+    return _make(
+        resources, model, reader, images=True, web=True, history=True, web_tokens=int(web_tokens)
+    )
 
 
 def rag(
@@ -256,6 +272,7 @@ def _make(
     history: bool,
     pages: int = PAGES,
     rewrites: bool = True,
+    web_tokens: int = WEB_TOKENS,
 ) -> Straightforward:
     from mmrag.agents.grounded.agent import SentenceMeaning
 
@@ -274,6 +291,7 @@ def _make(
         images=images,
         web=web,
         history=history,
+        web_tokens=web_tokens,
         meaning=None if client else SentenceMeaning(),
         pages=pages,
         rewrites=rewrites,

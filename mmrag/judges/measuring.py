@@ -12,6 +12,7 @@ from typing import Protocol
 from mmrag.errors import SpecError
 from mmrag.judges import crud, ragas
 from mmrag.judges.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
+from mmrag.judges.likelihood import LikelihoodAssessor
 from mmrag.judges.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
@@ -56,10 +57,11 @@ def model_measurers(
     model: Model, *, name: str, encoder: Encoder | None = None, prompts: str = "keyed"
 ) -> tuple[Measurer, ...]:
     """A language model decides; `encoder` compares questions, and replies with references."""
+    assessor = LikelihoodAssessor if prompts == "likelihood" else ModelAssessor
     likeness = (crud.Likeness(encoder),) if encoder is not None else ()
     return (
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
-        GarageJudge(ModelAssessor(model, name=name)),
+        GarageJudge(assessor(model, name=name)),
         crud.QuestEval(model, name=name),
         crud.Overlap(),
         *likeness,

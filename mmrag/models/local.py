@@ -8,10 +8,8 @@ mask leaves greedy answers as they are one by one.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -19,6 +17,7 @@ import msgspec
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.refusals import nothing_said, unsaid
+from mmrag.models.waiting import Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.tools import CallRequest
@@ -57,9 +56,7 @@ class LocalModel:
         self._dtype = dtype
         self._side = int(side)
         self._max_tokens = int(max_tokens)
-        self._queue: SimpleQueue[_Request] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._worker: threading.Thread | None = None
+        self._waiting = Waiting(self._serve)
         self._loaded: _Loaded | None = None
 
     async def generate(
@@ -69,32 +66,16 @@ class LocalModel:
         if self._max_tokens:
             options = msgspec.structs.replace(options, max_tokens=self._max_tokens)
         request = _Request(messages=tuple(messages), options=options, future=Future())
-        with self._lock:
-            self._queue.put(request)
-            if self._worker is None:
-                self._worker = threading.Thread(target=self._serve, daemon=True, name="mmrag-model")
-                self._worker.start()
+        self._waiting.put(request)
         return await asyncio.wrap_future(request.future)
 
-    def _serve(self) -> None:
-        """The only thread that touches the model. It ends when nothing has come for a while."""
-        while True:
-            try:
-                first = self._queue.get(timeout=5.0)
-            except Empty:
-                with self._lock:
-                    if self._queue.empty():
-                        self._worker = None
-                        return
-                continue
-            waiting = [first]
-            while len(waiting) < self.batch:
-                try:
-                    waiting.append(self._queue.get(timeout=_GATHER))
-                except Empty:
-                    break
-            for group in _alike(waiting):
-                self._answer(group)
+    def _serve(self, first: _Request) -> None:
+        """Answer a request together with those that come within a moment."""
+        together = [first]
+        while len(together) < self.batch and (another := self._waiting.more(_GATHER)):
+            together.append(another)
+        for group in _alike(together):
+            self._answer(group)
 
     def _answer(self, group: list[_Request]) -> None:
         alive = [r for r in group if r.future.set_running_or_notify_cancel()]

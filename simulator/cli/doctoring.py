@@ -31,6 +31,8 @@ def examine() -> dict[str, Any]:
         for name, (extra, use) in EXTRAS.items()
         if optional[name] is None
     ]
+    small_model, lacking = _small_model()
+    hints += [f"{lacking} (only `--model smollm2` needs it)"] if lacking else []
     torch_works, device = _torch()
     clash = _version("opencv-python") is not None and packages["opencv-python-headless"] is not None
     problems = [
@@ -54,6 +56,7 @@ def examine() -> dict[str, Any]:
         "device": device,
         "packages": packages,
         "optional": optional,
+        "smollm2": small_model,
         "chromium": _chromium(),
         "problems": problems,
         "hints": hints,
@@ -67,6 +70,7 @@ def print_findings(findings: dict[str, Any]) -> None:
     console = Console()
     for name, found in {**findings["packages"], **findings["optional"]}.items():
         console.print(f"{name:26} {found or 'missing'}", style=None if found else "red")
+    console.print(f"{'smollm2':26} {findings['smollm2'] or 'missing'}")
     console.print(f"{'device':26} {findings['device']}")
     console.print(
         f"{'chromium':26} {findings['chromium'] or 'missing (only browser tests need it)'}"
@@ -84,6 +88,18 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def _small_model() -> tuple[str | None, str]:
+    """The version of SmolLM2's package if its file is whole, else what is wrong and the cure."""
+    from mmrag.errors import Unavailable
+    from mmrag.models.smollm2 import weights
+
+    try:
+        weights.check_file(weights.weights_file())
+    except Unavailable as error:
+        return None, str(error)
+    return weights.VERSION, ""
 
 
 def _torch() -> tuple[bool | str, str]:
