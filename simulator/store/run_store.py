@@ -44,6 +44,9 @@ class Changes(NamedTuple):
     turn_row: int
 
 
+_WEIGHED = ("value", "weight")
+
+
 class RunReader:
     """Read a run, finished or not. Opens without a lock and never writes.
 
@@ -233,6 +236,19 @@ class RunReader:
         return self._measured(
             "SELECT measure, judge, COUNT(*) FROM measurements GROUP BY 1, 2 ORDER BY 1, 2"
         )
+
+    def measured_means(self) -> dict[tuple[str, str], dict[str, float]]:
+        """Conversation → measure → mean over its turns, for lists; judges are not told apart."""
+        value, weight = (f"json_extract(CAST(measurement AS TEXT), '$.{n}')" for n in _WEIGHED)
+        weight = f"COALESCE({weight}, 1.0)"
+        found: dict[tuple[str, str], dict[str, float]] = {}
+        for session_id, degradation, measure, mean in self._measured(
+            f"SELECT session_id, degradation, measure, SUM({value} * {weight}) / SUM({weight}) "
+            f"FROM measurements WHERE {value} IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        ):
+            if mean is not None:
+                found.setdefault((session_id, degradation), {})[measure] = mean
+        return found
 
     def completion_keys(self) -> set[str]:
         """The requests of measures that models answered."""
