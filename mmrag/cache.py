@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from mmrag.agents.readiness import warm
 from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import (
@@ -35,6 +36,7 @@ from mmrag.protocols import (
 )
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.session_passages import searched_passages
+from mmrag.search.web.cutting import Cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,6 +127,10 @@ class CachedModel:
         self._id = id
         self._cache = cache
 
+    async def warm(self) -> None:
+        """Load the model, where it says how."""
+        await warm(self._model)
+
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
@@ -143,7 +149,7 @@ class CachedModel:
         kept: Completion | None = None
         try:
             done = await self._model.generate(messages, options)
-            kept = done if done.text.strip() else None
+            kept = done if done.text.strip() or done.calls else None
         finally:
             self._cache.settle(key, kept, 400 + len(kept.text) if kept else 0)
         return done
@@ -227,10 +233,16 @@ def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # 
         assert models is not None  # only given out when there is one
         return CachedModel(models(spec), spec, cache)
 
+    def cut(how: Cut) -> WebSearch:
+        assert resources.pages is not None  # only given out when there are some
+        return CachedWebSearch(resources.pages(how), f"{id}/{encode(how).decode()}", cache)
+
     return Resources(
         image_search=None if pictures is None else CachedImageSearch(pictures, id, cache),
         web_search=None if web is None else CachedWebSearch(web, id, cache),
         model=None if models is None else model,
+        tools=resources.tools,
+        pages=None if resources.pages is None else cut,
         seed=resources.seed,
     )
 

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 
 from mmrag.images import LazyImage
-from mmrag.records import Evidence, JudgeItem, Query, Record, Reply, Usage, Verdict
+from mmrag.records import Evidence, Json, JudgeItem, Query, Record, Reply, Usage, Verdict
+from mmrag.tools import CallRequest, Tool
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from mmrag.search.web.cutting import Cut
 
 
 class Agent(Protocol):
@@ -31,9 +34,13 @@ class Message(Record, frozen=True, kw_only=True):
     """One message to a model."""
 
     role: str
-    """system, user or assistant."""
+    """system, user, assistant, or tool: what a call gave."""
     text: str
     images: tuple[LazyImage, ...] = ()
+    calls: tuple[CallRequest, ...] = ()
+    """Of an assistant: the tools that it asked for."""
+    call_id: str = ""
+    """Of a tool: the id of the call that this answers."""
 
 
 class GenerateOptions(Record, frozen=True, kw_only=True):
@@ -46,6 +53,27 @@ class GenerateOptions(Record, frozen=True, kw_only=True):
     logprobs: bool = False
     json_schema: dict[str, Any] | None = None
     """Ask for structured output where the endpoint offers it."""
+    tools: tuple[Json, ...] = ()
+    """Schemas of the tools that the model may ask for (`Tool.schema`)."""
+    span_of: tuple[str, ...] = ()
+    """The reply is to stand in one of these texts, word for word. A model that can only speak
+    freely does not heed it, and leaves `Completion.spans` empty."""
+    reply: str = ""
+    """Nothing is to be said: how likely is this very reply? `Completion.logprobs` tells, token by
+    token. A model that can only speak does not heed it, and its text is another."""
+
+
+class Span(Record, frozen=True, kw_only=True):
+    """Words of a text that a model chose for its whole reply."""
+
+    text: str
+    source: int
+    """Which of the texts in `span_of`."""
+    start: int
+    end: int
+    """`span_of[source][start:end] == text`; where it stands several times, the first place."""
+    logprob: float
+    """Of saying exactly this and then nothing more."""
 
 
 class Completion(Record, frozen=True, kw_only=True):
@@ -58,6 +86,10 @@ class Completion(Record, frozen=True, kw_only=True):
     finish: str = "stop"
     logprobs: tuple[tuple[str, float], ...] = ()
     """Token and log-probability, when asked for."""
+    calls: tuple[CallRequest, ...] = ()
+    """Tools that the model wants called before it goes on."""
+    spans: tuple[Span, ...] = ()
+    """The likeliest of all that `span_of` allows, best first; the first is the text."""
 
 
 class Model(Protocol):
@@ -167,4 +199,8 @@ class Resources(msgspec.Struct, kw_only=True):
     web_search: WebSearch | None = None
     model: Callable[[str], Model] | None = None
     """Model spec → client."""
+    tools: tuple[Tool, ...] = ()
+    """Functions that an agent may call, or give to a model to call (`agents/tool_loop.py`)."""
+    pages: Callable[[Cut], WebSearch] | None = None
+    """A search over the run's pages (and over what sessions bring), cut and ranked another way."""
     seed: int = 0

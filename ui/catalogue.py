@@ -42,6 +42,8 @@ class Row(msgspec.Struct, frozen=True):
     stopped: bool
     meta: tuple[str, ...] = ()
     """Dimensions that the data set brings itself, as `room: kitchen`."""
+    measures: tuple[tuple[str, float], ...] = ()
+    """What was measured of its replies, as means over its turns; the list shows the first."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -135,6 +137,7 @@ class Catalogue:
                     stopped=_stopped(self.stop, key[0], marks),
                 )
         if changed:
+            self._measure(rows)
             self._rows = rows
             self._ordered = sorted(
                 rows.values(), key=lambda row: (row.position, _clean_first(row.degradation))
@@ -142,6 +145,12 @@ class Catalogue:
             self._version += 1
         self._seen = (changes.session_row, changes.turn_row)
         return changed
+
+    def _measure(self, rows: dict[tuple[str, str], Row]) -> None:
+        for key, means in self.run.measured_means().items():
+            found = tuple(sorted(means.items(), key=lambda m: (_rank(m[0]), m[0])))
+            if key in rows and rows[key].measures != found:
+                rows[key] = msgspec.structs.replace(rows[key], measures=found)
 
     def find_all(self) -> list[Row]:
         """Every row, in the data set's order."""
@@ -229,6 +238,14 @@ class Catalogue:
 
 
 _MOST_CHOICES = 500
+_SHOWN_FIRST = ("faithfulness", "raf", "answer_relevance", "quest_recall", "token_f1")
+"""Of several measures the list has room for one."""
+
+
+def _rank(measure: str) -> int:
+    return _SHOWN_FIRST.index(measure) if measure in _SHOWN_FIRST else len(_SHOWN_FIRST)
+
+
 _CORRECT = {str(Outcome.PERFECT), str(Outcome.ACCEPTABLE)}
 _SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
 

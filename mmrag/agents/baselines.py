@@ -14,6 +14,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
+
 from mmrag.agents.format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
@@ -24,7 +26,7 @@ from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
 from mmrag.agents.grounded.talking import follow
-from mmrag.agents.readiness import built_in_capacity
+from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
@@ -50,20 +52,27 @@ class Straightforward:
         images: bool,
         web: bool,
         history: bool,
+        web_tokens: int = WEB_TOKENS,
         meaning: Meaning | None = None,
+        pages: int = PAGES,
+        rewrites: bool = True,
     ) -> None:
+        self._pages, self._rewrites = pages, rewrites
         self._resources = resources
         self._model = model
         self._images = images
         self._web = web
         self._history = history
+        self._web_tokens = web_tokens
         self._meaning = meaning
         self._reader = ExtractiveReader(Matcher(meaning))
         self.capacity = built_in_capacity(model=model is not None)
         """Searching and reading are work for a core."""
 
     async def warm(self) -> None:
-        """Load the sentence encoder, where there is no model."""
+        """Load the model, or the sentence encoder where there is none."""
+        if self._model is not None:
+            await warm(self._model)
         if self._meaning is not None:
             await asyncio.to_thread(self._meaning.encode, ["a"])
 
@@ -78,7 +87,10 @@ class Straightforward:
         rewritten, pages = "", list[Evidence]()
         if self._web:
             with trace.step("rewrite") as step:
-                rewritten, usage = await self._rewrite(query, entities)
+                if self._rewrites:
+                    rewritten, usage = await self._rewrite(query, entities)
+                else:
+                    rewritten = " ".join((*entities[:1], query.text))
                 step.info["query"] = rewritten
             pages = await asyncio.to_thread(self._search, rewritten, trace)
         if self._model is None:
@@ -129,16 +141,16 @@ class Straightforward:
             search = self._resources.web_search
             if search is None or not rewritten:
                 return []
-            hits = search.search_text([rewritten], PAGES)[0]
+            hits = search.search_text([rewritten], self._pages)[0]
             step.found(hits[:10])
             kept: list[Evidence] = []
-            room = WEB_TOKENS
+            room = self._web_tokens
             for hit in hits:
                 room -= count_tokens(hit.text) + count_tokens(hit.title)
                 if room < 0:
                     break
                 kept.append(hit)
-            step.info |= {"pages": len(hits), "within 8,000 tokens": len(kept)}
+            step.info |= {"pages": len(hits), f"within {self._web_tokens:,} tokens": len(kept)}
             return kept
 
     async def _rewrite(self, query: Query, entities: list[str]) -> tuple[str, Usage]:
@@ -186,18 +198,81 @@ def task1(*, resources: Resources, model: str = "", reader: str = "") -> Straigh
     return _make(resources, model, reader, images=True, web=False, history=False)
 
 
-def task2(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
-    """`task2:model=SPEC` or `task2:reader=builtin`."""
-    return _make(resources, model, reader, images=True, web=True, history=False)
+def task2(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
+) -> Straightforward:
+    """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
+    if not web_tokens.isdigit() or int(web_tokens) < 1:
+        raise SpecError(f"task2: web_tokens={web_tokens}: write a whole number from 1.")
+    return _make(
+        resources, model, reader, images=True, web=True, history=False, web_tokens=int(web_tokens)
+    )
 
 
-def task3(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
-    """`task3:model=SPEC` or `task3:reader=builtin`."""
-    return _make(resources, model, reader, images=True, web=True, history=True)
+def task3(
+    *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
+) -> Straightforward:
+    """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
+    if not web_tokens.isdigit() or int(web_tokens) < 1:
+        raise SpecError(f"task3: web_tokens={web_tokens}: write a whole number from 1.")
+    return _make(
+        resources, model, reader, images=True, web=True, history=True, web_tokens=int(web_tokens)
+    )
+
+
+def rag(
+    *,
+    resources: Resources,
+    model: str = "",
+    reader: str = "",
+    top_k: str = "8",
+    rewrite: str = "off",
+    **cut: str,
+) -> Straightforward:
+    """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8`.
+
+    CRUD-RAG's system: the question as it is finds `top_k` passages, and a model answers from them.
+    `retriever` is bm25, dense, hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`);
+    without a model `reader=builtin`. Where nothing is said of passages, the run's own search is
+    asked.
+    """
+    if not top_k.isdecimal() or not 1 <= int(top_k) <= PAGES:
+        raise SpecError(f"rag: top_k={top_k}: choose 1 to {PAGES}.")
+    if rewrite not in ("on", "off"):
+        raise SpecError(f"rag: rewrite={rewrite}: choose on or off.")
+    if cut:
+        resources = _cut(resources, cut)
+    return _make(
+        resources, model, reader, images=True, web=True, history=True,
+        pages=int(top_k), rewrites=rewrite == "on",
+    )  # fmt: skip
+
+
+def _cut(resources: Resources, options: dict[str, str]) -> Resources:
+    from mmrag.search.web.cutting import Cut
+
+    known = ("chunk", "overlap", "embedder", "retriever")
+    if unknown := sorted(set(options) - set(known)):
+        raise SpecError(f"rag: {unknown[0]} is no option; there are {', '.join(known)} and top_k.")
+    if resources.pages is None:
+        raise SpecError(
+            "rag: no pages here can be cut another way; leave chunk, overlap, embedder and "
+            "retriever out, or give data with pages."
+        )
+    return msgspec.structs.replace(resources, web_search=resources.pages(Cut.of(**options)))
 
 
 def _make(
-    resources: Resources, model: str, reader: str, *, images: bool, web: bool, history: bool
+    resources: Resources,
+    model: str,
+    reader: str,
+    *,
+    images: bool,
+    web: bool,
+    history: bool,
+    pages: int = PAGES,
+    rewrites: bool = True,
+    web_tokens: int = WEB_TOKENS,
 ) -> Straightforward:
     from mmrag.agents.grounded.agent import SentenceMeaning
 
@@ -216,7 +291,10 @@ def _make(
         images=images,
         web=web,
         history=history,
+        web_tokens=web_tokens,
         meaning=None if client else SentenceMeaning(),
+        pages=pages,
+        rewrites=rewrites,
     )
 
 

@@ -17,9 +17,11 @@ def value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | N
     return (
         _time(asked, known, said)
         or _day(asked, known, said)
+        or _month(known, said)
         or _era(known, said)
         or _span(known, said)
         or _sign(known, said)
+        or _amounts(asked, known, said)
         or _share(known, said)
         or _grouped(known, said)
         or _version(asked, known, said)
@@ -74,6 +76,18 @@ def _day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | No
     if _ASKS_DAY.search(asked.text) and plain and years_only and not told and len(said.words) <= 12:
         return Ruling(False, "the year without the day")
     return None
+
+
+def _month(known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A month of a year, against others: "May 1987" is not "June 1987"."""
+    wanted = [date for reading in known for date in reading.dates if date.month and date.year]
+    if not wanted or any(date.day for date in wanted) or len(wanted) < len(known):
+        return None
+    told = [date for date in said.dates if date.month]
+    if not told or len(said.words) > 14 or any(len(reading.words) > 4 for reading in known):
+        return None
+    good = [any(d.month == w.month and d.year in (None, w.year) for w in wanted) for d in told]
+    return None if any(good) else Ruling(False, "another month")
 
 
 def _dates(reading: Reading) -> list[Date]:
@@ -142,6 +156,16 @@ def _sign(known: Sequence[Reading], said: Reading) -> Ruling | None:
     return None
 
 
+def _amounts(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Several amounts of money where one is asked for: none of them is the answer."""
+    given = {q.value for q in asked.quantities}
+    told = {q.value for q in said.quantities if q.kind.startswith("money")} - given
+    wanted = [{q.value for q in r.quantities if q.kind.startswith("money")} for r in known]
+    if len(told) < 2 or len(said.words) > 3 * len(told) or any(len(w) != 1 for w in wanted):
+        return None
+    return Ruling(False, "several amounts")
+
+
 def _share(known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A quarter for 25 %, 0.78 for 78 %."""
     if len(said.words) > 10:
@@ -167,7 +191,7 @@ def _shares(reading: Reading) -> list[float]:
         a, b = (_COUNTS.get(g) or float(g) for g in match.groups())
         if 0 < a <= b:
             found.append(a / b)
-    if not found and len(reading.words) <= 5:
+    if not found and len(reading.words) <= 5 and [q.kind for q in reading.quantities] == [""]:
         found = [float(m.group()) for m in _BELOW_ONE.finditer(lowered)]
     return found
 

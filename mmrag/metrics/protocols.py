@@ -1,8 +1,8 @@
-"""The three scoring protocols: pure functions from turn outcomes to numbers.
+"""The scoring protocols: pure functions from turn outcomes to numbers.
 
 `crag-mm` and `kddcup25` reproduce the two public evaluation kits number for number, quirks
-included; `strict` is ours and the default. The definitions and every departure are in
-docs/scoring.md.
+included; `crag` is the CRAG paper's (`metrics/crag.py`); `strict` is ours and the
+default. The definitions and every departure are in docs/scoring.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
 
-PROTOCOLS = ("strict", "crag-mm", "kddcup25")
+PROTOCOLS = ("strict", "crag-mm", "kddcup25", "crag")
 
 
 class TurnScore(Record, frozen=True, kw_only=True):
@@ -33,6 +33,13 @@ class TurnScore(Record, frozen=True, kw_only=True):
     stop rules draw by it, as the engine did. None: the session id itself."""
     skipped: bool = False
     """The turn was never asked, because the conversation had been stopped before it."""
+    printed: Outcome | None = None
+    """What CRAG's printed rule makes of a false premise, where that differs from the outcome."""
+    domain: str = ""
+    query_type: str = ""
+    dynamism: str = ""
+    seconds: float | None = None
+    """How long the reply took, where that is known."""
 
 
 StopRule = Callable[[str, Sequence[Outcome]], "int | None"]
@@ -84,6 +91,11 @@ def score(
             return _official(chosen, stop, stop_first=False)
         if protocol == "kddcup25":
             return _official(chosen, stop, stop_first=True)
+        if protocol == "crag":
+            from mmrag.metrics.crag import crag_figures
+
+            asked = [row for rows in chosen.values() for row in rows if not row.skipped]
+            return crag_figures(asked, resamples, seed)
         if protocol == "strict":
             return _strict(chosen, stop, resamples, seed)
         raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")

@@ -8,18 +8,19 @@ mask leaves greedy answers as they are one by one.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from mmrag.errors import ServiceError, SpecError, Unavailable
+from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.refusals import nothing_said, unsaid
+from mmrag.models.waiting import Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
+from mmrag.tools import CallRequest
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
@@ -55,9 +56,7 @@ class LocalModel:
         self._dtype = dtype
         self._side = int(side)
         self._max_tokens = int(max_tokens)
-        self._queue: SimpleQueue[_Request] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._worker: threading.Thread | None = None
+        self._waiting = Waiting(self._serve)
         self._loaded: _Loaded | None = None
 
     async def generate(
@@ -67,32 +66,16 @@ class LocalModel:
         if self._max_tokens:
             options = msgspec.structs.replace(options, max_tokens=self._max_tokens)
         request = _Request(messages=tuple(messages), options=options, future=Future())
-        with self._lock:
-            self._queue.put(request)
-            if self._worker is None:
-                self._worker = threading.Thread(target=self._serve, daemon=True, name="mmrag-model")
-                self._worker.start()
+        self._waiting.put(request)
         return await asyncio.wrap_future(request.future)
 
-    def _serve(self) -> None:
-        """The only thread that touches the model. It ends when nothing has come for a while."""
-        while True:
-            try:
-                first = self._queue.get(timeout=5.0)
-            except Empty:
-                with self._lock:
-                    if self._queue.empty():
-                        self._worker = None
-                        return
-                continue
-            waiting = [first]
-            while len(waiting) < self.batch:
-                try:
-                    waiting.append(self._queue.get(timeout=_GATHER))
-                except Empty:
-                    break
-            for group in _alike(waiting):
-                self._answer(group)
+    def _serve(self, first: _Request) -> None:
+        """Answer a request together with those that come within a moment."""
+        together = [first]
+        while len(together) < self.batch and (another := self._waiting.more(_GATHER)):
+            together.append(another)
+        for group in _alike(together):
+            self._answer(group)
 
     def _answer(self, group: list[_Request]) -> None:
         alive = [r for r in group if r.future.set_running_or_notify_cancel()]
@@ -156,9 +139,14 @@ class LocalModel:
             tokens = _until_end(out.sequences[row, start:].tolist(), ends, pad)
             finish = "length" if len(tokens) >= request.options.max_tokens else "stop"
             tokens = tokens[: request.options.max_tokens]
+            text = processor.tokenizer.decode(tokens, skip_special_tokens=True).strip()
+            calls: tuple[CallRequest, ...] = ()
+            if request.options.tools:
+                text, calls = calls_in(text)
             found.append(
                 Completion(
-                    text=processor.tokenizer.decode(tokens, skip_special_tokens=True).strip(),
+                    text=text,
+                    calls=calls,
                     usage=Usage(
                         input_tokens=int(inputs["attention_mask"][row].sum()),
                         output_tokens=len(tokens),
@@ -174,7 +162,7 @@ class LocalModel:
         return found
 
     def _inputs(self, processor: Any, group: list[_Request]) -> Any:
-        texts = [chat_text(processor, r.messages) for r in group]
+        texts = [chat_text(processor, r.messages, r.options.tools) for r in group]
         pictures = [[self._picture(i) for m in r.messages for i in m.images] for r in group]
         kwargs: dict[str, Any] = {"text": texts, "padding": True, "return_tensors": "pt"}
         if any(pictures):
@@ -187,22 +175,6 @@ class LocalModel:
             picture = picture.copy()
             picture.thumbnail((self._side, self._side))
         return picture
-
-
-def chat_text(processor: Any, messages: Sequence[Message]) -> str:
-    """The prompt in the model's own chat template; plain roles where it has none."""
-    chat = [
-        {
-            "role": m.role,
-            "content": [*({"type": "image"} for _ in m.images), {"type": "text", "text": m.text}],
-        }
-        for m in messages
-    ]
-    if getattr(processor, "chat_template", None):
-        return processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
-    mark = getattr(processor, "image_token", "<image>")
-    lines = [f"{m.role}: {mark * len(m.images)}{m.text}" for m in messages]
-    return "\n".join([*lines, "assistant:"])
 
 
 class _Request(msgspec.Struct):

@@ -8,8 +8,6 @@ record.
 from __future__ import annotations
 
 import asyncio
-import base64
-import io
 import math
 import os
 import random
@@ -21,8 +19,8 @@ import msgspec
 
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError
-from mmrag.images import LazyImage
 from mmrag.models.limits import AdaptiveLimit
+from mmrag.models.messages import Said, sent
 from mmrag.models.refusals import (
     LONGEST_WAIT,
     denial,
@@ -124,6 +122,24 @@ class OpenAIModel:
             raise outcome.error
         return outcome
 
+    async def probe(self, seconds: float) -> None:
+        """Ask for one word, once: what would fail at every turn fails here, with the cure.
+
+        A server that is merely busy (429, 5xx) is no failure: a run retries.
+        """
+        client, _ = self._connection()
+        asked = [Message(role="user", text="Reply with one word: ready")]
+        try:
+            async with asyncio.timeout(seconds):
+                outcome = await self._attempt(client, self._body(asked, GenerateOptions()))
+        except TimeoutError:
+            raise ServiceTimeout(
+                f"{self._where}: no answer within {seconds:g} s to a question of five words; is it "
+                "still loading?"
+            ) from None
+        if isinstance(outcome, _Miss) and outcome.status not in _RETRIED:
+            raise outcome.error
+
     def _pause(self, before: int, outcome: Completion | _Miss) -> float | None:
         if isinstance(outcome, Completion) or not outcome.again:
             return None
@@ -187,10 +203,8 @@ class OpenAIModel:
             return _Miss(
                 ServiceError(f"{self._where}: the answer is no chat completion ({error}).")
             )
-        text = choice.message.content
-        if isinstance(text, list):
-            text = "".join(p.text for p in text)
-        if nothing_said(text, choice.finish_reason):
+        text, calls = choice.message.text(), choice.message.calls()
+        if not calls and nothing_said(text, choice.finish_reason):
             return _Miss(
                 ServiceError(f"{self._where}: {unsaid(choice.finish_reason)}"),
                 status=200,
@@ -209,13 +223,14 @@ class OpenAIModel:
             ),
             model=answer.model or str(body["model"]),
             finish=choice.finish_reason or "stop",
+            calls=calls,
             logprobs=tuple((t.token, t.logprob) for t in logprobs),
         )
 
     def _body(self, messages: Sequence[Message], options: GenerateOptions) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": [self._message(m) for m in messages],
+            "messages": [sent(m, self._side, self._detail) for m in messages],
             self._max_tokens_field: self._max_tokens or options.max_tokens,
             "temperature": options.temperature,
             "stream": False,
@@ -231,22 +246,9 @@ class OpenAIModel:
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "schema": options.json_schema, "strict": True},
             }
+        if options.tools:
+            body["tools"] = list(options.tools)
         return {k: v for k, v in {**body, **self._fields}.items() if v is not None}
-
-    def _message(self, message: Message) -> dict[str, Any]:
-        if not message.images:
-            return {"role": message.role, "content": message.text}
-        pictures = [
-            {
-                "type": "image_url",
-                "image_url": {"url": data_url(i, self._side), "detail": self._detail},
-            }
-            for i in message.images
-        ]
-        return {
-            "role": message.role,
-            "content": [*pictures, {"type": "text", "text": message.text}],
-        }
 
     def _backoff(self, before: int) -> float:
         """Exponential with full jitter, so that conversations do not come back in step."""
@@ -290,17 +292,6 @@ async def _close_in_the_end(client: httpx.AsyncClient) -> None:
         await client.aclose()
 
 
-def data_url(image: LazyImage, side: int) -> str:
-    """A picture as a data URL, at most `side` long, as JPEG: any server reads that."""
-    picture = image.pil()
-    if max(picture.size) > side:
-        picture = picture.copy()
-        picture.thumbnail((side, side))
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=90)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
 class _Miss(msgspec.Struct):
     """One attempt that failed."""
 
@@ -308,14 +299,6 @@ class _Miss(msgspec.Struct):
     status: int = 0
     again: bool = True
     wait: float | None = None
-
-
-class _Part(msgspec.Struct):
-    text: str = ""
-
-
-class _Said(msgspec.Struct):
-    content: str | list[_Part] | None = None
 
 
 class _Token(msgspec.Struct):
@@ -328,7 +311,7 @@ class _Logprobs(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    message: _Said
+    message: Said
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
 

@@ -6,27 +6,39 @@ from collections.abc import Callable, Sequence
 
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
+from mmrag.tools import CallRequest
 
-Answerer = Callable[[Sequence[Message]], str]
+Said = str | tuple[CallRequest, ...]
+"""A text, or the tools that the model wants called."""
+
+Answerer = Callable[[Sequence[Message]], Said]
 
 
 class ScriptedModel:
-    """Replies with a fixed text, the next of a list, or a function of the messages."""
+    """Replies with a fixed text, the next of a list, or a function of the messages.
 
-    def __init__(self, text: str | Sequence[str] | Answerer = "I don't know") -> None:
+    Where the script has calls instead of a text, it asks for these tools.
+    """
+
+    def __init__(self, text: str | Sequence[Said] | Answerer = "I don't know") -> None:
         self._text = text
         self.calls: list[tuple[Message, ...]] = []
         """Every request, in order."""
+        self.options: list[GenerateOptions] = []
+        """How each of them was to be answered."""
 
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """The next reply of the script; the last one again when the list is used up."""
-        del options
         self.calls.append(tuple(messages))
-        text = self._next(messages)
+        self.options.append(options)
+        said = self._next(messages)
+        text, calls = (said, ()) if isinstance(said, str) else ("", said)
         return Completion(
             text=text,
+            calls=calls,
+            finish="tool_calls" if calls else "stop",
             model="scripted",
             usage=Usage(
                 input_tokens=sum(len(m.text.split()) for m in messages),
@@ -35,7 +47,7 @@ class ScriptedModel:
             ),
         )
 
-    def _next(self, messages: Sequence[Message]) -> str:
+    def _next(self, messages: Sequence[Message]) -> Said:
         if isinstance(self._text, str):
             return self._text
         if callable(self._text):

@@ -1,12 +1,14 @@
 """Measures of grounding: how fast they are kept, and how far their judges agree with the truth.
 
     python scripts/bench/measures.py speed [--turns 5000]
-    python scripts/bench/measures.py truth [--world assets/mini] [--answers 600] [--model SPEC]
+    python scripts/bench/measures.py truth [--world assets/mini] [--answers 600] [--seed 0]
+        [--model SPEC [--prompts likelihood]] [--measures ragas,garage] [--out FOLDER]
 
 `speed` measures turns with a model that answers at once, every row and completion on disk. `truth`
 writes the world in GaRAGe's form and compares each judge with the labels, which are true by
-construction; intervals are over questions. The encoder's thresholds were chosen on the questions
-of one half, so only those of the other half are counted.
+construction; intervals are over questions. Thresholds were chosen on the mini world: of its
+questions the encoder is shown the half on which they were not. `--out` keeps what was measured, and
+called again it goes on.
 """
 
 from __future__ import annotations
@@ -45,6 +47,8 @@ from simulator.evaluation.measure import measure
 from simulator.evaluation.measuring import measure_run, paid_once
 from simulator.store.run_store import RunReader, RunStore
 from simulator.world.language.graded_answers import graded_answers
+
+MINI = Path("assets/mini")
 
 
 class Instant:
@@ -125,20 +129,22 @@ def _reply(number: int, index: int) -> TurnResult:
     )
 
 
-def truth(world: Path, answers: int, model: str | None) -> None:
+def truth(given: argparse.Namespace) -> None:
     """Agreement of judges with true labels."""
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "world.jsonl"
-        lines = list(graded_answers(world, count=answers, seed=0))
-        kept = [line for line in lines if model or _half(line["meta"]["turn"]) == 1]
-        path.write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
-        turns = {line["id"]: line["meta"]["turn"] for line in kept}
-        forms = {line["id"]: line["meta"]["form"] for line in kept}
-        measure(path, judge="labels")
-        begun = time.perf_counter()
-        found = measure(path, model=model, concurrency=4) if model else measure(path)
-        seconds = time.perf_counter() - begun
-        rows = _rows(Path(found.folder))
+    folder = Path(given.out or tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "world.jsonl"
+    lines = list(graded_answers(given.world, count=given.answers, seed=given.seed))
+    unseen = given.model or given.world != MINI
+    kept = [line for line in lines if unseen or _half(line["meta"]["turn"]) == 1]
+    path.write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
+    turns = {line["id"]: line["meta"]["turn"] for line in kept}
+    forms = {line["id"]: line["meta"]["form"] for line in kept}
+    measure(path, judge="labels")
+    begun = time.perf_counter()
+    found = measure(path, given.measures, model=given.model, prompts=given.prompts, concurrency=2)
+    seconds = time.perf_counter() - begun
+    rows = _rows(Path(found.folder))
     print(f"{len(kept)} answers to {len(set(turns.values()))} questions, {seconds:.0f} s")
     for name in chosen_measures("ragas,garage"):
         _compare(name, rows, turns)
@@ -235,14 +241,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["speed", "truth"])
     parser.add_argument("--turns", type=int, default=5000)
-    parser.add_argument("--world", type=Path, default=Path("assets/mini"))
+    parser.add_argument("--world", type=Path, default=MINI)
     parser.add_argument("--answers", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model")
+    parser.add_argument("--prompts", default="keyed")
+    parser.add_argument("--measures", default="ragas,garage")
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.what == "speed":
         speed(given.turns)
     else:
-        truth(given.world, given.answers, given.model)
+        truth(given)
 
 
 if __name__ == "__main__":

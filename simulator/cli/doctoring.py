@@ -35,6 +35,8 @@ def examine() -> dict[str, Any]:
     ]
     renderer, advice = _renderer()
     hints += advice
+    small_model, lacking = _small_model()
+    hints += [f"{lacking} (only `--model smollm2` needs it)"] if lacking else []
     torch_works, device = _torch()
     clash = _version("opencv-python") is not None and packages["opencv-python-headless"] is not None
     problems = [
@@ -59,6 +61,7 @@ def examine() -> dict[str, Any]:
         "renderer": renderer,
         "packages": packages,
         "optional": optional,
+        "smollm2": small_model,
         "chromium": _chromium(),
         "problems": problems,
         "hints": hints,
@@ -72,6 +75,7 @@ def print_findings(findings: dict[str, Any]) -> None:
     console = Console()
     for name, found in {**findings["packages"], **findings["optional"]}.items():
         console.print(f"{name:26} {found or 'missing'}", style=None if found else "red")
+    console.print(f"{'smollm2':26} {findings['smollm2'] or 'missing'}")
     console.print(f"{'device':26} {findings['device']}")
     console.print(f"{'pictures are drawn by':26} {findings['renderer']}")
     console.print(
@@ -90,6 +94,18 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def _small_model() -> tuple[str | None, str]:
+    """The version of SmolLM2's package if its file is whole, else what is wrong and the cure."""
+    from mmrag.errors import Unavailable
+    from mmrag.models.smollm2 import weights
+
+    try:
+        weights.check_file(weights.weights_file())
+    except Unavailable as error:
+        return None, str(error)
+    return weights.VERSION, ""
 
 
 def _torch() -> tuple[bool | str, str]:

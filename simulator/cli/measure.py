@@ -35,7 +35,10 @@ def measure(
         str, typer.Option(help="Without a model: encoder (approximate) or labels.")
     ] = "encoder",
     prompts: Annotated[
-        str, typer.Option(help="Of Ragas: keyed (ours) or paper (the paper's words).")
+        str,
+        typer.Option(
+            help="keyed (ours); paper (Ragas in the paper's words); likelihood (for smollm2)."
+        ),
     ] = "keyed",
     encoder: Annotated[str, typer.Option(help="Text encoder that compares meanings.")] = "minilm",
     out: Annotated[

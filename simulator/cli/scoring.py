@@ -12,6 +12,7 @@ import typer
 from mmrag.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
+    from mmrag.metrics.protocols import TurnScore
     from mmrag.records import Verdict
     from simulator.evaluation.scores import Scores
     from simulator.run.official import Said
@@ -28,7 +29,7 @@ def score(
             metavar="RUN|FILE", help="A run, or lines of outcomes or replies (JSON lines, CSV)."
         ),
     ],
-    protocol: Annotated[str, typer.Option(help="strict, crag-mm or kddcup25.")] = "strict",
+    protocol: Annotated[str, typer.Option(help="strict, crag, crag-mm or kddcup25.")] = "strict",
     judge: Annotated[
         str | None,
         typer.Option(
@@ -46,6 +47,10 @@ def score(
         str | None,
         typer.Option(help="Count a run's failures as unscored, missing or incorrect."),
     ] = None,
+    traffic: Annotated[
+        Path | None,
+        typer.Option(help="Under crag: JSON of question type → weight (or domain → these)."),
+    ] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
     seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
@@ -58,7 +63,9 @@ def score(
     from simulator.run.results import ScoreOptions, check_protocol
 
     check_protocol(protocol)
-    asked = _Asked(judge, protocol)
+    if traffic is not None and protocol != "crag":
+        raise UsageError(f"--traffic is CRAG's: add --protocol crag (not {protocol}).")
+    asked = _Asked(judge, protocol, traffic)
     if file.is_dir():
         given = {
             "protocol": protocol, "stop": stop, "agent_errors": agent_errors,
@@ -86,9 +93,23 @@ def _run(folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bo
     with RunReader(folder) as reader:
         options = options_for(reader, **given)
         anew = asked.spec is not None
-        turns = list(turns_of(reader, options, asked.verdicts)) if anew else None
+        judging = asked.verdicts if anew else None
+        read = anew or asked.traffic is not None
+        turns = list(turns_of(reader, options, judging)) if read else None
         scores = scores_of(reader, options, turns, by_condition=by_condition)
+        _weighted(scores.as_dict(), turns or [], asked.traffic)
     return scores.with_figures(judge=asked.id) if anew else scores
+
+
+def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | None) -> None:
+    """Put the traffic-weighted figures beside the others."""
+    if traffic is None:
+        return
+    from mmrag.metrics.crag import by_traffic
+    from simulator.evaluation.crag_tables import read_weights
+
+    asked = [turn for turn in turns if not turn.skipped]
+    figures["all"]["traffic"] = by_traffic(asked, read_weights(traffic, asked))
 
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
@@ -101,13 +122,15 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     said = read_turns(file)
     if asked.spec is not None and all(one.item is None for one in said):
         raise UsageError(f"{file}: --judge {asked.spec} has no replies to judge, only outcomes.")
+    turns = [as_in_kit(one, options.protocol) for one in asked.verdicts(said)]
     figures: dict[str, Any] = score_turns(
-        [as_in_kit(one, options.protocol) for one in asked.verdicts(said)],
+        turns,
         options.protocol,
         stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
         resamples=options.resamples,
         seed=options.seed,
     )
+    _weighted(figures, turns, asked.traffic)
     errors = error_texts_in(one.item.prediction for one in said if one.item is not None)
     return {
         **figures,
@@ -120,7 +143,7 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
 class _Asked:
     """The judge that was asked for, and what it makes of the replies that are left to it."""
 
-    def __init__(self, spec: str | None, protocol: str) -> None:
+    def __init__(self, spec: str | None, protocol: str, traffic: Path | None = None) -> None:
         from simulator.evaluation.scores import NO_JUDGE
         from simulator.run.official import OFFICIAL
 
@@ -131,6 +154,7 @@ class _Asked:
                 f"their own; {protocol} needs a judge."
             )
         self.spec = spec
+        self.traffic = traffic
         self.id = _BY_LINES
         self._protocol = protocol
         self._usual = spec or (NO_JUDGE if official else "builtin")

@@ -275,7 +275,10 @@ def search_eval(
 
 
 def serve(
-    index: IndexOption,
+    index: Annotated[Path | None, typer.Option("--index", help="Folder of an index.")] = None,
+    crag_kg: Annotated[
+        str | None, typer.Option(help="CRAG's mock API over a world: mini, or a world's folder.")
+    ] = None,
     mcp: Annotated[bool, typer.Option("--mcp", help="Speak MCP over stdin and stdout.")] = False,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 finds a free one.")] = 8731,
@@ -283,10 +286,25 @@ def serve(
     seconds: Annotated[float, typer.Option(min=0.1, help="Limit for one search.")] = 30.0,
     megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
 ) -> None:
-    """Offer the searches over HTTP, or as an MCP server."""
+    """Offer the searches of an index over HTTP, or as an MCP server; or CRAG's mock API."""
     from mmrag.listening import address, listen
     from mmrag.search.serving.http_and_mcp import Limits, serve_http, serve_mcp
 
+    if (index is None) == (crag_kg is None):
+        raise UsageError("give either --index FOLDER or --crag-kg WORLD.")
+    if crag_kg is not None:
+        from simulator.evaluation.toolboxes import open_stage
+        from simulator.world.crag.kg.server import serve_kg
+
+        stage, _ = open_stage(crag_kg)
+        with listen(host, port) as at:
+            typer.echo(
+                f"serving CRAG's mock API over {crag_kg} at {address(at, host)}; Ctrl-C ends it",
+                err=True,
+            )
+            serve_kg(stage, at)
+        return
+    assert index is not None
     limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
     opened = open_checked(index)
     if mcp:

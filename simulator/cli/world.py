@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     world.command()(stats)
     world.command()(look)
     world.command()(answers)
+    world.command()(crag)
     app.add_typer(world, name="world")
 
 
@@ -116,3 +117,20 @@ def answers(
     ]
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     typer.echo(f"{out}: {counted(len(lines), 'answer')}")
+
+
+def crag(
+    world: Annotated[str, typer.Argument(help="mini, or a world's folder.")],
+    out: Annotated[Path, typer.Option(help="File to write: .jsonl, .jsonl.bz2 or .jsonl.gz.")],
+    questions: Annotated[int, typer.Option(min=1, help="Questions to ask.")] = 500,
+    pages: Annotated[int, typer.Option(help="Web pages of each: 5 (tasks 1, 2) or 50.")] = 5,
+    seed: Annotated[int, typer.Option(help="Another seed asks other questions.")] = 0,
+) -> None:
+    """Write questions about a world in CRAG's form, with web pages, for `--data crag:FILE`."""
+    from simulator.counting import counted
+    from simulator.evaluation.toolboxes import open_stage
+    from simulator.world.crag.rows import crag_rows, write_rows
+
+    stage, _ = open_stage(world)
+    many = write_rows(crag_rows(stage, questions, pages=pages, seed=seed), out)
+    typer.echo(f"{out}: {counted(many, 'question')}, {pages} pages each")

@@ -1,14 +1,17 @@
-"""Rows of own data as they lie in files: JSON lines, CSV, Arrow. Streamed, and bounded.
+"""Rows of data as they lie in files: JSON lines (packed or not), CSV, Arrow. Streamed, and bounded.
 
 A row that cannot be decoded is a `Fault` in its place, and the rows after it follow.
 """
 
 from __future__ import annotations
 
+import bz2
 import csv
 import datetime as dt
+import gzip
 import itertools
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
@@ -41,13 +44,18 @@ class Row(NamedTuple):
     """Of a table with a question per row: their names, to speak of them."""
 
 
-def json_rows(path: Path) -> Iterator[Row]:
-    """The lines of a JSONL file that are not blank."""
-    for number, line in enumerate(_lines(path), 1):
+def json_rows(path: Path, most: int = MAX_LINE_BYTES) -> Iterator[Row]:
+    """The lines of a JSONL file (or .gz, .bz2) that are not blank, up to `most` bytes long each.
+
+    A file that breaks off ends in a fault; the lines before it stand.
+    """
+    for number, line in enumerate(_lines(path, most), 1):
         place = f"line {number}"
         if line is None:
-            yield Row(place, _fault(place, f"is longer than {MAX_LINE_BYTES >> 20} MiB; split it "
+            yield Row(place, _fault(place, f"is longer than {most >> 20} MiB; split it "
                                     "up, and keep pictures in files beside this one."))  # fmt: skip
+        elif isinstance(line, str):
+            yield Row(place, _fault(place, line))
         elif line.strip():
             yield Row(place, _decoded(line, place))
 
@@ -112,25 +120,30 @@ def table_rows(table: Table) -> Iterator[Row]:
         yield Row(place, value, data or None, columns)
 
 
-def _lines(path: Path) -> Iterator[bytes | None]:
-    """Every line; None for one that is too long, which is never held in memory."""
+def _lines(path: Path, most: int) -> Iterator[bytes | str | None]:
+    """Every line; None for one that is too long, which is never held in memory; words for the one
+    at which a packed file breaks off, which is the last."""
     with _open(path) as file:
         first = True
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            if first and line.startswith(_UTF16_MARKS):
-                raise DataError(f"{path}: is UTF-16; save it as UTF-8.")
-            line, first = (line.removeprefix(_UTF8_MARK) if first else line), False
-            if len(line) <= MAX_LINE_BYTES:
-                yield line
-                continue
-            while line and not line.endswith(b"\n"):
-                line = file.readline(MAX_LINE_BYTES)
-            yield None
+        try:
+            while line := file.readline(most + 1):
+                if first and line.startswith(_UTF16_MARKS):
+                    raise DataError(f"{path}: is UTF-16; save it as UTF-8.")
+                line, first = (line.removeprefix(_UTF8_MARK) if first else line), False
+                if len(line) <= most:
+                    yield line
+                    continue
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(most)
+                yield None
+        except (EOFError, OSError, zlib.error) as error:
+            yield f"cannot be unpacked ({error}): the file is cut or damaged; fetch it again."
 
 
 def _open(path: Path) -> BinaryIO:
+    packed = {".bz2": bz2.open, ".gz": gzip.open}.get(path.suffix.lower())
     try:
-        return path.open("rb")
+        return path.open("rb") if packed is None else cast("BinaryIO", packed(path, "rb"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
 

@@ -150,6 +150,9 @@ def _tables(
             title += ", egocentric only"
         if conditions:
             title += f", {len(conditions)} conditions together"
+        if options.protocol == "crag":
+            shown += [_crag_table(found, title), Text(_crag_footer(found), style="dim")]
+            continue
         table = Table(title=title, title_justify="left")
         table.add_column("")
         if options.protocol == "strict":
@@ -183,6 +186,49 @@ def _tables(
     if conditions:
         shown.append(_condition_table(conditions, strict=options.protocol == "strict"))
     return shown
+
+
+_CRAG_ROWS = {
+    "perfect": "perfect",
+    "acceptable": "acceptable",
+    "incorrect": "incorrect (hallucination)",
+    "missing": "missing",
+    "truthfulness": "truthfulness, acceptable ½",
+    "automatic": "truthfulness, acceptable 1",
+    "printed": "the same, printed false-premise rule",
+}
+
+
+def _crag_table(found: dict[str, Any], title: str) -> Any:
+    from rich.table import Table
+
+    table = Table(title=title.partition(",")[0], title_justify="left")
+    table.add_column("")
+    table.add_column("share", justify="right")
+    weighted = found.get("traffic")
+    if weighted is not None:
+        table.add_column("traffic weighted", justify="right")
+    for key, label in _CRAG_ROWS.items():
+        if key == "printed" and not found["false_premises"]:
+            continue
+        cells = [_cell(found[key] or 0.0, found.get("intervals", {}).get(key),
+                       scored=found["total"])]  # fmt: skip
+        if weighted is not None:
+            value = weighted.get(key)
+            cells.append("" if key == "printed" else "–" if value is None else f"{value:.1%}")
+        table.add_row(label, *cells)
+    return table
+
+
+def _crag_footer(found: dict[str, Any]) -> str:
+    scored = counted(round(found["total"]), "scored answer")
+    words = [scored, f"coverage {found['coverage'] or 0:.1%}"]
+    if found["judges"] > 1:
+        words.append(f"mean of {found['judges']} judges")
+    if found["false_premises"]:
+        many = counted(found["false_premises"], "reference")
+        words.append(f'{many} "invalid question"')
+    return "; ".join(words) + "."
 
 
 def _condition_table(conditions: dict[str, dict[str, Any]], *, strict: bool) -> Any:

@@ -37,14 +37,21 @@ def is_left(said: Said, protocol: str) -> bool:
     return not (_is_exact(said.item) or official_missing(said.item.prediction, protocol))
 
 
+INVALID = "invalid question"
+"""CRAG's answer to a false premise."""
+
+
 def as_in_kit(said: Said, protocol: str) -> TurnScore:
-    """The turn as a kit counts it. Other protocols take it as it stands.
+    """The turn as a kit counts it. Other protocols take it as it stands; under `crag`, what the
+    printed rule makes of a false premise stands beside it.
 
     A kit's judge says right or wrong: what only our judge calls missing is wrong. A reply may be an
     exact match and missing at once, where the reference itself is "I don't know"; it then counts as
     both.
     """
     turn, item = said.turn, said.item
+    if item is not None and protocol == "crag":
+        return msgspec.structs.replace(turn, printed=_by_the_printed_rule(item, turn.outcome))
     if item is None or protocol not in OFFICIAL:
         return turn
     exact, missing = _is_exact(item), official_missing(item.prediction, protocol)
@@ -60,6 +67,16 @@ def as_in_kit(said: Said, protocol: str) -> TurnScore:
     return msgspec.structs.replace(
         turn, outcome=outcome, exact=exact, missing=exact and missing, votes=votes
     )
+
+
+def _by_the_printed_rule(item: JudgeItem, outcome: Outcome) -> Outcome | None:
+    """ "If the Ground Truth is 'invalid question', Accuracy is True only if the model prediction is
+    exactly 'invalid question'": None where the ground truth is anything else."""
+    if not item.references or not official_exact(item.references[0], INVALID):
+        return None
+    if official_exact(item.prediction, INVALID):
+        return Outcome.PERFECT
+    return Outcome.MISSING if outcome is Outcome.MISSING else Outcome.INCORRECT
 
 
 def _right_or_wrong(outcome: Outcome) -> Outcome:

@@ -90,7 +90,7 @@ def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterato
         # A condition holds no NUL, so that no session's name can pass for another's.
         name = f"{condition}\x00{session.id}"
         for result in run.turns(session.id, condition):
-            verdict = result.verdict
+            verdict, asked = result.verdict, session.turns[result.turn_index]
             turn = TurnScore(
                 session_id=name,
                 cluster=session.id,
@@ -100,8 +100,12 @@ def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterato
                 votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
                 is_ego=None if session.capture is None else session.capture.is_ego,
                 skipped=result.status is Status.SKIPPED_AFTER_STOP,
+                domain=asked.domain,
+                query_type=asked.query_type,
+                dynamism=asked.dynamism,
+                seconds=result.seconds if result.reply is not None else None,
             )
-            yield Said(turn=turn, item=_item(session.turns[result.turn_index], result))
+            yield Said(turn=turn, item=_item(asked, result))
 
 
 def _item(turn: Turn, result: TurnResult) -> JudgeItem | None:
@@ -228,11 +232,11 @@ def scores_by_condition(
 
 
 def failure_note(run: RunReader) -> str | None:
-    """What failed in a run, in one line; None where nothing did."""
+    """What failed in a run, in one line; None where nothing did but by the run's own faults."""
     first = run.first_failure()
     if first is None:
         return None
-    counts = ", ".join(f"{n} {s}" for s, n in run.turn_counts().items() if Status(s).is_failure)
+    counts = ", ".join(f"{n} {s}" for s, n in run.failure_counts().items())
     why = " ".join((first.error or "no reason given").split())
     return (
         f"failed turns: {counts}; the first, turn {first.turn_index + 1} of {first.session_id}: "
@@ -246,7 +250,7 @@ def failure_cure(run: RunReader, again: str) -> str:
     A fault of the data is cured in the data, and a run is not gone on with from other data.
     """
     faults = run.faults_of_data()
-    failed = sum(n for status, n in run.turn_counts().items() if Status(status).is_failure)
+    failed = sum(run.failure_counts().values())
     asking = f"Ask them again with: {again}"
     if not faults:
         return asking

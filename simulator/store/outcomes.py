@@ -81,8 +81,17 @@ def _said(row: Row) -> Said:
         votes=_votes(row),
         is_ego=row.flag("is_ego"),
         skipped=row.get("status") == Status.SKIPPED_AFTER_STOP,
+        domain=_word(row, "domain"),
+        query_type=_word(row, "query_type") or _word(row, "query_category"),
+        dynamism=_word(row, "dynamism"),
     )
     return Said(turn=turn, item=item, is_judged=outcome is not None)
+
+
+def _word(row: Row, name: str) -> str:
+    """A dimension where the line has it; the kits' rows hold numbers in some."""
+    value = row.get(name)
+    return "" if value is None else str(value)
 
 
 def _outcome(row: Row) -> Outcome | None:

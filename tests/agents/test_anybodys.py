@@ -22,6 +22,8 @@ from mmrag.agents import agents
 from mmrag.agents.adapters import CommandAgent, HttpAgent
 from mmrag.agents.baselines import PAGES, THRESHOLD
 from mmrag.agents.kits import KitAgent, SearchPipeline
+from mmrag.agents.readiness import warm
+from mmrag.cache import Cache, share
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable, UsageError
 from mmrag.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
@@ -99,6 +101,39 @@ def test_task2_rewrites_and_keeps_within_8000_tokens():
     assert user.count("<DOC>") >= 1
     assert count_tokens(user) < 8000 + 2000 + 500
     assert "A kettle" not in user
+
+
+@pytest.mark.parametrize("name", ["task2", "task3"])
+def test_a_small_model_is_shown_fewer_pages(name):
+    """The 8,000 tokens of the paper are more than a small model's whole context."""
+    model = ScriptedModel(["Alder Brook Kettle maker", "900 g"])
+    agent = agents.create(f"{name}:model=m,web_tokens=2000", resources=resources(model))
+    [reply] = ask(agent, query())
+    user = model.calls[-1][1].text
+    assert user.count("<DOC>") == 1  # each page has some 1,200 tokens
+    assert any(step.info.get("within 2,000 tokens") == 1 for step in reply.trace)
+    for wrong in ("0", "many", "-5"):
+        with pytest.raises(SpecError, match=f"{name}: web_tokens={wrong}: write a whole number"):
+            agents.create(f"{name}:model=m,web_tokens={wrong}", resources=resources(model))
+
+
+@pytest.mark.parametrize(
+    "spec", ["llm-only:model=m", "task3:model=m", "grounded:reader=model,model=m,ocr=off"]
+)
+def test_a_model_of_this_process_is_loaded_before_the_first_turn(spec):
+    """Also behind the cache that the conversations of a run share."""
+
+    class Loads(ScriptedModel):
+        loaded = 0
+
+        async def warm(self):
+            self.loaded += 1
+
+    model = Loads()
+    agent = agents.create(spec, resources=share(resources(model), Cache()))
+    asyncio.run(warm(agent))
+    assert model.loaded == 1
+    asyncio.run(warm(agents.create("llm-only:model=m", resources=resources(ScriptedModel()))))
 
 
 def test_task3_sees_the_whole_history():

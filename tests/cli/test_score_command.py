@@ -79,7 +79,7 @@ def test_bad_files_are_refused_in_one_paragraph(tmp_path: Path, text: str, words
 
 def test_what_is_asked_wrongly_exits_with_2(tmp_path: Path) -> None:
     file = write(tmp_path / "o.jsonl", [("a", 0, "correct", False, True)])
-    assert "crag-mm" in mmrag("score", str(file), "--protocol", "crag", code=2).stderr
+    assert "crag-mm" in mmrag("score", str(file), "--protocol", "trec", code=2).stderr
     assert "strikes(n)" in mmrag("score", str(file), "--stop", "two", code=2).stderr
     assert "cannot be read" in mmrag("score", str(tmp_path / "none.jsonl"), code=1).stderr
     assert "is no run" in mmrag("score", str(tmp_path), code=1).stderr

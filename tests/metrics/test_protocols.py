@@ -133,7 +133,7 @@ def test_nothing_at_all_is_zeros_not_nan() -> None:
 
 def test_an_unknown_protocol_names_the_known_ones() -> None:
     with pytest.raises(SpecError, match="crag-mm"):
-        score([], "crag")
+        score([], "trec")
 
 
 OUTCOMES = st.sampled_from([Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT])

@@ -13,6 +13,7 @@ from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.images import LazyImage
 from mmrag.models.local import LocalModel, _Loaded
 from mmrag.protocols import GenerateOptions, Message
+from mmrag.tools import CallRequest, Tool
 from mmrag.torchvision_fix import ensure_torchvision
 
 
@@ -156,6 +157,24 @@ def test_a_batch_answers_as_one_by_one(folder):
     ]
     assert all(c.usage.output_tokens == 8 and c.usage.input_tokens > 10 for c in batched)
     assert len({c.text for c in single}) > 1  # the answers depend on what was asked
+
+
+def test_a_model_that_is_offered_tools_answers_all_the_same(folder):
+    tool = Tool(name="price", description="A price.", parameters={"type": "object"},
+                call=lambda arguments, at: 1)  # fmt: skip
+    call = CallRequest(id="1", name="price", arguments="{}")
+    talk = [
+        Message(role="user", text="How much?"),
+        Message(role="assistant", text="", calls=(call,)),
+        Message(role="tool", text="14.2", call_id="1"),
+    ]
+    done = asyncio.run(
+        LocalModel(name=str(folder)).generate(
+            talk, GenerateOptions(max_tokens=4, tools=(tool.schema(),))
+        )
+    )
+    assert done.calls == (), "a model of random weights asks for nothing"
+    assert done.usage.input_tokens > 100, "the tools stand in the prompt"
 
 
 class _Speaks:

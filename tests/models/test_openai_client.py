@@ -14,6 +14,7 @@ from mmrag.models import models
 from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message
+from mmrag.tools import CallRequest, Tool
 
 SECRET = "sk-never-to-be-seen-123"
 
@@ -46,6 +47,45 @@ def test_pictures_and_schema_are_sent(server):
     assert content[0]["image_url"]["url"].startswith("data:image/jpeg;base64,")
     assert content[1] == {"type": "text", "text": "hi"}
     assert server.bodies[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+TOOL = Tool(name="price", description="A price.", parameters={"type": "object"},
+            call=lambda arguments, at: 1)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "id_", "expected"),
+    [
+        ('{"name": "a"}', "c7", CallRequest(id="c7", name="price", arguments='{"name": "a"}')),
+        ({"name": "a"}, None, CallRequest(id="call-0", name="price", arguments='{"name":"a"}')),
+        (None, "c7", CallRequest(id="c7", name="price", arguments="{}")),
+    ],
+)
+def test_tools_are_offered_and_calls_come_back(server, arguments, id_, expected):
+    call = {"id": id_, "type": "function", "function": {"name": "price", "arguments": arguments}}
+    said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    server.reply = {**server.reply, "choices": [{"message": said, "finish_reason": "tool_calls"}]}
+    done = ask(server, GenerateOptions(tools=(TOOL.schema(),)))
+    assert (done.text, done.calls, done.finish) == ("", (expected,), "tool_calls")
+    assert server.bodies[0]["tools"] == [TOOL.schema()]
+    assert "tools" not in ({} if ask(server) is None else server.bodies[1])
+
+
+def test_what_a_call_gave_is_sent_as_endpoints_want_it(server):
+    call = CallRequest(id="c7", name="price", arguments='{"name": "a"}')
+    messages = [
+        Message(role="user", text="how much?"),
+        Message(role="assistant", text="", calls=(call,)),
+        Message(role="tool", text="14.2", call_id="c7"),
+    ]
+    model = OpenAIModel(name="m", base_url=server.url)
+    asyncio.run(model.generate(messages))
+    assert server.bodies[0]["messages"][1:] == [
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c7", "type": "function",
+             "function": {"name": "price", "arguments": '{"name": "a"}'}}]},
+        {"role": "tool", "tool_call_id": "c7", "content": "14.2"},
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "503", "drop", "malformed"])

@@ -9,9 +9,11 @@ import pytest
 from ui_parts import result, session, write_run
 
 from mmrag.errors import MmragError
+from mmrag.metrics.cases import Measurement
 from mmrag.records import Session, Status, TurnResult
 from simulator.store.run_store import RunReader, RunStore
 from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
+from ui.render import render
 from ui.viewmodel import conversation
 
 
@@ -126,3 +128,22 @@ def test_a_run_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> N
     assert "bad" in str(told[0])
     with pytest.raises(MmragError, match="bad"):
         open_catalogues(find_runs(tmp_path))
+
+
+def test_what_was_measured_stands_beside_its_conversation(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", 2, finished=True)
+    with RunStore(tmp_path / "run") as store:
+        for sid, condition in store.session_keys()[:1]:
+            first, second = store.turns(sid, condition)[:2]
+            for turn, value, weight in ((first, 0.25, 1.0), (second, 0.75, 3.0)):
+                row = Measurement(measure="faithfulness", judge="j", value=value, weight=weight)
+                none = Measurement(measure="raf", judge="j", value=None, reason="no label")
+                store.add_measurements(turn, [row, none]).result()
+    catalogue = Catalogue(RunReader(tmp_path / "run"))
+    measured, bare = catalogue.find_all()[:2]
+    assert measured.measures == (("faithfulness", 0.625),)
+    assert bare.measures == ()
+    shown = render("sessions.html.j2", rows=[measured, bare], first=0, total=2, finished=True,
+                   filtered=False, here=None)  # fmt: skip
+    assert shown.count("mm-measured") == 1
+    assert "faithfulness 0.62" in shown

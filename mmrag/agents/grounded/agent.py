@@ -29,7 +29,7 @@ from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
 from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
-from mmrag.agents.readiness import built_in_capacity
+from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
 from mmrag.cache import Cache, CachedWebSearch
@@ -83,8 +83,10 @@ class GroundedAgent:
         """Looking and reading are work for a core."""
 
     async def warm(self) -> None:
-        """Load the models: OCR and the sentence encoder."""
+        """Load the models: OCR, the sentence encoder, and a language model of this process."""
         await asyncio.to_thread(self._load)
+        if self._model is not None:
+            await warm(self._model)
 
     def _load(self) -> None:
         from PIL import Image

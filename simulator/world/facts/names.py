@@ -50,14 +50,15 @@ class Names:
     True
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, start: int = 0) -> None:
+        """`start`: the number of the first pair; what is named apart begins far from the rest."""
         if not 0 <= seed < MAX_SEED:
             raise UsageError(
                 f"seed {seed} is out of range; names stay unique across worlds for seeds from 0 "
                 f"to {MAX_SEED - 1}. Choose one of those."
             )
         self._seed = seed
-        self._next = 0
+        self._next = start
 
     def pair(self) -> tuple[str, str]:
         """Two fresh capitalised words."""

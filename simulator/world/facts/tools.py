@@ -1,18 +1,18 @@
 """The fact base as tools, in the manner of CRAG's mock APIs: typed functions per domain.
 
 Each domain has `<domain>_search_by_name`, `_get_entity`, `_get_attribute`, `_get_history` and
-`_list_by_relation`, and where it has prices `_get_price_history`. A tool is a plain callable with
-a JSON schema, so Python code calls it and an agent is offered it as a function. Nothing here knows
-the questions: tools answer about names, attributes and dates, as structured search would.
+`_list_by_relation`, and where it has prices `_get_price_history`. What names no date is answered as
+of the time of asking. Nothing here knows the questions: tools answer about names, attributes and
+dates, as structured search would.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from mmrag.errors import UsageError
+from mmrag.tools import Tool, ToolCall
 from simulator.world.facts.catalogue import DOMAINS, attributes_of
 from simulator.world.facts.fact_records import Attribute, Domain, Entity, Fact, Number
 from simulator.world.facts.factbase import FactBase
@@ -20,29 +20,6 @@ from simulator.world.facts.hubs import HUB
 from simulator.world.facts.wording import say_value
 
 MAX_RESULTS = 50
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A function over the facts, with the schema by which a model is told of it."""
-
-    name: str
-    description: str
-    parameters: dict[str, Any]
-    """JSON schema of the arguments."""
-    call: Callable[..., Any]
-    """Takes the arguments by name; returns JSON-ready data."""
-
-    def schema(self) -> dict[str, Any]:
-        """The description in the form that chat-completion endpoints take."""
-        return {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.description,
-                "parameters": self.parameters,
-            },
-        }
 
 
 def tools(facts: FactBase) -> dict[str, Tool]:
@@ -72,49 +49,56 @@ def _domain_tools(facts: FactBase, domain: Domain) -> list[Tool]:
     what = ", ".join(domain.nouns.values())
     reader = _Reader(facts, kinds)
     name = _string("exact name or alias")
-    at = _string("ISO date or date-time; the latest value when left out")
+    day = _string("ISO date or date-time; now when left out")
     made = [
         Tool(
-            f"{prefix}_search_by_name",
-            f"Search for things by name ({what}). Returns names, best match first.",
-            _object({"query": _string("part of a name"), "limit": _integer()}, ["query"]),
-            reader.search_by_name,
+            name=f"{prefix}_search_by_name",
+            description=f"Search for things by name ({what}). Returns names, best match first.",
+            parameters=_object(
+                {"query": _string("part of a name"), "limit": _integer()}, ["query"]
+            ),
+            call=reader.as_of(reader.search_by_name),
         ),
         Tool(
-            f"{prefix}_get_entity",
-            f"Everything known about one thing ({what}) at a date.",
-            _object({"name": name, "date": at}, ["name"]),
-            reader.get_entity,
+            name=f"{prefix}_get_entity",
+            description=f"Everything known about one thing ({what}) at a date.",
+            parameters=_object({"name": name, "date": day}, ["name"]),
+            call=reader.as_of(reader.get_entity),
         ),
         Tool(
-            f"{prefix}_get_attribute",
-            f"One attribute of one thing ({what}) at a date.",
-            _object({"name": name, "attribute": _one_of(keys), "date": at}, ["name", "attribute"]),
-            reader.get_attribute,
+            name=f"{prefix}_get_attribute",
+            description=f"One attribute of one thing ({what}) at a date.",
+            parameters=_object(
+                {"name": name, "attribute": _one_of(keys), "date": day}, ["name", "attribute"]
+            ),
+            call=reader.as_of(reader.get_attribute),
         ),
         Tool(
-            f"{prefix}_get_history",
-            f"All values of a changing attribute of one thing ({what}), oldest first.",
-            _object({"name": name, "attribute": _one_of(changing)}, ["name", "attribute"]),
-            reader.get_history,
+            name=f"{prefix}_get_history",
+            description=f"All values of a changing attribute of one thing ({what}), oldest first.",
+            parameters=_object(
+                {"name": name, "attribute": _one_of(changing)}, ["name", "attribute"]
+            ),
+            call=reader.as_of(reader.get_history),
         ),
         Tool(
-            f"{prefix}_list_by_relation",
-            f"The things ({what}) whose relation leads to a given person, company, town or thing.",
-            _object(
-                {"relation": _one_of(relations), "target": name, "date": at},
+            name=f"{prefix}_list_by_relation",
+            description=f"The things ({what}) whose relation leads to a given person, company, "
+            "town or thing.",
+            parameters=_object(
+                {"relation": _one_of(relations), "target": name, "date": day},
                 ["relation", "target"],
             ),
-            reader.list_by_relation,
+            call=reader.as_of(reader.list_by_relation),
         ),
     ]
     if prices:
         made.append(
             Tool(
-                f"{prefix}_get_price_history",
-                f"The prices of one thing ({what}) through time, oldest first.",
-                _object({"name": name, "attribute": _one_of(prices)}, ["name"]),
-                reader.price_history(prices[0]),
+                name=f"{prefix}_get_price_history",
+                description=f"The prices of one thing ({what}) through time, oldest first.",
+                parameters=_object({"name": name, "attribute": _one_of(prices)}, ["name"]),
+                call=reader.as_of(reader.price_history(prices[0])),
             )
         )
     return made
@@ -127,15 +111,24 @@ class _Reader:
         self._facts = facts
         self._kinds = kinds
 
-    def search_by_name(self, query: str, limit: int = 10) -> list[str]:
+    def as_of(self, function: Callable[..., Any]) -> ToolCall:
+        """A function of a time and arguments, as a tool is called; no time: the snapshot's end."""
+
+        def call(arguments: dict[str, Any], at: str | None) -> Any:
+            return function(at or self._facts.window[1], **arguments)
+
+        return call
+
+    def search_by_name(self, at: str, query: str, limit: int = 10) -> list[str]:
+        del at
         wanted = max(1, min(limit, MAX_RESULTS))
         found = self._facts.search_by_name(query, limit=10 * MAX_RESULTS)
         return [e.name for e in found if e.kind in self._kinds][:wanted]
 
-    def get_entity(self, name: str, date: str | None = None) -> dict[str, Any]:
+    def get_entity(self, at: str, name: str, date: str | None = None) -> dict[str, Any]:
         entity = self._named(name)
         known = {
-            a.key: self._entry(a, self._facts.fact(entity.id, a.key, self._at(date)))
+            a.key: self._entry(a, self._facts.fact(entity.id, a.key, _moment(date, at)))
             for a in self._facts.attributes(entity.id)
         }
         return {
@@ -145,39 +138,43 @@ class _Reader:
             "attributes": known,
         }
 
-    def get_attribute(self, name: str, attribute: str, date: str | None = None) -> dict[str, Any]:
+    def get_attribute(
+        self, at: str, name: str, attribute: str, date: str | None = None
+    ) -> dict[str, Any]:
         entity = self._named(name)
         schema = self._schema(entity, attribute)
-        return self._entry(schema, self._facts.fact(entity.id, attribute, self._at(date)))
+        return self._entry(schema, self._facts.fact(entity.id, attribute, _moment(date, at)))
 
-    def get_history(self, name: str, attribute: str) -> list[dict[str, Any]]:
+    def get_history(self, at: str, name: str, attribute: str) -> list[dict[str, Any]]:
         entity = self._named(name)
         schema = self._schema(entity, attribute)
-        return [self._entry(schema, f) for f in self._facts.history(entity.id, attribute)]
+        return [self._entry(schema, f) for f in self._facts.history(entity.id, attribute, at)]
 
     def price_history(self, default: str) -> Callable[..., list[dict[str, Any]]]:
-        def get_price_history(name: str, attribute: str = default) -> list[dict[str, Any]]:
-            return self.get_history(name, attribute)
+        def get_price_history(at: str, name: str, attribute: str = default) -> list[dict[str, Any]]:
+            return self.get_history(at, name, attribute)
 
         return get_price_history
 
-    def list_by_relation(self, relation: str, target: str, date: str | None = None) -> list[str]:
+    def list_by_relation(
+        self, at: str, relation: str, target: str, date: str | None = None
+    ) -> list[str]:
         owners = self._facts.find(target)
         if not owners:
             raise UsageError(f"nothing is called {target!r}; search by name first.")
-        at = self._at(date)
+        when = _moment(date, at)
         found = [
             e
             for owner in owners
             for kind in sorted(self._kinds)
-            for e in self._facts.sources(owner.id, relation, at, kind)
+            for e in self._facts.sources(owner.id, relation, when, kind)
         ]
         return [e.name for e in found][:MAX_RESULTS]
 
     def _named(self, name: str) -> Entity:
         found = [e for e in self._facts.find(name) if e.kind in self._kinds]
         if not found:
-            near = ", ".join(self.search_by_name(name, 3))
+            near = ", ".join(self.search_by_name("", name, 3))
             hint = f" Did you mean {near}?" if near else ""
             raise UsageError(f"nothing here is called {name[:200]!r}.{hint}")
         return found[0]
@@ -188,12 +185,6 @@ class _Reader:
                 return attribute
         known = ", ".join(a.key for a in attributes_of(entity.kind))
         raise UsageError(f"a {entity.kind} has no attribute {key[:80]!r}. It has: {known}.")
-
-    def _at(self, date: str | None) -> str:
-        """A day alone means its noon; nothing means the end of the snapshot."""
-        if date is None:
-            return self._facts.window[1]
-        return f"{date}T12:00" if len(date) == 10 else date
 
     def _entry(self, attribute: Attribute, fact: Fact) -> dict[str, Any]:
         text = say_value(attribute, fact.value, self._facts)
@@ -206,6 +197,13 @@ class _Reader:
             "valid_from": fact.valid_from,
             "valid_to": fact.valid_to,
         }
+
+
+def _moment(date: str | None, at: str) -> str:
+    """A day alone means its noon; nothing means the time of asking."""
+    if date is None:
+        return at
+    return f"{date}T12:00" if len(date) == 10 else date
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from typing import Any
 
 import msgspec
 import pytest
@@ -235,24 +236,38 @@ def test_every_domain_has_its_tools(facts: FactBase) -> None:
             assert tool.schema()["function"]["parameters"]["required"]
         kind = KINDS[domain][0]
         entity = facts.of_kind(kind)[0]
-        assert entity.name in box[f"{prefix}_search_by_name"].call(query=entity.name)
-        told = box[f"{prefix}_get_entity"].call(name=entity.name)
+        assert entity.name in box[f"{prefix}_search_by_name"].call({"query": entity.name}, None)
+        told = box[f"{prefix}_get_entity"].call({"name": entity.name}, None)
         assert set(told["attributes"]) == {a.key for a in attributes_of(kind)}
     assert len(box) >= 38, "CRAG has 38 mock APIs"
 
 
 def test_tools_read_the_past_and_refuse_nonsense(facts: FactBase) -> None:
     box = tools(facts)
-    book = facts.of_kind("book")[0]
-    prices = box["book_get_price_history"].call(name=book.name)
-    first = prices[0]
-    told = box["book_get_attribute"].call(
-        name=book.name, attribute="price", date=first["valid_from"]
-    )
+    book = facts.of_kind("book")[0].name
+
+    def ask(tool: str, **arguments: object) -> Any:
+        return box[tool].call(arguments, None)
+
+    first = ask("book_get_price_history", name=book)[0]
+    told = ask("book_get_attribute", name=book, attribute="price", date=first["valid_from"])
     assert told["value"] == first["value"]
-    author = box["book_get_attribute"].call(name=book.name, attribute="author")["value"]
-    assert book.name in box["book_list_by_relation"].call(relation="author", target=author)
+    author = ask("book_get_attribute", name=book, attribute="author")["value"]
+    assert book in ask("book_list_by_relation", relation="author", target=author)
     with pytest.raises(UsageError, match="no attribute"):
-        box["book_get_attribute"].call(name=book.name, attribute="wingspan")
+        ask("book_get_attribute", name=book, attribute="wingspan")
     with pytest.raises(UsageError, match="nothing here is called"):
-        box["book_get_entity"].call(name="Hamlet")
+        ask("book_get_entity", name="Hamlet")
+
+
+def test_tools_answer_as_of_the_time_of_asking(facts: FactBase) -> None:
+    """What comes after the question is nobody's to know, nor is the last value always the one."""
+    book, box = facts.of_kind("book")[0], tools(facts)
+    early = f"{facts.window[0][:10]}T07:00"
+    at_once = box["book_get_attribute"].call({"name": book.name, "attribute": "offer"}, early)
+    assert at_once["value"] == facts.value(book.id, "offer", early)
+    everything = box["book_get_entity"].call({"name": book.name}, early)
+    assert everything["attributes"]["offer"] == at_once
+    history = box["book_get_history"].call({"name": book.name, "attribute": "offer"}, early)
+    assert history[-1]["value"] == at_once["value"]
+    assert all(entry["valid_from"] <= early for entry in history)

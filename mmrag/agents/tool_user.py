@@ -1,0 +1,74 @@
+"""`tool-user:model=SPEC`: a chat model that is given the run's tools and decides what to call."""
+
+from __future__ import annotations
+
+from mmrag.agents.format import without_thoughts
+from mmrag.agents.templates import render
+from mmrag.agents.tool_loop import Bounds, answer_with_tools
+from mmrag.agents.tracing import Trace
+from mmrag.errors import SpecError
+from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.records import Query, Reply
+from mmrag.tools import Tool
+
+
+class ToolUser:
+    """Gives a model the question, the conversation so far, the picture, and all tools."""
+
+    def __init__(self, model: Model, tools: tuple[Tool, ...], bounds: Bounds = Bounds()) -> None:
+        self._model = model
+        self._tools = tools
+        self._bounds = bounds
+
+    async def answer(self, query: Query) -> Reply:
+        """Let the model call tools until it answers."""
+        trace = Trace()
+        system = render(
+            "tool_user", picture=query.image is not None, query_time=query.query_time or "",
+            tools=bool(self._tools),
+        )  # fmt: skip
+        before = [
+            message
+            for turn in query.history
+            for message in (
+                Message(role="user", text=turn.query),
+                Message(role="assistant", text=turn.reply),
+            )
+        ]
+        found = await answer_with_tools(
+            self._model,
+            [
+                Message(role="system", text=system),
+                *before,
+                Message(role="user", text=query.text, images=query.images),
+            ],
+            self._tools,
+            trace,
+            at=query.query_time,
+            options=GenerateOptions(max_tokens=300),
+            bounds=self._bounds,
+        )
+        return Reply(
+            text=without_thoughts(found.text),
+            citations=found.citations,
+            trace=trace.steps,
+            usage=found.usage,
+        )
+
+
+def make(
+    *,
+    resources: Resources,
+    model: str,
+    rounds: str = "6",
+    calls: str = "12",
+    seconds: str = "30",
+) -> ToolUser:
+    """`tool-user:model=SPEC,rounds=6,calls=12,seconds=30`, with `--tools`: see docs/agents.md."""
+    if resources.model is None:
+        raise SpecError(f"model={model}: no models are available here.")
+    try:
+        bounds = Bounds(rounds=int(rounds), calls=int(calls), seconds=float(seconds))
+    except ValueError as error:
+        raise SpecError(f"tool-user: rounds, calls and seconds are numbers ({error}).") from error
+    return ToolUser(resources.model(model), resources.tools, bounds)

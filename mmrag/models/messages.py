@@ -1,0 +1,89 @@
+"""Messages as chat-completion endpoints take and give them: texts, pictures, calls of tools."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import msgspec
+
+from mmrag.images import LazyImage
+from mmrag.protocols import Message
+from mmrag.tools import CallRequest
+
+
+def sent(message: Message, side: int, detail: str) -> dict[str, Any]:
+    """A message for an endpoint; pictures are at most `side` long."""
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if message.calls:
+        calls = [_sent_call(call) for call in message.calls]
+        return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
+    if not message.images:
+        return {"role": message.role, "content": message.text}
+    pictures = [
+        {"type": "image_url", "image_url": {"url": data_url(i, side), "detail": detail}}
+        for i in message.images
+    ]
+    return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
+
+
+def data_url(image: LazyImage, side: int) -> str:
+    """A picture as a data URL, at most `side` long, as JPEG: any server reads that."""
+    picture = image.pil()
+    if max(picture.size) > side:
+        picture = picture.copy()
+        picture.thumbnail((side, side))
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=90)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Function(msgspec.Struct):
+    name: str = ""
+    arguments: str | dict[str, Any] | None = None
+
+
+class _Call(msgspec.Struct):
+    function: _Function
+    id: str | None = None
+
+
+class Said(msgspec.Struct):
+    """What the model said in an endpoint's answer."""
+
+    content: str | list[_Part] | None = None
+    tool_calls: list[_Call] | None = None
+
+    def text(self) -> str | None:
+        """The words, in one piece."""
+        if isinstance(self.content, list):
+            return "".join(part.text for part in self.content)
+        return self.content
+
+    def calls(self) -> tuple[CallRequest, ...]:
+        """The tools that it asks for. Some servers give arguments as objects, or calls no id."""
+        return tuple(
+            CallRequest(
+                id=call.id or f"call-{number}",
+                name=call.function.name,
+                arguments=_as_text(call.function.arguments),
+            )
+            for number, call in enumerate(self.tool_calls or ())
+        )
+
+
+def _as_text(arguments: str | dict[str, Any] | None) -> str:
+    if isinstance(arguments, dict):
+        return msgspec.json.encode(arguments).decode()
+    return arguments or "{}"
+
+
+def _sent_call(call: CallRequest) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}

@@ -1,0 +1,301 @@
+"""`smollm2`: a small language model that needs no server, no download at run time and no GPU."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from mmrag.errors import MmragError, ServiceError, SpecError, words
+from mmrag.models.refusals import nothing_said, unsaid
+from mmrag.models.smollm2.weights import (
+    SHA256,
+    Words,
+    check_file,
+    read_weights,
+    weights_file,
+)
+from mmrag.models.waiting import Waiting
+from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import Usage
+
+if TYPE_CHECKING:
+    from mmrag.models.smollm2.decoding import Reply
+    from mmrag.models.smollm2.network import Network
+
+NAME = "SmolLM2-135M-Instruct.Q4_1"
+
+SPANS = 3
+"""Spans that are given where a reply is to be one."""
+
+_SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+"""What the model was tuned to hear first where nobody says anything else."""
+
+_GATHER = 0.005
+"""Seconds that the first request waits for company."""
+
+
+def smollm2(*, batch: str | int = 16, dtype: str = "float32", max_tokens: str | int = 0) -> SmolLM2:
+    """`smollm2` or `smollm2:batch=16,dtype=bfloat16,max_tokens=200`.
+
+    What is not installed is told now, before anything is asked.
+    """
+    return SmolLM2(weights_file(), batch=batch, dtype=dtype, max_tokens=max_tokens)
+
+
+class SmolLM2:
+    """Answers texts, greedily unless a temperature is asked for; it leaves pictures out.
+
+    Requests join a batch as they come and leave it as they are done.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        sha256: str = SHA256,
+        batch: str | int = 16,
+        dtype: str = "float32",
+        max_tokens: str | int = 0,
+    ) -> None:
+        """`max_tokens` stands for what a caller asks for, where it is not 0."""
+        if dtype not in ("float32", "bfloat16"):
+            raise SpecError(f"smollm2: dtype={dtype} is not float32 or bfloat16.")
+        self._batch = _whole("batch", batch, least=1)
+        self._max_tokens = _whole("max_tokens", max_tokens, least=0)
+        self._file, self._sha256, self._dtype = file, sha256, dtype
+        self._waiting = Waiting(self._serve)
+
+    async def warm(self) -> None:
+        """Load the network, so that no turn's time is spent on it."""
+        await asyncio.to_thread(_loaded, self._file, self._sha256, self._dtype)
+
+    async def generate(
+        self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+    ) -> Completion:
+        """One completion, computed beside whatever other requests there are."""
+        if self._max_tokens:
+            options = msgspec.structs.replace(options, max_tokens=self._max_tokens)
+        request = _Request(messages=tuple(messages), options=options, future=Future())
+        self._waiting.put(request)
+        return await asyncio.wrap_future(request.future)
+
+    def _serve(self, first: _Request) -> None:
+        """Answer a request and all that come while there is one to answer."""
+        import torch
+
+        try:
+            desk = _Desk(*_loaded(self._file, self._sha256, self._dtype), rows=self._batch)
+        except Exception as error:  # the file may hold anything
+            _fail(first, error)
+            return
+        waiting: _Request | None = first
+        seconds = _GATHER
+        with torch.inference_mode():
+            while waiting is not None or desk.busy:
+                while waiting is not None and desk.takes(waiting):
+                    waiting = self._waiting.more(seconds)
+                seconds = 0.0
+                desk.go_on()
+                waiting = waiting or self._waiting.more(seconds)
+
+
+class _Request(msgspec.Struct):
+    messages: tuple[Message, ...]
+    options: GenerateOptions
+    future: Future[Completion]
+
+
+class _Desk:
+    """From requests to prompts, and from tokens to completions."""
+
+    def __init__(self, words: Words, network: Network, *, rows: int) -> None:
+        from mmrag.models.smollm2.decoding import Decoder
+
+        self._words = words
+        self._network = network
+        self._begin = lambda: Decoder(network, words.ends, rows=rows)
+        self._decoder = self._begin()
+        self._asked: dict[int, tuple[_Request, Reply]] = {}
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._asked)
+
+    def takes(self, request: _Request) -> bool:
+        """Begin with a request; False if there is no room for it yet."""
+        from mmrag.models.smollm2.decoding import Reply
+
+        try:
+            prompt = self._prompt(request.messages)
+            room = self._network.shape.context - len(prompt)
+            room -= len(self._words.tokens(_plain(request.options.reply)))
+            if room < 1:
+                raise ServiceError(
+                    f"smollm2: the request has {len(prompt):,} tokens and the model was made for "
+                    f"{self._network.shape.context:,}; show it less, or ask a larger model."
+                )
+            if request.options.span_of:
+                _settle(request, self._span(prompt, request.options.span_of))
+                return True
+            if request.options.reply:
+                _settle(request, self._scored(prompt, request.options.reply))
+                return True
+            options = request.options
+            reply = Reply(
+                prompt=prompt,
+                most=min(options.max_tokens, room),
+                temperature=options.temperature,
+                seed=options.seed or 0,
+            )
+            if not self._decoder.has_room(reply):
+                return False
+            self._decoder.join(reply)
+            self._asked[id(reply)] = (request, reply)
+        except Exception as error:  # one request must not end the thread that serves the others
+            _fail(request, error)
+        return True
+
+    def go_on(self) -> None:
+        """Give out what is done, and say one more token of all else."""
+        try:
+            for request, reply in self._asked.values():
+                stopped = any(stop in self._text(reply) for stop in request.options.stop)
+                if stopped or request.future.cancelled():
+                    reply.finish = "stop"
+            for reply in self._decoder.take_done():
+                request, _ = self._asked.pop(id(reply))
+                _settle(request, self._completion(request, reply))
+            if self._asked:
+                self._decoder.step()
+        except Exception as error:  # such as too little memory
+            for request, _ in self._asked.values():
+                _fail(request, error)
+            self._asked.clear()
+            self._decoder = self._begin()
+
+    def _prompt(self, messages: Sequence[Message]) -> list[int]:
+        """In the form that the model was tuned on; its marks are set here and nowhere else."""
+        words, end = self._words, self._words.ends[0]
+        said = [(message.role, message.text) for message in messages]
+        if not said or said[0][0] != "system":
+            said.insert(0, ("system", _SYSTEM))
+        after = words.tokens("\n")
+        prompt: list[int] = []
+        for role, text in said:
+            prompt += [words.begin, *words.tokens(f"{role}\n{_plain(text)}"), end, *after]
+        return [*prompt, words.begin, *words.tokens("assistant\n")]
+
+    def _span(self, prompt: list[int], texts: Sequence[str]) -> Completion:
+        from mmrag.models.smollm2.spans import best_spans, paths
+
+        found = best_spans(
+            self._network,
+            self._decoder.prefixes,
+            prompt,
+            paths(texts, self._words),
+            texts,
+            end=self._words.ends[0],
+            count=SPANS,
+        )
+        if not found:
+            raise ServiceError("smollm2: the texts to choose from hold no word.")
+        best = found[0]
+        tokens = list(best.tokens)
+        return Completion(
+            text=best.span.text,
+            usage=Usage(input_tokens=len(prompt), output_tokens=len(tokens), calls=1),
+            model=NAME,
+            logprobs=self._logprobs(tokens, best.logprobs),
+            spans=tuple(one.span for one in found),
+        )
+
+    def _scored(self, prompt: list[int], text: str) -> Completion:
+        from mmrag.models.smollm2.network import Memory
+
+        tokens = self._words.tokens(_plain(text))
+        memory = Memory(self._network, 1, len(prompt) + len(tokens))
+        first = self._decoder.prefixes.read(prompt, memory)[tokens[0]]
+        rest = self._network.follow([*prompt, *tokens], memory, len(prompt))
+        return Completion(
+            text=text,
+            usage=Usage(input_tokens=len(prompt) + len(tokens), calls=1),
+            model=NAME,
+            logprobs=self._logprobs(tokens, [float(first), *rest]),
+        )
+
+    def _completion(self, request: _Request, reply: Reply) -> Completion:
+        text = self._text(reply)
+        for stop in request.options.stop:
+            text = text.partition(stop)[0]
+        return Completion(
+            text=text.strip(),
+            usage=Usage(input_tokens=len(reply.prompt), output_tokens=len(reply.tokens), calls=1),
+            model=NAME,
+            finish=reply.finish,
+            logprobs=self._logprobs(reply.tokens, reply.logprobs)
+            if request.options.logprobs
+            else (),
+        )
+
+    def _text(self, reply: Reply) -> str:
+        return self._words.text(reply.tokens)
+
+    def _logprobs(
+        self, tokens: Sequence[int], logprobs: Sequence[float]
+    ) -> tuple[tuple[str, float], ...]:
+        pairs = zip(tokens, logprobs, strict=False)
+        return tuple((self._words.text([token]), logprob) for token, logprob in pairs)
+
+
+def _plain(text: str) -> str:
+    """The tokenizer takes no lone surrogate."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _settle(request: _Request, done: Completion) -> None:
+    if not request.future.set_running_or_notify_cancel():
+        return
+    if nothing_said(done.text, done.finish):
+        request.future.set_exception(ServiceError(f"smollm2: {unsaid(done.finish)}"))
+    else:
+        request.future.set_result(done)
+
+
+def _fail(request: _Request, error: Exception) -> None:
+    problem = error if isinstance(error, MmragError) else ServiceError(f"smollm2: {words(error)}")
+    if request.future.set_running_or_notify_cancel():
+        request.future.set_exception(problem)
+
+
+_loading = threading.Lock()
+
+
+def _loaded(file: Path, sha256: str, dtype: str) -> tuple[Words, Network]:
+    """The network in memory, once for all that ask it; whoever comes meanwhile waits."""
+    with _loading:
+        return _load(file, sha256, dtype)
+
+
+@lru_cache(maxsize=1)
+def _load(file: Path, sha256: str, dtype: str) -> tuple[Words, Network]:
+    import torch
+
+    from mmrag.models.smollm2.network import Network
+
+    check_file(file, sha256)
+    weights = read_weights(file)
+    return weights.words, Network(weights, getattr(torch, dtype))
+
+
+def _whole(name: str, value: str | int, *, least: int) -> int:
+    text = str(value)
+    if not text.isdigit() or int(text) < least:
+        raise SpecError(f"smollm2: {name}={value}: write a whole number from {least}.")
+    return int(text)

@@ -1,0 +1,166 @@
+"""A Llama network in plain PyTorch: what tokens are likely after others.
+
+It is written out, not taken from transformers, because whoever holds the keys and values decides
+what is fast: rows of a batch begin at place 0 whatever their length (no padding), leave when they
+are done, and share what their prompts have in common; a search for spans lays a tree of
+continuations over one prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from mmrag.models.smollm2.weights import Weights
+
+PIECE = 512
+"""Tokens of a prompt that are computed at once."""
+
+
+class Memory:
+    """Keys and values of some rows: layer × row × place × head × size."""
+
+    def __init__(self, network: Network, rows: int, places: int) -> None:
+        s = network.shape
+        shape = (s.layers, rows, places, s.shared_heads, s.width // s.heads)
+        # zeros: a place that nobody wrote is masked, but 0 · NaN would be NaN
+        self.keys = torch.zeros(shape, dtype=network.dtype)
+        self.values = torch.zeros(shape, dtype=network.dtype)
+
+    @property
+    def rows(self) -> int:
+        """How many there is room for."""
+        return self.keys.shape[1]
+
+    @property
+    def places(self) -> int:
+        """How many tokens of each."""
+        return self.keys.shape[2]
+
+    def copy(self, row: int, other: Memory, place: int, length: int) -> None:
+        """Take over the first tokens of another memory's row."""
+        self.keys[:, row, :length] = other.keys[:, place, :length]
+        self.values[:, row, :length] = other.values[:, place, :length]
+
+
+class Network:
+    """Computes log-probabilities of the next token. It keeps nothing between two calls."""
+
+    def __init__(self, weights: Weights, dtype: torch.dtype = torch.float32) -> None:
+        self.shape = weights.shape
+        self.dtype = dtype
+        s, size = weights.shape, weights.shape.width // weights.shape.heads
+
+        def array(name: str) -> Tensor:
+            return torch.tensor(weights.array(name)).to(dtype)
+
+        def halves(name: str, heads: int) -> Tensor:
+            """GGUF keeps the two halves that a rotation turns side by side; here they are apart."""
+            pairs = array(name).view(heads, size // 2, 2, s.width)
+            return pairs.transpose(1, 2).reshape(heads * size, s.width)
+
+        self._words = array("token_embd.weight")
+        self._last_norm = array("output_norm.weight")
+        head = "output.weight"
+        self._head = array(head) if head in weights.names else self._words
+        self._layers: list[dict[str, Tensor]] = []
+        for number in range(s.layers):
+            name = f"blk.{number}."
+            qkv = [
+                halves(name + "attn_q.weight", s.heads),
+                halves(name + "attn_k.weight", s.shared_heads),
+                array(name + "attn_v.weight"),
+            ]
+            gate_up = [array(name + "ffn_gate.weight"), array(name + "ffn_up.weight")]
+            self._layers.append({
+                "norm": array(name + "attn_norm.weight"),
+                "qkv": torch.cat(qkv),
+                "out": array(name + "attn_output.weight"),
+                "second_norm": array(name + "ffn_norm.weight"),
+                "gate_up": torch.cat(gate_up),
+                "down": array(name + "ffn_down.weight"),
+            })  # fmt: skip
+        turns = torch.arange(0, size, 2, dtype=torch.float32) / size
+        self._turns = 1.0 / (s.rope_base**turns)
+
+    def next(
+        self, tokens: Tensor, positions: Tensor, places: Tensor, memory: Memory, seen: Tensor
+    ) -> Tensor:
+        """Hidden states after tokens (row × number), which are written to their places.
+
+        `seen` (row × number × places) tells which places each token looks at; its last dimension
+        may be shorter than the memory.
+        """
+        rows, number = tokens.shape
+        s, size, width = self.shape, self.shape.width // self.shape.heads, seen.shape[-1]
+        angles = positions[..., None].float() * self._turns
+        cos, sin = angles.cos()[:, :, None].to(self.dtype), angles.sin()[:, :, None].to(self.dtype)
+        row = torch.arange(rows)[:, None]
+        mask = seen[:, None]
+        x = self._words[tokens]
+        for layer, keys, values in zip(self._layers, memory.keys, memory.values, strict=True):
+            qkv = F.linear(self._norm(x, layer["norm"]), layer["qkv"])
+            q, k, v = qkv.view(rows, number, -1, size).split(
+                (s.heads, s.shared_heads, s.shared_heads), 2
+            )
+            keys[row, places], values[row, places] = _turned(k, cos, sin), v
+            heard = F.scaled_dot_product_attention(
+                _turned(q, cos, sin).transpose(1, 2),
+                keys[:rows, :width].transpose(1, 2),
+                values[:rows, :width].transpose(1, 2),
+                attn_mask=mask,
+                enable_gqa=True,
+            )
+            x = x + F.linear(heard.transpose(1, 2).reshape(rows, number, -1), layer["out"])
+            gate, up = F.linear(self._norm(x, layer["second_norm"]), layer["gate_up"]).chunk(2, -1)
+            x = x + F.linear(F.silu(gate) * up, layer["down"])
+        return x
+
+    def scores(self, hidden: Tensor) -> Tensor:
+        """Log-probabilities of every token, in f32, after hidden states."""
+        logits = F.linear(self._norm(hidden, self._last_norm), self._head)
+        return torch.log_softmax(logits.float(), -1)
+
+    def read(self, tokens: list[int], memory: Memory, row: int = 0, known: int = 0) -> Tensor:
+        """Log-probabilities after a prompt, of which `known` tokens are in the memory already."""
+        *_, (_, hidden) = self._pieces(tokens, _Row(memory, row), known)
+        return self.scores(hidden[-1])
+
+    def follow(self, tokens: list[int], memory: Memory, known: int) -> list[float]:
+        """Log-probability of every token from the second unknown one on, given those before it."""
+        found: list[float] = []
+        for start, hidden in self._pieces(tokens[:-1], memory, known):
+            after = torch.tensor(tokens[start + 1 : start + 1 + len(hidden)])
+            found += self.scores(hidden).gather(1, after[:, None])[:, 0].tolist()
+        return found
+
+    def _pieces(
+        self, tokens: list[int], memory: Memory, known: int
+    ) -> Iterator[tuple[int, Tensor]]:
+        """Where each piece of a text begins, and the hidden states after its tokens."""
+        for start in range(known, len(tokens), PIECE):
+            end = min(len(tokens), start + PIECE)
+            places = torch.arange(start, end)
+            seen = torch.arange(end)[None] <= places[:, None]
+            piece = torch.tensor([tokens[start:end]])
+            yield start, self.next(piece, places[None], places[None], memory, seen[None])[0]
+
+    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
+        return F.rms_norm(x, (self.shape.width,), weight, self.shape.epsilon)
+
+
+class _Row(Memory):
+    """One row of another memory."""
+
+    def __init__(self, memory: Memory, row: int) -> None:
+        self.keys = memory.keys[:, row : row + 1]
+        self.values = memory.values[:, row : row + 1]
+
+
+def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Any:
+    first, second = x.chunk(2, -1)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), -1)

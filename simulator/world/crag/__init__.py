@@ -1,0 +1,1 @@
+"""A fictional world in CRAG's form: a stage (films, songs, shares, games), a KG, questions."""

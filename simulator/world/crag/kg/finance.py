@@ -1,0 +1,135 @@
+"""CRAG's shares: the world's companies with their prices as the fact base has them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import lru_cache
+from typing import Any
+
+from simulator.world.build.randomness import Draw
+from simulator.world.crag.kg.by_name import ByName
+from simulator.world.crag.stage import Share, Stage
+
+
+def names(stage: Stage, at: str, query: str) -> list[str]:
+    """Companies by name, best match first."""
+    del at
+    return _by_name(stage).search(query)
+
+
+def ticker(stage: Stage, at: str, query: str) -> str | None:
+    """The ticker of a company with exactly this name."""
+    del at
+    found = (s.ticker for s in stage.shares if stage.name(s.company) == query)
+    return next(found, None)
+
+
+def prices(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
+    """Day by day up to the day of asking; the close is the fact base's."""
+    share = _share(stage, ticker_name)
+    if share is None:
+        return None
+    closes = [
+        (fact.valid_from or "", float(str(fact.value)))
+        for fact in stage.facts.history(share.company, "close", until=at)
+    ]
+    before = [closes[0][1], *(close for _, close in closes)]
+    return {
+        f"{day[:10]} 00:00:00 EST": _bar(stage, share, day, open_, close)
+        for (day, close), open_ in zip(closes, before, strict=False)
+    }
+
+
+def bars(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
+    """Hour by hour since yesterday; the close of the last bar is the price now."""
+    share = _share(stage, ticker_name)
+    if share is None:
+        return None
+    first = stage.facts.history(share.company, "share_price", until=at)[0].valid_from or at
+    moment = dt.datetime.fromisoformat(f"{first[:10]}T00:00")
+    found: dict[str, Any] = {}
+    before = price_at(stage, share, moment.isoformat(timespec="minutes"))
+    while (iso := moment.isoformat(timespec="minutes")) <= at:
+        close = price_at(stage, share, iso)
+        found[f"{iso[:10]} {iso[11:]}:00 EST"] = _bar(stage, share, iso, before, close)
+        before, moment = close, moment + dt.timedelta(hours=1)
+    return found
+
+
+def dividends(stage: Stage, at: str, ticker_name: str) -> dict[str, float] | None:
+    """Dividends by day."""
+    share = _share(stage, ticker_name)
+    if share is None:
+        return None
+    return {f"{day} 00:00:00 EST": paid for day, paid in share.dividends if day <= at}
+
+
+def market_cap(stage: Stage, at: str, ticker_name: str) -> float | None:
+    """Shares outstanding at the price now."""
+    share = _share(stage, ticker_name)
+    return None if share is None else round(share.outstanding * price_at(stage, share, at), 2)
+
+
+def eps(stage: Stage, at: str, ticker_name: str) -> float | None:
+    """Earnings per share."""
+    del at
+    share = _share(stage, ticker_name)
+    return None if share is None else share.eps
+
+
+def pe_ratio(stage: Stage, at: str, ticker_name: str) -> float | None:
+    """The price now over the earnings per share."""
+    share = _share(stage, ticker_name)
+    return None if share is None else round(price_at(stage, share, at) / share.eps, 2)
+
+
+def info(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
+    """What is known about the company."""
+    share = _share(stage, ticker_name)
+    if share is None:
+        return None
+    facts, own = stage.facts, share.company
+    return {
+        "symbol": share.ticker,
+        "longName": stage.name(own),
+        "city": facts.target(own, "headquarters", at).name,
+        "industry": facts.entity(own).domain,
+        "founded": facts.value(own, "founded", at),
+        "fullTimeEmployees": facts.value(own, "employees", at),
+        "totalRevenue": float(str(facts.value(own, "revenue", at))) * 1e6,
+        "companyOfficers": [
+            {"name": facts.target(own, "chief", at).name, "title": "Chief Executive Officer"}
+        ],
+        "currentPrice": price_at(stage, share, at),
+        "marketCap": market_cap(stage, at, ticker_name),
+        "sharesOutstanding": share.outstanding,
+        "forwardEps": share.eps,
+        "forwardPE": pe_ratio(stage, at, ticker_name),
+    }
+
+
+def price_at(stage: Stage, share: Share, at: str) -> float:
+    """The price of a share at a moment."""
+    return float(str(stage.facts.value(share.company, "share_price", at)))
+
+
+@lru_cache(maxsize=4)
+def _by_name(stage: Stage) -> ByName:
+    return ByName(stage.name(share.company) for share in stage.shares)
+
+
+def _share(stage: Stage, ticker_name: str) -> Share | None:
+    wanted = ticker_name.strip().upper()
+    return next((share for share in stage.shares if share.ticker == wanted), None)
+
+
+def _bar(stage: Stage, share: Share, when: str, open_: float, close: float) -> dict[str, float]:
+    draw = Draw(stage.facts.seed, "stage", "bar", share.ticker, when)
+    low, high = min(open_, close), max(open_, close)
+    return {
+        "Open": open_,
+        "High": round(high * draw.uniform(1.0, 1.02), 2),
+        "Low": round(low * draw.uniform(0.98, 1.0), 2),
+        "Close": close,
+        "Volume": draw.between(1000, 900_000),
+    }

@@ -1,0 +1,339 @@
+"""CRAG's 38 functions over a world: in process, over HTTP, and of a server that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
+from mmrag.tools import Tool
+from simulator.evaluation.toolboxes import toolboxes
+from simulator.world.crag.kg.endpoints import ENDPOINTS, crag_tools
+from simulator.world.crag.kg.remote import server_tools
+from simulator.world.crag.stage import CHART, Stage
+from simulator.world.facts.generate import generate_facts
+
+PUBLIC = [
+    "open_search_entity_by_name",
+    "open_get_entity",
+    "movie_get_person_info",
+    "movie_get_movie_info",
+    "movie_get_year_info",
+    "movie_get_movie_info_by_id",
+    "movie_get_person_info_by_id",
+    "finance_get_company_name",
+    "finance_get_ticker_by_name",
+    "finance_get_price_history",
+    "finance_get_detailed_price_history",
+    "finance_get_dividends_history",
+    "finance_get_market_capitalization",
+    "finance_get_eps",
+    "finance_get_pe_ratio",
+    "finance_get_info",
+    "music_search_artist_entity_by_name",
+    "music_search_song_entity_by_name",
+    "music_get_billboard_rank_date",
+    "music_get_billboard_attributes",
+    "music_grammy_get_best_artist_by_year",
+    "music_grammy_get_award_count_by_artist",
+    "music_grammy_get_award_count_by_song",
+    "music_grammy_get_best_song_by_year",
+    "music_grammy_get_award_date_by_artist",
+    "music_grammy_get_best_album_by_year",
+    "music_grammy_get_all_awarded_artists",
+    "music_get_artist_birth_place",
+    "music_get_artist_birth_date",
+    "music_get_members",
+    "music_get_lifespan",
+    "music_get_song_author",
+    "music_get_song_release_country",
+    "music_get_song_release_date",
+    "music_get_artist_all_works",
+    "sports_soccer_get_games_on_date",
+    "sports_nba_get_games_on_date",
+    "sports_nba_get_play_by_play_data_by_game_ids",
+]
+"""Table 9 of the paper, under the names of the public Python client."""
+
+
+@pytest.fixture(scope="module")
+def stage() -> Stage:
+    return Stage(generate_facts(7, 300))
+
+
+@pytest.fixture(scope="module")
+def box(stage: Stage) -> dict[str, Tool]:
+    return {tool.name: tool for tool in crag_tools(stage)}
+
+
+@pytest.fixture(scope="module")
+def early(stage: Stage) -> str:
+    return f"{stage.today}T07:30"
+
+
+def test_they_are_the_public_38(box: dict[str, Tool]) -> None:
+    assert list(box) == PUBLIC
+    assert len(PUBLIC) == 38
+
+
+def test_a_world_has_one_stage(stage: Stage) -> None:
+    again = Stage(generate_facts(7, 300))
+    assert (again.films, again.songs, again.charts) == (stage.films, stage.songs, stage.charts)
+    assert (again.shares, again.games) == (stage.shares, stage.games)
+    assert Stage(generate_facts(8, 300)).films != stage.films
+    names = [f.title for f in stage.films] + [s.name for s in stage.songs]
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if stage.facts.find(name)], "no entity is called so"
+    assert len({share.ticker for share in stage.shares}) == len(stage.shares)
+
+
+def test_films(stage: Stage, box: dict[str, Tool]) -> None:
+    film = stage.films[0]
+    found = box["movie_get_movie_info"].call({"movie_name": film.title}, None)[0]
+    assert (found["title"], found["release_date"]) == (film.title, film.released)
+    assert found["crew"][0]["name"] == stage.name(film.director)
+    director = box["movie_get_person_info"].call({"person_name": found["crew"][0]["name"]}, None)[0]
+    assert found["id"] in director["directed_movies"]
+    assert director["birthday"] == stage.facts.value(film.director, "born", stage.facts.window[0])
+    by_id = box["movie_get_person_info_by_id"].call({"person_id": director["id"]}, None)
+    assert by_id == director
+    year = box["movie_get_year_info"].call({"year": film.released[:4]}, None)
+    assert film.id in year["movie_list"]
+    assert box["movie_get_movie_info_by_id"].call({"movie_id": 1}, None) is None
+    with pytest.raises(UsageError, match="1990"):
+        box["movie_get_year_info"].call({"year": "1812"}, None)
+
+
+def test_prices_are_those_of_the_fact_base_at_the_time_of_asking(
+    stage: Stage, box: dict[str, Tool], early: str
+) -> None:
+    share = stage.shares[0]
+    name = stage.name(share.company)
+    assert box["finance_get_company_name"].call({"query": name}, early)[0] == name
+    ticker = box["finance_get_ticker_by_name"].call({"query": name}, early)
+    prices = box["finance_get_price_history"].call({"ticker_name": ticker}, early)
+    last = max(prices)
+    assert last == f"{stage.today} 00:00:00 EST", "tomorrow is not known"
+    assert prices[last]["Close"] == stage.facts.value(share.company, "close", early)
+    assert all(bar["Low"] <= min(bar["Open"], bar["Close"]) for bar in prices.values())
+    bars = box["finance_get_detailed_price_history"].call({"ticker_name": ticker}, early)
+    now = stage.facts.value(share.company, "share_price", early)
+    assert max(bars) == f"{stage.today} 07:00:00 EST"
+    assert bars[max(bars)]["Close"] == now
+    cap = box["finance_get_market_capitalization"].call({"ticker_name": ticker}, early)
+    assert cap == pytest.approx(share.outstanding * float(str(now)))
+    info = box["finance_get_info"].call({"ticker_name": ticker}, early)
+    assert (
+        info["companyOfficers"][0]["name"] == stage.facts.target(share.company, "chief", early).name
+    )
+    assert box["finance_get_eps"].call({"ticker_name": "NONE SUCH"}, early) is None
+
+
+def test_music(stage: Stage, box: dict[str, Tool]) -> None:
+    song = stage.songs[0]
+    assert box["music_get_song_author"].call({"song_name": song.name}, None) == song.author
+    assert song.name in box["music_get_artist_all_works"].call({"artist_name": song.artist}, None)
+    week = max(stage.charts)
+    songs, artists = box["music_get_billboard_rank_date"].call({"rank": 1, "date": week}, None)
+    top = stage.charts[week][0]
+    assert (songs, len(artists)) == ([top], 1)
+    where = {"date": week, "song_name": top}
+    ask = box["music_get_billboard_attributes"].call
+    assert ask({**where, "attribute": "rank"}, None) == "1"
+    assert ask({**where, "attribute": "top_position"}, None) == "1"
+    weeks = sum(top in held for held in stage.charts.values())
+    assert ask({**where, "attribute": "weeks_in_chart"}, None) == str(weeks)
+    assert box["music_get_billboard_rank_date"].call({"rank": CHART + 1}, None) == (None, None)
+    grammy = stage.grammys[0]
+    count = box["music_grammy_get_award_count_by_artist"].call({"artist_name": grammy.artist}, None)
+    assert count == sum(g.artist == grammy.artist for g in stage.grammys)
+    band = stage.artists[-1]
+    assert box["music_get_members"].call({"band_name": band.name}, None) == list(band.members)
+
+
+def test_games_have_a_score_once_they_are_over(stage: Stage, box: dict[str, Tool]) -> None:
+    game = next(g for g in stage.games if g.sport == "nba" and g.date == str(stage.today))
+    ask = {"date": game.date, "team_name": game.home}
+    before = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T08:00")
+    after = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T23:59")
+    assert before["pts_home"] == {"0": None}
+    assert after["pts_home"] == {"0": game.score[0]}
+    assert after["wl_home"] == {"0": "W" if game.score[0] > game.score[1] else "L"}
+    plays = box["sports_nba_get_play_by_play_data_by_game_ids"].call(
+        {"game_ids": [game.id]}, f"{game.date}T23:59"
+    )
+    assert sum(plays["points"].values()) == sum(game.score)
+    assert all(g.score[0] != g.score[1] for g in stage.games if g.sport == "nba")
+    match = next(g for g in stage.games if g.sport == "soccer")
+    table = box["sports_soccer_get_games_on_date"].call(
+        {"date": match.date, "team_name": match.away}, None
+    )
+    assert list(table["GF"].values()) == [match.score[1]]
+    assert box["sports_soccer_get_games_on_date"].call({"date": "1950-01-01"}, None) is None
+
+
+def test_open_entities_are_the_worlds_own(stage: Stage, box: dict[str, Tool], early: str) -> None:
+    kettle = stage.facts.of_kind("kettle")[0]
+    assert box["open_search_entity_by_name"].call({"query": kettle.name}, early)[0] == kettle.name
+    found = box["open_get_entity"].call({"entity": kettle.name}, early)
+    used = stage.facts.value(kettle.id, "used", early)
+    assert found["summary_structured"]["second-hand price"] == f"${used:,.2f}"
+    assert box["open_get_entity"].call({"entity": "Excalibur"}, early) is None
+
+
+def test_every_function_answers_over_http_as_in_process(stage: Stage, early: str) -> None:
+    import httpx
+
+    from simulator.world.crag.kg.server import kg_app
+
+    song, film, share = stage.songs[0], stage.films[0], stage.shares[0]
+    given: dict[str, Any] = {
+        "query": stage.name(share.company), "entity": "Excalibur", "year": 2003, "rank": 1,
+        "person_name": stage.name(film.director), "movie_name": film.title, "movie_id": film.id,
+        "person_id": 100_001, "ticker_name": share.ticker, "artist_name": song.artist,
+        "song_name": song.name, "band_name": stage.artists[-1].name, "date": max(stage.charts),
+        "attribute": "rank", "game_ids": [stage.games[-1].id],
+    }  # fmt: skip
+
+    async def ask_all() -> None:
+        transport = httpx.ASGITransport(app=kg_app(stage))
+        async with httpx.AsyncClient(transport=transport, base_url="http://kg") as client:
+            for tool in crag_tools(stage):
+                endpoint = ENDPOINTS[tool.name]
+                arguments = {name: given[name] for name in endpoint.parameters["required"]}
+                if tool.name == "movie_get_year_info":
+                    arguments = {"year": "2003"}
+                body = {endpoint.wire[name]: value for name, value in arguments.items()}
+                said = await client.post(endpoint.path, json=body, headers={"query-time": early})
+                assert said.status_code == 200, tool.name
+                here = json.loads(json.dumps(tool.call(arguments, early)))
+                assert said.json() == {"result": here}, tool.name
+            wrong = await client.post("/finance/get_eps", json={"ticker": "A"})
+            assert wrong.status_code == 422
+            assert "ticker_name" in wrong.json()["detail"]
+            assert (await client.post("/finance/get_eps", content=b"{")).status_code == 422
+            by_text = await client.post("/movie/get_movie_info_by_id", json={"query": "1000"})
+            assert by_text.json()["result"]["id"] == 1000
+
+    asyncio.run(ask_all())
+
+
+class Server:
+    """Answers every request with the same bytes, or not at all."""
+
+    def __init__(self, data: bytes, status: int = 200, hang: float = 0.0) -> None:
+        self.asked: list[tuple[str, Any, str]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                server.asked.append((self.path, json.loads(body), self.headers["query-time"]))
+                time.sleep(hang)
+                try:
+                    self.send_response(status)
+                    self.send_header("content-length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data)
+                except OSError:
+                    pass
+
+            def log_message(self, *_args: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}/"
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def made() -> Iterator[list[Server]]:
+    servers: list[Server] = []
+    yield servers
+    for server in servers:
+        server.close()
+
+
+def eps_of(made: list[Server], *how: Any, seconds: float = 5.0) -> Any:
+    made.append(Server(*how))
+    tools = {tool.name: tool for tool in server_tools(made[-1].url, seconds)}
+    return tools["finance_get_eps"].call({"ticker_name": "ABC"}, "2031-01-01T10:00")
+
+
+def test_a_server_of_ones_own_is_asked_as_the_public_client_does(made: list[Server]) -> None:
+    assert eps_of(made, b'{"result": 22.95}') == 22.95
+    assert made[0].asked == [("/finance/get_eps", {"query": "ABC"}, "2031-01-01T10:00")]
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "says"),
+    [
+        ((b"{", ), ServiceError, "no JSON"),
+        ((b"[1, 2]", ), ServiceError, "no 'result'"),
+        ((b'{"detail": "x"}', 422), ServiceError, "HTTP 422"),
+        ((b"Internal Server Error", 500), ServiceError, "HTTP 500"),
+        ((b" " * (9 << 20), ), ServiceError, "larger than"),
+        ((b"[" * 100_000, ), ServiceError, "no JSON"),
+        ((b"{}", 200, 3.0), ServiceTimeout, "did not answer within 0.3 s"),
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_a_server_that_misbehaves_costs_the_call(
+    made: list[Server], how: Any, kind: type[Exception], says: str
+) -> None:
+    began = time.perf_counter()
+    with pytest.raises(kind, match=says):
+        eps_of(made, *how, seconds=0.3 if len(how) == 3 else 5.0)
+    assert time.perf_counter() - began < 2.5
+
+
+def test_a_server_that_is_not_there() -> None:
+    tools = {tool.name: tool for tool in server_tools("http://127.0.0.1:9")}
+    with pytest.raises(ServiceError, match="is it running"):
+        tools["finance_get_eps"].call({"ticker_name": "ABC"}, None)
+    with pytest.raises(SpecError, match="http://127"):
+        server_tools("127.0.0.1:8000")
+
+
+def test_boxes_by_name() -> None:
+    box = toolboxes.create("crag-kg:world=mini")
+    assert len(box.tools) == 38
+    assert len(toolboxes.create("world").tools) == 83
+    assert box.fingerprint != toolboxes.create("world").fingerprint
+    with pytest.raises(SpecError, match="not both"):
+        toolboxes.create("crag-kg:world=mini,url=http://x")
+    with pytest.raises(SpecError, match="no toolbox"):
+        toolboxes.create("crag")
+
+
+def test_the_command_serves_it_until_it_is_ended() -> None:
+    import subprocess
+    import sys
+    import urllib.request
+
+    command = [sys.executable, "-m", "simulator.cli", "serve", "--crag-kg", "mini", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            url = process.stderr.readline().split(" at ")[1].split(";")[0]
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                assert b"fictional world" in answer.read()
+            tools = {tool.name: tool for tool in server_tools(url)}
+            here = {tool.name: tool for tool in toolboxes.create("crag-kg").tools}
+            name = here["finance_get_company_name"].call({"query": "Group"}, None)
+            assert name
+            assert tools["finance_get_company_name"].call({"query": "Group"}, None) == name
+        finally:
+            process.terminate()
