@@ -92,7 +92,7 @@ def tube(
     closed: bool = False,
     flat: float = 1.0,
 ) -> Mesh:
-    """A round rod along a path of (x, y, z); `radius` may change from end to end, `flat` squashes."""
+    """A round rod along a path of (x, y, z); `radius` may change along it, `flat` squashes it."""
     p = np.asarray(path, np.float64)
     n = len(p)
     along = np.roll(p, -1, 0) - np.roll(p, 1, 0) if closed else np.gradient(p, axis=0)
