@@ -104,7 +104,7 @@ def test_garage() -> None:
 
 
 def test_limits_and_prompts_stand_in_the_judges_id() -> None:
-    ragas, garage = model_measurers(Echo(), name="m", prompts="likelihood")
+    ragas, garage, *_ = model_measurers(Echo(), name="m", prompts="likelihood")
     assert ragas.id("faithfulness").startswith("ragas/1:likelihood:m+-1.85/4.5+")
     assert garage.id("raf").startswith("likelihood/1:m@-1.85/-1.45+")
 
