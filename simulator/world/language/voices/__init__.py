@@ -1,0 +1,1 @@
+"""How people ask and how pages say it: wordings by many authors, as data."""

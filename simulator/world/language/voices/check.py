@@ -1,0 +1,19 @@
+"""`python -m simulator.world.language.voices.check NAME`: what is wrong with a voice, by line."""
+
+from __future__ import annotations
+
+import sys
+
+from simulator.world.language.voices.reading import VOICES, check_voice
+
+
+def main() -> int:
+    """Exit status 0 when nothing is wrong."""
+    wrong = [fault for name in sys.argv[1:] for fault in check_voice(VOICES / name)]
+    for fault in wrong:
+        sys.stdout.write(f"{fault}\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
