@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 VOICES = Path(__file__).parent
-CATALOGUE = Path(__file__).parents[2] / "facts" / "catalogue"
+DOMAINS = Path(__file__).parents[2] / "facts" / "domains"
 
 COMPARED = ("than", "comp", "rank", "over", "under")
 _SHAPES = ("number", "year", "day", "clock", "one_of", "some_of", "to")
-_PIECES = ("g", "kg", "ml", "litres", "$")
 _SLOT = re.compile(r"\{(\w*)\}")
 
 OPERATIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -80,7 +79,7 @@ def catalogue() -> dict[str, Any]:
     """File stem → domain, as the files say it."""
     import yaml
 
-    return {p.stem: yaml.safe_load(p.read_text()) for p in sorted(CATALOGUE.glob("*.yaml"))}
+    return {p.stem: yaml.safe_load(p.read_text()) for p in sorted(DOMAINS.glob("*.yaml"))}
 
 
 def needs(attribute: Mapping[str, Any]) -> dict[str, int]:
@@ -91,13 +90,11 @@ def needs(attribute: Mapping[str, Any]) -> dict[str, int]:
     wanted |= {"claim": 0} if pace == "static" else {"past": 2}
     if shape == "to":
         wanted |= {"who": 0, "same": 0}
-    if shape in ("number", "year"):
+    if shape in ("number", "year") and attribute.get("compare", True):
         wanted |= dict.fromkeys(COMPARED, 0)
-        units = attribute.get("unit", "")
-        found = set(units.values()) if isinstance(units, dict) else {units}
-        if found & set(_PIECES) and pace != "live":
-            wanted["times"] = 0
-        if "$" in found:
+    if attribute.get("each"):
+        wanted["times"] = 0
+        if attribute.get("unit") == "$":
             wanted["budget"] = 0
     return wanted
 
@@ -212,8 +209,8 @@ _RULES: dict[str, tuple[str, str]] = {
     "budget": ("amount", "x plural noun"),
     "who": ("X", ""),
     "same": ("X", ""),
-    "page": ("v", "x xs noun"),
-    "page-changing": ("v d", "x xs noun"),
+    "page": ("v", "x xs"),
+    "page-changing": ("v d", "x xs"),
 }
 
 
