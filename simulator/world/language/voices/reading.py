@@ -1,4 +1,4 @@
-"""A voice is read and checked against the catalogue: every wrong line is named."""
+"""A voice is what one author wrote: read, and checked against the catalogue line by line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
+
+from mmrag.errors import DataError, SpecError
+from mmrag.records import Record
 
 VOICES = Path(__file__).parent
 DOMAINS = Path(__file__).parents[2] / "facts" / "domains"
@@ -63,6 +68,79 @@ OPERATIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 
 
+OPEN = ("alder", "birch", "cedar", "dogwood", "elm")
+"""Voices that whoever builds a reader may read."""
+
+HELD = ("juniper", "larch", "maple")
+"""Voices that nobody reads who builds a reader: reports are on these."""
+
+
+class Wording(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How one author asks for an attribute and states it; AUTHORS.md says what each is."""
+
+    noun: str
+    ask: tuple[str, ...]
+    short: tuple[str, ...]
+    page: tuple[str, ...]
+    claim: str = ""
+    past: tuple[str, ...] = ()
+    than: Mapping[str, str] = {}
+    comp: Mapping[str, str] = {}
+    rank: Mapping[str, str] = {}
+    over: str = ""
+    under: str = ""
+    times: str = ""
+    budget: str = ""
+    who: str = ""
+    same: str = ""
+
+
+class Voice:
+    """One author's wordings."""
+
+    def __init__(self, folder: Path) -> None:
+        if wrong := check_voice(folder):
+            raise DataError(f"the voice {folder.name} cannot be used: {wrong[0]}"
+                            + (f" (and {len(wrong) - 1} more)" if wrong[1:] else ""))  # fmt: skip
+        self.name = folder.name
+        self._of: dict[tuple[str, str], Wording] = {}
+        for stem, domain in catalogue().items():
+            for key, said in _load(folder / f"{stem}.yaml")["attributes"].items():
+                self._of[domain["name"], key] = msgspec.convert(said, Wording)
+        said = _load(folder / "operations.yaml")
+        self.operations: dict[str, tuple[str, ...]] = {
+            name: tuple(said[name]) for name in OPERATIONS
+        }
+        self.starts: dict[str, str] = said["starts"]
+        self.ends: dict[str, str] = said["ends"]
+        self.pages: dict[str, dict[str, tuple[str, ...]]] = {
+            style: {part: tuple(texts) for part, texts in parts.items()}
+            for style, parts in said["pages"].items()
+        }
+
+    def wording(self, domain: str, key: str) -> Wording:
+        """How this author words an attribute of a domain (`hub` for people, companies, towns)."""
+        return self._of[domain, key]
+
+
+@cache
+def voice(name: str) -> Voice:
+    """A voice by name."""
+    folder = VOICES / name
+    if not (folder / "operations.yaml").is_file():
+        known = ", ".join(sorted(p.parent.name for p in VOICES.glob("*/operations.yaml")))
+        raise SpecError(f"there is no voice {name!r}. Known: {known}; or say open or held.")
+    return Voice(folder)
+
+
+def named(spec: str) -> tuple[str, ...]:
+    """`open`, `held`, or names with commas, as names."""
+    names = {"open": OPEN, "held": HELD}.get(spec) or tuple(n for n in spec.split(",") if n)
+    for name in names:
+        voice(name)
+    return names
+
+
 class Wrong(NamedTuple):
     """What is wrong with a line of a voice."""
 
@@ -97,6 +175,12 @@ def needs(attribute: Mapping[str, Any]) -> dict[str, int]:
         if attribute.get("unit") == "$":
             wanted["budget"] = 0
     return wanted
+
+
+def _load(path: Path) -> dict[str, Any]:
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def check_voice(folder: Path) -> list[Wrong]:
