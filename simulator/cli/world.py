@@ -32,6 +32,9 @@ def new(
     size: Annotated[str, typer.Option(help="Proportions: mini (dense, small) or crag-mm.")] = (
         "crag-mm"
     ),
+    voices: Annotated[
+        str, typer.Option(help="Whose words: open, held, or names with commas (docs/world.md).")
+    ] = "open",
     workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
@@ -49,7 +52,7 @@ def new(
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_request
 
-        request = make_request(seed, sessions, size, pictures=not text_only)
+        request = make_request(seed, sessions, size, voices=voices, pictures=not text_only)
         manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **manifest}))

@@ -84,6 +84,7 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     sessions = list(
         make_sessions(
             facts,
+            request.voices,
             conversations=request.conversations,
             singles=request.singles,
         )
@@ -94,7 +95,7 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
         facts=facts,
         multi=sessions[: request.conversations],
         single=sessions[request.conversations :],
-        pages=plan_pages(facts, needs),
+        pages=plan_pages(facts, needs, request.voices),
         shots=plan_shots(facts, [s.entity_id for s in sessions], request),
         specs=assign_qualities(sessions, request.seed),
     )

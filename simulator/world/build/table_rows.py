@@ -145,6 +145,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
         "visible": session.visible,
         "legible": session.text_clue,
         "domain": session.domain,
+        "voice": session.voice,
     }
     if shot:
         scene |= {

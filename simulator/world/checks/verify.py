@@ -161,6 +161,7 @@ def conversation_of(session: Session) -> Conversation:
         text_clue=session.extra["legible"],
         query_time=session.query_time or "",
         domain=session.extra["domain"],
+        voice=session.extra.get("voice", ""),
         questions=tuple(_question_of(turn) for turn in session.turns),
     )
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from simulator.world.facts.catalogue import DOMAINS
+from simulator.world.facts.catalogue import DOMAINS, HUB
 from simulator.world.facts.fact_records import HUBS, Attribute, Domain
-from simulator.world.facts.hubs import HUB
 from simulator.world.language.questions import comparison, direct, gather, reason
 from simulator.world.language.questions.asking import (
+    Draft,
     Operation,
     Template,
     fastest,
     hub_of,
     kinds_with,
 )
+from simulator.world.language.voices.reading import Voice
 
 OPERATIONS: dict[str, Operation] = {
     o.name: o
@@ -51,9 +52,9 @@ def hub_templates() -> tuple[Template, ...]:
     return tuple(t for kind in HUBS for t in _of(HUB, (kind,)))
 
 
-def patterns(template: Template) -> tuple[str, ...]:
-    """The wordings of a template: at least three."""
-    return OPERATIONS[template.operation].patterns(template)
+def wordings(template: Template, draft: Draft, voice: Voice) -> tuple[str, ...]:
+    """What a voice can say for a template filled in."""
+    return OPERATIONS[template.operation].say(template, draft, voice)
 
 
 def _of(domain: Domain, kinds: tuple[str, ...]) -> list[Template]:

@@ -125,11 +125,14 @@ class Voice:
 
 @cache
 def voice(name: str) -> Voice:
-    """A voice by name."""
-    folder = VOICES / name
+    """A voice by its name, or by the folder of one of your own."""
+    folder = Path(name) if "/" in name else VOICES / name
     if not (folder / "operations.yaml").is_file():
         known = ", ".join(sorted(p.parent.name for p in VOICES.glob("*/operations.yaml")))
-        raise SpecError(f"there is no voice {name!r}. Known: {known}; or say open or held.")
+        raise SpecError(
+            f"there is no voice {name!r}. Known: {known}; or say open, held, or give the folder of "
+            "one of your own, with a / in it."
+        )
     return Voice(folder)
 
 
