@@ -21,7 +21,7 @@ from simulator.world.language.questions.asking import (
     Moment,
     Statistics,
     Template,
-    possessive,
+    about,
     words_of,
 )
 from simulator.world.language.questions.operations_by_attribute import OPERATIONS, wordings
@@ -363,7 +363,7 @@ class _Session:
             and draw.chance(_ELLIPSIS)
         ):
             return utter(
-                _filled(draw.pick(words_of(template, self._voice).short), phrase), draw
+                about(draw.pick(words_of(template, self._voice).short), phrase), draw
             ), True
         pattern = draw.pick(wordings(template, draft, self._voice))
         slots = {"noun": noun, "plural": plural_of(subject.kind), **draft.slots}
@@ -372,7 +372,7 @@ class _Session:
                 pattern = pattern.replace(f"{{{name}}}", value)
         if phrase == "it" and "{x}'s" in pattern:
             phrase = f"this {noun}" if main else f"that {noun}"
-        sentence = _filled(pattern, phrase)
+        sentence = about(pattern, phrase)
         if main and self._subjects and self._subjects[-1].id != subject.id:
             sentence = (
                 draw.pick(("", "", self._voice.operations["back"][draw.below(3)] + " ")) + sentence
@@ -393,10 +393,6 @@ class _Session:
         if again and subject.kind != "person" and draw.chance(0.6):
             return "it", True
         return f"that {noun}", True
-
-
-def _filled(pattern: str, phrase: str) -> str:
-    return pattern.replace("{xs}", possessive(phrase)).replace("{x}", phrase)
 
 
 def _query_time(facts: FactBase, draw: Draw) -> str:

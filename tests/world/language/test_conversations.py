@@ -7,6 +7,7 @@ from collections import Counter
 
 import msgspec
 import pytest
+from plain_voice import plain
 
 from mmrag.errors import UsageError
 from mmrag.records import Turn
@@ -38,7 +39,7 @@ def facts() -> FactBase:
 
 @pytest.fixture(scope="module")
 def sessions(facts: FactBase) -> list[Conversation]:
-    return list(make_sessions(facts, conversations=978, singles=3231))
+    return list(make_sessions(facts, [plain()], conversations=978, singles=3231))
 
 
 def shares(items: list[str]) -> dict[str, float]:
@@ -133,11 +134,11 @@ def test_sessions_do_not_depend_on_order(facts: FactBase, sessions: list[Convers
     plans = make_plan(facts.seed, 978, 3231)
     by_id = {s.id: s for s in sessions}
     for plan in plans[::-97]:
-        assert make_session(plan, facts) == by_id[plan.id]
+        assert make_session(plan, facts, [plain()]) == by_id[plan.id]
 
 
 def test_a_fresh_world_asks_the_same(sessions: list[Conversation]) -> None:
-    again = make_sessions(generate_facts(3, 13_920), conversations=978, singles=3231)
+    again = make_sessions(generate_facts(3, 13_920), [plain()], conversations=978, singles=3231)
     encode = msgspec.json.encode
     for one, two, _ in zip(sessions, again, range(300), strict=False):
         assert encode(one) == encode(two)
@@ -223,7 +224,8 @@ def test_no_slot_is_left_open(sessions: list[Conversation]) -> None:
     for question in [q for s in sessions for q in s.questions]:
         assert "{" not in question.text
         assert "  " not in question.text
-        assert question.text.endswith("?")
+    asked = [q.text.endswith("?") for s in sessions for q in s.questions]
+    assert 0.85 <= sum(asked) / len(asked) <= 0.95  # people do not always sound like asking
         assert question.answer
 
 
@@ -263,6 +265,6 @@ def test_an_empty_plan_is_refused(n: int, m: int) -> None:
 def test_the_smallest_worlds_can_be_asked(facts: FactBase) -> None:
     for seed in (1, 2):
         small = generate_facts(seed, 1)
-        made = list(make_sessions(small, conversations=60, singles=150))
+        made = list(make_sessions(small, [plain()], conversations=60, singles=150))
         assert len(made) == 210
         assert [p for s in made for p in check_session(s, small)] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -170,7 +171,8 @@ def framed(voice: Voice, operation: str, **slots: str | tuple[str, ...]) -> tupl
 
 def about(pattern: str, noun_phrase: str) -> str:
     """A wording about somebody else: {x} becomes a phrase that itself holds {x} or {xs}."""
-    return pattern.replace("{xs}", possessive(noun_phrase)).replace("{x}", noun_phrase)
+    slots = {"{xs}": possessive(noun_phrase), "{x}": noun_phrase}
+    return re.sub(r"\{xs?\}", lambda found: slots[found.group()], pattern)
 
 
 def possessive(phrase: str) -> str:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from simulator.world.language.voices.reading import OPERATIONS, STYLES, catalogue, needs
+
+
+@cache
+def plain() -> str:
+    """A plain voice in a temporary folder, as `--voices` takes it."""
+    folder = Path(tempfile.mkdtemp(prefix="voice-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return str(write_plain_voice(folder / "plain"))
 
 
 def write_plain_voice(folder: Path) -> Path:
@@ -30,7 +42,10 @@ def _wording(key: str, attribute: dict[str, Any]) -> dict[str, Any]:
         "page": [f"{i} The {n} of {{x}} was {{v}}{dated}." for i in "abcd"],
         "claim": f"{{xs}} {n} ({key}) is {{v}}",
         "past": [f"what was {{xs}} {n} {{when}}", f"{{xs}} {n} {{when}}"],
-        "than": {"more": f"is {{xs}} {n} above {{other}}'s", "less": f"is {{xs}} {n} below {{other}}'s"},
+        "than": {
+            "more": f"is {{xs}} {n} above {{other}}'s",
+            "less": f"is {{xs}} {n} below {{other}}'s",
+        },
         "comp": {"more": f"has more {n}", "less": f"has less {n}"},
         "rank": {"most": f"has the most {n}", "least": f"has the least {n}"},
         "over": f"have a {n} above {{bound}}",
@@ -49,7 +64,13 @@ def _operations() -> dict[str, Any]:
         slots = " ".join(f"{{{'xs' if s == 'X' else s}}}" for s in sorted(must))
         made[name] = [f"{name} {i} {slots}" for i in "abc"]
     made["back"] = ["back a,", "back b,", "back c,"]
-    years = {k for d in catalogue().values() if d["name"] != "hub" for k, a in d["attributes"].items() if "year" in a}
+    years = {
+        k
+        for d in catalogue().values()
+        if d["name"] != "hub"
+        for k, a in d["attributes"].items()
+        if "year" in a
+    }
     made["starts"] = {key: f"the {key} of {{x}}" for key in ("born", "founded", "chartered")}
     made["ends"] = {key: f"the {key} of {{x}}" for key in sorted(years)}
     many = {"titles": (4, "{x} "), "leads": (4, "{x} "), "chatter": (10, ""), "headings": (6, "")}
