@@ -35,6 +35,7 @@ from mmrag.protocols import (
 )
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.session_passages import searched_passages
+from mmrag.search.web.cutting import Cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -227,10 +228,15 @@ def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # 
         assert models is not None  # only given out when there is one
         return CachedModel(models(spec), spec, cache)
 
+    def cut(how: Cut) -> WebSearch:
+        assert resources.pages is not None  # only given out when there are some
+        return CachedWebSearch(resources.pages(how), f"{id}/{encode(how).decode()}", cache)
+
     return Resources(
         image_search=None if pictures is None else CachedImageSearch(pictures, id, cache),
         web_search=None if web is None else CachedWebSearch(web, id, cache),
         model=None if models is None else model,
+        pages=None if resources.pages is None else cut,
         seed=resources.seed,
     )
 

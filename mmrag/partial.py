@@ -80,6 +80,7 @@ class SessionPart(Part, kw_only=True):
     id: str
     turns: tuple[TurnPart, ...]
     capture: CapturePart | None = None
+    fault: str = ""
 
 
 class EvidencePart(Part, kw_only=True):
@@ -132,6 +133,7 @@ class ResultPart(Part, kw_only=True):
     turn_index: int
     reply: ReplyPart | None = None
     seconds: float = 0.0
+    fault: str = ""
 
 
 class VotePart(Part, kw_only=True):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from mmrag.search.web.cutting import Cut
+
 
 class Agent(Protocol):
     """The thing under test."""
@@ -167,4 +169,6 @@ class Resources(msgspec.Struct, kw_only=True):
     web_search: WebSearch | None = None
     model: Callable[[str], Model] | None = None
     """Model spec → client."""
+    pages: Callable[[Cut], WebSearch] | None = None
+    """A search over the run's pages (and over what sessions bring), cut and ranked another way."""
     seed: int = 0

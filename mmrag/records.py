@@ -163,10 +163,14 @@ class Session(Record, frozen=True, kw_only=True):
     extra: Json = {}
     passages: tuple[Passage, ...] = ()
     """Where there are any, the agent's web search finds these and nothing else."""
+    fault: str = ""
+    """What goes wrong around the assistant, e.g. `web-empty@3`; a condition as a degradation is."""
 
     @property
     def degradation(self) -> str:
-        """What was done to the picture; without a picture nothing can be."""
+        """The condition: a fault, or what was done to the picture, which needs one."""
+        if self.fault:
+            return self.fault
         return "clean" if self.capture is None else self.capture.degradation
 
     @property
@@ -318,6 +322,8 @@ class TurnResult(Record, frozen=True, kw_only=True):
     error: str | None = None
     """What failed, in words; never shown to the agent and never part of a history."""
     seconds: float = 0.0
+    fault: str = ""
+    """The kind of fault that this turn met and felt; other turns of the condition are as ever."""
 
 
 def outcome_of(result: TurnResult) -> Outcome:

@@ -102,8 +102,12 @@ class Registry(Generic[T]):
     packages add more through the entry-point group `group`.
     """
 
-    def __init__(self, kind: str, *, group: str, builtin: Mapping[str, str]) -> None:
+    def __init__(
+        self, kind: str, *, group: str, builtin: Mapping[str, str], unknown: str = ""
+    ) -> None:
+        """`unknown` is what to say of a name that nobody has, with {name} in it."""
         self.kind = kind
+        self._unknown = unknown
         self.group = group
         self._targets: dict[str, str | Callable[..., T]] = dict(builtin)
         self._scanned = False
@@ -131,6 +135,7 @@ class Registry(Generic[T]):
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise SpecError(
                 f"no {self.kind} is called {name!r}.{hint} Known: {', '.join(self.names())}."
+                + self._unknown.format(name=name)
             )
         if isinstance(target, str):
             module, _, attribute = target.partition(":")
@@ -141,7 +146,10 @@ class Registry(Generic[T]):
 
     def create(self, spec: str | Spec, **context: Any) -> T:
         """Make the part that a spec names. Options arrive as strings in keyword arguments."""
-        parsed = Spec.parse(spec) if isinstance(spec, str) else spec
+        try:
+            parsed = Spec.parse(spec) if isinstance(spec, str) else spec
+        except SpecError as error:
+            raise SpecError(f"{error}{self._unknown.format(name=spec)}") from error
         factory = self.factory(parsed.name)
         try:
             return factory(**context, **parsed.options)

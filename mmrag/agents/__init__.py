@@ -16,6 +16,7 @@ agents: Registry[Agent] = Registry(
         "task1": "mmrag.agents.baselines:task1",
         "task2": "mmrag.agents.baselines:task2",
         "task3": "mmrag.agents.baselines:task3",
+        "rag": "mmrag.agents.baselines:rag",
         "grounded": "mmrag.agents.grounded.agent:grounded",
         "python": "mmrag.agents.adapters:python",
         "command": "mmrag.agents.adapters:command",

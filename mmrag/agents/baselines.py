@@ -14,6 +14,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
+
 from mmrag.agents.format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
@@ -51,7 +53,10 @@ class Straightforward:
         web: bool,
         history: bool,
         meaning: Meaning | None = None,
+        pages: int = PAGES,
+        rewrites: bool = True,
     ) -> None:
+        self._pages, self._rewrites = pages, rewrites
         self._resources = resources
         self._model = model
         self._images = images
@@ -78,7 +83,10 @@ class Straightforward:
         rewritten, pages = "", list[Evidence]()
         if self._web:
             with trace.step("rewrite") as step:
-                rewritten, usage = await self._rewrite(query, entities)
+                if self._rewrites:
+                    rewritten, usage = await self._rewrite(query, entities)
+                else:
+                    rewritten = " ".join((*entities[:1], query.text))
                 step.info["query"] = rewritten
             pages = await asyncio.to_thread(self._search, rewritten, trace)
         if self._model is None:
@@ -129,7 +137,7 @@ class Straightforward:
             search = self._resources.web_search
             if search is None or not rewritten:
                 return []
-            hits = search.search_text([rewritten], PAGES)[0]
+            hits = search.search_text([rewritten], self._pages)[0]
             step.found(hits[:10])
             kept: list[Evidence] = []
             room = WEB_TOKENS
@@ -196,8 +204,58 @@ def task3(*, resources: Resources, model: str = "", reader: str = "") -> Straigh
     return _make(resources, model, reader, images=True, web=True, history=True)
 
 
+def rag(
+    *,
+    resources: Resources,
+    model: str = "",
+    reader: str = "",
+    top_k: str = "8",
+    rewrite: str = "off",
+    **cut: str,
+) -> Straightforward:
+    """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8`.
+
+    CRUD-RAG's system: the question as it is finds `top_k` passages, and a model answers from them.
+    `retriever` is bm25, dense, hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`);
+    without a model `reader=builtin`. Where nothing is said of passages, the run's own search is
+    asked.
+    """
+    if not top_k.isdecimal() or not 1 <= int(top_k) <= PAGES:
+        raise SpecError(f"rag: top_k={top_k}: choose 1 to {PAGES}.")
+    if rewrite not in ("on", "off"):
+        raise SpecError(f"rag: rewrite={rewrite}: choose on or off.")
+    if cut:
+        resources = _cut(resources, cut)
+    return _make(
+        resources, model, reader, images=True, web=True, history=True,
+        pages=int(top_k), rewrites=rewrite == "on",
+    )  # fmt: skip
+
+
+def _cut(resources: Resources, options: dict[str, str]) -> Resources:
+    from mmrag.search.web.cutting import Cut
+
+    known = ("chunk", "overlap", "embedder", "retriever")
+    if unknown := sorted(set(options) - set(known)):
+        raise SpecError(f"rag: {unknown[0]} is no option; there are {', '.join(known)} and top_k.")
+    if resources.pages is None:
+        raise SpecError(
+            "rag: no pages here can be cut another way; leave chunk, overlap, embedder and "
+            "retriever out, or give data with pages."
+        )
+    return msgspec.structs.replace(resources, web_search=resources.pages(Cut.of(**options)))
+
+
 def _make(
-    resources: Resources, model: str, reader: str, *, images: bool, web: bool, history: bool
+    resources: Resources,
+    model: str,
+    reader: str,
+    *,
+    images: bool,
+    web: bool,
+    history: bool,
+    pages: int = PAGES,
+    rewrites: bool = True,
 ) -> Straightforward:
     from mmrag.agents.grounded.agent import SentenceMeaning
 
@@ -217,6 +275,8 @@ def _make(
         web=web,
         history=history,
         meaning=None if client else SentenceMeaning(),
+        pages=pages,
+        rewrites=rewrites,
     )
 
 

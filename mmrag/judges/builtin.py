@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError
+from mmrag.judges.chinese import in_western_notation
 from mmrag.judges.features import NAMES, Extractor
 from mmrag.judges.normalise import ends_on_refusal, missing_in, normalise, plain, same_signs, words
 from mmrag.judges.reading import Reading, read_short
@@ -32,7 +33,7 @@ from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict, Vote
 
-VERSION = 3
+VERSION = 4
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
 SURE = 0.9
@@ -86,6 +87,7 @@ class BuiltinJudge:
     def weigh(self, items: Sequence[JudgeItem]) -> list[Judged]:
         """One verdict per item, in order, each with whether it is sure."""
         self._extractor.vectors.forget()
+        items = [in_western_notation(item) for item in items]
         found: list[Judged | None] = []
         waiting: list[int] = []
         rows: list[list[float]] = []

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from mmrag.errors import SpecError
-from mmrag.judges import ragas
+from mmrag.judges import crud, ragas
 from mmrag.judges.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
 from mmrag.judges.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Encoder, Model
 
-SUITES = {"ragas": ragas.MEASURES, "garage": GARAGE}
+SUITES = {"ragas": ragas.MEASURES, "garage": GARAGE, "crud": crud.MEASURES}
 """Measures by the paper that they come from, in the order of its tables."""
 
 
@@ -55,18 +55,27 @@ def chosen_measures(text: str) -> tuple[str, ...]:
 def model_measurers(
     model: Model, *, name: str, encoder: Encoder | None = None, prompts: str = "keyed"
 ) -> tuple[Measurer, ...]:
-    """A language model decides; `encoder` compares the questions of answer relevance."""
+    """A language model decides; `encoder` compares questions, and replies with references."""
+    likeness = (crud.Likeness(encoder),) if encoder is not None else ()
     return (
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
         GarageJudge(ModelAssessor(model, name=name)),
+        crud.QuestEval(model, name=name),
+        crud.Overlap(),
+        *likeness,
     )
 
 
 def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
     """A text encoder stands in: approximate, offline, and marked so."""
-    return EncoderRagas(encoder), GarageJudge(EncoderAssessor(encoder))
+    return (
+        EncoderRagas(encoder),
+        GarageJudge(EncoderAssessor(encoder)),
+        crud.Overlap(),
+        crud.Likeness(encoder),
+    )
 
 
 def label_measurers() -> tuple[Measurer, ...]:
     """Annotations decide."""
-    return LabelRagas(), GarageJudge(LabelAssessor())
+    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap()

@@ -222,6 +222,8 @@ _SPACE = re.compile(r"[^\S\n]+")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?;])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|St|Jr|Sr|Ms|vs|No)\.)(?<!\b(?:Mrs|etc|Gen|Rev|Inc|Ltd|Col)\.)"
     r"[\"')\]]*\s+(?=[\"'(\[]*\w)|\n+"
+    # Chinese ends without a blank, its signs as they are or made plain
+    r"|(?<=。)(?![”’」』\"'）)])|(?<=[\u3400-\u9fff][!?])(?![\"')])|(?<=[。!?][”’」』\"])(?=[\u3400-\u9fff])"
 )
 
 _CUES = (

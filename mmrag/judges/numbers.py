@@ -87,14 +87,14 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
 
 def is_number(token: str) -> bool:
     """Whether a token is written in digits."""
-    return token[0].isdigit()
+    return token[0].isdecimal()
 
 
 def quantities(tokens: Sequence[str]) -> list[Quantity]:
     """Every number in the tokens, in order, with unit, multiplier and sign of money."""
     found: list[Quantity] = []
     done, n = 0, len(tokens)
-    for index in [i for i, t in enumerate(tokens) if t in _SPELLED or t[0].isdigit()]:
+    for index in [i for i, t in enumerate(tokens) if t in _SPELLED or t[0].isdecimal()]:
         if index < done or (
             tokens[index] == "once" and (index == 0 or tokens[index - 1] in _FORMERLY)
         ):
@@ -235,7 +235,7 @@ def _read(tokens: Sequence[str], index: int) -> tuple[int, int, float, float, bo
     """The number that starts at `index`: start, end, value, half its last digit, ordinal?"""
     token, n, end = tokens[index], len(tokens), index + 1
     ordinal = False
-    if token[0].isdigit():
+    if token[0].isdecimal():
         value = float(token) if len(token) < 300 else float("1e300")
         step = _half_digit(token)
         if end < n and tokens[end] in _SUFFIXES:
@@ -255,7 +255,7 @@ def _read(tokens: Sequence[str], index: int) -> tuple[int, int, float, float, bo
             break
         value, step, end = value * _SCALES[scale], step * _SCALES[scale], end + 1
         rest = end + 1 if end < n and tokens[end] == "and" else end
-        if rest < n and not token[0].isdigit() and tokens[rest] in _WORDS:
+        if rest < n and not token[0].isdecimal() and tokens[rest] in _WORDS:
             _, after, more, small, _ = _read(tokens, rest)
             if more < _SCALES[scale]:
                 value, step, end = value + more, small, after
@@ -296,7 +296,7 @@ def _feet_and_inches(found: list[Quantity]) -> list[Quantity]:
 
 
 def _day(token: str) -> int | None:
-    if token[0].isdigit() and len(token) <= 2 and 1 <= int(token) <= 31:
+    if token[0].isdecimal() and len(token) <= 2 and 1 <= int(token) <= 31:
         return int(token)
     value = _ORDINALS.get(token)
     return int(value) if value else None
@@ -311,4 +311,4 @@ def _year(token: str) -> int | None:
 def _near(tokens: Sequence[str], index: int) -> bool:
     """Whether a digit stands beside a month's name that is also a common word."""
     around = tokens[max(0, index - 1) : index] + tokens[index + 1 : index + 2]  # type: ignore[operator]
-    return any(token[0].isdigit() for token in around)
+    return any(token[0].isdecimal() for token in around)

@@ -9,7 +9,8 @@ FOREIGN_CUES = (
     "no puedo", "weiß", "weiss",
     "leider", "keine ahnung", "non lo so", "non so", "dispiace", "posso", "não sei", "desculp",
     "nao sei", "weet", "geen idee",
-    "kan ik", "wiem", "ne znam", "žao", "не зна", "не могу", "сожалени", "知", "わか", "分か",
+    "kan ik", "wiem", "ne znam", "žao", "не зна", "не могу", "сожалени",
+    "知", "无法", "抱歉", "提到", "提及", "确定", "清楚", "わか", "分か",
     "申し訳", "모르", "몰라",
     "أعرف", "ادري", "أعلم", "bilm", "vet inte", "vet ikke", "ved ikke", "en tiedä", "ไม่รู้",
     "ไม่ทราบ", "नहीं", "δεν ξ", "δεν γ", "nevím",
@@ -32,7 +33,8 @@ FOREIGN = re.compile(
     | \bnie\ (?:wiem|mogę|potrafię)\b | \bne\ znam\b | \bžao\ mi\ je\b | \bnevím\b
       | \bnem\ tudom\b | \bnu\ [șs]tiu\b
     | не\ знаю | не\ могу | к\ сожалению
-    | 不知道 | 不清楚 | 无法回答 | 抱歉 | わかりません | 分かりません | わからない
+    | 不\ ?知道 | 不\ ?清楚 | 无法\ ?(?:回答|推断|确定|判断|得知|知道|识别) | 抱歉 | 不\ ?确定
+    | (?:没有|未)\ ?提\ ?(?:到|及) | わかりません | 分かりません | わからない
     | 知りません | 申し訳 | 모르겠 | 몰라요 | 모릅니다
     | لا\ أعرف | لا\ أعلم | لا\ ادري | لا\ أدري | \bbilmiyorum\b | \bvet\ inte\b | \b(?:vet
       |ved)\ ikke\b | \ben\ tiedä\b
@@ -40,7 +42,9 @@ FOREIGN = re.compile(
       |γνωρίζω) | không\ biết | לא\ יודע | \btidak\ tahu\b
     """
 )
-FOREIGN_BUT = re.compile(r"(?i)\b(?:mais|pero|aber|maar|ale|mas|ma|men|но|але|doch|però)\b|\d")
+FOREIGN_BUT = re.compile(
+    r"(?i)\b(?:mais|pero|aber|maar|ale|mas|ma|men|но|але|doch|però)\b|但|不过|\d"
+)
 """What turns a foreign refusal into an answer."""
 MORE = re.compile(
     r"""(?ix)\b(?:

@@ -17,6 +17,7 @@ def value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | N
     return (
         _time(asked, known, said)
         or _day(asked, known, said)
+        or _month(known, said)
         or _era(known, said)
         or _span(known, said)
         or _sign(known, said)
@@ -74,6 +75,18 @@ def _day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | No
     if _ASKS_DAY.search(asked.text) and plain and years_only and not told and len(said.words) <= 12:
         return Ruling(False, "the year without the day")
     return None
+
+
+def _month(known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A month of a year, against others: "May 1987" is not "June 1987"."""
+    wanted = [date for reading in known for date in reading.dates if date.month and date.year]
+    if not wanted or any(date.day for date in wanted) or len(wanted) < len(known):
+        return None
+    told = [date for date in said.dates if date.month]
+    if not told or len(said.words) > 14 or any(len(reading.words) > 4 for reading in known):
+        return None
+    good = [any(d.month == w.month and d.year in (None, w.year) for w in wanted) for d in told]
+    return None if any(good) else Ruling(False, "another month")
 
 
 def _dates(reading: Reading) -> list[Date]:

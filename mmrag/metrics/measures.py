@@ -158,6 +158,42 @@ _ALL = (
         meaning="Harmonic mean of the two.",
         source="GaRAGe",
     ),
+    Measure(
+        name="bleu",
+        formula="(Π share of n-grams that the reference has)^(1/4), n = 1 to 4",
+        meaning="How much of the reply stands in the reference, word for word.",
+        source="CRUD-RAG",
+    ),
+    Measure(
+        name="rouge_l",
+        formula="F of the longest common subsequence of words",
+        meaning="How much of the wording and its order both share.",
+        source="CRUD-RAG",
+    ),
+    Measure(
+        name="token_f1",
+        formula="F of the words that both have",
+        meaning="How many words both share.",
+        source="CRUD-RAG",
+    ),
+    Measure(
+        name="reference_cosine",
+        formula="cos(reply, reference)",
+        meaning="Likeness under a text encoder; CRUD-RAG calls it bertScore.",
+        source="CRUD-RAG",
+    ),
+    Measure(
+        name="quest_precision",
+        formula="mean token F1 over the questions that the reply answers",
+        meaning="Whether what the reply says of the reference's key facts is right.",
+        source="CRUD-RAG",
+    ),
+    Measure(
+        name="quest_recall",
+        formula="questions that the reply answers / questions that the reference answers",
+        meaning="How many of the reference's key facts the reply speaks of.",
+        source="CRUD-RAG",
+    ),
 )
 
 MEASURES = {one.name: one for one in _ALL}

@@ -13,5 +13,7 @@ models: Registry[Model] = Registry(
         "openai": "mmrag.models.openai:OpenAIModel",
         "scripted": "mmrag.models.scripted:ScriptedModel",
     },
+    unknown=" A model behind an endpoint is written (openai:name={name}), one in a folder or on a "
+    "hub (local:name={name}).",
 )
 """Every model by name. Other packages add theirs by the entry-point group `mmrag.models`."""

@@ -124,6 +124,24 @@ class OpenAIModel:
             raise outcome.error
         return outcome
 
+    async def probe(self, seconds: float) -> None:
+        """Ask for one word, once: what would fail at every turn fails here, with the cure.
+
+        A server that is merely busy (429, 5xx) is no failure: a run retries.
+        """
+        client, _ = self._connection()
+        asked = [Message(role="user", text="Reply with one word: ready")]
+        try:
+            async with asyncio.timeout(seconds):
+                outcome = await self._attempt(client, self._body(asked, GenerateOptions()))
+        except TimeoutError:
+            raise ServiceTimeout(
+                f"{self._where}: no answer within {seconds:g} s to a question of five words; is it "
+                "still loading?"
+            ) from None
+        if isinstance(outcome, _Miss) and outcome.status not in _RETRIED:
+            raise outcome.error
+
     def _pause(self, before: int, outcome: Completion | _Miss) -> float | None:
         if isinstance(outcome, Completion) or not outcome.again:
             return None

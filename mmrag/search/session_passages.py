@@ -8,17 +8,24 @@ agent starts as asyncio does inherit it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
+from typing import Any
 
-from mmrag.protocols import NearestWebSearch, WebSearch
+import msgspec
+
+from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
+from mmrag.search.web.cutting import Cut
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
 
 _KEPT = 64
 """Sessions whose passages stay indexed: as many as are held at once, and some more."""
+
+_FETCHED = 60
+"""Passages of each ranking that are fused."""
 
 
 def search_in(passages: tuple[Passage, ...]) -> None:
@@ -41,14 +48,22 @@ class SessionSearch:
     >>> search_in(())
     """
 
-    def __init__(self, web: WebSearch | None) -> None:
+    def __init__(
+        self, web: WebSearch | None, cut: Cut | None = None, encoder: Encoder | None = None
+    ) -> None:
+        """`cut` divides long passages and says how they are ranked; `encoder` is for their vectors.
+
+        Without one they are whole, and found by words.
+        """
         self._web = web
         """What is searched in sessions that bring nothing."""
+        self._cut, self._encoder = cut, encoder
+        self._indexed = lru_cache(maxsize=_KEPT)(self._index)
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best passages for each query; those that share no word with it are left out."""
         if passages := searched_passages():
-            brought = _indexed(passages)
+            brought = self._indexed(passages)
             return [brought.find(query, k) for query in queries]
         return [()] * len(queries) if self._web is None else self._web.search_text(queries, k)
 
@@ -58,27 +73,78 @@ class SessionSearch:
             return self._web.search_nearest(queries, k)
         return self.search_text(queries, k)
 
+    def _index(self, passages: tuple[Passage, ...]) -> _Brought:
+        return _Brought(passages, self._cut, self._encoder)
+
 
 class _Brought:
     """The passages of one session, indexed."""
 
-    def __init__(self, passages: tuple[Passage, ...]) -> None:
+    def __init__(
+        self, passages: tuple[Passage, ...], cut: Cut | None, encoder: Encoder | None
+    ) -> None:
         from mmrag.search.web.bm25 import index_texts, titled
 
-        self._passages = passages
-        self._lexical = index_texts(titled(p.title, p.text) for p in passages)
+        self._mode = cut.mode if cut else "bm25"
+        self._parts = [part for p in passages for part in _parts(p, cut)]
+        texts = [titled(p.title, p.text) for p in self._parts]
+        self._lexical = index_texts(texts)
+        self._encoder = encoder if self._mode != "bm25" else None
+        self._vectors = self._encoder.encode(texts) if self._encoder and texts else None
+        self._reranks = cut is not None and cut.reranks
 
     def find(self, query: str, k: int) -> tuple[Evidence, ...]:
-        rows, scores = self._lexical.search(query, k)
-        return tuple(
-            _evidence(self._passages[row], score)
-            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+        words: dict[int, float] = {}
+        if self._mode != "dense":
+            rows, scores = self._lexical.search(query, max(k, _FETCHED))
+            words = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+        found = words if self._vectors is None else self._fused(query, words)
+        if self._reranks:
+            found = self._reranked(query, found)
+        best = sorted(found, key=lambda row: (-found[row], row))[:k]
+        return tuple(_evidence(self._parts[row], found[row]) for row in best)
+
+    def _fused(self, query: str, words: dict[int, float]) -> dict[int, float]:
+        from mmrag.search.web.fusion import fuse
+
+        assert self._encoder is not None
+        assert self._vectors is not None
+        (vector,) = _queries(self._encoder, [query])
+        cosines = (self._vectors @ vector).tolist()
+        near = sorted(range(len(cosines)), key=lambda row: (-cosines[row], row))[:_FETCHED]
+        if self._mode == "dense":
+            return {row: cosines[row] for row in near}
+        fused = fuse([[str(row) for row in near], [str(row) for row in words]])
+        return {int(row): score for row, score in fused.items()}
+
+    def _reranked(self, query: str, found: dict[int, float]) -> dict[int, float]:
+        from mmrag.search.web.bm25 import titled
+        from mmrag.search.web.fusion import fuse
+        from mmrag.search.web.rerank import LexicalReranker
+
+        rows = sorted(found, key=lambda row: (-found[row], row))
+        parts = [self._parts[row] for row in rows]
+        scores = LexicalReranker(self._lexical.rarity).rerank(
+            query, [titled(p.title, p.text) for p in parts]
         )
+        order = sorted(range(len(rows)), key=lambda i: -scores[i])
+        fused = fuse([[str(row) for row in rows], [str(rows[i]) for i in order]])
+        return {int(row): score for row, score in fused.items()}
 
 
-@lru_cache(maxsize=_KEPT)
-def _indexed(passages: tuple[Passage, ...]) -> _Brought:
-    return _Brought(passages)
+def _parts(passage: Passage, cut: Cut | None) -> Iterator[Passage]:
+    """A passage, or what it is cut into: each part has the id of the whole, which is cited."""
+    if cut is None:
+        yield passage
+        return
+    for start, end in cut.chunker.cut(passage.text):
+        yield msgspec.structs.replace(passage, text=passage.text[start:end])
+
+
+def _queries(encoder: Encoder, texts: Sequence[str]) -> Any:
+    """Queries as vectors, by the encoder's own way where it has one."""
+    encode = getattr(encoder, "encode_queries", encoder.encode)
+    return encode(texts)
 
 
 def _evidence(passage: Passage, score: float) -> Evidence:

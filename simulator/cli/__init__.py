@@ -19,7 +19,7 @@ from simulator.evaluation.interrupting import Interrupted
 
 _MODULES = (
     "runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge", "measure",
-    "data",
+    "audit", "load", "sweep", "data",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 

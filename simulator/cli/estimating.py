@@ -15,8 +15,9 @@ def print_estimate(found: dict[str, Any], *, as_json: bool) -> None:
         return
     text = found["without_picture"] if found["conditions"] > 1 else 0
     once = f" ({text:,} without a picture: held once)" if text else ""
+    times = f" × {found['repeats']} times" if found["repeats"] > 1 else ""
     typer.echo(
-        f"{found['sessions']:,} sessions × {found['conditions']} conditions{once} = "
+        f"{found['sessions']:,} sessions × {found['conditions']} conditions{once}{times} = "
         f"{found['conversations']:,} conversations, {found['turns']:,} turns at most"
     )
     if found["measured_on"] is None:

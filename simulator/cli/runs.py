@@ -11,6 +11,7 @@ import typer
 
 from mmrag.errors import SpecError, UsageError
 from simulator.cli.scoring import score
+from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
@@ -22,6 +23,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program."
 Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
+]
+Repeats = Annotated[
+    int | None, typer.Option(min=1, max=99, help="Hold it so often in all, to tell chance apart.")
 ]
 Isolate = Annotated[
     bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
@@ -36,6 +40,13 @@ ReadySeconds = Annotated[
     float | None,
     typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
 ]
+Backend = Annotated[str, typer.Option(help="local, or ray: many processes and machines.")]
+Address = Annotated[
+    str | None, typer.Option(help="Of a Ray cluster, as host:6379 or auto; else this machine.")
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that ask.")]
+Stores = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.")]
+WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -55,6 +66,9 @@ def run(
         str | None, typer.Option(help="none, mix, sweep, or specs such as low-light@3.")
     ] = None,
     severities: Annotated[str | None, typer.Option(help="Of a sweep, e.g. 1,3,5.")] = None,
+    faults: Annotated[
+        str | None, typer.Option(help="none, all, web, ..., or kinds such as model-busy@3.")
+    ] = None,
     split: Annotated[str | None, typer.Option(help="multi-turn or single-turn.")] = None,
     stop: Annotated[str | None, typer.Option(help="strikes(n), never or patience(p).")] = None,
     after_stop: Annotated[
@@ -69,7 +83,7 @@ def run(
     reference_history: Annotated[
         bool | None, typer.Option(help="Show the agent the references as its history.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of degradations and stopping.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of degradations, faults and stopping.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N sessions.")] = None,
     sample_id: Annotated[list[str] | None, typer.Option(help="Only this session.")] = None,
     allow_private_urls: Annotated[
@@ -89,10 +103,16 @@ def run(
         str | None, typer.Option(help="errors: ask failed turns of the run again.")
     ] = None,
     max_cost: MaxCost = None,
+    repeats: Repeats = None,
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
     ready_seconds: ReadySeconds = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Workers = None,
+    stores: Stores = None,
+    worker_gpus: WorkerGpus = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
     ] = False,
@@ -107,7 +127,7 @@ def run(
 
     flags: dict[str, Any] = {
         "data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
-        "severities": _numbers(severities), "split": split, "stop": stop,
+        "severities": _numbers(severities), "faults": faults, "split": split, "stop": stop,
         "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
@@ -123,13 +143,15 @@ def run(
         from simulator.cli.estimating import print_estimate
         from simulator.evaluation.estimate import estimate
 
-        found = estimate(settings, folder, like=like, concurrency=concurrency)
+        found = estimate(settings, folder, like=like, concurrency=concurrency, repeats=repeats or 1)
         print_estimate(found, as_json=as_json)
         return
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
+    machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, settings, as_json=as_json, again=bool(rerun) and folder.is_dir(),
-        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
+        concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
+        machines=machines,
     )  # fmt: skip
 
 
@@ -140,19 +162,27 @@ def resume(
     ] = False,
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
+    repeats: Repeats = None,
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
     ready_seconds: ReadySeconds = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Workers = None,
+    stores: Stores = None,
+    worker_gpus: WorkerGpus = None,
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
     from simulator.evaluation.run_folder import load_run
 
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
+    machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, load_run(folder).settings, as_json=as_json, again=errors,
-        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
+        concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
+        machines=machines,
     )  # fmt: skip
 
 

@@ -50,6 +50,8 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
         "statuses": run.turn_counts(),
         "sessions": len(keys),
     }
+    if (cluster := run.meta("cluster")) is not None:
+        summary["cluster"] = cluster
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
         return

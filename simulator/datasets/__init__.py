@@ -34,6 +34,7 @@ readers: Registry[SessionSource] = Registry(
         "hf": "simulator.datasets.own_data:open_table",
         "album": "simulator.datasets.album:open_album",
         "garage": "simulator.datasets.garage_questions:open_garage",
+        "crud": "simulator.datasets.crud:open_crud",
     },
 )
 
@@ -91,6 +92,12 @@ def may_bring_passages(spec: str) -> bool:
     return reader_of(spec)[0] not in ("world", "crag-mm", "album")
 
 
+def asks_for_long_answers(spec: str) -> bool:
+    """Whether a wearer's limit of 75 tokens would cut what the questions of this data ask for."""
+    return spec.partition(":")[0] in _LONG
+
+
+_LONG = ("garage", "crud")
 _OWN = ("jsonl", "csv", "hf")
 _BY_ENDING = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
               ".parquet": "hf", ".arrow": "hf"}  # fmt: skip

@@ -10,6 +10,7 @@ import msgspec
 
 from mmrag.metrics.cases import Case
 from mmrag.records import Passage, Record, Reference, Session, Turn
+from simulator.datasets.lines import own_dimensions
 
 
 class Answered(Record, frozen=True, kw_only=True):
@@ -47,7 +48,8 @@ def session_of(answered: Answered) -> Session:
                 query_type=answered.query_type,
                 dynamism=answered.dynamism,
                 popularity=answered.popularity,
-                extra={**answered.meta, "annotations": msgspec.to_builtins(case.annotations)},
+                extra={"annotations": msgspec.to_builtins(case.annotations)},
+                meta=own_dimensions(answered.meta),
             ),
         ),
     )

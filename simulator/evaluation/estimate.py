@@ -14,7 +14,7 @@ LOOKED_AT = 2000
 
 
 def estimate(
-    settings: RunConfig, out: Path, *, like: Path | None, concurrency: int
+    settings: RunConfig, out: Path, *, like: Path | None, concurrency: int, repeats: int = 1
 ) -> dict[str, Any]:
     """Turns of a run, and what they would take if they are like those of an earlier run.
 
@@ -26,19 +26,21 @@ def estimate(
 
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency)
-    times = len(plan.degradations)
+    faults = len(plan.faults)
+    times = len(plan.degradations) + faults
     sessions = conversations = turns = without = 0
     for _, session in wiring.chosen_sessions(source, settings):
-        held = 1 if session.capture is None else times
+        held = 1 + faults if session.capture is None else times
         sessions += 1
         without += session.capture is None
-        conversations += held
-        turns += held * len(session.turns)
+        conversations += held * repeats
+        turns += held * len(session.turns) * repeats
     measured = _measured(settings, out, like)
     asked = round(turns * (measured["asked_share"] if measured else 1.0))
     found: dict[str, Any] = {
         "sessions": sessions,
         "conditions": times,
+        "repeats": repeats,
         "without_picture": without,
         "conversations": conversations,
         "turns": turns,
@@ -57,7 +59,8 @@ def estimate(
             found[name] = round(asked * (measured[name] + judging))
         found["judge_cost"] = asked * measured["judge_cost"] if known else None
         found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
-        at_once = max(1, min(concurrency, conversations, measured["capacity"] or concurrency))
+        once = conversations // repeats  # one time after the other
+        at_once = max(1, min(concurrency, once, measured["capacity"] or concurrency))
         found["seconds"] = asked * measured["seconds"] / at_once
     return found
 

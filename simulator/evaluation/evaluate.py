@@ -34,6 +34,7 @@ class MoreSettings(TypedDict, total=False):
 
     split: str
     severities: tuple[int, ...]
+    faults: str
     stop: str
     after_stop: str
     agent_errors: str
@@ -59,7 +60,12 @@ def evaluate(
     out: str | Path | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
+    repeats: int | None = None,
     progress: bool = True,
+    backend: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+    stores: int | None = None,
     **settings: Unpack[MoreSettings],
 ) -> Run:
     """Hold every conversation of a data set with an agent, judge each answer, and keep it all.
@@ -78,7 +84,13 @@ def evaluate(
     A spec's run goes to `out`, or to a folder that its settings decide, and is gone on with if it
     is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
     unless `out` says to go on.
+
+    `repeats` holds it so often in all; the report then tells chance from skill.
+
+    `backend="ray"` holds the conversations of a spec's agent on many machines: `workers` processes
+    of the cluster at `address`, or of this machine, and `stores` that keep turns.
     """
+    from simulator.cluster.machines import Machines
     from simulator.evaluation.execution import execute
     from simulator.evaluation.own_agents import own_agent
     from simulator.evaluation.run_folder import load_run
@@ -89,6 +101,12 @@ def evaluate(
     if own and search != "auto":
         raise UsageError(
             f"search={search!r} is for agents that a spec names; an object brings its own searches."
+        )
+    machines = Machines.read(backend, address, workers, stores)
+    if own and machines.backend != "local":
+        raise UsageError(
+            "an object lives in this process: name the agent by a spec, such as "
+            "'python:name=my_module/MyAgent', and every worker makes its own."
         )
     values: dict[str, Any] = {
         **settings, "agent": own.label if own else agent, "data": str(data), "degrade": degrade,
@@ -102,7 +120,7 @@ def evaluate(
     try:
         execute(
             config, folder, agent=own.agent if own else None, concurrency=concurrency,
-            max_cost=max_cost, progress=progress,
+            max_cost=max_cost, repeats=repeats, machines=machines, progress=progress,
         )  # fmt: skip
     finally:
         with contextlib.suppress(OSError):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mmrag.protocols import Agent
+from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
+    from mmrag.cache import Cache
+    from simulator.evaluation.holding import Holding
     from simulator.run.config import RunConfig
 
 
@@ -21,42 +24,87 @@ def execute(
     agent: Agent | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
+    repeats: int | None = None,
     hosting: Hosting = Hosting(),
+    machines: Machines = Machines(),
     progress: bool = True,
+    cache: Cache | None = None,
 ) -> None:
-    """Run, or go on with, what `settings` say, into `folder`.
+    """Run, or go on with, what `settings` say, into `folder`, and as often again beside it.
 
-    `agent` is one that the settings only label; else they name it. Raises `Interrupted` on Ctrl-C
-    and `CostCap` when the money is spent: what was committed is kept.
+    `agent` is one that the settings only label; else they name it. `repeats` counts the run itself;
+    a run that is gone on with has as many as it was begun with, or more. Raises `Interrupted` on
+    Ctrl-C and `CostCap` when the money is spent: what was committed is kept. `cache` is one that
+    several runs share; without one each time has its own.
     """
-    from mmrag.agents.readiness import capacity
-    from mmrag.cache import Cache, CacheStats, share
+    from simulator.evaluation.live import cost_of
+    from simulator.evaluation.progress import say
+    from simulator.run.repeats import repeat_folder
+
+    place = folder.absolute()  # making an agent may change the working directory
+    again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
+    if agent is not None:
+        again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
+    how = _How(agent, concurrency, hosting, machines, progress, again, cache)
+    number, last, spent = 1, repeats or 1, 0.0
+    while number <= last:
+        here = place if number == 1 else repeat_folder(place, number)
+        if number > 1 and progress:
+            say(f"{folder.name}: time {number} of {last}")
+        left = None if max_cost is None else max(max_cost - spent, 0.0)
+        last = _hold(settings, here, how, repeats=last, max_cost=left)
+        spent += cost_of(here) if max_cost is not None and number < last else 0.0
+        number += 1
+
+
+class _How(NamedTuple):
+    """What holds for every time that a run is held."""
+
+    agent: Agent | None
+    concurrency: int
+    hosting: Hosting
+    machines: Machines
+    progress: bool
+    again: str
+    """How to go on with it."""
+    cache: Cache | None
+
+
+def _hold(
+    settings: RunConfig, folder: Path, how: _How, *, repeats: int, max_cost: float | None
+) -> int:
+    """Hold all conversations once. Returns how often the run is to be held in all."""
+    from mmrag.cache import CacheStats
     from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.live import live_table
+    from simulator.evaluation.preflight import probe_models
     from simulator.evaluation.progress import say
-    from simulator.run.captures import CaptureOptics
-    from simulator.run.runner import run_sessions
     from simulator.store.run_store import RunStore
 
-    place = folder.absolute()  # making an agent may change the working directory
-    again = f"mmrag resume {shlex.quote(str(folder))}"
-    cache, index = Cache(), None
+    agent, concurrency, hosting, machines, progress, again, cache = how
     if agent is None:
         wiring.check_agent(settings)
-    else:
-        again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
     judge = wiring.make_judge(settings.judge)
     if agent is None:
-        resources, index = wiring.make_resources(settings, progress=progress)
-        shared = share(resources, cache, id=index or "")
-        agent = wiring.host_agent(settings, shared, hosting, concurrency)
-    chosen = wiring.chosen_sessions(source, settings)
+        run_to_end(probe_models(settings.agent, settings.judge))
+    made: Holding
+    if machines.backend == "ray":
+        from simulator.cluster.running import OnCluster
+
+        made = OnCluster(settings, source, judge, plan, hosting, machines, progress=progress)
+    else:
+        from simulator.evaluation.holding import InProcess
+
+        made = InProcess(
+            settings, source, judge, plan, hosting, agent, progress=progress, cache=cache
+        )
     count = wiring.count_sessions(source, settings)
-    total = count * len(plan.degradations)
+    conditions = [*plan.degradations, *plan.faults]
+    total = count * len(conditions)
     if plan.degradations != ("clean",) and (text := wiring.without_pictures(source, settings)):
         total -= text * (len(plan.degradations) - 1)
         if progress:
@@ -64,19 +112,20 @@ def execute(
                 f"{counted(text, 'session')} without a picture: held once, as nothing can be "
                 "degraded."
             )
-    with interruptible(f"what was committed to {folder}", again), RunStore(place) as store:
-        wiring.claim(store, settings, data=source.fingerprint, index=index, judge=judge.id)
-        promised = {"sessions": count, "degradations": list(plan.degradations)}
-        promised |= {"conversations": total, "capacity": capacity(agent)}
+    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
+        wiring.claim(store, settings, data=source.fingerprint, index=made.index, judge=judge.id)
+        promised = {"sessions": count, "degradations": conditions}
+        promised |= {"conversations": total, "capacity": made.capacity}
         store.set_meta("plan", promised)
-        with live_table(total, max_cost=max_cost, shown=progress) as advance:
-            work = run_sessions(
-                chosen, agent, judge, store, plan, optics=CaptureOptics(), on_progress=advance
-            )
-            run_to_end(work)
+        known: int = store.meta("repeats") or 1
+        if repeats > known:
+            store.set_meta("repeats", repeats)
+        with live_table(total, max_cost=max_cost, shown=progress) as advance, made.opened():
+            saved = run_to_end(made.hold(store, advance))
         store.set_meta("finished", True)
-        if cache.stats != CacheStats():
-            store.set_meta("cache", cache.stats)
+        if saved != CacheStats():
+            store.set_meta("cache", saved)
+    return max(repeats, known)
 
 
 def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool = True) -> int:
@@ -104,13 +153,19 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
 
 def forget_failures(folder: Path) -> int:
     """Drop failed turns and all after them, so that they are asked again. Returns how many."""
+    from simulator.run.repeats import repeat_folders
+
+    return sum(_forget_failures(place) for place in (folder, *repeat_folders(folder)))
+
+
+def _forget_failures(folder: Path) -> int:
     from simulator.store.run_store import RunStore
 
     dropped = 0
     with RunStore(folder) as store:
         for session_id, degradation in store.session_keys():
             for result in store.turns(session_id, degradation):
-                if result.status.is_failure:
+                if result.status.is_failure and not result.fault:  # a fault would meet it again
                     store.forget_turns(session_id, degradation, result.turn_index)
                     dropped += 1
                     break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
@@ -105,6 +106,19 @@ def live_table(
                 )
 
         yield advance
+
+
+def cost_of(folder: Path) -> float:
+    """What a run has cost, its judge included."""
+    from simulator.store.run_store import RunReader
+
+    with RunReader(folder) as run:
+        return sum(
+            part.usage.cost
+            for result in run.results()
+            for part in (result.reply, result.verdict)
+            if part is not None
+        )
 
 
 def _nothing() -> None:

@@ -136,7 +136,8 @@ def _takers(
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        chosen = cached_encoder(encoder) if "answer_relevance" in wanted else None
+        compared = {"answer_relevance", "reference_cosine"} & set(wanted)
+        chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts
         )

@@ -10,19 +10,22 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.agents.readiness import READY_SECONDS, cores
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
-from mmrag.protocols import Agent, Judge, Resources
+from mmrag.protocols import Agent, Judge, Resources, WebSearch
 from mmrag.records import Session
 from simulator.evaluation import ending
 from simulator.evaluation.own_agents import is_own
 from simulator.run.config import RunConfig, changes
 
 if TYPE_CHECKING:
+    from mmrag.cache import Cache
     from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.search.web.cutting import Cut
     from simulator.evaluation.hosting import Hosting
     from simulator.run.runner import Plan, SessionSource
     from simulator.store.run_store import RunReader, RunStore
@@ -83,10 +86,36 @@ def make_agent(config: RunConfig, resources: Resources, *, seconds: float = READ
         ) from error
 
 
+_OWN_PARTS = ("http", "command", "object")
+"""Agents that bring their searches and models: a run's faults do not reach these."""
+
+
+def check_faults(config: RunConfig, hosting: Hosting | None = None) -> None:
+    """Refuse faults of parts that an agent does not have from the run: none would be felt."""
+    from simulator.faults.spec import faults, kind_of_fault
+
+    kinds = [str(kind_of_fault(fault)) for fault in faults(config.faults)]
+    theirs = [kind for kind in kinds if kind.partition("-")[0] in ("web", "pictures", "model")]
+    if not theirs:
+        return
+    name = config.agent.partition(":")[0]
+    if name in _OWN_PARTS:
+        raise UsageError(
+            f"an agent of kind {name} brings its own search and model, which a run's faults do not "
+            f"reach ({', '.join(theirs)}). Take faults of picture and network for it."
+        )
+    if hosting is not None and hosting.isolate:
+        raise UsageError(
+            "with --isolate an agent's search and model are in another process, which a run's "
+            f"faults do not reach ({', '.join(theirs)}). Leave --isolate out."
+        )
+
+
 def host_agent(
     config: RunConfig, resources: Resources, hosting: Hosting, concurrency: int
 ) -> Agent:
     """The agent in this process, or in as many others as are asked for."""
+    check_faults(config, hosting)
     if not hosting.isolate:
         return make_agent(config, resources, seconds=hosting.ready_seconds)
     import msgspec
@@ -102,6 +131,15 @@ def host_agent(
     )
 
 
+def shared(config: RunConfig, resources: Resources, cache: Cache, index: str | None) -> Resources:
+    """What an agent is given: parts that share a cache, and can fail where the run has faults."""
+    from mmrag.cache import share
+    from simulator.faults.parts import with_faults
+
+    parts = share(resources, cache, id=index or "")
+    return parts if config.faults == "none" else with_faults(parts)
+
+
 def make_judge(spec: str) -> Judge:
     """The judge that a spec names."""
     from mmrag.judges import make_judge as make
@@ -112,12 +150,14 @@ def make_judge(spec: str) -> Judge:
 
 def make_plan(config: RunConfig, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
     """The plan behind a config."""
+    from simulator.faults.spec import faults
     from simulator.run.captures import degradations
     from simulator.run.runner import Plan
     from simulator.run.stopping import StopPolicy
 
     return Plan(
         degradations=degradations(config.degrade, config.severities),
+        faults=faults(config.faults),
         stop=StopPolicy.parse(config.stop, seed=config.seed),
         rules=config.rules,
         concurrency=concurrency,
@@ -269,9 +309,11 @@ def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resourc
 
     brings = may_bring_passages(config.data)
     folder = index_folder(config, progress=progress)
+    pages = partial(cut_pages, _world_of(config), brings=brings, progress=progress)
     if folder is None:
         own = SessionSearch(None) if brings else None
-        return Resources(web_search=own, model=models.create, seed=config.seed), None
+        cut = pages if brings else None
+        return Resources(web_search=own, model=models.create, pages=cut, seed=config.seed), None
     from mmrag.search.index.opening import open_index
 
     index = open_index(folder.absolute())  # an agent may change the working directory
@@ -279,9 +321,82 @@ def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resourc
         image_search=index.images,
         web_search=SessionSearch(index.web) if brings else index.web,
         model=models.create,
+        pages=pages,
         seed=config.seed,
     )
     return resources, index.fingerprint
+
+
+def cut_pages(
+    folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True
+) -> WebSearch:
+    """The pages of a world, and those that sessions bring, cut and ranked as `how` says.
+
+    Each way of cutting is indexed once, in the cache folder; no text is encoded twice.
+    """
+    from mmrag.encoders import text_encoders
+    from mmrag.encoders.cache import CachedTexts
+    from mmrag.search.session_passages import SessionSearch
+
+    web = None if folder is None else _cut_index(folder, how, progress=progress)
+    if not brings:
+        if web is None:
+            raise UsageError(
+                "there are no pages here to be cut another way: chunk, overlap, embedder and "
+                "retriever are for worlds and for data that brings passages."
+            )
+        return web
+    dense = how.mode != "bm25"
+    encoder = CachedTexts(text_encoders.create(how.embedder), shipped_vectors()) if dense else None
+    return SessionSearch(web, how, encoder)
+
+
+def _world_of(config: RunConfig) -> Path | None:
+    """The folder of the world that the data is, if it is one."""
+    from simulator.datasets import reader_of
+    from simulator.datasets.world import mini_folder
+
+    reader, data = reader_of(config.data)
+    if reader != "world":
+        return None
+    return mini_folder() if data == "mini" else Path(data)
+
+
+def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
+    from mmrag.encoders import text_encoders
+    from mmrag.search.index.building import build_index
+    from mmrag.search.index.opening import open_index
+    from mmrag.search.index.sources import open_source
+    from mmrag.search.web.by_words import PagesByWords
+    from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.progress import stage_bars
+
+    source = open_source(str(folder))._replace(picture_count=0)
+    if how.retriever == "bm25":
+        return PagesByWords(source.pages(), how.chunker)
+    parts = (
+        source.fingerprint,
+        text_encoders.create(how.embedder).id,
+        f"{how.chunk}/{how.overlap}",
+    )
+    key = hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:24]
+    place = cache_folder() / "indexes" / f"cut-{key}"
+    with interruptible("what was built of the search index"), stage_bars(shown=progress) as advance:
+        build_index(
+            source, place, text_encoder=how.embedder, chunker=how.chunker,
+            cache=shipped_vectors(), on_progress=advance,
+        )  # fmt: skip
+    reranker = "builtin" if how.reranks else "off"
+    return open_index(place.absolute(), mode=how.mode, reranker=reranker).web
+
+
+def index_fingerprint(folder: Path | None) -> str | None:
+    """What an index is known by; a folder that is none is refused."""
+    if folder is None:
+        return None
+    from mmrag.search.index.opening import open_index
+
+    return open_index(folder.absolute()).fingerprint
 
 
 def index_folder(config: RunConfig, *, progress: bool = True) -> Path | None:
@@ -290,13 +405,9 @@ def index_folder(config: RunConfig, *, progress: bool = True) -> Path | None:
         return None
     if config.search != "auto":
         return Path(config.search)
-    from simulator.datasets import reader_of
-    from simulator.datasets.world import mini_folder
-
-    reader, data = reader_of(config.data)
-    if reader != "world":  # others bring no pages to search
+    folder = _world_of(config)
+    if folder is None:  # others bring no pages to search
         return None
-    folder = mini_folder() if data == "mini" else Path(data)
     own = folder / "index"
     if own.is_dir():
         return own

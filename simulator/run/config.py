@@ -11,7 +11,9 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.records import Record
+from simulator.datasets import asks_for_long_answers
 from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
+from simulator.faults.spec import faults as parse_faults
 from simulator.run.engine import Rules
 from simulator.run.stopping import StopPolicy
 
@@ -34,12 +36,15 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """none, mix, sweep, or specs separated by commas."""
     severities: tuple[int, ...] = (1, 2, 3, 4, 5)
     """Of a sweep."""
+    faults: str = "none"
+    """none, all, parts such as `web`, or kinds such as `model-busy@3`: conditions of their own."""
     stop: str = "strikes(2)"
     after_stop: str = "skip"
     """skip or generate."""
     agent_errors: str = "unscored"
     seconds: float = 10.0
     max_tokens: int = 75
+    """0 means no limit, which is what GaRAGe's paragraphs get unless something else is said."""
     retries: int = 0
     reference_history: bool = False
     seed: int = 0
@@ -59,6 +64,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SpecError(
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
             )
+        parse_faults(self.faults)
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")
@@ -79,6 +85,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             retries=self.retries,
             tells_domain=tells_domain_in_kit(self.as_kit),
             reference_history=self.reference_history,
+            seed=self.seed,
         )
 
     @property
@@ -112,6 +119,8 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
             f"{where}severities (--severities) are for --degrade sweep; other conditions name "
             "theirs, as in --degrade clean,low-light@3."
         )
+    if "max_tokens" not in values and asks_for_long_answers(str(values.get("data", ""))):
+        values = {**values, "max_tokens": 0}
     try:
         return msgspec.convert(values, RunConfig)
     except SpecError as error:

@@ -17,7 +17,7 @@ from mmrag.agents.checking import checked
 from mmrag.agents.clock import CLOCK, TurnClock
 from mmrag.agents.outside import contained, ended
 from mmrag.agents.readiness import turn_seconds
-from mmrag.errors import AgentError, DataError, Denied, words
+from mmrag.errors import AgentError, DataError, Denied, MmragError, words
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import (
@@ -39,6 +39,8 @@ from mmrag.records import (
 from mmrag.retries import doubled, retried
 from mmrag.search.session_passages import search_in
 from mmrag.tokens import TokenLimit
+from simulator.faults.pictures import arrived
+from simulator.faults.turn import arriving, fault_of, meeting
 from simulator.run.slots import Place
 
 Commit = Callable[..., Awaitable[None]]
@@ -66,6 +68,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """How often a turn is asked again after an agent error or a time-out."""
     tells_domain: bool = False
     """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
+    seed: int = 0
+    """Of faults: which turns they meet."""
     reference_history: bool = False
     """Show the agent the references instead of its own replies: separates errors it inherits
     from errors it makes."""
@@ -101,9 +105,27 @@ async def hold_conversation(
     return results
 
 
-def broken_turns(session: Session, error: DataError) -> list[TurnResult]:
-    """All turns of a session whose data cannot be used."""
-    return [_result(session, turn, Status.DATA_ERROR, error=str(error)) for turn in session.turns]
+async def ask_again(
+    session: Session,
+    index: int,
+    results: list[TurnResult],
+    agent: Agent,
+    judge: Judge,
+    *,
+    rules: Rules = Rules(),
+    place: Place = contextlib.nullcontext,
+) -> TurnResult:
+    """Ask one turn of a conversation that was held, with the history that it had then."""
+    turn = session.turns[index]
+    query = _query(session, turn, _history(session, results[:index], rules), rules)
+    return await _one_turn(session, turn, query, agent, judge, rules, place)
+
+
+def broken_turns(
+    session: Session, error: MmragError, status: Status = Status.DATA_ERROR
+) -> list[TurnResult]:
+    """All turns of a session that cannot be held, because of its data or what it does."""
+    return [_result(session, turn, status, error=str(error)) for turn in session.turns]
 
 
 class Asked(NamedTuple):
@@ -149,14 +171,18 @@ async def _one_turn(
     rules: Rules,
     place: Place,
 ) -> TurnResult:
+    fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     async with place():
-        reply, status, error, seconds = await ask_turn(agent, query, rules)
+        with meeting(fault):
+            reply, status, error, seconds = await ask_turn(agent, arrived(query, fault), rules)
+    felt = fault.kind if fault is not None and fault.is_felt else ""
     if reply is None:
-        return _result(session, turn, status, error=error, seconds=seconds)
+        return _result(session, turn, status, error=error, seconds=seconds, fault=felt)
     if not any(text.strip() for text in turn.reference.all_texts):
         return _result(
-            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds
-        )
+            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds,
+            fault=felt,
+        )  # fmt: skip
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
@@ -166,8 +192,9 @@ async def _one_turn(
     verdict, judge_error = await judge_reply(judge, item)
     status = reply_status(reply, verdict)
     return _result(
-        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds
-    )
+        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds,
+        fault=felt,
+    )  # fmt: skip
 
 
 async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
@@ -244,6 +271,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
     search_in(query.passages)
     try:
+        await arriving(query)
         return await agent.answer(query)
     finally:
         clock.stop()
@@ -295,6 +323,7 @@ def _result(
     verdict: Verdict | None = None,
     error: str | None = None,
     seconds: float = 0.0,
+    fault: str = "",
 ) -> TurnResult:
     return TurnResult(
         session_id=session.id,
@@ -306,4 +335,5 @@ def _result(
         verdict=verdict,
         error=error,
         seconds=seconds,
+        fault=fault,
     )

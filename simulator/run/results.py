@@ -228,11 +228,11 @@ def scores_by_condition(
 
 
 def failure_note(run: RunReader) -> str | None:
-    """What failed in a run, in one line; None where nothing did."""
+    """What failed in a run, in one line; None where nothing did but by the run's own faults."""
     first = run.first_failure()
     if first is None:
         return None
-    counts = ", ".join(f"{n} {s}" for s, n in run.turn_counts().items() if Status(s).is_failure)
+    counts = ", ".join(f"{n} {s}" for s, n in run.failure_counts().items())
     why = " ".join((first.error or "no reason given").split())
     return (
         f"failed turns: {counts}; the first, turn {first.turn_index + 1} of {first.session_id}: "
@@ -246,7 +246,7 @@ def failure_cure(run: RunReader, again: str) -> str:
     A fault of the data is cured in the data, and a run is not gone on with from other data.
     """
     faults = run.faults_of_data()
-    failed = sum(n for status, n in run.turn_counts().items() if Status(status).is_failure)
+    failed = sum(run.failure_counts().values())
     asking = f"Ask them again with: {again}"
     if not faults:
         return asking

@@ -20,6 +20,7 @@ from mmrag.agents.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
+from simulator.faults.spec import kind_of_fault
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy
@@ -59,6 +60,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """What to run over every session."""
 
     degradations: tuple[str, ...] = ("clean",)
+    faults: tuple[str, ...] = ()
+    """Conditions beside the degradations, on pictures that nothing was done to."""
     stop: StopPolicy = StopPolicy()
     rules: Rules = Rules()
     concurrency: int = 16
@@ -92,13 +95,20 @@ async def run_sessions(
     `sessions` yields (position in the data set, session). Raises the store's error when nothing
     more can be written; what was committed stays.
     """
-    work = _items(sessions, plan, optics)
+    work = conversations(sessions, plan, optics)
     at_once = max(1, plan.concurrency)
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
+
+    async def work_through() -> None:
+        for position, session, degradation in work:  # one iterator is shared by all who do
+            done = store.turns(session.id, degradation)
+            kept = _Stored(store, session.id, degradation, done)
+            on_progress(await held.hold(position, session, degradation, kept))
+
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
         place = Places(agent, seconds=plan.ready_seconds).place
-        shared = _Shared(agent, judge, store, plan, optics, optics_threads, place, on_progress)
-        workers = [asyncio.create_task(shared.work_through(work)) for _ in range(at_once)]
+        held = Conversations(agent, judge, plan, optics, optics_threads, place)
+        workers = [asyncio.create_task(work_through()) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -107,85 +117,127 @@ async def run_sessions(
             await asyncio.gather(*workers, return_exceptions=True)
 
 
-def _items(
+def conversations(
     sessions: Iterator[tuple[int, Session]], plan: Plan, optics: Optics | None
 ) -> Iterator[tuple[int, Session, str]]:
+    """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
-        if session.capture is None:  # nothing that can be degraded: held once
-            yield position, session, "clean"
-            continue
-        for degradation in plan.degradations:
+        # without a picture nothing can be degraded
+        degradations = ("clean",) if session.capture is None else plan.degradations
+        for degradation in degradations:
             chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
             yield position, session, chosen
+        for fault in plan.faults:
+            yield position, session, fault
 
 
-class _Shared(NamedTuple):
-    """What all conversations of a run share."""
+class Conversation(Protocol):
+    """What is kept of one conversation, and where its next turns go."""
+
+    @property
+    def done(self) -> list[TurnResult]:
+        """The turns that are committed."""
+        ...
+
+    def begun(self) -> Session | None:
+        """The session as the agent saw it, where the conversation has begun."""
+        ...
+
+    async def begin(self, position: int, session: Session) -> None:
+        """Record the session as the agent is going to see it."""
+        ...
+
+    async def begin_broken(self, position: int, session: Session) -> None:
+        """Record a session whose picture cannot be had."""
+        ...
+
+    async def commit(self, *results: TurnResult) -> None:
+        """Return when the turns are on disk."""
+        ...
+
+
+class Conversations(NamedTuple):
+    """How conversations are held in one process, wherever they are kept."""
 
     agent: Agent
     judge: Judge
-    store: RunStore
     plan: Plan
     optics: Optics | None
     optics_threads: Executor
     place: Place
-    on_progress: Callable[[Progress], None]
 
-    async def work_through(self, work: Iterator[tuple[int, Session, str]]) -> None:
-        """Hold one conversation after the other; one iterator is shared by all who do."""
-        for position, session, degradation in work:
-            done = self.store.turns(session.id, degradation)
-            complete = len(done) == len(session.turns)
-            if not complete:
-                done = await self._converse(position, session, degradation, done)
-            self.on_progress(
-                Progress(
-                    session_id=session.id,
-                    degradation=degradation,
-                    results=tuple(done),
-                    resumed=complete,
-                )
-            )
+    async def hold(
+        self, position: int, session: Session, degradation: str, kept: Conversation
+    ) -> Progress:
+        """Hold one conversation to its end, from the turn after the last one committed."""
+        complete = len(kept.done) == len(session.turns)
+        results = kept.done if complete else await self._go_on(position, session, degradation, kept)
+        return Progress(
+            session_id=session.id,
+            degradation=degradation,
+            results=tuple(results),
+            resumed=complete,
+        )
 
-    async def _converse(
-        self, position: int, session: Session, degradation: str, done: list[TurnResult]
+    async def _go_on(
+        self, position: int, session: Session, degradation: str, kept: Conversation
     ) -> list[TurnResult]:
         try:
             # a conversation goes on with the picture that its earlier turns were asked about
-            seen = self.store.begun(session.id, degradation)
+            seen = kept.begun()
             if seen is None:
-                seen = await self._begin(position, session, degradation)
+                seen = await self._seen(session, degradation)
+                await kept.begin(position, seen)
         except DataError as error:
-            broken = _labelled(session, degradation)
-            await asyncio.wrap_future(self.store.begin_broken(position, broken))
-            rest = broken_turns(broken, error)[len(done) :]  # what was committed stays as it is
-            await self._commit(*rest)
-            return [*done, *rest]
+            broken = labelled(session, degradation)
+            await kept.begin_broken(position, broken)
+            rest = broken_turns(broken, error)[len(kept.done) :]  # what was committed stays
+            await kept.commit(*rest)
+            return [*kept.done, *rest]
         return await hold_conversation(
             seen,
             self.agent,
             self.judge,
-            self._commit,
+            kept.commit,
             stop=self.plan.stop.rule,
             rules=self.plan.rules,
-            done=tuple(done),
+            done=tuple(kept.done),
             place=self.place,
         )
 
-    async def _begin(self, position: int, session: Session, degradation: str) -> Session:
-        """Load, degrade and record a session's picture: slow work, away from the event loop."""
+    async def _seen(self, session: Session, degradation: str) -> Session:
+        """Load and degrade a session's picture: slow work, away from the event loop."""
         await asyncio.to_thread(_load, session)
-        if degradation != "clean":
-            if self.optics is None:
-                raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
-            session = await asyncio.get_running_loop().run_in_executor(
-                self.optics_threads, self.optics.apply, session, degradation, self.plan.seed
-            )
+        if kind_of_fault(degradation):
+            return labelled(session, degradation)
+        if degradation == "clean":
+            return session
+        if self.optics is None:
+            raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
+        return await asyncio.get_running_loop().run_in_executor(
+            self.optics_threads, self.optics.apply, session, degradation, self.plan.seed
+        )
+
+
+class _Stored(NamedTuple):
+    """A conversation that is kept in a run of this process."""
+
+    store: RunStore
+    session_id: str
+    degradation: str
+    done: list[TurnResult]
+
+    def begun(self) -> Session | None:
+        return self.store.begun(self.session_id, self.degradation)
+
+    async def begin(self, position: int, session: Session) -> None:
         began = await asyncio.to_thread(self.store.begin, position, session)
         await asyncio.wrap_future(began)
-        return session
 
-    async def _commit(self, *results: TurnResult) -> None:
+    async def begin_broken(self, position: int, session: Session) -> None:
+        await asyncio.wrap_future(self.store.begin_broken(position, session))
+
+    async def commit(self, *results: TurnResult) -> None:
         await asyncio.wrap_future(self.store.commit(*results))
 
 
@@ -194,7 +246,10 @@ def _load(session: Session) -> None:
         _ = session.capture.image.data
 
 
-def _labelled(session: Session, degradation: str) -> Session:
+def labelled(session: Session, degradation: str) -> Session:
+    """A session that nothing was done to, under the name of what was meant to be done."""
+    if kind_of_fault(degradation):
+        return msgspec.structs.replace(session, fault=degradation)
     if session.capture is None:
         return session
     capture = msgspec.structs.replace(session.capture, degradation=degradation)

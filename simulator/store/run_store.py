@@ -28,6 +28,7 @@ from mmrag.protocols import Completion
 from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode, reply_status
 from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
+from simulator.store.shards import ShardRows, deserted
 
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
@@ -86,15 +87,22 @@ class RunReader:
     def faults_of_data(self) -> int:
         """Number of turns lost to the data itself, and not to a server that had the picture."""
         return self._rows(
-            f"SELECT COUNT(*) FROM turns WHERE status = '{Status.DATA_ERROR}' AND "
+            f"SELECT COUNT(*) FROM turns t WHERE {_FAILED} AND status = '{Status.DATA_ERROR}' AND "
             "COALESCE(json_extract(CAST(result AS TEXT), '$.error'), '') NOT LIKE 'http%://%'"
         )[0][0]
 
     def first_failure(self) -> TurnResult | None:
         """The failed turn that was written first, to tell what went wrong."""
-        failures = ", ".join(f"'{status}'" for status in Status if status.is_failure)
-        rows = self._rows(f"{_TURNS} WHERE t.status IN ({failures}) ORDER BY t.rowid LIMIT 1")
+        rows = self._rows(f"{_TURNS} WHERE {_FAILED} ORDER BY t.rowid LIMIT 1")
         return _join(*rows[0]) if rows else None
+
+    def failure_counts(self) -> dict[str, int]:
+        """Status → number of turns that failed, and by no fault that the run was to have."""
+        return dict(
+            self._rows(
+                f"SELECT t.status, COUNT(*) FROM turns t WHERE {_FAILED} GROUP BY 1 ORDER BY 1"
+            )
+        )
 
     def session_keys(self) -> list[tuple[str, str]]:
         """(session id, degradation) of every session that has begun, in the data set's order."""
@@ -341,6 +349,11 @@ class RunStore(RunReader):
         self._thread = threading.Thread(target=self._write_loop, name="run-store", daemon=True)
         self._lock.on_fork = self._forget
         self._thread.start()
+        try:
+            self._take_in_shards()
+        except BaseException:
+            self.close()
+            raise
 
     def set_meta(self, key: str, value: Any) -> None:
         """Record a fact about the run itself. Waits for the commit."""
@@ -348,10 +361,13 @@ class RunStore(RunReader):
 
     def set_all_meta(self, facts: Mapping[str, Any]) -> None:
         """Record facts that belong together, all in one commit. Waits for it."""
+        self._put_meta(facts).result()
+
+    def _put_meta(self, facts: Mapping[str, Any]) -> Future[None]:
         rows = [(key, msgspec.json.encode(value)) for key, value in facts.items()]
-        self._submit(
+        return self._submit(
             lambda db: db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
-        ).result()
+        )
 
     def begin(self, position: int, session: Session) -> Future[None]:
         """Record a session as the agent is going to see it, its picture included.
@@ -374,11 +390,7 @@ class RunStore(RunReader):
 
     def begin_broken(self, position: int, session: Session) -> Future[None]:
         """Record a session whose picture could not be had, so that it shows in the run."""
-        capture = session.capture
-        if capture is not None:
-            capture = msgspec.structs.replace(capture, image=LazyImage(bytes, sha256=""))
-        stripped = msgspec.structs.replace(session, capture=capture)
-        row = (position, session.id, session.degradation, encode(stripped))
+        row = (position, session.id, session.degradation, encode(without_picture(session)))
         return self._submit(
             lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
         )
@@ -462,6 +474,21 @@ class RunStore(RunReader):
             db.execute(f"DELETE FROM measurements {where}", values)
 
         self._submit(job).result()
+
+    def take_in(self, shard: ShardRows) -> int:
+        """Copy what is new in a shard of this run. Returns the number of turns."""
+        turns = 0
+        for rows in shard.new():
+            self._submit(rows.write).result()
+            turns += len(rows.rows) if rows.table == "turns" else 0
+        return turns
+
+    def _take_in_shards(self) -> None:
+        """What many machines left: a run that somebody writes is one file."""
+        with deserted(self.folder) as folders:
+            for folder in folders:
+                with contextlib.closing(ShardRows(folder)) as rows:
+                    self.take_in(rows)
 
     def close(self) -> None:
         """Write what is waiting, then let go of the run: one file and the pictures."""
@@ -587,6 +614,12 @@ class _Job:
         self.done.set_running_or_notify_cancel()
 
 
+_FAILED = (
+    f"t.status IN ({', '.join(repr(str(status)) for status in Status if status.is_failure)}) "
+    "AND COALESCE(json_extract(CAST(t.result AS TEXT), '$.fault'), '') = ''"
+)
+"""Turns that failed, and by no fault that the run was to have."""
+
 _CURRENT = "(SELECT json_extract(CAST(value AS TEXT), '$') FROM meta WHERE key = 'judge')"
 
 _JUDGED = (
@@ -627,6 +660,14 @@ def _join(result: bytes, status: str, verdict: bytes | None) -> TurnResult:
     return msgspec.structs.replace(
         bare, status=now, verdict=found, error=error if now.is_failure else None
     )
+
+
+def without_picture(session: Session) -> Session:
+    """A session whose picture cannot be had, as it can be written down all the same."""
+    if session.capture is None:
+        return session
+    capture = msgspec.structs.replace(session.capture, image=LazyImage(bytes, sha256=""))
+    return msgspec.structs.replace(session, capture=capture)
 
 
 def _never_close(db: sqlite3.Connection) -> None:

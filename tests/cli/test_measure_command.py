@@ -183,7 +183,7 @@ def test_impossible_requests(answers: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="encoder or labels"):
         call(answers, "--judge", "builtin")
     with pytest.raises(SpecError, match="no measure is called"):
-        call(answers, "--measures", "bleu")
+        call(answers, "--measures", "blue")
     (tmp_path / "empty").mkdir()
     with pytest.raises(StoreError, match="is no run"):
         call(tmp_path / "empty")

@@ -185,3 +185,20 @@ def test_short_work_without_a_terminal_is_silent(capsys: pytest.CaptureFixture[s
         for done in range(5):
             advance("judging", done, 4)
     assert capsys.readouterr().err == ""
+
+
+def test_an_estimate_counts_faults_and_repeats(tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "run"), "--dry-run", "--json")
+    once = json.loads(mmrag(*SMALL, *out))
+    found = json.loads(mmrag(*SMALL, "--faults", "web,network-loss@5", "--repeats", "3", *out))
+    assert found["conditions"] == 1 + 6
+    assert found["conversations"] == 2 * 7 * 3
+    assert found["turns"] == once["turns"] * 7 * 3
+
+
+def test_a_report_gives_the_command_with_its_faults(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    mmrag(*SMALL, "--faults", "network-loss@5", "--out", str(out), "--report")
+    report = json.loads((out / "report" / "report.json").read_text())
+    assert "--faults network-loss@5" in report["runs"][0]["about"]["command"]
+    assert report["runs"][0]["state"]["expected_conversations"] == 4

@@ -11,8 +11,9 @@ import pytest
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.grounding import Support
 from simulator.datasets import open_data
-from simulator.datasets.answered import Answered
+from simulator.datasets.answered import Answered, session_of
 from simulator.datasets.answers import read_answers
+from simulator.run.config import make_config
 
 OWN = {"question": "How long is it?", "answer": "40 m [2].", "contexts": ["It is old.", "40 m."]}
 
@@ -169,3 +170,16 @@ def test_garages_questions_are_data_for_an_agent(tmp_path: Path) -> None:
     assert first.turns[0].reference.evidence == ("1",)
     assert first.turns[0].extra["annotations"] == {"should_deflect": False}
     assert second.turns[0].extra["annotations"] == {"should_deflect": True}
+
+
+def test_what_a_file_says_of_its_questions_can_be_sliced_by(tmp_path: Path) -> None:
+    [own] = read(tmp_path, OWN | {"meta": {"site": "museum", "floor": 2}})
+    assert session_of(own).turns[0].meta == {"site": "museum", "floor": "2"}
+    [row] = read(tmp_path, garage_row(topic_tag="Finance"))
+    assert session_of(row).turns[0].meta["topic_tag"] == "finance"
+
+
+def test_long_answers_are_not_cut_unless_that_is_asked_for() -> None:
+    assert make_config({"data": "garage:g.jsonl"}).max_tokens == 0
+    assert make_config({"data": "garage:g.jsonl", "max_tokens": 75}).max_tokens == 75
+    assert make_config({"data": "mini"}).max_tokens == 75

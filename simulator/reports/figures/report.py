@@ -19,6 +19,7 @@ from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.measured import measured
+from simulator.reports.figures.noise import noise
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
@@ -109,7 +110,8 @@ def build_report(
         },
         "warnings": _warnings(loaded),
         "runs": [
-            _run(item, _counterpart(item, loaded), stop, how, options, on_part) for item in shown
+            _run(item, _counterpart(item, loaded), stop, agent_errors, how, options, on_part)
+            for item in shown
         ],
     }
 
@@ -123,6 +125,7 @@ def _run(
     item: Loaded,
     counterpart: Loaded | None,
     stop: StopPolicy,
+    agent_errors: str,
     how: Uncertainty,
     options: ReportOptions,
     on_part: Callable[[str], None],
@@ -167,6 +170,7 @@ def _run(
             }
             for name, figures in headlines.items()
         ],
+        "noise": noise(item.run, frame, main, stop, agent_errors, how),
         "robustness": broken,
         "stages": stages(frame),
         "slices": tables,

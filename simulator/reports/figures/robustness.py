@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from mmrag.metrics.statistics import bootstrap_replicates, holm, percentile_interval
+from simulator.faults.spec import KINDS as FAULTS
+from simulator.faults.spec import kind_of_fault
 from simulator.reports.figures.slices import Dimension
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.frame import Frame, kind_of
@@ -42,7 +44,13 @@ def robustness(
     }
     found = {name: drops[name][VIEW]["truthfulness_score"]["p"] for name in degraded}
     adjusted = holm({name: 1.0 if p is None else p for name, p in found.items()})
-    points = [_point(name, headlines, drops[name], adjusted[name]) for name in degraded]
+    points = [
+        {
+            **_point(name, headlines, drops[name], adjusted[name]),
+            "fault": _fault(frame, name, frame.condition(name)),
+        }
+        for name in degraded
+    ]
     return {
         "view": VIEW,
         "clean": headlines["clean"]["strict"][VIEW]["truthfulness_score"],
@@ -96,6 +104,20 @@ def _point(
         "change": {**change, "p_holm": p_holm},
         "answered_change": drop["as_answered"]["truthfulness_score"],
         "relative_drop": relative,
+    }
+
+
+def _fault(frame: Frame, name: str, rows: Mask) -> dict[str, Any] | None:
+    """What a fault does, how many of the turns asked felt it, and how many came to nothing."""
+    kind = kind_of_fault(name)
+    if kind is None:
+        return None
+    asked = rows & frame["asked"]
+    return {
+        "what": FAULTS[kind],
+        "turns": int(asked.sum()),
+        "met": int((asked & (frame["met_fault"] == 1)).sum()),
+        "failed": int((asked & ~frame["scored"]).sum()),
     }
 
 

@@ -124,7 +124,7 @@ _TEXT = (
 )  # fmt: skip
 _FLAGS = (
     "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
-    "passage_found", "used", "searched_images", "searched_web", "abstained",
+    "passage_found", "used", "searched_images", "searched_web", "abstained", "met_fault",
 )  # fmt: skip
 _WHOLE = (
     "turn", "turns", "outcome", "input_tokens", "output_tokens", "calls",
@@ -162,7 +162,7 @@ class _Reading:
         if self._truths[0] != session.id:
             self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
         capture = session.capture
-        degradation = capture.degradation if capture else "clean"
+        degradation = session.fault or (capture.degradation if capture else "clean")
         quality = capture.quality if capture else NO_PICTURE
         kind = kind_of(degradation)[0]
         shared = {
@@ -214,6 +214,7 @@ class _Reading:
             "used": _flag(found.used),
             "searched_images": int(found.searched_images) if replied else -1,
             "searched_web": int(found.searched_web) if replied else -1,
+            "met_fault": int(bool(result.fault)) if session.fault else -1,
             "abstained": int(abstained) if replied else -1,
             "grounding": self._code("grounding", found.grounding if replied else None),
             "stage": self._code(

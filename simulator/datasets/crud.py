@@ -1,0 +1,147 @@
+"""CRUD-RAG's questions: `--data crud:FILE`, its tasks as conversations of one turn.
+
+The published file is one JSON object, task → rows. What a row asks is in Chinese, so the words that
+say what to do are too. A row's own articles, where it has them, are the passages of its session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mmrag.errors import DataError
+from mmrag.records import Passage, Reference, Session, Turn
+from simulator.datasets.broken import broken_session
+from simulator.datasets.reading import Reading
+
+MAX_BYTES = 2 << 30
+_ARTICLES = ("news1", "news2", "news3")
+
+
+class Task(NamedTuple):
+    """Where a task's rows hold what is asked and what is wanted."""
+
+    asks: str
+    """The turn, with the row's fields in braces."""
+    wants: str
+    """The field of the reference."""
+
+    @property
+    def fields(self) -> list[str]:
+        """Fields without which a row cannot be asked."""
+        import string
+
+        return [name for _, name, _, _ in string.Formatter().parse(self.asks) if name]
+
+
+TASKS: dict[str, Task] = {
+    "continuing_writing": Task(
+        "请为下面的新闻续写一段话，不要重复已有的内容。\n{beginning}", "continuing"
+    ),
+    "event_summary": Task("请写出下面这一新闻事件的摘要。\n{event}", "summary"),
+    "questanswer_1doc": Task("{questions}", "answers"),
+    "questanswer_2docs": Task("{questions}", "answers"),
+    "questanswer_3docs": Task("{questions}", "answers"),
+    "hallu_modified": Task(
+        "下面的续写里有错误，请改正它，只写出改正后的文本。\n新闻开头：{newsBeginning}\n"
+        "续写：{hallucinatedContinuation}",
+        "hallucinatedMod",
+    ),
+}
+"""CRUD-RAG's six tasks: create, read, update, delete."""
+
+
+class CrudQuestions:
+    """The rows of a file. Iterating again yields the same in the same order."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._rows = list(_rows(path))
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the file."""
+        return f"crud-{hashlib.sha256(self.path.read_bytes()).hexdigest()[:16]}"
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Session]:
+        seen: set[str] = set()
+        for task, number, row in self._rows:
+            name = f"{task}-{row.get('ID') or number}" if isinstance(row, dict) else ""
+            place = f"{self.path.name}, row {number} of {task}"
+            name = name if name and name not in seen else f"{task}-row-{number}"
+            seen.add(name)
+            yield _session(name, task, row, place)
+
+
+def open_crud(place: str, reading: Reading) -> CrudQuestions:
+    """The reader behind the name."""
+    del reading
+    return CrudQuestions(Path(place))
+
+
+def _rows(path: Path) -> Iterator[tuple[str, int, Any]]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(f"{path}: larger than {MAX_BYTES:,} bytes; split it up by task.")
+        data = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"{path}: is no JSON in UTF-8 ({error}). Fetch it again.") from error
+    known = [task for task in TASKS if isinstance(data, dict) and isinstance(data.get(task), list)]
+    if not known:
+        raise DataError(
+            f"{path}: holds none of CRUD-RAG's tasks ({', '.join(TASKS)}), each a list of rows. "
+            "Give its split_merged.json."
+        )
+    for task in known:
+        for number, row in enumerate(data[task], start=1):
+            yield task, number, row
+
+
+def _session(name: str, task: str, row: Any, place: str) -> Session:
+    how = TASKS[task]
+    if not isinstance(row, dict):
+        return broken_session(name, f"{place}: no JSON object.", 1)
+    lacking = [f for f in (*how.fields, how.wants) if not _text(row.get(f))]
+    if lacking:
+        return broken_session(name, f"{place}: {lacking[0]!r} is missing or no text.", 1)
+    articles = [(key, _text(row.get(key))) for key in _ARTICLES]
+    passages = tuple(
+        Passage(id=key, text=text, provider="news", label="answers")
+        for key, text in articles
+        if text
+    )
+    return Session(
+        id=name,
+        passages=passages,
+        turns=(
+            Turn(
+                index=0,
+                id=f"{name}-0",
+                query=how.asks.format_map({f: _text(row[f]) for f in how.fields}),
+                reference=Reference(
+                    text=_text(row[how.wants]),
+                    evidence=tuple(p.id for p in passages),
+                    grounding={p.id: p.label for p in passages},
+                ),
+                domain="news",
+                query_type=task.replace("_", "-"),
+                dynamism="static",
+            ),
+        ),
+    )
+
+
+def _text(value: Any) -> str:
+    """A field as a text; some rows hold lists of one."""
+    if isinstance(value, list):
+        value = " ".join(str(one) for one in value)
+    return value.strip() if isinstance(value, str) else ""

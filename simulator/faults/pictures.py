@@ -1,0 +1,64 @@
+"""What becomes of a picture on its way from the wearer to the assistant."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from mmrag.images import LazyImage
+from mmrag.records import Query
+from simulator.faults.turn import Met
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+AFFORDED = 12_000
+"""Bytes that a slow network has time for."""
+
+_QUALITY = 60
+_GREY = (128, 128, 128)
+
+
+def arrived(query: Query, fault: Met | None) -> Query:
+    """The query as it reaches the assistant. What it meets otherwise does not change it."""
+    image = query.image
+    if fault is None or image is None:
+        return query
+    if fault.kind == "picture-missing" or (fault.kind == "picture-late" and query.turn_index == 0):
+        changed = None
+    elif fault.kind == "picture-broken":
+        changed = LazyImage.from_bytes(image.data[: len(image.data) // 2], name=image.name)
+    elif fault.kind == "network-bandwidth":
+        changed = _coarser(image)
+    elif fault.kind == "network-loss":
+        changed = _without_its_lower_part(image, fault.draw)
+    else:
+        return query
+    fault.is_felt = True
+    return msgspec.structs.replace(query, image=changed)
+
+
+def _coarser(image: LazyImage) -> LazyImage:
+    """As large as the network bears."""
+    picture = image.pil()
+    while True:
+        data = _jpeg(picture)
+        if len(data) <= AFFORDED or max(picture.size) <= 32:
+            return LazyImage.from_bytes(data, name=image.name)
+        picture = picture.resize((max(1, picture.width * 3 // 4), max(1, picture.height * 3 // 4)))
+
+
+def _without_its_lower_part(image: LazyImage, draw: float) -> LazyImage:
+    """A tenth to half of it is grey, as where the end of a progressive picture never came."""
+    picture = image.pil()
+    top = round(picture.height * (0.5 + 0.4 * draw))
+    picture.paste(_GREY, (0, top, *picture.size))
+    return LazyImage.from_bytes(_jpeg(picture), name=image.name)
+
+
+def _jpeg(picture: Picture) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=_QUALITY)
+    return buffer.getvalue()

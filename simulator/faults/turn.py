@@ -1,0 +1,72 @@
+"""The fault that the turn being asked meets, wherever in the agent's tasks and threads it matters.
+
+Agents are made once with parts that may fail (`parts.py`), and turns are asked side by side, so
+what fails hangs on who asks; asyncio's tasks and threads inherit it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Generator
+from contextvars import ContextVar
+
+import msgspec
+
+from mmrag.records import Query
+from simulator.faults.spec import draw, is_hit
+
+SECONDS = {"network-latency": 1.5, "network-jitter": 1.5, "network-bandwidth": 2.0}
+"""How late a question arrives; of jitter the mean."""
+
+
+class Met(msgspec.Struct):
+    """A fault that meets a turn."""
+
+    kind: str
+    draw: float
+    """In [0, 1), this turn's own: what is drawn about it is drawn from here."""
+    is_felt: bool = False
+    """It made a difference: an agent that searches nothing feels no empty search."""
+
+
+_NOW: ContextVar[Met | None] = ContextVar("the fault of this turn", default=None)
+
+
+def fault_of(condition: str, seed: int, session_id: str, turn_index: int) -> Met | None:
+    """The fault that meets a turn of a conversation under this condition."""
+    if not condition or not is_hit(condition, seed, session_id, turn_index):
+        return None
+    kind = condition.partition("@")[0]
+    return Met(kind=kind, draw=draw(f"{kind} itself", seed, session_id, turn_index))
+
+
+@contextlib.contextmanager
+def meeting(fault: Met | None) -> Generator[None]:
+    """What is asked within this meets the fault."""
+    before = _NOW.set(fault)
+    try:
+        yield
+    finally:
+        _NOW.reset(before)
+
+
+def now(part: str) -> str:
+    """What is wrong with a part at this moment: `empty` of the `web`, or an empty string."""
+    fault = _NOW.get()
+    if fault is None or fault.kind.partition("-")[0] != part:
+        return ""
+    fault.is_felt = True
+    return fault.kind.partition("-")[2]
+
+
+async def arriving(query: Query) -> None:
+    """The time that the wearer's network takes beyond what it usually does."""
+    fault = _NOW.get()
+    if fault is None or fault.kind not in SECONDS:
+        return
+    if fault.kind == "network-bandwidth" and query.image is None:
+        return
+    fault.is_felt = True
+    share = fault.draw if fault.kind == "network-jitter" else 0.5
+    await asyncio.sleep(SECONDS[fault.kind] * (0.5 + share))

@@ -1,0 +1,159 @@
+"""One component at a time: settings, shared work, paired differences, `rag:` over own passages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typer.testing import CliRunner
+
+from mmrag.errors import SpecError, UsageError
+from mmrag.records import Passage
+from mmrag.search.session_passages import SessionSearch, search_in
+from mmrag.search.web.cutting import RETRIEVERS, Cut
+from mmrag.search.web.words import words
+from simulator.cli import build
+from simulator.evaluation.sweep import parse_vary, settings_of
+
+FILLER = "Nothing of note was recorded in that year. " * 12
+
+
+class Letters:
+    """Texts as vectors of the words they hold."""
+
+    id, dim = "letters", 64
+
+    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
+        rows = np.zeros((len(items), self.dim), np.float32)
+        for row, text in zip(rows, items, strict=True):
+            for word in words(text):
+                row[sum(map(ord, word)) % self.dim] += 1.0
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
+
+
+def write_data(tmp_path: Path, sessions: int = 6) -> Path:
+    """Questions whose answer stands late in a long passage, beside two that say nothing."""
+    lines = [
+        {
+            "session_id": f"s{i}",
+            "passages": [
+                {"id": "far", "text": FILLER},
+                {"id": "good", "text": f"{FILLER}The Alder Kettle {i} boils in {60 + i} seconds."},
+                {"id": "also", "text": f"The Birch Lamp {i} weighs {i} kg."},
+            ],
+            "turns": [
+                {
+                    "query": f"How fast does the Alder Kettle {i} boil?",
+                    "references": [f"{60 + i} s"],
+                }
+            ],
+        }
+        for i in range(sessions)
+    ]
+    path = tmp_path / "own.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def call(*arguments: object) -> str:
+    result = CliRunner().invoke(build(), ["sweep", *map(str, arguments)])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result.output
+
+
+def test_settings_change_one_thing_at_a_time_or_all() -> None:
+    vary = parse_vary(["top_k=2,4,8", "retriever=bm25,dense"])
+    one = settings_of("rag:reader=builtin,top_k=4", vary, grid=False)
+    names = ["base", "top_k=2", "top_k=8", "retriever=bm25", "retriever=dense"]
+    assert [s.name for s in one] == names
+    assert one[1].agent == "rag:reader=builtin,top_k=2"
+    assert len(settings_of("rag:reader=builtin", vary, grid=True)) == 1 + 6
+    assert parse_vary(["model=(openai:name=a,retries=1),scripted"]) == {
+        "model": ["openai:name=a,retries=1", "scripted"]
+    }
+
+
+@pytest.mark.parametrize("text", ["chunk", "chunk=", "=1", ""])
+def test_what_cannot_vary_is_refused(text: str) -> None:
+    with pytest.raises(SpecError, match="OPTION=VALUE"):
+        parse_vary([text])
+
+
+def test_too_much_is_refused() -> None:
+    many = {"a": [str(i) for i in range(30)], "b": [str(i) for i in range(30)]}
+    with pytest.raises(UsageError, match="900 settings"):
+        settings_of("rag:reader=builtin", many, grid=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"chunk": "0"}, {"chunk": "x"}, {"overlap": "600"}, {"retriever": "magic"}, {"overlap": "-1"}],
+)
+def test_impossible_cuts(options: dict[str, str]) -> None:
+    with pytest.raises((SpecError, UsageError)):
+        Cut.of(**options)
+
+
+@pytest.mark.parametrize("retriever", RETRIEVERS)
+def test_every_retriever_finds_the_part_that_answers(retriever: str) -> None:
+    passages = (
+        Passage(id="far", text=FILLER),
+        Passage(id="good", text=f"{FILLER}The Alder Kettle boils in 61 seconds."),
+    )
+    cut = Cut.of(chunk="32", overlap="25%", retriever=retriever)
+    search = SessionSearch(None, cut, Letters())
+    search_in(passages)
+    try:
+        (found,) = search.search_text(["how fast does the Alder Kettle boil"], 2)
+    finally:
+        search_in(())
+    assert found[0].id == "good"
+    assert "61 seconds" in found[0].text
+    assert len(found[0].text) < 300
+
+
+def test_a_sweep_says_what_pays(tmp_path: Path) -> None:
+    out, data = tmp_path / "sweep", write_data(tmp_path)
+    arguments = (
+        *("--data", data, "--out", out, "--agent", "rag:reader=builtin,retriever=bm25"),
+        *("--vary", "chunk=32,64", "--vary", "top_k=1,2", "--measures", "token_f1"),
+    )
+    shown = call(*arguments)
+    found = json.loads((out / "sweep.json").read_text())
+    assert [row["name"] for row in found["settings"]] == [
+        "base", "chunk=32", "chunk=64", "top_k=1", "top_k=2",
+    ]  # fmt: skip
+    for row in found["settings"]:
+        assert set(row["figures"]) == {"truthfulness", "token_f1"}
+        assert row["figures"]["token_f1"]["n"] == 6
+    assert all(row["difference"]["truthfulness"]["p"] is not None for row in found["settings"][1:])
+    assert "## chunk" in shown
+    page = (out / "sweep.html").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 8
+    before = {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}
+    call(*arguments)  # nothing is left to do
+    assert {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}.keys() == before.keys()
+    assert json.loads((out / "sweep.json").read_text()) == found
+
+
+def test_a_dry_run_lists_and_asks_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "sweep"
+    shown = call("--data", write_data(tmp_path), "--out", out, "--vary", "top_k=1,2", "--dry-run")
+    assert "3 settings; cost unknown until the base has run" in shown
+    assert not out.exists()
+
+
+def test_cut_needs_pages(tmp_path: Path) -> None:
+    album = tmp_path / "own.jsonl"
+    album.write_text('{"session_id": "a", "turns": [{"query": "?", "references": ["x"]}]}\n')
+    result = CliRunner().invoke(
+        build(),
+        ["run", "--data", "mini", "--search", "none", "--limit", "1", "--out", str(tmp_path / "r"),
+         "--agent", "rag:reader=builtin,chunk=64"],
+    )  # fmt: skip
+    assert result.exit_code == 1
+    assert "no pages here can be cut" in str(result.exception)
