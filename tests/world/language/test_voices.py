@@ -1,0 +1,118 @@
+"""Voices as data: every author's file is whole, and what is wrong is named by file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from plain_voice import write_plain_voice
+
+from mmrag.errors import DataError, SpecError
+from simulator.world.language.voices.reading import (
+    HELD,
+    OPEN,
+    VOICES,
+    Voice,
+    catalogue,
+    check_voice,
+    named,
+    needs,
+    voice,
+)
+
+SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/operations.yaml"))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_voice_can_be_used(name: str) -> None:
+    assert name in (*OPEN, *HELD)
+    assert check_voice(VOICES / name) == []
+
+
+def test_a_plain_voice_can_be_used(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / "plain")
+    assert check_voice(folder) == []
+    made = Voice(folder)
+    assert made.wording("food", "price").budget
+    assert made.wording("hub", "mayor").who == "the mayor of {x}"
+    assert len(made.pages["shop"]["chatter"]) == 10
+    assert voice(str(folder)).name == "plain"
+    assert named(str(folder)) == (str(folder),)
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda a: a["price"].pop("past"), "attributes.price.past: give exactly 2"),
+        (lambda a: a["price"]["ask"].pop(), "attributes.price.ask: give exactly 3"),
+        (lambda a: a["price"].update(noun=" "), "attributes.price.noun: a text is missing"),
+        (lambda a: a["price"]["ask"].__setitem__(1, "how dear is it"), "needs {x} or {xs}, once"),
+        (lambda a: a["price"]["ask"].__setitem__(1, "{x} and {y}"), "{y} is no slot here"),
+        (lambda a: a["price"]["page"].__setitem__(0, "{x} costs {v}"), "needs {d} once"),
+        (lambda a: a["price"]["than"].pop("less"), "give more and less"),
+        (lambda a: a["maker"].update(over="x {bound}"), "not needed here"),
+        (lambda a: a.pop("sugar"), "sugar: is missing"),
+        (lambda a: a.update(colour={}), "colour: no attribute of food"),
+        (lambda a: a["salt"].update(ask=a["sugar"]["ask"]), "stands for two attributes"),
+        (lambda a: a["price"].update(budget="for {amount"), "a brace is not closed"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: Change, says: str) -> None:
+    folder = write_plain_voice(tmp_path / "v")
+    said = yaml.safe_load((folder / "food.yaml").read_text())
+    change(said["attributes"])
+    (folder / "food.yaml").write_text(yaml.safe_dump(said))
+    wrong = check_voice(folder)
+    assert any(says in str(fault) for fault in wrong), wrong
+    assert all(fault.file == "food.yaml" and fault.line > 0 for fault in wrong)
+    with pytest.raises(DataError, match=r"food\.yaml:\d+"):
+        Voice(folder)
+
+
+def test_a_file_that_is_no_yaml_or_is_missing(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / "v")
+    (folder / "book.yaml").write_text("attributes: [\n  {")
+    (folder / "text.yaml").unlink()
+    (folder / "math.yaml").write_text("- a\n")
+    said = [str(fault) for fault in check_voice(folder)]
+    assert any(s.startswith("book.yaml:") and "is no YAML" in s for s in said)
+    assert any(s.startswith("text.yaml:0: is missing") for s in said)
+    assert any(s == "math.yaml:1: is no mapping." for s in said)
+
+
+def test_operations_are_checked_too(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / "v")
+    said = yaml.safe_load((folder / "operations.yaml").read_text())
+    said["total"] = ["add them up"] * 3
+    said["dance"] = []
+    said["pages"]["shop"]["titles"].pop()
+    (folder / "operations.yaml").write_text(yaml.safe_dump(said))
+    found = "\n".join(map(str, check_voice(folder)))
+    assert "total.0: needs {n} once" in found
+    assert "dance: no operation" in found
+    assert "pages.shop.titles: give exactly 4" in found
+
+
+def test_an_unknown_voice_is_refused() -> None:
+    with pytest.raises(SpecError, match="there is no voice 'nobody'"):
+        voice("nobody")
+
+
+def test_every_attribute_says_what_it_is() -> None:
+    for domain in catalogue().values():
+        for key, attribute in domain["attributes"].items():
+            assert attribute["noun"], key
+            assert "ask" in needs(attribute)
+            assert set(attribute.get("kinds", ())) <= set(domain["kinds"]), (domain["name"], key)
+            ranges = attribute.get("number")
+            if isinstance(ranges, dict):
+                kinds = attribute.get("kinds") or domain["kinds"]
+                assert set(ranges) == set(kinds), (domain["name"], key)
+            for low, high in ranges.values() if isinstance(ranges, dict) else [ranges or (0, 1)]:
+                assert low < high, (domain["name"], key)
