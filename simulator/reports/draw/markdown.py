@@ -77,7 +77,7 @@ def _slices(one: dict[str, Any]) -> list[str]:
     if not tested:
         return [untested(one["slices"])]
     own = sum(p <= 0.05 for p in tested)
-    count = f"{own} of {len(tested)} tested slices changed beyond chance by themselves (Holm)."
+    count = f"{own} of {len(tested)} slices changed beyond chance, each tested by itself (Holm)."
     if not one["standouts"]["tested"]:
         return [f"{NONE_COMPARED} {count}"]
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from mmrag.errors import MmragError
 from mmrag.images import LazyImage
 from mmrag.records import Evidence, Session, Step, TurnResult
-from simulator.reports.read.frame import Frame, kind_of
+from simulator.reports.figures.slices import UNLABELLED, Dimension
+from simulator.reports.read.frame import OWN, Frame, kind_of
 from simulator.store.run_store import RunReader
 
 SIDE = 420
@@ -57,8 +59,14 @@ def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
     return [(row, [words for mask, words in reasons if mask[row]]) for row in chosen]
 
 
-def describe(run: RunReader, frame: Frame, row: int, reasons: list[str]) -> dict[str, Any]:
-    """One failure as the report shows it: question, replies, evidence and picture."""
+def describe(
+    run: RunReader, frame: Frame, row: int, reasons: list[str], kinds: Sequence[Dimension]
+) -> dict[str, Any]:
+    """One failure as the report shows it: question, replies, evidence and picture.
+
+    Its labels are those of `kinds`, the dimensions of which the data says something: what the
+    author of a file never wrote is not put into the author's mouth.
+    """
     session_id = frame.sessions[int(frame["session"][row])]
     degradation = frame.names("degradation")[int(frame["degradation"][row])]
     session = run.session(session_id, degradation)
@@ -78,8 +86,7 @@ def describe(run: RunReader, frame: Frame, row: int, reasons: list[str]) -> dict
         "stage": frame.names("stage")[stage] if stage >= 0 else "unknown",
         "reasons": reasons,
         "confidence": _known(frame["confidence"][row]),
-        "domain": turn.domain,
-        "query_type": turn.query_type,
+        "labels": _labels(kinds, row),
         "question": _cut(turn.query, 400),
         "reference": _cut(turn.reference.text, 400),
         "reply": _reply(result),
@@ -92,6 +99,12 @@ def describe(run: RunReader, frame: Frame, row: int, reasons: list[str]) -> dict
         "evidence": _evidence(result),
         "pictures": _pictures(run, session, clean is not None),
     }
+
+
+def _labels(kinds: Sequence[Dimension], row: int) -> list[str]:
+    shown = [k for k in kinds if k.name.startswith(OWN) or k.name in ("domain", "query_type")]
+    names = [kind.slices[kind.codes[row]] for kind in shown]
+    return [name for name in names if name != UNLABELLED]
 
 
 def frame_outcome(frame: Frame, row: int) -> str:

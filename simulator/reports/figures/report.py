@@ -186,7 +186,7 @@ def _run(
         "measured": measured(item.run, main, how),
         "costs": costs(frame, np.ones(len(frame), bool)),
         "latency": latency_by_condition(frame),
-        "failures": [describe(item.run, frame, row, reasons) for row, reasons in chosen],
+        "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],
     }
 
 

@@ -75,6 +75,7 @@ _DEFAULTS = {
     "dynamism": "static",
     "quality": "normal",
     "is_ego": "egocentric",
+    "grounding": "unlabelled",
 }
 """What holds of a turn or picture of which nothing is said."""
 
