@@ -202,8 +202,8 @@ def task2(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> Straightforward:
     """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
-    if not web_tokens.isdigit() or int(web_tokens) < 1:
-        raise SpecError(f"task2: web_tokens={web_tokens}: write a whole number from 1.")
+    if not (len(web_tokens) <= 9 and web_tokens.isdecimal() and int(web_tokens) >= 1):
+        raise SpecError(f"task2: web_tokens={web_tokens[:20]}: write a whole number from 1.")
     return _make(
         resources, model, reader, images=True, web=True, history=False, web_tokens=int(web_tokens)
     )
@@ -213,8 +213,8 @@ def task3(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> Straightforward:
     """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
-    if not web_tokens.isdigit() or int(web_tokens) < 1:
-        raise SpecError(f"task3: web_tokens={web_tokens}: write a whole number from 1.")
+    if not (len(web_tokens) <= 9 and web_tokens.isdecimal() and int(web_tokens) >= 1):
+        raise SpecError(f"task3: web_tokens={web_tokens[:20]}: write a whole number from 1.")
     return _make(
         resources, model, reader, images=True, web=True, history=True, web_tokens=int(web_tokens)
     )
@@ -236,10 +236,7 @@ def rag(
     without a model `reader=builtin`. Where nothing is said of passages, the run's own search is
     asked.
     """
-    if not top_k.isdecimal() or not 1 <= int(top_k) <= PAGES:
-        raise SpecError(f"rag: top_k={top_k}: choose 1 to {PAGES}.")
-    if rewrite not in ("on", "off"):
-        raise SpecError(f"rag: rewrite={rewrite}: choose on or off.")
+    check_rag(model=model, reader=reader, top_k=top_k, rewrite=rewrite, **cut)
     if cut:
         resources = _cut(resources, cut)
     return _make(
@@ -248,18 +245,44 @@ def rag(
     )  # fmt: skip
 
 
+def check_rag(
+    *, model: str = "", reader: str = "", top_k: str = "8", rewrite: str = "off", **cut: str
+) -> None:
+    """Refuse options of `rag` that cannot be, without making it: a sweep asks for all first."""
+    from mmrag.search.web.cutting import Cut
+
+    if unknown := sorted(set(cut) - set(_CUT)):
+        known = ", ".join(("model", "reader", "rewrite", *_CUT))
+        raise SpecError(f"rag: {unknown[0]} is no option; there are {known} and top_k.")
+    _check_reader(model, reader)
+    if not (len(top_k) <= 4 and top_k.isdecimal() and 1 <= int(top_k) <= PAGES):
+        raise SpecError(f"rag: top_k={top_k[:20]}: choose 1 to {PAGES}.")
+    if rewrite not in ("on", "off"):
+        raise SpecError(f"rag: rewrite={rewrite}: choose on or off.")
+    Cut.of(**cut)
+
+
+_CUT = ("chunk", "overlap", "embedder", "retriever")
+
+
 def _cut(resources: Resources, options: dict[str, str]) -> Resources:
     from mmrag.search.web.cutting import Cut
 
-    known = ("chunk", "overlap", "embedder", "retriever")
-    if unknown := sorted(set(options) - set(known)):
-        raise SpecError(f"rag: {unknown[0]} is no option; there are {', '.join(known)} and top_k.")
     if resources.pages is None:
         raise SpecError(
             "rag: no pages here can be cut another way; leave chunk, overlap, embedder and "
             "retriever out, or give data with pages."
         )
     return msgspec.structs.replace(resources, web_search=resources.pages(Cut.of(**options)))
+
+
+def _check_reader(model: str, reader: str) -> None:
+    if reader not in ("", "builtin", "model"):
+        raise SpecError(f"reader={reader}: choose builtin or model.")
+    if reader == "builtin" and model:
+        raise SpecError("give model= or reader=builtin, not both.")
+    if reader == "model" and not model:
+        raise SpecError("reader=model needs model=SPEC.")
 
 
 def _make(
@@ -276,12 +299,7 @@ def _make(
 ) -> Straightforward:
     from mmrag.agents.grounded.agent import SentenceMeaning
 
-    if reader not in ("", "builtin", "model"):
-        raise SpecError(f"reader={reader}: choose builtin or model.")
-    if reader == "builtin" and model:
-        raise SpecError("give model= or reader=builtin, not both.")
-    if reader == "model" and not model:
-        raise SpecError("reader=model needs model=SPEC.")
+    _check_reader(model, reader)
     if model and resources.model is None:
         raise SpecError(f"model={model}: no models are available here.")
     client = resources.model(model) if model and resources.model is not None else None

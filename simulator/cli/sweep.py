@@ -58,7 +58,10 @@ def sweep(
     )  # fmt: skip
     varied = parse_vary(vary)
     if dry_run:
-        _estimate(config, varied, out, grid=grid, concurrency=concurrency, as_json=as_json)
+        _estimate(
+            config, varied, out, grid=grid, measures=measures, concurrency=concurrency,
+            as_json=as_json,
+        )  # fmt: skip
         return
     found = run_sweep(
         config, varied, out, grid=grid, measures=measures, model=model, concurrency=concurrency,
@@ -80,15 +83,17 @@ def _estimate(
     out: Path,
     *,
     grid: bool,
+    measures: str,
     concurrency: int,
     as_json: bool,
 ) -> None:
     import msgspec
 
     from simulator.evaluation.estimate import estimate
-    from simulator.evaluation.sweep import folder_of, settings_of
+    from simulator.evaluation.sweep import check_settings, folder_of, settings_of
 
     settings = settings_of(config.agent, vary, grid=grid)
+    check_settings(settings, config, measures)
     like = folder_of(out, settings[0])
     rows: list[dict[str, Any]] = [
         {"name": s.name, "agent": s.agent}

@@ -122,15 +122,18 @@ def answers(
 def crag(
     world: Annotated[str, typer.Argument(help="mini, or a world's folder.")],
     out: Annotated[Path, typer.Option(help="File to write: .jsonl, .jsonl.bz2 or .jsonl.gz.")],
-    questions: Annotated[int, typer.Option(min=1, help="Questions to ask.")] = 500,
+    questions: Annotated[int, typer.Option(min=1, max=1_000_000, help="Questions to ask.")] = 500,
     pages: Annotated[int, typer.Option(help="Web pages of each: 5 (tasks 1, 2) or 50.")] = 5,
     seed: Annotated[int, typer.Option(help="Another seed asks other questions.")] = 0,
 ) -> None:
     """Write questions about a world in CRAG's form, with web pages, for `--data crag:FILE`."""
+    from mmrag.errors import UsageError
     from simulator.counting import counted
     from simulator.evaluation.toolboxes import open_stage
     from simulator.world.crag.rows import crag_rows, write_rows
 
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise UsageError(f"{out}: no file can be written there; give one in a folder that exists.")
     stage, _ = open_stage(world)
     many = write_rows(crag_rows(stage, questions, pages=pages, seed=seed), out)
     typer.echo(f"{out}: {counted(many, 'question')}, {pages} pages each")

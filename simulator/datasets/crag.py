@@ -70,7 +70,7 @@ class CragQuestions:
         for place, row in self._rows():
             session = _readable(place, row)
             if session.id in places:
-                sid = f"{session.id} ({row.place})"
+                sid = f"{session.id} ({place})"
                 words = f"{place}: interaction_id {session.id!r} stands in {places[session.id]} too"
                 session = broken_session(sid, f"{words}; keep one of the two rows.")
             places[session.id] = row.place

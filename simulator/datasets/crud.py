@@ -76,6 +76,8 @@ class CrudQuestions:
             name = f"{task}-{row.get('ID') or number}" if isinstance(row, dict) else ""
             place = f"{self.path.name}, row {number} of {task}"
             name = name if name and name not in seen else f"{task}-row-{number}"
+            while name in seen:  # an ID may read like the name of another row
+                name += "'"
             seen.add(name)
             yield _session(name, task, row, place)
 

@@ -7,8 +7,10 @@ search, a completion) is asked once.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +20,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError, UsageError
+from mmrag.files import write_text
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation
 from mmrag.records import Record
 from mmrag.registry import Spec
@@ -42,12 +45,13 @@ def settings_of(agent: str, vary: Mapping[str, Sequence[str]], *, grid: bool) ->
     if not vary:
         raise UsageError("nothing varies: say --vary OPTION=VALUE,VALUE, e.g. --vary top_k=2,4,8.")
     base = Spec.parse(agent)
+    many = (math.prod if grid else sum)(map(len, vary.values()))
+    if many > MOST:
+        raise UsageError(f"{many:,} settings are more than {MOST}; vary less at a time.")
     if grid:
         choices = [dict(zip(vary, of, strict=True)) for of in itertools.product(*vary.values())]
     else:
         choices = [{option: value} for option, values in vary.items() for value in values]
-    if len(choices) > MOST:
-        raise UsageError(f"{len(choices):,} settings are more than {MOST}; vary less at a time.")
     found = {agent: Setting(name="base", agent=str(base))}
     for changed in choices:
         spec = Spec(name=base.name, options={**base.options, **changed})
@@ -90,8 +94,7 @@ def run_sweep(
     from simulator.evaluation.progress import say
 
     settings = settings_of(config.agent, vary, grid=grid)
-    for setting in settings:
-        _check(setting, config)
+    check_settings(settings, config, measures)
     cache, spent = Cache(), 0.0
     for number, setting in enumerate(settings, 1):
         if progress:
@@ -106,21 +109,27 @@ def run_sweep(
     return compare_settings(out, settings, measures)
 
 
-def _check(setting: Setting, config: RunConfig) -> None:
+def check_settings(settings: Sequence[Setting], config: RunConfig, measures: str = "") -> None:
     """Refuse what cannot be made before the first setting has run for an hour."""
-    from mmrag.search.web.cutting import Cut
+    from mmrag.agents.baselines import check_rag
+    from mmrag.judges.measuring import chosen_measures
     from simulator.evaluation.wiring import check_agent
 
-    check_agent(msgspec.structs.replace(config, agent=setting.agent))
-    spec = Spec.parse(setting.agent)
-    if spec.name == "rag":
-        cut = ("chunk", "overlap", "embedder", "retriever")
-        Cut.of(**{key: value for key, value in spec.options.items() if key in cut})
+    if measures:
+        chosen_measures(measures)
+    for setting in settings:
+        check_agent(msgspec.structs.replace(config, agent=setting.agent))
+        spec = Spec.parse(setting.agent)
+        if spec.name == "rag":
+            check_rag(**spec.options)
 
 
 def folder_of(out: Path, setting: Setting) -> Path:
     """Where a setting's run stands."""
-    return out / "runs" / re.sub(r"[^\w=.,%+-]+", "_", setting.name)[:120]
+    name = re.sub(r"[^a-zA-Z0-9_=.,%+-]+", "_", setting.name)[:120]
+    if name != setting.name:  # two settings must not share a folder for a sign that it cannot have
+        name += "." + hashlib.sha256(setting.agent.encode()).hexdigest()[:8]
+    return out / "runs" / name
 
 
 def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "") -> dict[str, Any]:
@@ -155,7 +164,7 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
         "judge": scored["judge"],
         "settings": rows,
     }
-    (out / "sweep.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+    write_text(out / "sweep.json", json.dumps(found, indent=1))
     return found
 
 

@@ -79,6 +79,8 @@ def ask(agent, *queries):
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder on the path like a kit's checkout; what is imported from it is forgotten."""
     monkeypatch.syspath_prepend(str(tmp_path))
+    for name in [n for n in sys.modules if n.partition(".")[0] == "cragmm_search"]:
+        monkeypatch.delitem(sys.modules, name)  # left by another file's test
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

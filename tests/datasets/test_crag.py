@@ -207,3 +207,10 @@ def test_two_rows_of_a_large_file_cost_two_rows(tmp_path: Path) -> None:
 
     source = Watched(written(tmp_path / "q.jsonl.bz2", *ROWS))
     assert count_sessions(source, RunConfig(data="crag:q", limit=2)) == 2
+
+
+def test_files_with_the_same_names_and_lines_stay_apart(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        (tmp_path / name).write_text('{"interaction_id": "one"}\n', encoding="utf-8")
+    found = [session.id for session in open_data(f"crag:{tmp_path}")]
+    assert len(set(found)) == 3

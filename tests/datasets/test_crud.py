@@ -72,6 +72,13 @@ def test_another_file_is_told_apart(tmp_path: Path, data: Any) -> None:
         open_data(f"crud:{write(tmp_path, data)}")
 
 
+def test_no_two_conversations_share_a_name(tmp_path: Path) -> None:
+    row = ROWS["event_summary"][0]
+    rows = [row | {"ID": "row-2"}, row | {"ID": "row-2"}, row | {"ID": "row-2"}]
+    source = open_data(f"crud:{write(tmp_path, {'event_summary': rows})}")
+    assert len({session.id for session in source}) == len(source) == 3
+
+
 def test_bytes_that_are_no_utf8(tmp_path: Path) -> None:
     path = tmp_path / "gb.json"
     path.write_bytes(json.dumps(ROWS, ensure_ascii=False).encode("gb18030"))

@@ -17,7 +17,8 @@ from mmrag.search.session_passages import SessionSearch, search_in
 from mmrag.search.web.cutting import RETRIEVERS, Cut
 from mmrag.search.web.words import words
 from simulator.cli import build
-from simulator.evaluation.sweep import parse_vary, settings_of
+from simulator.evaluation.sweep import folder_of, parse_vary, settings_of
+from simulator.reports.draw.sweep import write_sweep
 
 FILLER = "Nothing of note was recorded in that year. " * 12
 
@@ -157,3 +158,59 @@ def test_cut_needs_pages(tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.exit_code == 1
     assert "no pages here can be cut" in str(result.exception)
+
+
+def test_settings_that_answered_fewer_turns_are_named(tmp_path: Path) -> None:
+    def row(name: str, n: int) -> dict[str, object]:
+        figure = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": n}
+        changed = {} if name == "base" else {"retriever": name}
+        return {
+            "name": name,
+            "agent": "rag",
+            "changed": changed,
+            "figures": {"truthfulness": figure},
+        }
+
+    found = {"judge": "builtin", "settings": [row("base", 120), row("bm25", 120), row("dense", 42)]}
+    write_sweep(found, tmp_path)
+    told = (tmp_path / "sweep.md").read_text(encoding="utf-8")
+    assert "| dense | 42 |" in told
+    assert "Fewer than 120 turns are scored of dense:" in told
+    assert "Fewer than 120 turns are scored of dense:" in (tmp_path / "sweep.html").read_text()
+    write_sweep({"judge": "builtin", "settings": found["settings"][:2]}, tmp_path)
+    assert "Fewer" not in (tmp_path / "sweep.md").read_text(encoding="utf-8")
+
+
+def test_one_conversation_has_no_interval_and_still_a_page(tmp_path: Path) -> None:
+    figure = {"estimate": 1.0, "low": None, "high": None, "n": 1}
+    base = {"name": "base", "agent": "rag", "changed": {}, "figures": {"truthfulness": figure}}
+    apart = {"truthfulness": {**figure, "estimate": 0.0, "p": None}}
+    other = base | {"name": "top_k=2", "changed": {"top_k": "2"}, "difference": apart}
+    write_sweep({"judge": "builtin", "settings": [base, other]}, tmp_path)
+    assert "<td>+0.000</td>" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("vary", [
+    "top_k=2,99", "nope=1", "rewrite=maybe", "model=m", "chunk=9999999999", "top_k=²",
+])  # fmt: skip
+@pytest.mark.parametrize("dry", [True, False])
+def test_what_cannot_be_made_is_refused_before_anything_is_asked(
+    vary: str, dry: bool, tmp_path: Path
+) -> None:
+    given = ["sweep", "--data", "mini", "--agent", "rag:reader=builtin", "--vary", vary]
+    said = CliRunner().invoke(
+        build(), [*given, "--out", str(tmp_path / "out"), *(["--dry-run"] if dry else [])]
+    )
+    assert isinstance(said.exception, SpecError), said.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_two_settings_share_a_folder(tmp_path: Path) -> None:
+    values = ["a/b", "a:b", "長" * 119, "x" * 118 + "1", "x" * 118 + "2"]
+    settings = settings_of("rag:reader=builtin", {"embedder": values}, grid=False)
+    folders = [folder_of(tmp_path, setting) for setting in settings]
+    assert len(set(folders)) == len(settings)
+    for folder in folders:
+        folder.mkdir(parents=True)
+    with pytest.raises(UsageError, match="27,000,000 settings"):
+        settings_of("rag", {key: [str(i) for i in range(300)] for key in "abc"}, grid=True)

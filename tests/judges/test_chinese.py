@@ -100,3 +100,10 @@ def test_the_month_itself_is_left_to_the_others(judge: BuiltinJudge, reply: str)
         [JudgeItem(question="When?", references=("May 1987",), prediction=reply)]
     )[0]
     assert "another month" not in found.reason
+
+
+@pytest.mark.parametrize("text", [
+    "中٣万", "三月٣日", "中٣٣٣٣年", "中१२分之一", "一" + "亿" * 3000, "一" + "万" * 3000,
+])  # fmt: skip
+def test_figures_of_other_scripts_and_endless_ones_are_read(text: str) -> None:
+    assert isinstance(western(text), str)

@@ -63,6 +63,6 @@ class Cut(Record, frozen=True, kw_only=True):
 
 
 def _whole(name: str, text: str) -> int:
-    if not text.strip().isdecimal():
-        raise SpecError(f"{name}={text}: write a whole number of tokens.")
+    if len(text) > 9 or not text.strip().isdecimal():
+        raise SpecError(f"{name}={text[:20]}: write a whole number of tokens.")
     return int(text)

@@ -13,8 +13,9 @@ from simulator.reports.draw.svg import svg
 
 def write_sweep(found: dict[str, Any], out: Path) -> Path:
     """`sweep.html` and `sweep.md` beside the runs; returns the page."""
-    write_text(out / "sweep.md", _markdown(found))
-    write_text(out / "sweep.html", _page(found))
+    text, page = _markdown(found), _page(found)
+    write_text(out / "sweep.md", text)
+    write_text(out / "sweep.html", page)
     return out / "sweep.html"
 
 
@@ -39,14 +40,36 @@ def _markdown(found: dict[str, Any]) -> str:
     names = _names(found)
     lines = [f"Base: `{found['settings'][0]['agent']}`, judged by `{found['judge']}`."]
     for component, rows in _tables(found):
-        lines += ["", f"## {component}", "", "| | " + " | ".join(names) + " |",
-                  "|---|" + "---|" * len(names)]  # fmt: skip
+        lines += ["", f"## {component}", "", "| | scored | " + " | ".join(names) + " |",
+                  "|---|--:|" + "---|" * len(names)]  # fmt: skip
         lines += [
-            f"| {_label(row)} | " + " | ".join(_cell(row, name) for name in names) + " |"
+            f"| {_label(row)} | {_scored(row):,} | "
+            + " | ".join(_cell(row, name) for name in names)
+            + " |"
             for row in rows
         ]
     lines += ["", "Differences are to the base, turn by turn; \\* p < 0.05, \\*\\* p < 0.01."]
+    lines += _lacking(found)
     return "\n".join(lines) + "\n"
+
+
+def _scored(row: dict[str, Any]) -> int:
+    """Turns of a setting that have a verdict."""
+    return row["figures"].get("truthfulness", {}).get("n", 0)
+
+
+def _lacking(found: dict[str, Any]) -> list[str]:
+    """What must be said where settings have not all answered: their figures are of other turns."""
+    most = max(_scored(row) for row in found["settings"])
+    short = [row["name"] for row in found["settings"] if _scored(row) < most]
+    if not short:
+        return []
+    return [
+        "",
+        f"Fewer than {most:,} turns are scored of {', '.join(short)}: the others failed (a "
+        "time-out or an error), so a figure beside the base's is of other turns; the difference is "
+        "of the same.",
+    ]
 
 
 def _cell(row: dict[str, Any], name: str) -> str:
@@ -70,6 +93,7 @@ def _page(found: dict[str, Any]) -> str:
         parts.append(f"<h2>{escape(component)}</h2>")
         for name in names:
             parts.append(_table(name, rows))
+    parts += [f"<p>{escape(line)}</p>" for line in _lacking(found) if line]
     return "".join([*parts, "</main></html>"])
 
 
@@ -81,14 +105,14 @@ def _table(name: str, rows: list[dict[str, Any]]) -> str:
     body = "".join(
         f"<tr><th>{escape(_label(row))}</th><td>{row['figures'][name]['estimate']:.3f}</td>"
         f"<td>{svg(interval_mark(row['figures'][name], span, 'first'))}</td>"
-        f"<td>{_apart(row, name)}</td></tr>"
+        f"<td>{_apart(row, name)}</td><td>{row['figures'][name]['n']:,}</td></tr>"
         for row in held
         if row["figures"][name]["estimate"] is not None
     )
     title = escape(name.replace("_", " "))
     return (
         f"<h3>{title}</h3><table><tr><th></th><th>figure</th><th>95 %</th>"
-        f"<th>to the base</th></tr>{body}</table>"
+        f"<th>to the base</th><th>turns</th></tr>{body}</table>"
     )
 
 
@@ -97,6 +121,8 @@ def _apart(row: dict[str, Any], name: str) -> str:
     if not apart or apart["estimate"] is None:
         return ""
     p = "" if apart["p"] is None else f", p = {max(apart['p'], 0.001):.3f}"
+    if apart["low"] is None:  # of one conversation there is no interval
+        return f"{apart['estimate']:+.3f}{p}"
     return f"{apart['estimate']:+.3f} [{apart['low']:+.3f}, {apart['high']:+.3f}]{p}"
 
 

@@ -27,7 +27,7 @@ def movie(stage: Stage, at: str, movie_name: str) -> list[dict[str, Any]]:
 def year(stage: Stage, at: str, year: str) -> dict[str, Any] | None:
     """Films and Oscars of a year."""
     last = int(at[:4])
-    if not year.isdigit() or not FIRST_YEAR <= int(year) <= last:
+    if not (len(year) == 4 and year.isdecimal()) or not FIRST_YEAR <= int(year) <= last:
         raise UsageError(f"year {year[:20]!r}: give one between {FIRST_YEAR} and {last}.")
     films = [f for f in stage.films if f.released[:4] == year and f.released <= at]
     oscars = [o for f in stage.films for o in f.oscars if o.year_ceremony == int(year)]

@@ -86,7 +86,7 @@ def _arguments(endpoint: Endpoint, body: dict[str, Any]) -> dict[str, Any]:
     given = {name: body[field] for name, field in endpoint.wire.items() if field in body}
     kinds = endpoint.parameters["properties"]
     for name, value in given.items():  # the public server takes "100" for 100
-        if kinds[name]["type"] == "integer" and isinstance(value, str) and value.isdigit():
+        if kinds[name]["type"] == "integer" and isinstance(value, str) and value.isdecimal():
             given[name] = int(value[:18])
     given = {name: value for name, value in given.items() if value is not None}
     if problem := problem_with(given, endpoint.parameters):
