@@ -23,7 +23,7 @@ TEXTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*
 def commands() -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for path in TEXTS:
-        text = path.read_text()
+        text = re.sub(r"\\\n\s*", "", path.read_text())  # a command told over several lines is one
         lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
         lines += [line.strip() for b in re.findall(r"```\w*\n(.*?)```", text, re.S)
                   for line in b.splitlines()]  # fmt: skip
