@@ -18,8 +18,8 @@ from simulator.optics import degrade
 from simulator.optics.geometry import bounds
 from simulator.optics.severity_sheet import contact_sheet
 from simulator.world.facts.look import Look
-from simulator.world.pictures.renderer import render
 from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.taking import compose
 
 CHAINS = (
     "low-light@2+blurred:motion@2",
@@ -36,7 +36,7 @@ def scene(width: int, height: int) -> tuple[np.ndarray, Box]:
     """An egocentric picture of the world and its entity's box."""
     look = Look(domain="food", kind="jar", family=3, variant=1, label="Marrow Honey",
                 sublabel="350 g")  # fmt: skip
-    done = render(
+    done = compose(
         Scene(
             main=look,
             key="gallery-2",

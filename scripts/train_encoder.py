@@ -33,10 +33,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from simulator.world.pictures.renderer import PICTURES_VERSION, render
 
 from simulator.optics import degrade
 from simulator.world.facts.look import KINDS, LABELLED, Look
-from simulator.world.pictures.renderer import PICTURES_VERSION, render
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 

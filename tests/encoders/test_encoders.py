@@ -115,8 +115,8 @@ def test_folded_norms_give_the_same_vectors() -> None:
 def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(image: ImageEncoder) -> None:
     """Things that no training has seen, from the front and in a lived-in place."""
     from simulator.world.facts.look import Look
-    from simulator.world.pictures.renderer import render
     from simulator.world.pictures.scene import Scene
+    from simulator.world.pictures.taking import compose
 
     looks = [
         Look(domain="food", kind=kind, family=family, variant=variant, label=None)
@@ -129,7 +129,7 @@ def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(image: ImageEnco
         for ego, side in ((False, 256), (True, 384))
     ]
     shelf, place = (
-        image.encode_crops([Image.fromarray(render(scene).image) for scene in some])
+        image.encode_crops([Image.fromarray(compose(scene).image) for scene in some])
         for some in scenes
     )
     best = (place @ shelf.T).argmax(axis=1)

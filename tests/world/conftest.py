@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_worlds import small_request
+from small_worlds import pictured_request, small_request
 
 from simulator.world.build.folder import build
 
@@ -22,5 +22,5 @@ def text_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def picture_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A world with (small) pictures."""
     out = tmp_path_factory.mktemp("worlds") / "pictures"
-    build(small_request(pictures=True), out)
+    build(pictured_request(), out)
     return out

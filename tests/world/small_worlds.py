@@ -19,3 +19,8 @@ def small_request(seed: int = 5, *, pictures: bool = False, **changes: object) -
         kg_side=96,
     )
     return replace(request, **changes)
+
+
+def pictured_request() -> Request:
+    """The smallest world whose pictures show most of what a picture may be."""
+    return small_request(pictures=True, singles=8, kg_pictures=12)

@@ -262,7 +262,7 @@ def _finish(plan: table_rows.WorldPlan, staging: Path, out: Path, tell: Progress
 
 
 def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
-    from simulator.world.pictures.renderer import Painted
+    from simulator.world.pictures.taking import RENDERER
 
     return {
         "kind": "mmrag-world",
@@ -278,7 +278,7 @@ def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
             "pages": len(plan.pages.orders),
         },
         "generator": generator,
-        "renderer": Painted().id,
+        "renderer": RENDERER,
     }
 
 

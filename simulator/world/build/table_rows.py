@@ -112,10 +112,10 @@ def kg_rows(plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.Shot
     for index, shot in enumerate(shots, first):
         jpeg = None
         if plan.request.pictures:
-            from simulator.world.pictures.renderer import encode_jpeg, render
+            from simulator.world.pictures.taking import compose
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
-            jpeg = encode_jpeg(render(scene).image, plan.request.jpeg)
+            jpeg = shoot.encode_jpeg(compose(scene).image, plan.request.jpeg)
         rows.append(catalogue_pictures.shot_row(index, shot, plan.facts, jpeg))
     return rows
 

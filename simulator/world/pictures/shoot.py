@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from mmrag.images import LazyImage
 from mmrag.records import Box, Polygon, Record
@@ -99,10 +101,10 @@ def quality_of(spec: str) -> str:
 
 def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
     """Render a session's picture and degrade it as the spec says."""
-    from simulator.world.pictures.renderer import encode_jpeg, render
+    from simulator.world.pictures.taking import compose
 
     scene = session_scene(conversation, facts, request)
-    rendered = render(scene)
+    rendered = compose(scene)
     clean = encode_jpeg(rendered.image, request.jpeg)
     shot = Shot(
         scene=scene,
@@ -122,6 +124,15 @@ def box_of(polygon: Polygon) -> Box:
     return (min(xs), min(ys), max(xs), max(ys))
 
 
+def encode_jpeg(image: NDArray[np.uint8], quality: int = 90) -> bytes:
+    """RGB pixels as a JPEG file."""
+    import cv2
+
+    done, data = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
+    assert done
+    return data.tobytes()
+
+
 def sha256(data: bytes) -> str:
     """Content hash."""
     return hashlib.sha256(data).hexdigest()
@@ -129,7 +140,6 @@ def sha256(data: bytes) -> str:
 
 def _degraded(shot: Shot, spec: str, key: str, jpeg: int) -> Shot:
     from simulator.optics import degrade
-    from simulator.world.pictures.renderer import encode_jpeg
 
     done = degrade(
         LazyImage.from_bytes(shot.clean, name=key),

@@ -23,6 +23,10 @@ from simulator.world.pictures.traits import Draws, unit
 from simulator.world.solid.forms import View
 from simulator.world.solid.tracer import Traced, glance, trace
 
+RENDERER = "traced-1"
+"""The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
+and worlds name theirs."""
+
 _TRIES = 5
 _ENOUGH = 0.9
 """Of the main thing that is to be seen; of the others a little less."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import small_worlds
 from msgspec.structs import replace
-from small_worlds import small_request
+from small_worlds import pictured_request, small_request
 
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
 from simulator.world.build import folder as builder
@@ -30,7 +30,7 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 def test_two_workers_give_the_bytes_of_one(picture_world: Path, tmp_path: Path) -> None:
-    build(small_request(pictures=True), tmp_path / "two", workers=2)
+    build(pictured_request(), tmp_path / "two", workers=2)
     assert hashes(tmp_path / "two") == hashes(picture_world)
     assert (tmp_path / "two/world.json").read_bytes() == (picture_world / "world.json").read_bytes()
 
@@ -42,7 +42,7 @@ def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     assert damaged_files(picture_world, manifest) == []
     assert manifest["seed"] == 5
     assert manifest["request"]["kg_side"] == 96
-    assert manifest["files"]["kg.parquet"]["rows"] == 24
+    assert manifest["files"]["kg.parquet"]["rows"] == 12
     assert not staging_folder(picture_world).exists()
 
 
@@ -94,7 +94,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
         import multiprocessing, os, signal, sys
         sys.path.insert(0, {str(Path(small_worlds.__file__).parent)!r})
         from pathlib import Path
-        from small_worlds import small_request
+        from small_worlds import pictured_request, small_request
         from simulator.world.build.folder import build
 
         def tell(stage, done, total):
@@ -130,7 +130,7 @@ def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
         import os, signal, sys
         sys.path.insert(0, {str(Path(small_worlds.__file__).parent)!r})
         from pathlib import Path
-        from small_worlds import small_request
+        from small_worlds import pictured_request, small_request
         from simulator.world.build.folder import build
 
         def tell(stage, done, total):

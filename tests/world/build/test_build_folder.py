@@ -68,7 +68,7 @@ def test_the_crag_mm_reader_reads_the_same(picture_world: Path, split: str) -> N
 
 def test_sessions_carry_everything(picture_world: Path) -> None:
     sessions = [s for split in table_columns.SPLITS for s in read_world(picture_world, split)]
-    assert len({s.id for s in sessions}) == 28
+    assert len({s.id for s in sessions}) == 16
     for session in sessions:
         assert session.query_time is not None
         assert session.capture.polygon is not None

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from simulator.world.facts.look import KINDS, Look
-from simulator.world.pictures.renderer import render
 from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.taking import compose
 
 DOMAIN = {kind: domain for domain, kinds in KINDS.items() for kind in kinds}
 
@@ -28,7 +28,7 @@ def engine() -> Any:
 def words_read(kind: str, name: str, *, legible: bool, key: str) -> float:
     """Share of the name's words that the engine finds in the picture."""
     entity = Look(domain=DOMAIN[kind], kind=kind, family=11, variant=3, label=name)
-    image = render(Scene(main=entity, legible=legible, key=key)).image
+    image = compose(Scene(main=entity, legible=legible, key=key)).image
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found, _ = engine()(np.ascontiguousarray(image[..., ::-1]))
