@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from mmrag.shards import Shard
+from simulator.cli.sharing import Address, Backend, ShardOption, shared_out
+from simulator.cluster.machines import Machines
+
+if TYPE_CHECKING:
+    from simulator.world.build.request import Request
 
 Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -16,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     world = typer.Typer(no_args_is_help=True, help="Fictional worlds: new, verify, stats, look.")
     world.command()(new)
+    world.command()(twins)
     world.command()(verify)
     world.command()(stats)
     world.command()(look)
@@ -37,6 +46,9 @@ def new(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
     ] = False,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
     text_only: Annotated[
         bool, typer.Option("--text-only", help="Leave the pictures out (to measure the rest).")
     ] = False,
@@ -46,12 +58,17 @@ def new(
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.progress import stage_bars
 
-    with interruptible("what was written of the world"), stage_bars() as tell:
+    tasks = backend != "local"
+    with interruptible("what was written of the world"):
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_request
 
         request = make_request(seed, sessions, size, pictures=not text_only)
-        manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
+        work = partial(_share, request, out, 1 if tasks else workers)
+        if shared_out(work, shard, Machines.read(backend, address, workers if tasks else None)):
+            return
+        with stage_bars() as tell:
+            manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **manifest}))
         return
@@ -60,6 +77,58 @@ def new(
     typer.echo(
         f"{out}: {counts}; {total / 1e6:,.1f} MB, fingerprint {manifest['fingerprint'][:16]}."
     )
+
+
+def twins(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="Folder to write; one table per condition.")],
+    kinds: Annotated[
+        str, typer.Option(help="What happens, with commas: low-light, blurred, …; all by default.")
+    ] = "blurred,low-light,occluded,out-of-focus,rotated,truncated",
+    severity: Annotated[str, typer.Option(help="Levels from 1 to 5, with commas.")] = "1,3,5",
+    split: Annotated[str, typer.Option(help="multi-turn or single-turn.")] = "multi-turn",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first sessions.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
+    shard: ShardOption = None,
+) -> None:
+    """Take every picture again after something has happened: the lamp off, a hand in front, ….
+
+    Each table holds the same sessions, for `--data twins:OUT/low-light@3.parquet`.
+    """
+    from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.progress import stage_bars
+    from simulator.world.build.twin_tables import Conditions, build_twins
+
+    asked = Conditions(
+        folder, split, tuple(sorted(set(kinds.split(",")))), _levels(severity), limit
+    )
+
+    def work(part: Shard | None) -> list[Path]:
+        with stage_bars() as tell:
+            return build_twins(asked, out, workers=workers, shard=part, progress=tell)
+
+    with interruptible("what was written of the twins"):
+        if shared_out(work, shard, Machines()):
+            return
+        for path in work(None):
+            typer.echo(str(path))
+
+
+def _levels(text: str) -> tuple[int, ...]:
+    from mmrag.errors import SpecError
+
+    try:
+        return tuple(sorted({int(word) for word in text.split(",")}))
+    except ValueError as error:
+        raise SpecError(f"--severity {text!r}: write levels from 1 to 5, as in 1,3,5.") from error
+
+
+def _share(request: Request, out: Path, workers: int, shard: Shard) -> None:
+    from simulator.evaluation.progress import stage_bars
+    from simulator.world.build.folder import build_shard
+
+    with stage_bars() as tell:
+        build_shard(request, out, shard, workers=workers, progress=tell)
 
 
 def verify(folder: Folder, as_json: AsJson = False) -> None:

@@ -28,6 +28,7 @@ readers: Registry[SessionSource] = Registry(
     group="mmrag.readers",
     builtin={
         "world": "simulator.datasets.world:open_world",
+        "twins": "simulator.datasets.world:open_twins",
         "crag-mm": "simulator.datasets.crag_mm:open_crag_mm",
         "jsonl": "simulator.datasets.own_data:open_jsonl",
         "csv": "simulator.datasets.own_data:open_csv",
@@ -90,7 +91,7 @@ def reader_of(spec: str) -> tuple[str, str]:
 
 def may_bring_passages(spec: str) -> bool:
     """Whether sessions of this data may bring passages of their own to be searched."""
-    return reader_of(spec)[0] not in ("world", "crag-mm", "album")
+    return reader_of(spec)[0] not in ("world", "twins", "crag-mm", "album")
 
 
 def asks_for_long_answers(spec: str) -> bool:

@@ -7,7 +7,7 @@ request alone, so neither the number of workers nor an interruption changes a by
 
 from __future__ import annotations
 
-import os
+import contextlib
 import shutil
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -15,21 +15,23 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mmrag.errors import ConflictError, StoreError, UsageError
+from mmrag.errors import ConflictError, UsageError
 from mmrag.files import OWNER, owning, sync_folder, write_bytes
+from mmrag.shards import Shard
 from simulator.world.build import table_parts, table_rows
 from simulator.world.build.card import dataset_card
 from simulator.world.build.request import Request, needed_bytes
 from simulator.world.build.table_columns import MANIFEST, SPLITS, TABLES
+from simulator.world.build.workers import check_workers, in_processes
 from simulator.world.build.world_manifest import generator_revision, read_manifest, write_manifest
 
 Progress = Callable[[str, int, int], None]
 """Stage, parts done, parts in all."""
 
 PART = {
-    "entities": 2000, "facts": 1000, "pages": 512, "kg": 256, "multi-turn": 16, "single-turn": 32,
+    "entities": 2000, "facts": 1000, "pages": 512, "kg": 64, "multi-turn": 8, "single-turn": 8,
 }  # fmt: skip
-"""Items per part. Part of the format: parts decide where row groups end."""
+"""Items per part: minutes of work at most. Part of the format: row groups end where parts do."""
 
 _REQUEST = "request.json"
 
@@ -53,23 +55,48 @@ def build(
 
     `fresh` discards what an interrupted build left behind instead of continuing it.
     """
-    if workers < 1:
-        raise UsageError(f"{workers} workers build nothing; give --workers 1 or more.")
     tell = progress or _silent
+    check_workers(workers)
+    with _begun(request, out, fresh=fresh, shared=False) as staging:
+        plan = _planned(request, tell)
+        _write_parts(plan, staging, workers, Shard(1, 1), tell)
+        return _finish(plan, staging, out, tell)
+
+
+def build_shard(
+    request: Request, out: Path, shard: Shard, *, workers: int = 1, progress: Progress | None = None
+) -> None:
+    """Write one machine's share of the parts into the hidden folder beside `out`.
+
+    `build` finds them there, however many machines wrote them, writes what none did, and joins all
+    to the bytes that one machine alone would have made.
+    """
+    tell = progress or _silent
+    check_workers(workers)
+    with _begun(request, out, fresh=False, shared=True) as staging:
+        _write_parts(_planned(request, tell), staging, workers, shard, tell)
+
+
+@contextlib.contextmanager
+def _begun(request: Request, out: Path, *, fresh: bool, shared: bool) -> Generator[Path]:
+    """The folder of parts, ours alone or shared with other shards, and of this very request."""
     staging = staging_folder(out)
     _check_target(request, out)
     _check_staging(request, staging, fresh)
     _check_disk(request, out)
-    with owning(staging):
+    with owning(staging, shared=shared):
         _check_target(request, out)  # again: another process may just have finished it
         if fresh:
             _empty(staging)
         write_bytes(staging / _REQUEST, identity_of(request))
-        tell("plan", 0, 1)
-        plan = make_plan(request)
-        tell("plan", 1, 1)
-        _write_parts(plan, staging, workers, tell)
-        return _finish(plan, staging, out, tell)
+        yield staging
+
+
+def _planned(request: Request, tell: Progress) -> table_rows.WorldPlan:
+    tell("plan", 0, 1)
+    plan = make_plan(request)
+    tell("plan", 1, 1)
+    return plan
 
 
 def make_plan(request: Request) -> table_rows.WorldPlan:
@@ -140,52 +167,23 @@ def write_part(plan: table_rows.WorldPlan, grounder: Any, folder: Path, task: Ta
     )
 
 
-def _write_parts(plan: table_rows.WorldPlan, staging: Path, workers: int, tell: Progress) -> None:
-    tasks = [
+def _write_parts(
+    plan: table_rows.WorldPlan, staging: Path, workers: int, shard: Shard, tell: Progress
+) -> None:
+    every = [
         Task(table, number)
         for table, size in PART.items()
         for number in range(-(-len(items_of(plan, table)) // size))
     ]
+    tasks = [task for place, task in enumerate(every) if shard.has(place)]
     totals = {table: sum(t.table == table for t in tasks) for table in PART}
     left = [t for t in tasks if not _is_done(staging, t)]
     done = {table: n - sum(t.table == table for t in left) for table, n in totals.items()}
     for table, n in totals.items():
         tell(table, done[table], n)
-    for task in _run(plan, staging, left, workers):
+    for task in in_processes(_work, left, workers, _prepare, (plan, staging)):
         done[task.table] += 1
         tell(task.table, done[task.table], totals[task.table])
-
-
-def _run(
-    plan: table_rows.WorldPlan, staging: Path, tasks: list[Task], workers: int
-) -> Generator[Task, None, None]:
-    """Write the parts, in this process or in several, and name each when it is written."""
-    if workers == 1 or len(tasks) < 2:
-        _prepare(plan, staging)
-        for task in tasks:
-            _work(task)
-            yield task
-        return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
-
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_prepare,
-        initargs=(plan, staging),
-    )
-    try:
-        for future in as_completed([pool.submit(_work, task) for task in tasks]):
-            yield future.result()
-    except BrokenProcessPool as error:
-        raise StoreError(
-            "a worker died, most likely for want of memory. Run the same command again, with "
-            "fewer --workers: it continues where it stopped."
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 _state: tuple[table_rows.WorldPlan, Any, Path] | None = None
@@ -196,7 +194,6 @@ def _prepare(plan: table_rows.WorldPlan, staging: Path) -> None:
     global _state
     from simulator.world.pages.grounding import Grounder
 
-    _end_with_parent()
     if plan.request.pictures:
         import cv2
 
@@ -204,27 +201,10 @@ def _prepare(plan: table_rows.WorldPlan, staging: Path) -> None:
     _state = (plan, Grounder(plan.facts, plan.pages), staging)
 
 
-def _end_with_parent() -> None:
-    """Workers wait for tasks for ever; without this they would outlive a parent that was killed."""
-    import multiprocessing
-    import threading
-
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _work(task: Task) -> Task:
+def _work(task: Task) -> None:
     assert _state is not None
     plan, grounder, staging = _state
     write_part(plan, grounder, staging, task)
-    return task
 
 
 def _is_done(staging: Path, task: Task) -> bool:

@@ -19,8 +19,9 @@ from msgspec.structs import replace
 from small_worlds import pictured_request, small_request
 
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
+from mmrag.shards import Shard
 from simulator.world.build import folder as builder
-from simulator.world.build.folder import build, staging_folder
+from simulator.world.build.folder import build, build_shard, staging_folder
 from simulator.world.build.request import make_request, needed_bytes
 from simulator.world.build.world_manifest import damaged_files, read_manifest
 
@@ -56,6 +57,24 @@ def test_two_seeds_share_no_name(text_world: Path, tmp_path: Path) -> None:
     )
     assert len(one) > 400
     assert not one & two
+
+
+def test_shards_give_the_bytes_of_one_machine(text_world: Path, tmp_path: Path) -> None:
+    request, out = small_request(singles=60), tmp_path / "w"
+    for text in ("3/3", "1/3"):
+        build_shard(request, out, Shard.read(text))
+        assert not out.exists()
+    written: list[str] = []
+    build(request, out, progress=lambda stage, done, _: written.append(f"{stage} {done}"))
+    assert "single-turn 0" not in written, "what the shards wrote was written again"
+    assert hashes(out) == hashes(text_world)
+    assert not staging_folder(out).exists()
+
+
+def test_a_shard_of_another_world_is_refused(tmp_path: Path) -> None:
+    build_shard(small_request(singles=4), tmp_path / "w", Shard(1, 9))
+    with pytest.raises(ConflictError, match="other"):
+        build_shard(small_request(7, singles=4), tmp_path / "w", Shard(2, 9))
 
 
 class Stopped(Exception):

@@ -207,13 +207,13 @@ def test_twins_lose_more_the_worse_it_is() -> None:
     scene = small("jar", key="twin", entity_scale=1.2)
     plain = compose(scene)
     whole = int(plain.masks[0].sum())
-    dark = [twin(scene, "low-light", s).image.mean() for s in (1, 5)]
+    dark = [twin(scene, "low-light", s).shown.image.mean() for s in (1, 5)]
     assert dark[1] < 0.6 * dark[0]
-    assert twin(scene, "occluded", 5).masks[0].sum() < 0.7 * whole
-    assert twin(scene, "truncated", 5).masks[0].sum() < 0.6 * whole
+    assert twin(scene, "occluded", 5).shown.masks[0].sum() < 0.7 * whole
+    assert twin(scene, "truncated", 5).shown.masks[0].sum() < 0.6 * whole
     for kind in ("blurred", "out-of-focus"):
         edges = [
-            np.abs(np.diff(twin(scene, kind, s).image.astype(float), axis=1))[
+            np.abs(np.diff(twin(scene, kind, s).shown.image.astype(float), axis=1))[
                 plain.masks[0][:, 1:]
             ].mean()
             for s in (1, 5)
@@ -222,6 +222,22 @@ def test_twins_lose_more_the_worse_it_is() -> None:
     assert set(TWINS) == {
         "low-light", "occluded", "blurred", "out-of-focus", "truncated", "rotated",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(TWINS))
+def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
+    made = twin(small("jar", key="twin", entity_scale=1.2, width=192, height=256), kind, 3)
+    ladder = {"occluded": 0.65, "truncated": 0.55, "rotated": 27.0}
+    assert made.target == ladder.get(kind, 0.66)
+    assert made.in_reach, made.reached
+
+
+@pytest.mark.parametrize("kind", sorted(TWINS))
+def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
+    made = twin(small("jar", key="twin", entity_scale=1.2, width=192, height=256), kind, 3)
+    ladder = {"occluded": 0.65, "truncated": 0.55, "rotated": 27.0}
+    assert made.target == ladder.get(kind, 0.66)
+    assert made.in_reach, made.reached
 
 
 def test_who_looks_again_sees_more() -> None:
