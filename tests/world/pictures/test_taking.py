@@ -232,14 +232,6 @@ def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
     assert made.in_reach, made.reached
 
 
-@pytest.mark.parametrize("kind", sorted(TWINS))
-def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
-    made = twin(small("jar", key="twin", entity_scale=1.2, width=192, height=256), kind, 3)
-    ladder = {"occluded": 0.65, "truncated": 0.55, "rotated": 27.0}
-    assert made.target == ladder.get(kind, 0.66)
-    assert made.in_reach, made.reached
-
-
 def test_who_looks_again_sees_more() -> None:
     scene = small("jar", key="twin", entity_scale=0.5)
     plain = compose(scene)
