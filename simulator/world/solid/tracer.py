@@ -20,9 +20,8 @@ from simulator.world.solid.merging import sort
 from simulator.world.solid.stage import Stage, opaque, room_for, stage_for
 from simulator.world.solid.variant import mitsuba
 
-_GUIDES = 8
-"""Looks a pixel at what a surface is: cheap, for no light is followed."""
-
+_GUIDES = 4
+"""Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""
 
 _BLURS = 0.004
 """Radius of a lens, in metres, from which on a surface has to be looked at more often."""
@@ -64,10 +63,10 @@ def trace(
     with _ALONE:
         stage = _staged(placed, light)
         eye = _eye(view, width, height)
-        how = {"sensor": eye, "seed": seed}
-        raw = _rendered(stage, "light", spp=paths, **how)[..., :3]
+        raw = _rendered(stage, "light", sensor=eye, seed=seed, spp=paths)[..., :3]
         looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
-        guides = _rendered(stage, "guides", spp=looks, **how)[..., -6:]
+        even = _eye(view, width, height, "stratified")
+        guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
         seen = _seen(stage, eye, seed)
     albedo = np.clip(guides[..., :3], 0, 1)
     sharp = view.aperture < _BLURS
@@ -97,7 +96,7 @@ _shown: tuple[Sequence[Placed], Light, Stage] | None = None
 
 def _staged(placed: Sequence[Placed], light: Light) -> Stage:
     global _shown
-    if _shown is not None and _shown[0] is placed and _shown[1] is light:
+    if _shown is not None and _same(_shown[0], placed) and _shown[1] is light:
         return _shown[2]
     _shown = None
     sorts = sort(placed)
@@ -111,6 +110,13 @@ def _staged(placed: Sequence[Placed], light: Light) -> Stage:
     if isinstance(placed, tuple):  # a list may be changed behind our back
         _shown = (placed, light, stage)
     return stage
+
+
+def _same(one: Sequence[Placed], two: Sequence[Placed]) -> bool:
+    """Whether the same things stand in the same places."""
+    return len(one) == len(two) and all(
+        a.thing is b.thing and np.array_equal(a.pose, b.pose) for a, b in zip(one, two, strict=True)
+    )
 
 
 @lru_cache(maxsize=3)
@@ -146,10 +152,10 @@ def _seen(stage: Stage, eye: Any, seed: int) -> Seen:
     return Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
 
 
-def _eye(view: View, width: int, height: int) -> Any:
+def _eye(view: View, width: int, height: int, sampler: str = "independent") -> Any:
     """A camera whose lens is no part of the kernel."""
     mi = mitsuba()
-    eye = mi.load_dict(_camera(view, width, height))
+    eye = mi.load_dict(_camera(view, width, height, sampler))
     numbers = mi.traverse(eye)
     for name in ("aperture_radius", "focus_distance"):
         numbers[name] = opaque(mi.Float(numbers[name]))
@@ -157,7 +163,7 @@ def _eye(view: View, width: int, height: int) -> Any:
     return eye
 
 
-def _camera(view: View, width: int, height: int) -> dict[str, Any]:
+def _camera(view: View, width: int, height: int, sampler: str) -> dict[str, Any]:
     mi = mitsuba()
     away = np.asarray(view.target, np.float64) - np.asarray(view.eye)
     distance = float(np.linalg.norm(away))
@@ -179,7 +185,7 @@ def _camera(view: View, width: int, height: int) -> dict[str, Any]:
             "rfilter": {"type": "box"},
             "pixel_format": "rgb",
         },
-        "sampler": {"type": "independent", "sample_count": 1},
+        "sampler": {"type": sampler, "sample_count": 1},
     }
 
 
