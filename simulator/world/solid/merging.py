@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.solid.forms import Array, Mesh, Part, Placed
+from simulator.world.solid.forms import Array, Mesh, Part, Placed, Point
 
 _SLACK = 1e-3
 """How far beyond a sheet's edge is still on it."""
 
-FAR = 8
-_NEAR = 10.0
-"""Metres from the middle of a scene within which sheets are as fine as can be."""
+FAR = 4
+_NEAR = 18.0
+"""Metres from the eye within which sheets are as fine as can be."""
 
 Place = tuple[float, float, float, float]
 """Left, top, width, height, in parts of a whole picture."""
@@ -30,6 +30,7 @@ class Piece(NamedTuple):
     place: Place = (0.0, 0.0, 1.0, 1.0)
     far: Place | None = None
     """Where a coarse sheet of `FAR` × `FAR` of them is, for what is far away."""
+    eye: Point = (0.0, 0.0, 0.0)
 
     @property
     def repeats(self) -> bool:
@@ -62,14 +63,14 @@ class Sorts(NamedTuple):
     glow: list[Piece]
 
 
-def sort(placed: Sequence[Placed]) -> Sorts:
-    """What of a scene is glass, what glows, and all else."""
+def sort(placed: Sequence[Placed], eye: Point) -> Sorts:
+    """What of a scene is glass, what glows, and all else, and where it is seen from."""
     sorts = Sorts([], [], [])
     for owner, item in enumerate(placed):
         for part in item.thing.parts:
             m = part.material
             kind = sorts.glow if m.glow else sorts.glass if m.glass else sorts.plain
-            kind.append(Piece(part, item.pose, owner))
+            kind.append(Piece(part, item.pose, owner, eye=eye))
     return sorts
 
 
@@ -131,7 +132,7 @@ def _covered(flesh: Flesh, piece: Piece) -> Flesh:
     if piece.far:
         near[..., 6:] /= FAR
         near = _cut(near)
-        away = np.linalg.norm(near[..., :3].mean(1), axis=1) > _NEAR
+        away = np.linalg.norm(near[..., :3].mean(1) - piece.eye, axis=1) > _NEAR
         pieces.append((near[away], piece.far))
         near = near[~away]
         near[..., 6:] *= FAR

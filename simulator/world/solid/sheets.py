@@ -19,9 +19,9 @@ _CELL = 8
 """Sheets begin at multiples of this, so that gloss can be said on a coarser grid."""
 _EDGE = 2
 """Pixels of its own colour around a sheet: between two texels there is never a neighbour's."""
-_MOST = 12_000_000
+_MOST = 16_000_000
 """Pixels of all sheets together; beyond it the largest are made smaller."""
-_LEAST = 384 * 384
+_LEAST = 512 * 512
 """Pixels to which a sheet that repeats is made smaller before any print is."""
 _SCREEN = 128
 """Side of the square that a glowing sheet gets."""

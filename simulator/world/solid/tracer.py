@@ -61,7 +61,7 @@ def trace(
 ) -> Traced:
     """What an eye sees of a scene. Equal scenes give equal bytes on one machine."""
     with _ALONE:
-        stage = _staged(placed, light)
+        stage = _staged(placed, light, view)
         eye = _eye(view, width, height)
         raw = _rendered(stage, "light", sensor=eye, seed=seed, spp=paths)[..., :3]
         looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
@@ -76,7 +76,7 @@ def trace(
 def glance(placed: Sequence[Placed], light: Light, view: View, width: int, height: int) -> Seen:
     """What each pixel would show, without any light: a hundred times as fast as `trace`."""
     with _ALONE:
-        stage = _staged(placed, light)
+        stage = _staged(placed, light, view, fine=False)
         return _seen(stage, _eye(view, width, height), 0)
 
 
@@ -90,16 +90,24 @@ def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.
 
 
 _ALONE = RLock()
-_shown: tuple[Sequence[Placed], Light, Stage] | None = None
-"""What stands on the stage now: another look at the same scene need not set it up again."""
+_shown: tuple[Sequence[Placed], Light, View, Stage] | None = None
+"""What stands on the stage now, and for which eye: another look at the same scene need not set it
+up again."""
 
 
-def _staged(placed: Sequence[Placed], light: Light) -> Stage:
+def _staged(placed: Sequence[Placed], light: Light, view: View, *, fine: bool = True) -> Stage:
+    """A scene on the stage; a glance need not be `fine`, with its sheets as sharp as an eye needs
+    them."""
     global _shown
-    if _shown is not None and _same(_shown[0], placed) and _shown[1] is light:
-        return _shown[2]
+    if (
+        _shown is not None
+        and _same(_shown[0], placed)
+        and _shown[1] is light
+        and (not fine or _shown[2].eye == view.eye)
+    ):
+        return _shown[3]
     _shown = None
-    sorts = sort(placed)
+    sorts = sort(placed, view.eye)
     stage = stage_for(room_for(sorts, light.lamps))
     if not stage.is_warm:  # the first picture of a process differed in a pixel from the same later
         stage.show(sorts, light)
@@ -108,7 +116,7 @@ def _staged(placed: Sequence[Placed], light: Light) -> Stage:
         stage.is_warm = True
     stage.show(sorts, light)
     if isinstance(placed, tuple):  # a list may be changed behind our back
-        _shown = (placed, light, stage)
+        _shown = (placed, light, view, stage)
     return stage
 
 
