@@ -96,7 +96,7 @@ def settled(scene: Scene) -> Staged:
 def _check(scene: Scene) -> None:
     """Refuse in one line what no picture can be taken of."""
     for side in (scene.width, scene.height):
-        if not (isinstance(side, int) and 32 <= side <= 8192):
+        if not (32 <= side <= 8192 and side % 1 == 0):
             raise SpecError(
                 f"a picture of {scene.width} × {scene.height} is not possible; give whole numbers "
                 "from 32 to 8192."

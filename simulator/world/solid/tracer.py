@@ -131,7 +131,7 @@ def _same(one: Sequence[Placed], two: Sequence[Placed]) -> bool:
 def _integrator(what: str) -> Any:
     return mitsuba().load_dict(
         {
-            "light": {"type": "path", "max_depth": 4, "rr_depth": 2},
+            "light": {"type": "path", "max_depth": 4, "rr_depth": 1},
             "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
             "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth"},
         }[what]
