@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from simulator.world.pictures.studio import studio
 from simulator.world.pictures.traits import Draws, unit
 from simulator.world.solid.forms import View
 from simulator.world.solid.tracer import Traced, glance, trace
+from simulator.world.things.kinds import KINDS
 
 RENDERER = "traced-1"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
@@ -32,6 +34,15 @@ _ENOUGH = 0.9
 """Of the main thing that is to be seen; of the others a little less."""
 _PRINT = 8.0
 """Pixels of a capital letter from which on a print is said to be readable."""
+_RANGES = (
+    ("entity_scale", 0.05, 20.0),
+    ("clutter", 0.0, 1.0),
+    ("turn", 0.0, 4.0),
+    ("off_centre", 0.0, 4.0),
+    ("light_swing", 0.0, 4.0),
+    ("noise", 0.0, 20.0),
+)
+"""Lowest and highest of what a scene may say."""
 
 
 class Rendered(NamedTuple):
@@ -66,10 +77,7 @@ def compose(scene: Scene) -> Rendered:
 
 def settled(scene: Scene) -> Staged:
     """A scene seen from where its things are not hidden."""
-    if not (32 <= scene.width <= 8192 and 32 <= scene.height <= 8192):
-        raise SpecError(
-            f"a picture of {scene.width} × {scene.height} is not possible; use 32–8192."
-        )
+    _check(scene)
     if not scene.is_ego:
         return studio(scene)
     best: tuple[float, Staged] | None = None
@@ -87,6 +95,43 @@ def settled(scene: Scene) -> Staged:
             break
     assert best is not None
     return best[1]
+
+
+def _check(scene: Scene) -> None:
+    """Refuse in one line what no picture can be taken of."""
+    for side in (scene.width, scene.height):
+        if not (32 <= side <= 8192 and side % 1 == 0):
+            raise SpecError(
+                f"a picture of {scene.width} × {scene.height} is not possible; give whole numbers "
+                "from 32 to 8192."
+            )
+    for name, low, high in _RANGES:
+        if not low <= (value := getattr(scene, name)) <= high:  # neither does nan
+            raise SpecError(f"{name}={value} is not possible; give {low:g} to {high:g}.")
+    if not scene.key.isprintable():
+        raise SpecError(f"the key {scene.key!r} holds what cannot be printed; give plain text.")
+    for look in (scene.main, *scene.others):
+        if look.kind not in KINDS:
+            raise SpecError(
+                f"no picture of a {look.kind!r} can be taken; there are {', '.join(sorted(KINDS))}."
+            )
+        for text in (look.label, look.sublabel):
+            if text is not None and not _can_be_set(text):
+                raise SpecError(
+                    f"{text[:40]!r} cannot be printed on a {look.kind}; give Latin letters or "
+                    "figures, at most 200, or None."
+                )
+
+
+def _can_be_set(text: str) -> bool:
+    """Whether the fonts that ship have what a text needs."""
+    letters = [c for c in text if c.isalpha()]
+    return (
+        len(text) <= 200
+        and text.isprintable()
+        and any(c.isalnum() for c in text)
+        and all("LATIN" in unicodedata.name(c, "") for c in letters)
+    )
 
 
 def seed_of(scene: Scene) -> int:

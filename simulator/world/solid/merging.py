@@ -8,18 +8,40 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.solid.forms import Array, Mesh, Part, Placed
+from simulator.world.solid.forms import Array, Mesh, Part, Placed, Point
 
 _SLACK = 1e-3
 """How far beyond a sheet's edge is still on it."""
 
+FAR = 4
+_NEAR = 18.0
+"""Metres from the eye within which sheets are as fine as can be."""
+
+Place = tuple[float, float, float, float]
+"""Left, top, width, height, in parts of a whole picture."""
+
 
 class Piece(NamedTuple):
-    """A part where it stands, and the number of its thing."""
+    """A part where it stands, the number of its thing, and where its sheet is."""
 
     part: Part
     pose: Array
     owner: int
+    place: Place = (0.0, 0.0, 1.0, 1.0)
+    far: Place | None = None
+    """Where a coarse sheet of `FAR` × `FAR` of them is, for what is far away."""
+    eye: Point = (0.0, 0.0, 0.0)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its sheet goes on beyond its edges, as a floor's does."""
+        m, uv = self.part.material, self.part.mesh.uv
+        return m.sheet is not None and bool(uv.min() < -_SLACK or uv.max() > 1 + _SLACK)
+
+    @property
+    def is_vast(self) -> bool:
+        """Whether its sheet is repeated so often that a coarse one must do for most of it."""
+        return bool(np.ptp(self.part.mesh.uv, axis=0).max() > FAR)
 
 
 class Shape(NamedTuple):
@@ -39,34 +61,24 @@ class Sorts(NamedTuple):
     plain: list[Piece]
     glass: list[Piece]
     glow: list[Piece]
-    repeated: list[list[Piece]]
-    """By sheet."""
 
 
-def sort(placed: Sequence[Placed]) -> Sorts:
-    """What of a scene is glass, what glows, and what has a sheet that repeats."""
-    sorts = Sorts([], [], [], [])
-    repeated: dict[tuple[object, ...], list[Piece]] = {}
+def sort(placed: Sequence[Placed], eye: Point) -> Sorts:
+    """What of a scene is glass, what glows, and all else, and where it is seen from."""
+    sorts = Sorts([], [], [])
     for owner, item in enumerate(placed):
         for part in item.thing.parts:
-            m, uv = part.material, part.mesh.uv
-            piece = Piece(part, item.pose, owner)
-            if m.glow:
-                sorts.glow.append(piece)
-            elif m.glass:
-                sorts.glass.append(piece)
-            elif m.sheet is not None and (uv.min() < -_SLACK or uv.max() > 1 + _SLACK):
-                repeated.setdefault((id(m.sheet), m.rough, m.metal, m.coat), []).append(piece)
-            else:
-                sorts.plain.append(piece)
-    return sorts._replace(repeated=list(repeated.values()))
+            m = part.material
+            kind = sorts.glow if m.glow else sorts.glass if m.glass else sorts.plain
+            kind.append(Piece(part, item.pose, owner, eye=eye))
+    return sorts
 
 
 def merged(pieces: Sequence[Piece]) -> Shape | None:
     """One mesh of many; none of none."""
     if not pieces:
         return None
-    fleshes = [_flesh(piece.part.mesh, piece.pose) for piece in pieces]
+    fleshes = [_covered(_flesh(piece.part.mesh, piece.pose), piece) for piece in pieces]
     starts = np.cumsum([0, *(len(f[0]) for f in fleshes)])
     return Shape(
         np.concatenate([f[0] for f in fleshes]),
@@ -106,7 +118,71 @@ def speck(at: Array) -> Shape:
     )  # fmt: skip
 
 
-def _flesh(mesh: Mesh, pose: Array) -> tuple[Array, Array, Array, Array]:
+Flesh = tuple[Array, Array, Array, Array]
+
+
+def _covered(flesh: Flesh, piece: Piece) -> Flesh:
+    """The same surface on the piece's place of a picture. A surface is cut wherever its sheet
+    begins anew, so that each triangle lies on one."""
+    if not piece.repeats:
+        at, normals, uv, faces = flesh
+        return at, normals, _laid(uv, piece.place), faces
+    near = np.concatenate(flesh[:3], 1)[flesh[3]].astype(np.float64)
+    pieces: list[tuple[Array, Place]] = []
+    if piece.far:
+        near[..., 6:] /= FAR
+        near = _cut(near)
+        away = np.linalg.norm(near[..., :3].mean(1) - piece.eye, axis=1) > _NEAR
+        pieces.append((near[away], piece.far))
+        near = near[~away]
+        near[..., 6:] *= FAR
+    pieces.append((_cut(near), piece.place))
+    for corners, place in pieces:
+        first = np.floor(corners[..., 6:].mean(1, keepdims=True))
+        corners[..., 6:] = _laid(corners[..., 6:] - first, place)
+    rows = np.concatenate([corners.reshape(-1, 8) for corners, _ in pieces]).astype(np.float32)
+    return rows[:, :3], rows[:, 3:6], rows[:, 6:], np.arange(len(rows)).reshape(-1, 3)
+
+
+def _laid(uv: Array, place: Place) -> NDArray[np.float32]:
+    """Where a sheet's points are on a picture, which begins with its uppermost row."""
+    x, y, w, h = place
+    return (np.clip(uv, 0, 1) * (w, -h) + (x, y + h)).astype(np.float32)
+
+
+def _cut(corners: Array) -> Array:
+    """Triangles (n, 3, 8) cut where their sheet begins anew."""
+    for axis in (6, 7):
+        done: list[Array] = []
+        while len(corners):
+            u = corners[..., axis]
+            low, high = np.floor(u.min(1) + 1e-6), np.ceil(u.max(1) - 1e-6)
+            crosses = high - low > 1.5
+            done.append(corners[~crosses])
+            line = np.floor((low + high) / 2)[crosses]
+            corners = _halves(corners[crosses], axis, line)
+        corners = np.concatenate([corners, *done])
+    return corners
+
+
+def _halves(corners: Array, axis: int, line: Array) -> Array:
+    """Triangles cut in three by a line that each of them crosses."""
+    beyond = corners[..., axis] > line[:, None]
+    lone = np.where(beyond.sum(1) == 1, beyond.argmax(1), (~beyond).argmax(1))
+    turned = (lone[:, None] + np.arange(3)) % 3
+    a, b, c = np.moveaxis(np.take_along_axis(corners, turned[..., None], 1), 1, 0)
+
+    def met(end: Array) -> Array:
+        part = (line - a[:, axis]) / (end[:, axis] - a[:, axis])
+        point = a + (end - a) * part[:, None]
+        point[:, axis] = line
+        return point
+
+    ab, ac = met(b), met(c)
+    return np.concatenate([np.stack(t, 1) for t in ((a, ab, ac), (ab, b, c), (ab, c, ac))])
+
+
+def _flesh(mesh: Mesh, pose: Array) -> Flesh:
     """Points, directions, sheet and triangles of a mesh where it stands; flat meshes are taken
     apart, so that all have directions."""
     at = (mesh.vertices @ pose[:3, :3].T + pose[:3, 3]).astype(np.float32)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.solid.forms import Array, Material, Mesh
-from simulator.world.solid.merging import Piece
+from simulator.world.solid.forms import Array, Material
+from simulator.world.solid.merging import FAR, Piece, Place
 
-_WIDTH = 2048
+_WIDTH = 4128
+"""Four sheets of floors or walls side by side."""
+_WIDEST = 2044
+"""Pixels of a sheet's width."""
 _CELL = 8
 """Sheets begin at multiples of this, so that gloss can be said on a coarser grid."""
 _EDGE = 2
 """Pixels of its own colour around a sheet: between two texels there is never a neighbour's."""
-_MOST = 8_000_000
+_MOST = 16_000_000
 """Pixels of all sheets together; beyond it the largest are made smaller."""
+_LEAST = 512 * 512
+"""Pixels to which a sheet that repeats is made smaller before any print is."""
 _SCREEN = 128
 """Side of the square that a glowing sheet gets."""
-
-Place = tuple[float, float, float, float]
-"""Left, top, width, height, in parts of the whole picture."""
 
 
 class Atlas(NamedTuple):
@@ -39,16 +41,27 @@ def in_one_picture(pieces: Sequence[Piece]) -> tuple[list[Piece], Atlas]:
     """Pieces as they lie on one picture; a plain colour is a small square of it."""
     numbers: dict[tuple[object, ...], int] = {}
     materials: list[Material] = []
-    of: list[int] = []
-    for piece in pieces:
+    repeating: set[int] = set()
+
+    def number(piece: Piece, coarse: bool) -> int:
         m = piece.part.material
-        key = (m.colour if m.sheet is None else id(m.sheet), m.rough, m.metal, m.coat)
+        key = (m.colour if m.sheet is None else id(m.sheet), m.rough, m.metal, m.coat, coarse)
         if key not in numbers:
             numbers[key] = len(materials)
-            materials.append(m)
-        of.append(numbers[key])
-    atlas = pack(materials)
-    return [_laid(p, atlas.places[n]) for p, n in zip(pieces, of, strict=True)], atlas
+            materials.append(m._replace(sheet=_coarse(m.sheet)) if coarse else m)
+        if coarse or piece.repeats:
+            repeating.add(numbers[key])
+        return numbers[key]
+
+    of = [number(piece, False) for piece in pieces]
+    far = [number(piece, True) if piece.repeats and piece.is_vast else None for piece in pieces]
+    atlas = pack(materials, repeating)
+    places = atlas.places
+    laid = [
+        piece._replace(place=places[n], far=None if f is None else places[f])
+        for piece, n, f in zip(pieces, of, far, strict=True)
+    ]
+    return laid, atlas
 
 
 def in_squares(pieces: Sequence[Piece]) -> tuple[list[Piece], NDArray[np.float32]]:
@@ -61,22 +74,25 @@ def in_squares(pieces: Sequence[Piece]) -> tuple[list[Piece], NDArray[np.float32
         m = piece.part.material
         sheet = np.full((2, 2, 3), m.colour) if m.sheet is None else m.sheet
         squares.append(_resized(linear(sheet) * np.float32(m.glow), _SCREEN))
-        laid.append(_laid(piece, (inside, (i + inside) / n, 1 - 2 * inside, (1 - 2 * inside) / n)))
+        place = (inside, (i + inside) / n, 1 - 2 * inside, (1 - 2 * inside) / n)
+        laid.append(piece._replace(place=place))
     return laid, np.concatenate(squares)
 
 
-def pack(materials: Sequence[Material]) -> Atlas:
+def pack(materials: Sequence[Material], repeating: Collection[int] = ()) -> Atlas:
     """The sheets and colours of materials; shelves are filled from the tallest on."""
-    sheets = _fitting([_sheet(m) for m in materials])
+    sheets = _fitting([_sheet(m) for m in materials], repeating)
     rooms = [tuple(-(-(n + 2 * _EDGE) // _CELL) * _CELL for n in s.shape[:2]) for s in sheets]
     corners, height = _shelved(rooms)
     colour = np.zeros((height, _WIDTH, 3), np.uint8)
     gloss = np.full((height // _CELL, _WIDTH // _CELL, 3), 0.5, np.float32)
     places: list[Place] = []
-    for m, sheet, (h, w), (left, top) in zip(materials, sheets, rooms, corners, strict=True):
+    for i, (m, sheet) in enumerate(zip(materials, sheets, strict=True)):
+        (h, w), (left, top) = rooms[i], corners[i]
         tall, wide = sheet.shape[:2]
         edges = ((_EDGE, h - tall - _EDGE), (_EDGE, w - wide - _EDGE), (0, 0))
-        colour[top : top + h, left : left + w] = np.pad(sheet, edges, "edge")
+        how = "wrap" if i in repeating else "edge"
+        colour[top : top + h, left : left + w] = np.pad(sheet, edges, how)
         rows = slice(top // _CELL, (top + h) // _CELL)
         gloss[rows, left // _CELL : (left + w) // _CELL] = (m.rough, m.metal, m.coat)
         x, y = (left + _EDGE) / _WIDTH, (top + _EDGE) / height
@@ -103,14 +119,6 @@ def _shelved(rooms: Sequence[tuple[int, ...]]) -> tuple[list[tuple[int, int]], i
     return corners, max(y + shelf, 4 * _CELL)  # a texture of one row ends the process
 
 
-def _laid(piece: Piece, place: Place) -> Piece:
-    mesh: Mesh = piece.part.mesh
-    x, y, w, h = place
-    uv = np.clip(mesh.uv, 0, 1) * (w, -h) + (x, y + h)  # a picture begins with its uppermost row
-    laid = mesh._replace(uv=uv.astype(np.float32))
-    return piece._replace(part=piece.part._replace(mesh=laid))
-
-
 def _sheet(material: Material) -> NDArray[np.uint8]:
     if material.sheet is not None:
         return material.sheet
@@ -118,17 +126,29 @@ def _sheet(material: Material) -> NDArray[np.uint8]:
     return np.broadcast_to(colour, (_CELL - 2 * _EDGE, _CELL - 2 * _EDGE, 3))
 
 
-def _fitting(sheets: list[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
-    """Sheets that are no more than a scene may have, and no wider than its picture."""
-    while True:
-        areas = [s.shape[0] * s.shape[1] for s in sheets]
-        largest = max(areas, default=0)
-        too_wide = [s.shape[1] + 2 * _EDGE > _WIDTH for s in sheets]
-        if sum(areas) <= _MOST and not any(too_wide):
-            return sheets
-        large = [a == largest and sum(areas) > _MOST for a in areas]
-        halve = [w or a for w, a in zip(too_wide, large, strict=True)]
-        sheets = [_halved(s) if yes else s for s, yes in zip(sheets, halve, strict=True)]
+def _fitting(
+    sheets: list[NDArray[np.uint8]], repeating: Collection[int]
+) -> list[NDArray[np.uint8]]:
+    """Sheets that are no more than a scene may have, and no wider than one may be: what repeats is
+    made smaller before what is read."""
+    sheets = [_halved(s) if s.shape[1] > _WIDEST else s for s in sheets]
+    while sum(areas := [s.shape[0] * s.shape[1] for s in sheets]) > _MOST:
+        some = [i for i in repeating if areas[i] > _LEAST] or range(len(sheets))
+        largest = max(areas[i] for i in some)
+        for i in some:
+            if areas[i] == largest:
+                sheets[i] = _halved(sheets[i])
+    return sheets
+
+
+def _coarse(sheet: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
+    """A sheet as it looks from far away, `FAR` times `FAR`."""
+    import cv2
+
+    assert sheet is not None
+    side = tuple(max(n // FAR, 1) for n in sheet.shape[1::-1])
+    small = np.asarray(cv2.resize(sheet, side, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.tile(small, (FAR, FAR, 1))
 
 
 def _halved(sheet: NDArray[np.uint8]) -> NDArray[np.uint8]:

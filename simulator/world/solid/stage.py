@@ -3,8 +3,8 @@
 A kernel is compiled again, which takes seconds, for another number of shapes, materials or lamps,
 and even for the same ones loaded once more. So there are always as many, most of them unseen, and
 a handful of kernels does for all scenes (which of them, what was shown before decides): all
-that has a colour or a sheet is one mesh with one picture on it, all glass is one, all that glows is
-one, and each sheet that repeats, as a floor's does, has a mesh of its own.
+that has a colour or a sheet is one mesh with one picture on it, all glass is one, and all that
+glows is one.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from numpy.typing import NDArray
 
 from simulator.world.solid.forms import Array, Lamp, Light
 from simulator.world.solid.merging import Shape, Sorts, filled, merged, speck
-from simulator.world.solid.sheets import in_one_picture, in_squares, linear
+from simulator.world.solid.sheets import Atlas, in_one_picture, in_squares, linear
 from simulator.world.solid.variant import mitsuba
 
 SKIES = Path(__file__).parents[3] / "assets" / "light"
 """Environment maps of Poly Haven (CC0)."""
 
-_SHEETS = 24
-"""Sheets that repeat: a stage has a multiple of so many."""
 _LAMPS = 6
-"""Likewise lamps."""
+"""A stage has a multiple of so many lamps."""
 _GLOW = 8192
 """Likewise triangles that give light."""
 _BELOW: Array = np.array((0.0, 0.0, -50.0))
@@ -42,10 +40,9 @@ class Stage:
 
     def __init__(self, room: Room) -> None:
         mi = mitsuba()
-        sheets, lamps, self._glowing = room
-        self._meshes = ["plain", "glass", "glow", *(f"sheet_{i}" for i in range(sheets))]
+        lamps, self._glowing = room
         what: dict[str, Any] = {"type": "scene", "sky": _sky("studio")}
-        what |= {name: _empty_mesh(name, self._glowing) for name in self._meshes}
+        what |= {name: _empty_mesh(name, self._glowing) for name in ("plain", "glass", "glow")}
         what |= {f"lamp_{i}": _empty_lamp() for i in range(lamps)}
         # parallel=False: the order of loading is part of the kernel.
         # optimize=False: else shapes of one material become one.
@@ -67,16 +64,7 @@ class Stage:
         self._place("plain", merged(plain))
         self._place("glass", merged(sorts.glass))
         self._place("glow", filled(merged(glow), _BELOW, self._glowing))
-        for i, name in enumerate(self._meshes[3:]):
-            pieces = sorts.repeated[i] if i < len(sorts.repeated) else []
-            self._place(name, merged(pieces))
-            if pieces:
-                m = pieces[0].part.material
-                assert m.sheet is not None
-                self._cover(name, np.ascontiguousarray(m.sheet[::-1]))
-                self._polish(name, ".value", m.rough, m.metal, m.coat)
-        self._cover("plain", atlas.colour)
-        self._polish("plain", ".data", *(atlas.gloss[..., k : k + 1] for k in range(3)))
+        self._cover(atlas)
         self._put["glow.emitter.radiance.data"] = _tensor(squares)
         self._put["glow.emitter.sampling_weight"] = 1.0 if glow else _HARDLY
         for i in range(self._lamps):
@@ -114,20 +102,16 @@ class Stage:
         for what, numbers in zip(_NUMBERS, kept, strict=True):
             self._put[f"{name}.{what}"] = numbers
 
-    def _cover(self, name: str, sheet: NDArray[np.uint8]) -> None:
+    def _cover(self, atlas: Atlas) -> None:
         mi = mitsuba()
-        at = f"{name}.bsdf.brdf_0.base_color.data"
-        if isinstance(self._put[at], mi.TensorXf):  # a variant that keeps no bytes
-            self._put[at] = mi.TensorXf(linear(sheet))
+        at = "plain.bsdf.brdf_0."
+        if isinstance(self._put[f"{at}base_color.data"], mi.TensorXf):  # it keeps no bytes
+            self._put[f"{at}base_color.data"] = mi.TensorXf(linear(atlas.colour))
         else:
-            self._put[at] = mi.TensorXu8(sheet)
-
-    def _polish(self, name: str, what: str, rough: Any, metal: Any, coat: Any) -> None:
-        of = {"roughness": rough, "metallic": metal, "clearcoat": coat}
-        for gloss, given in of.items():
-            value = np.maximum(given, _HARDLY)
-            self._put[f"{name}.bsdf.brdf_0.{gloss}{what}"] = (
-                _tensor(value) if what == ".data" else _number(value)
+            self._put[f"{at}base_color.data"] = mi.TensorXu8(atlas.colour)
+        for k, gloss in enumerate(("roughness", "metallic", "clearcoat")):
+            self._put[f"{at}{gloss}.data"] = _tensor(
+                np.maximum(atlas.gloss[..., k], _HARDLY)[..., None]
             )
 
     def _light(self, name: str, lamp: Lamp | None) -> None:
@@ -159,7 +143,6 @@ class _Values:
 class Room(NamedTuple):
     """What a stage has room for."""
 
-    sheets: int
     lamps: int
     glowing: int
     """Triangles."""
@@ -176,7 +159,7 @@ def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> Room:
     glowing = sum(len(piece.part.mesh.faces) for piece in sorts.glow)
     return Room(
         *(max(-(-n // step), 1) * step
-          for n, step in ((len(sorts.repeated), _SHEETS), (len(lamps), _LAMPS), (glowing, _GLOW)))
+          for n, step in ((len(lamps), _LAMPS), (glowing, _GLOW)))
     )  # fmt: skip
 
 
@@ -220,8 +203,7 @@ def _empty_mesh(name: str, glowing: int) -> Any:
     elif name == "glass":
         props["surface"] = mi.load_dict({"type": "thindielectric", "int_ior": 1.45})
     else:
-        gloss = [_raw(1, "nearest") if name == "plain" else 0.5 for _ in range(3)]
-        props["surface"] = _surface(*gloss)
+        props["surface"] = _surface()
     shape = filled(None, _BELOW, glowing if name == "glow" else 1)
     out = mi.Mesh(
         name,
@@ -240,15 +222,15 @@ def _empty_mesh(name: str, glowing: int) -> Any:
     return out
 
 
-def _surface(rough: Any, metal: Any, coat: Any) -> Any:
+def _surface() -> Any:
     mi = mitsuba()
     grey = mi.Bitmap(np.full((4, 4, 3), 128, np.uint8))
     of = {
         "type": "principled",
         "base_color": {"type": "bitmap", "bitmap": grey, "wrap_mode": "repeat"},
-        "roughness": rough,
-        "metallic": metal,
-        "clearcoat": coat,
+        "roughness": _raw(1, "nearest"),
+        "metallic": _raw(1, "nearest"),
+        "clearcoat": _raw(1, "nearest"),
     }
     return mi.load_dict({"type": "twosided", "surface": of})
 

@@ -400,7 +400,7 @@ def _water(seed: int) -> Array:
 # ------------------------------------------------------------------------------------ making
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=48)
 def _surface(
     make: Callable[..., Any],
     args: tuple[Any, ...],
@@ -416,11 +416,12 @@ def _surface(
     return Surface(Material(sheet=sheet, rough=rough, coat=coat, metal=metal), *size)
 
 
-@lru_cache(maxsize=40)
+@lru_cache(maxsize=24)
 def _dyed_sheet(
     make: Callable[..., Any], args: tuple[Any, ...], colour: Colour, second: Colour | None
 ) -> Bytes:
     level, share = _pattern(make, args)
+    level = cv2.merge((level,) * 3) if level.ndim == 2 else level
     sheet = np.asarray(cv2.LUT(level, _dye(colour)))
     if share is not None and second is not None and second != colour:
         other = np.asarray(cv2.LUT(level, _dye(second)))
@@ -433,14 +434,13 @@ _FULL = 160
 """The byte that stands for a level of 1."""
 
 
-@lru_cache(maxsize=40)
+@lru_cache(maxsize=80)
 def _pattern(make: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Bytes, Bytes | None]:
-    """Levels per channel, and the share of the second colour where there is one."""
+    """Levels, of each channel where they differ, and the share of the second colour if any."""
     made = make(*args)
     level, share = made if isinstance(made, tuple) else (made, None)
-    field = np.broadcast_to(level[..., None], (SIDE, SIDE, 3)) if level.ndim == 2 else level
     dyed_share = None if share is None else np.clip(share * 255, 0, 255).astype(np.uint8)
-    return np.clip(field * _FULL, 0, 255).astype(np.uint8), dyed_share
+    return np.clip(level * _FULL, 0, 255).astype(np.uint8), dyed_share
 
 
 def _dye(colour: Colour) -> Bytes:

@@ -20,9 +20,8 @@ from simulator.world.solid.merging import sort
 from simulator.world.solid.stage import Stage, opaque, room_for, stage_for
 from simulator.world.solid.variant import mitsuba
 
-_GUIDES = 8
-"""Looks a pixel at what a surface is: cheap, for no light is followed."""
-
+_GUIDES = 4
+"""Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""
 
 _BLURS = 0.004
 """Radius of a lens, in metres, from which on a surface has to be looked at more often."""
@@ -62,12 +61,12 @@ def trace(
 ) -> Traced:
     """What an eye sees of a scene. Equal scenes give equal bytes on one machine."""
     with _ALONE:
-        stage = _staged(placed, light)
+        stage = _staged(placed, light, view)
         eye = _eye(view, width, height)
-        how = {"sensor": eye, "seed": seed}
-        raw = _rendered(stage, "light", spp=paths, **how)[..., :3]
+        raw = _rendered(stage, "light", sensor=eye, seed=seed, spp=paths)[..., :3]
         looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
-        guides = _rendered(stage, "guides", spp=looks, **how)[..., -6:]
+        even = _eye(view, width, height, "stratified")
+        guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
         seen = _seen(stage, eye, seed)
     albedo = np.clip(guides[..., :3], 0, 1)
     sharp = view.aperture < _BLURS
@@ -77,7 +76,7 @@ def trace(
 def glance(placed: Sequence[Placed], light: Light, view: View, width: int, height: int) -> Seen:
     """What each pixel would show, without any light: a hundred times as fast as `trace`."""
     with _ALONE:
-        stage = _staged(placed, light)
+        stage = _staged(placed, light, view, fine=False)
         return _seen(stage, _eye(view, width, height), 0)
 
 
@@ -91,16 +90,24 @@ def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.
 
 
 _ALONE = RLock()
-_shown: tuple[Sequence[Placed], Light, Stage] | None = None
-"""What stands on the stage now: another look at the same scene need not set it up again."""
+_shown: tuple[Sequence[Placed], Light, View, Stage] | None = None
+"""What stands on the stage now, and for which eye: another look at the same scene need not set it
+up again."""
 
 
-def _staged(placed: Sequence[Placed], light: Light) -> Stage:
+def _staged(placed: Sequence[Placed], light: Light, view: View, *, fine: bool = True) -> Stage:
+    """A scene on the stage; a glance need not be `fine`, with its sheets as sharp as an eye needs
+    them."""
     global _shown
-    if _shown is not None and _shown[0] is placed and _shown[1] is light:
-        return _shown[2]
+    if (
+        _shown is not None
+        and _same(_shown[0], placed)
+        and _shown[1] is light
+        and (not fine or _shown[2].eye == view.eye)
+    ):
+        return _shown[3]
     _shown = None
-    sorts = sort(placed)
+    sorts = sort(placed, view.eye)
     stage = stage_for(room_for(sorts, light.lamps))
     if not stage.is_warm:  # the first picture of a process differed in a pixel from the same later
         stage.show(sorts, light)
@@ -109,15 +116,22 @@ def _staged(placed: Sequence[Placed], light: Light) -> Stage:
         stage.is_warm = True
     stage.show(sorts, light)
     if isinstance(placed, tuple):  # a list may be changed behind our back
-        _shown = (placed, light, stage)
+        _shown = (placed, light, view, stage)
     return stage
+
+
+def _same(one: Sequence[Placed], two: Sequence[Placed]) -> bool:
+    """Whether the same things stand in the same places."""
+    return len(one) == len(two) and all(
+        a.thing is b.thing and np.array_equal(a.pose, b.pose) for a, b in zip(one, two, strict=True)
+    )
 
 
 @lru_cache(maxsize=3)
 def _integrator(what: str) -> Any:
     return mitsuba().load_dict(
         {
-            "light": {"type": "path", "max_depth": 4, "rr_depth": 2},
+            "light": {"type": "path", "max_depth": 4, "rr_depth": 1},
             "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
             "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth"},
         }[what]
@@ -146,10 +160,10 @@ def _seen(stage: Stage, eye: Any, seed: int) -> Seen:
     return Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
 
 
-def _eye(view: View, width: int, height: int) -> Any:
+def _eye(view: View, width: int, height: int, sampler: str = "independent") -> Any:
     """A camera whose lens is no part of the kernel."""
     mi = mitsuba()
-    eye = mi.load_dict(_camera(view, width, height))
+    eye = mi.load_dict(_camera(view, width, height, sampler))
     numbers = mi.traverse(eye)
     for name in ("aperture_radius", "focus_distance"):
         numbers[name] = opaque(mi.Float(numbers[name]))
@@ -157,7 +171,7 @@ def _eye(view: View, width: int, height: int) -> Any:
     return eye
 
 
-def _camera(view: View, width: int, height: int) -> dict[str, Any]:
+def _camera(view: View, width: int, height: int, sampler: str) -> dict[str, Any]:
     mi = mitsuba()
     away = np.asarray(view.target, np.float64) - np.asarray(view.eye)
     distance = float(np.linalg.norm(away))
@@ -179,7 +193,7 @@ def _camera(view: View, width: int, height: int) -> dict[str, Any]:
             "rfilter": {"type": "box"},
             "pixel_format": "rgb",
         },
-        "sampler": {"type": "independent", "sample_count": 1},
+        "sampler": {"type": sampler, "sample_count": 1},
     }
 
 

@@ -55,7 +55,7 @@ def test_every_pixel_knows_its_thing_and_how_far_it_is() -> None:
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_sheets_stand_upright_and_are_not_mirrored(times: int) -> None:
-    """On the common picture, and on a mesh of their own when they repeat."""
+    """As they are, and cut where they begin anew when they repeat."""
     card = striped()
     part = card.thing.parts[0]
     picture = part.material.sheet
