@@ -45,8 +45,8 @@ ROW_GROUP = {
 }  # fmt: skip
 """Rows that are read together: few where a row holds a picture."""
 
-_RAW = {"image.bytes", "clean_image.bytes"}
-"""JPEG columns, stored as they are: zstd gains nothing on them."""
+_RAW = {"image.bytes", "clean_image.bytes", "owner_image.bytes", "depth_image.bytes"}
+"""JPEG and PNG columns, stored as they are: zstd gains nothing on them."""
 
 
 @cache
@@ -85,6 +85,8 @@ def features(table: str) -> Any:
                 "clean_sha256": text,
                 "clean_focus": List(number),
                 "clean_polygon": List(number),
+                "owner_image": Image(),
+                "depth_image": Image(),
                 "scene": text,
                 "extra": {
                     "accept": List(List(text)),

@@ -150,6 +150,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
         scene |= {
             "other_polygons": shot.other_polygons,
             "texts": shot.texts,
+            "visible_shares": shot.visible,
             "scene": shot.scene,
         }
     return {
@@ -202,6 +203,8 @@ def _picture_columns(session: Conversation, shot: shoot.Shot) -> Row:
         "clean_sha256": shoot.sha256(shot.clean) if differs else None,
         "clean_focus": _listed(whole) if differs else None,
         "clean_polygon": _flat(shot.polygon) if differs else None,
+        "owner_image": {"bytes": shot.owners, "path": f"{session.id}-owners.png"},
+        "depth_image": {"bytes": shot.depth, "path": f"{session.id}-depth.png"},
     }
 
 

@@ -160,6 +160,7 @@ def _work(place: int) -> None:
 def _retaken(
     row: dict[str, Any], sitting: Any, kind: str, severity: int, jpeg: int
 ) -> dict[str, Any]:
+    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
     from simulator.world.pictures.shoot import encode_jpeg
 
     twin = sitting.twin(kind, severity) if severity else None
@@ -185,6 +186,8 @@ def _retaken(
         "clean_sha256": None,
         "clean_focus": None,
         "clean_polygon": None,
+        "owner_image": {"bytes": encode_owners(shown.masks), "path": f"{row['session_id']}-o.png"},
+        "depth_image": {"bytes": encode_depth(shown.depth), "path": f"{row['session_id']}-d.png"},
     }
 
 

@@ -49,6 +49,11 @@ class Shot(Record, frozen=True, kw_only=True):
     polygon: Polygon
     other_polygons: tuple[Polygon, ...]
     texts: tuple[tuple[str, Box], ...]
+    visible: tuple[float, ...]
+    """How much of each thing nothing stands before, the one asked about first."""
+    owners: bytes
+    """Which thing each pixel of the clean picture shows (`ground_truth`)."""
+    depth: bytes
     degradation: str = "clean"
     captured: bytes | None = None
     captured_focus: Box | None = None
@@ -101,6 +106,7 @@ def quality_of(spec: str) -> str:
 
 def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
     """Render a session's picture and degrade it as the spec says."""
+    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
     from simulator.world.pictures.taking import compose
 
     scene = session_scene(conversation, facts, request)
@@ -112,6 +118,9 @@ def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Reque
         polygon=_rounded(rendered.polygon),
         other_polygons=tuple(_rounded(p) for p in rendered.other_polygons),
         texts=rendered.text_boxes,
+        visible=tuple(round(share, 3) for share in rendered.visible),
+        owners=encode_owners(rendered.masks),
+        depth=encode_depth(rendered.depth),
     )
     if spec == "clean":
         return shot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -42,14 +43,21 @@ class Staged(NamedTuple):
     view: View
 
 
-def stage(scene: Scene, attempt: int = 0) -> Staged:
+def place_of(scene: Scene, full: Collection[str] = ()) -> str:
+    """Where a thing is met: one of its places, another one if that is too `full` for it."""
+    places = [p for p in KINDS[scene.main.kind].places if p in PLACES] or sorted(PLACES)
+    draw = Draws("scene", scene.key, scene.main.kind, True)
+    return draw.pick("place", [p for p in places if p not in full] or places)
+
+
+def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     """A first-person scene. Another attempt is another eye in the same place."""
     draw = Draws("scene", scene.key, scene.main.kind, True)
     tried = Draws("view", scene.key, scene.main.kind, attempt)
     looks = (scene.main, *scene.others)
     things = tuple(thing_of(look) for look in looks)
     kind = KINDS[scene.main.kind]
-    place = draw.pick("place", [p for p in kind.places if p in PLACES] or sorted(PLACES))
+    place = place or place_of(scene)
     order = _order(draw, len(looks))
     setting = _setting(
         place, scene.key, tuple(_size(things[i]) for i in order), kind.stands, scene.clutter

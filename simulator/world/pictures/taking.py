@@ -18,7 +18,7 @@ from simulator.world.pictures.seeing import (
     project,
     visible_shares,
 )
-from simulator.world.pictures.staging import Staged, stage
+from simulator.world.pictures.staging import Staged, place_of, stage
 from simulator.world.pictures.studio import studio
 from simulator.world.pictures.traits import Draws, unit
 from simulator.world.solid.forms import View
@@ -81,10 +81,16 @@ def settled(scene: Scene) -> Staged:
     if not scene.is_ego:
         return studio(scene)
     best: tuple[float, Staged] | None = None
+    full: dict[str, SpecError] = {}
     w, h = (max(round(n * 240 / max(scene.width, scene.height)), 1)
             for n in (scene.width, scene.height))  # fmt: skip
     for attempt in range(_TRIES):
-        staged = stage(scene, attempt)
+        place = place_of(scene, full)
+        try:
+            staged = stage(scene, attempt, place)
+        except SpecError as error:  # no room for them there: they are met elsewhere
+            full[place] = error
+            continue
         seen = glance(staged.placed, staged.light, staged.view, w, h)
         shares = visible_shares(seen.owner, staged.placed[: staged.things], staged.view)
         held = len(staged.placed) > staged.things and staged.placed[1].name == "hand"
@@ -93,7 +99,8 @@ def settled(scene: Scene) -> Staged:
             best = (good, staged)
         if good >= _ENOUGH:
             break
-    assert best is not None
+    if best is None:
+        raise next(iter(full.values()))
     return best[1]
 
 
