@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from simulator.world.pictures.traits import Draws
-from simulator.world.places.paint import (
-    seed,
-    timber,
-    tint,
-)
+from simulator.world.places.paint import seed, timber, tint
 from simulator.world.solid.surfaces import (
     Surface,
     bricks,

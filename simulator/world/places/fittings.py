@@ -6,32 +6,12 @@ import numpy as np
 
 from simulator.world.pictures.traits import Draws
 from simulator.world.places import clutter, furniture, gear, room, stationery, tabletop
-from simulator.world.places.furniture import (
-    cabinets,
-    chair,
-    shelf_unit,
-    table,
-    top_surface,
-)
-from simulator.world.places.paint import (
-    BRASS,
-    IRON,
-    PAPER,
-    STEEL,
-    WHITE,
-    paint,
-    seed,
-    timber,
-    tint,
-)
+from simulator.world.places.furniture import cabinets, chair, shelf_unit, table, top_surface
+from simulator.world.places.paint import BRASS, IRON, PAPER, STEEL, WHITE, paint, seed, timber, tint
 from simulator.world.places.stage import Maker, own
 from simulator.world.solid.forms import Part, Thing
 from simulator.world.solid.meshes import box, joined, lathe, scaled, shifted, smooth_path, tube
-from simulator.world.solid.surfaces import (
-    laid,
-    plaster,
-    wood,
-)
+from simulator.world.solid.surfaces import laid, plaster, wood
 
 
 def sideboard(draws: Draws) -> Thing:

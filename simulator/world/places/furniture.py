@@ -20,15 +20,7 @@ from simulator.world.places.paint import (
 )
 from simulator.world.solid.forms import Mesh, Part, Thing, turned
 from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, skin, tube
-from simulator.world.solid.surfaces import (
-    Surface,
-    cloth,
-    granite,
-    laid,
-    marble,
-    metal,
-    wood,
-)
+from simulator.world.solid.surfaces import Surface, cloth, granite, laid, marble, metal, wood
 
 
 def top_surface(draws: Draws, options: tuple[str, ...]) -> Surface:

@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.world.pictures.traits import Draws
-from simulator.world.places.paint import (
-    BLACK,
-    CHROME,
-    RUBBER,
-    STEEL,
-    paint,
-    seed,
-    timber,
-    tint,
-)
+from simulator.world.places.paint import BLACK, CHROME, RUBBER, STEEL, paint, seed, timber, tint
 from simulator.world.solid.forms import Part, Thing, turned
 from simulator.world.solid.meshes import (
     ball,

@@ -9,31 +9,10 @@ import numpy as np
 
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
-from simulator.world.places.paint import (
-    CLAY,
-    paint,
-    seed,
-    timber,
-    tint,
-)
+from simulator.world.places.paint import CLAY, paint, seed, timber, tint
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing, turned
-from simulator.world.solid.meshes import (
-    box,
-    joined,
-    lathe,
-    posed,
-    shifted,
-    smooth_path,
-    tube,
-)
-from simulator.world.solid.surfaces import (
-    bark,
-    concrete,
-    dyed,
-    laid,
-    shades,
-    wood,
-)
+from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, smooth_path, tube
+from simulator.world.solid.surfaces import bark, concrete, dyed, laid, shades, wood
 
 
 def greens(draws: Draws) -> Material:

@@ -4,32 +4,10 @@ from __future__ import annotations
 
 from simulator.world.pictures.traits import Draws
 from simulator.world.places.growth import ivy
-from simulator.world.places.paint import (
-    IRON,
-    STEEL,
-    WHITE,
-    paint,
-    seed,
-    tint,
-)
+from simulator.world.places.paint import IRON, STEEL, WHITE, paint, seed, tint
 from simulator.world.solid.forms import Material, Mesh, Part, Thing, turned
-from simulator.world.solid.meshes import (
-    box,
-    joined,
-    lathe,
-    posed,
-    shifted,
-    tube,
-)
-from simulator.world.solid.surfaces import (
-    Surface,
-    bricks,
-    concrete,
-    laid,
-    plaster,
-    slabs,
-    tiles,
-)
+from simulator.world.solid.meshes import box, joined, lathe, posed, shifted, tube
+from simulator.world.solid.surfaces import Surface, bricks, concrete, laid, plaster, slabs, tiles
 
 PANE = Material((34, 40, 48), rough=0.06, coat=0.5)
 

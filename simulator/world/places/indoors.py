@@ -39,20 +39,12 @@ from simulator.world.places.furniture import (
 )
 from simulator.world.places.interior import Interior, furnished, line
 from simulator.world.places.packs import facings
-from simulator.world.places.paint import (
-    STEEL,
-    paint,
-    seed,
-    tint,
-)
+from simulator.world.places.paint import STEEL, paint, seed, tint
 from simulator.world.places.setting import Place
 from simulator.world.places.stage import Group, Maker, Stage, own
 from simulator.world.solid.forms import Part, moved
 from simulator.world.solid.meshes import box, joined, shifted, smooth_path, tube
-from simulator.world.solid.surfaces import (
-    carpet,
-    laid,
-)
+from simulator.world.solid.surfaces import carpet, laid
 
 
 def reach(group: Group, flat: bool) -> tuple[float, float]:

@@ -16,15 +16,7 @@ from simulator.world.places.setting import Place
 from simulator.world.places.stage import Group, Maker, Stage, own
 from simulator.world.solid.forms import Part, Thing, moved
 from simulator.world.solid.meshes import ball, box, joined, posed, scaled, shifted
-from simulator.world.solid.surfaces import (
-    asphalt,
-    dyed,
-    granite,
-    gravel,
-    laid,
-    shades,
-    water,
-)
+from simulator.world.solid.surfaces import asphalt, dyed, granite, gravel, laid, shades, water
 
 # ------------------------------------------------------------------------------- behind
 
@@ -150,8 +142,7 @@ def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
         stage.room(street.fence(draws, w), pose=moved(0, y))
     else:
         stage.room(
-            growth.hedge(draws, min(w, 12.0), 0.7, draws("hedge", 1.2, 2.2)),
-            pose=moved(0, y + 0.3),
+            growth.hedge(draws, min(w, 12.0), 0.7, draws("hedge", 1.2, 2.2)), pose=moved(0, y + 0.3)
         )
     for s in (-1, 1):
         stage.room(street.fence(own(draws, f"f{s}"), 9.0), pose=moved(s * w / 2, y - 4.5, turn=90))

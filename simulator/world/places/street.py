@@ -7,16 +7,7 @@ import math
 import numpy as np
 
 from simulator.world.pictures.traits import Draws
-from simulator.world.places.paint import (
-    BLACK,
-    IRON,
-    RUBBER,
-    STEEL,
-    paint,
-    seed,
-    timber,
-    tint,
-)
+from simulator.world.places.paint import BLACK, IRON, RUBBER, STEEL, paint, seed, timber, tint
 from simulator.world.solid.forms import Colour, Material, Mesh, Part, Thing, turned
 from simulator.world.solid.meshes import (
     box,
@@ -29,12 +20,7 @@ from simulator.world.solid.meshes import (
     smooth_path,
     tube,
 )
-from simulator.world.solid.surfaces import (
-    cloth,
-    concrete,
-    laid,
-    wood,
-)
+from simulator.world.solid.surfaces import cloth, concrete, laid, wood
 
 
 def fence(draws: Draws, width: float) -> Thing:

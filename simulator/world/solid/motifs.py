@@ -95,10 +95,7 @@ def _land(put: Put, d: Draws, c: Colours) -> None:
         shape = np.sin(x * wave + phase)
         if peaks and k == 0:
             shape = 2 * np.abs(((x * wave / 4 + phase) % 1) - 0.5) * 2 - 1
-        put(
-            _in_circle(0.28 - 0.38 * k + 0.2 * shape, x),
-            mix(c[0], c[1], k / max(layers - 1, 1)),
-        )
+        put(_in_circle(0.28 - 0.38 * k + 0.2 * shape, x), mix(c[0], c[1], k / max(layers - 1, 1)))
 
 
 def _sea(put: Put, d: Draws, c: Colours) -> None:

@@ -90,14 +90,7 @@ class Sheet:
         self.fill(at / (w, h), colour)
 
     def figure(
-        self,
-        points: Array,
-        x: float,
-        y: float,
-        radius: float,
-        colour: Colour,
-        *,
-        turn: float = 0.0,
+        self, points: Array, x: float, y: float, radius: float, colour: Colour, *, turn: float = 0.0
     ) -> None:
         """A shape of radius 1 (y upwards) put at a place; `turn` in radians."""
         c, s = math.cos(turn) * radius * self.unit, math.sin(turn) * radius * self.unit

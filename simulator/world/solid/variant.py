@@ -43,11 +43,7 @@ def mitsuba() -> Any:
             "mitsuba pyoidn`, or write the world with --text-only."
         ) from error
     if llvm is None:
-        warnings.warn(
-            NO_LLVM,
-            SlowRendererWarning,
-            stacklevel=2,
-        )
+        warnings.warn(NO_LLVM, SlowRendererWarning, stacklevel=2)
         mi.set_variant("scalar_rgb")
         return mi
     mi.set_variant("llvm_ad_rgb")

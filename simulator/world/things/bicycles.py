@@ -10,15 +10,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits, oklch
 from simulator.world.solid.forms import Material, Mesh, Point, Thing
-from simulator.world.solid.meshes import (
-    ball,
-    box,
-    joined,
-    lathe,
-    shifted,
-    skin,
-    tube,
-)
+from simulator.world.solid.meshes import ball, box, joined, lathe, shifted, skin, tube
 from simulator.world.things.making import (
     BLACK,
     CHROME,

@@ -9,16 +9,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing, turned
-from simulator.world.solid.meshes import (
-    ball,
-    box,
-    lathe,
-    posed,
-    scaled,
-    shifted,
-    smooth_path,
-    tube,
-)
+from simulator.world.solid.meshes import ball, box, lathe, posed, scaled, shifted, smooth_path, tube
 from simulator.world.solid.surfaces import laid as covered
 from simulator.world.solid.surfaces import wood
 from simulator.world.things.kind import Kind

@@ -28,10 +28,7 @@ def fish(_: Look, traits: Traits) -> Thing:
     laid = turned((1, 0, 0), -_SLOPE) @ moved(turn=-90 * side)
     pose = moved(side * v("x", -0.01, 0.02), 0.0, 0.105, turn=v("turn", -9, 9)) @ laid
     swimmer = [
-        Part(
-            posed(_flank(shape), pose),
-            Material(sheet=_scales(traits), rough=0.28, coat=0.35),
-        ),
+        Part(posed(_flank(shape), pose), Material(sheet=_scales(traits), rough=0.28, coat=0.35)),
         Part(posed(_fins(shape), pose), Material(sheet=_rays(traits), rough=0.4)),
         *(
             Part(posed(mesh, pose), Material(colour, rough=0.08, coat=1.0))

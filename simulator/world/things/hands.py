@@ -16,13 +16,7 @@ import numpy as np
 
 from simulator.world.pictures.traits import Draws, mix
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Point, Thing
-from simulator.world.solid.meshes import (
-    ball,
-    joined,
-    lathe,
-    posed,
-    scaled,
-)
+from simulator.world.solid.meshes import ball, joined, lathe, posed, scaled
 from simulator.world.solid.soft import Limb, chain, flesh, noise, painted, vec
 from simulator.world.things.skin import cloth, skin
 

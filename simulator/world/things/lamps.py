@@ -9,13 +9,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits, mix, oklch
 from simulator.world.solid.forms import Material, Thing, turned
-from simulator.world.solid.meshes import (
-    ball,
-    lathe,
-    posed,
-    shifted,
-    tube,
-)
+from simulator.world.solid.meshes import ball, lathe, posed, shifted, tube
 from simulator.world.things.making import (
     BLACK,
     BRASS,

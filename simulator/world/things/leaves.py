@@ -46,14 +46,7 @@ def blade(
     y = np.concatenate([[0], np.cumsum(np.cos(angle[1:]) * step)])
     z = np.concatenate([[0], np.cumsum(np.sin(angle[1:]) * step)])
     lift = fold * np.abs(s[:, None]) ** 1.5 * half + wave * half * np.sin(9 * t) * s[:, None]
-    points = np.stack(
-        [
-            s[:, None] * half,
-            y - lift * np.sin(angle),
-            z + lift * np.cos(angle),
-        ],
-        -1,
-    )
+    points = np.stack([s[:, None] * half, y - lift * np.sin(angle), z + lift * np.cos(angle)], -1)
     return skin(points)
 
 

@@ -10,16 +10,7 @@ import numpy as np
 
 from simulator.world.facts.look import Look
 from simulator.world.pictures.shapes import superellipse
-from simulator.world.pictures.traits import (
-    Colour,
-    Draws,
-    Palette,
-    Traits,
-    luma,
-    mix,
-    oklch,
-    scale,
-)
+from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
 from simulator.world.solid.motifs import Colours, illustrate, pattern
 from simulator.world.solid.prints import Box, Sheet
 from simulator.world.solid.typesetting import BOLD, FACES, SANS, Face

@@ -223,13 +223,7 @@ def _shoes(legs: list[Array]) -> Mesh:
         out += [
             Limb((x, y, z), heel, (0.045, 0.042), 0.02),
             Limb(heel, toe, (0.042, 0.036), 0.02, (0, 0, 1), 1.15),
-            Limb(
-                (x, y - 0.05, z - 0.17),
-                (x, y - 0.08, z - 0.17),
-                (0.085, 0.085),
-                0.0,
-                carve=True,
-            ),
+            Limb((x, y - 0.05, z - 0.17), (x, y - 0.08, z - 0.17), (0.085, 0.085), 0.0, carve=True),
         ]
     return flesh(out, 0.011)
 

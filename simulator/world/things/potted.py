@@ -9,11 +9,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits, mix, oklch
 from simulator.world.solid.forms import Material, Mesh, Part, Thing
-from simulator.world.solid.meshes import (
-    joined,
-    smooth_path,
-    tube,
-)
+from simulator.world.solid.meshes import joined, smooth_path, tube
 from simulator.world.solid.soft import vec
 from simulator.world.things.leaves import (
     GOLDEN,

@@ -10,16 +10,7 @@ from simulator.world.facts.look import Look
 from simulator.world.pictures.shapes import star, superellipse
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing
-from simulator.world.solid.meshes import (
-    ball,
-    box,
-    extrude,
-    joined,
-    lathe,
-    shifted,
-    skin,
-    tube,
-)
+from simulator.world.solid.meshes import ball, box, extrude, joined, lathe, shifted, skin, tube
 from simulator.world.solid.motifs import Colours, illustrate
 from simulator.world.solid.prints import Sheet, prints_on
 from simulator.world.solid.typesetting import BOLD, Face
@@ -230,8 +221,7 @@ def _charges(page: Sheet, d: Design) -> None:
     f = d.draw
     one, two, three = d.paper, d.field, mix(d.light, d.accent, 0.0 if f.chance("pale") else 1.0)
     way = f.pick(
-        "division",
-        ("tiers", "pales", "cross", "canton", "chevron", "disc", "bend", "border"),
+        "division", ("tiers", "pales", "cross", "canton", "chevron", "disc", "bend", "border")
     )
     n = f.count("bands", 2, 5)
     if way in ("tiers", "canton", "chevron"):

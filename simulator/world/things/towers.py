@@ -10,16 +10,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 from simulator.world.solid.forms import Array, Material, Mesh, Thing, turned
-from simulator.world.solid.meshes import (
-    Profile,
-    ball,
-    box,
-    extrude,
-    joined,
-    lathe,
-    posed,
-    shifted,
-)
+from simulator.world.solid.meshes import Profile, ball, box, extrude, joined, lathe, posed, shifted
 from simulator.world.solid.prints import Sheet
 from simulator.world.solid.surfaces import Surface, tiles
 from simulator.world.solid.surfaces import laid as covered

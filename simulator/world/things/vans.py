@@ -23,12 +23,7 @@ from simulator.world.things.cars import (
     pane,
     running,
 )
-from simulator.world.things.making import (
-    BLACK,
-    Tray,
-    laid,
-    seam,
-)
+from simulator.world.things.making import BLACK, Tray, laid, seam
 
 
 def van(look: Look, traits: Traits) -> Thing:

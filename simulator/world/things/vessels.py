@@ -9,10 +9,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 from simulator.world.solid.forms import Array, Material, Mesh, Part, Print, Thing, turned
-from simulator.world.solid.meshes import (
-    lathe,
-    posed,
-)
+from simulator.world.solid.meshes import lathe, posed
 from simulator.world.solid.prints import Sheet, prints_on
 from simulator.world.things.caps import GLASS, closed, lid
 from simulator.world.things.packaging import Design, back, design, front

@@ -9,13 +9,7 @@ import numpy as np
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits, mix
 from simulator.world.solid.forms import Material, Mesh, Thing, turned
-from simulator.world.solid.meshes import (
-    box,
-    posed,
-    scaled,
-    shifted,
-    skin,
-)
+from simulator.world.solid.meshes import box, posed, scaled, shifted, skin
 from simulator.world.solid.prints import Sheet
 from simulator.world.things.making import (
     BLACK,
