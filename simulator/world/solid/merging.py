@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ _SLACK = 1e-3
 FAR = 4
 _NEAR = 18.0
 """Metres from the eye within which sheets are as fine as can be."""
+_CELLS = 96
+"""Squares across into which what is far away is cut at most."""
 
 Place = tuple[float, float, float, float]
 """Left, top, width, height, in parts of a whole picture."""
@@ -130,12 +133,14 @@ def _covered(flesh: Flesh, piece: Piece) -> Flesh:
     near = np.concatenate(flesh[:3], 1)[flesh[3]].astype(np.float64)
     pieces: list[tuple[Array, Place]] = []
     if piece.far:
-        near[..., 6:] /= FAR
+        # a plain of a kilometre is cut into no more pieces than a square of a hundred metres
+        coarser = FAR * max(math.ceil(float(np.ptp(near[..., 6:])) / (FAR * _CELLS)), 1)
+        near[..., 6:] /= coarser
         near = _cut(near)
         away = np.linalg.norm(near[..., :3].mean(1) - piece.eye, axis=1) > _NEAR
         pieces.append((near[away], piece.far))
         near = near[~away]
-        near[..., 6:] *= FAR
+        near[..., 6:] *= coarser
     pieces.append((_cut(near), piece.place))
     for corners, place in pieces:
         first = np.floor(corners[..., 6:].mean(1, keepdims=True))
