@@ -21,7 +21,7 @@ from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
 
 SEED = 2025
-MOST_BYTES = 25_000_000
+MOST_BYTES = 40_000_000
 LEAST = {"conversations": 60, "single_turn_questions": 150, "kg_pictures": 400, "pages": 1500}
 TARGET = Path(__file__).parents[1] / "assets" / "mini"
 

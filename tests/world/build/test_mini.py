@@ -22,7 +22,7 @@ def test_every_byte_is_the_recorded_one() -> None:
 
 
 def test_it_is_small_and_holds_enough() -> None:
-    assert sum(p.stat().st_size for p in mini_folder().iterdir()) <= 25_000_000
+    assert sum(p.stat().st_size for p in mini_folder().iterdir()) <= 40_000_000
     counts = read_manifest(mini_folder())["counts"]
     assert counts["conversations"] >= 60
     assert counts["single_turn_questions"] >= 150
