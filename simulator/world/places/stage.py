@@ -152,14 +152,14 @@ class Stage:
         """Keep clutter out of a box: a sink, a passage."""
         self._taken.append(np.array([low, high]))
 
-    def done(self, *, hands: bool = True) -> Setting:
+    def done(self) -> Setting:
         """The setting."""
         placed = tuple(
             Placed(Thing(_merged(parts)), moved(), name)
             for parts, name in ((self._room, "room"), (self._clutter, "clutter"))
             if parts
         )
-        return Setting(placed, self.light, tuple(self.spots), self.near, self.far, hands)
+        return Setting(placed, self.light, tuple(self.spots), self.near, self.far)
 
     def _room_of(self, i: int) -> Array:
         """The box that a thing may fill on its spot."""

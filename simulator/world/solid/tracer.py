@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.errors import Unavailable
 from simulator.world.solid.forms import Array, Light, Placed, View
 from simulator.world.solid.merging import sort
 from simulator.world.solid.stage import Stage, opaque, room_for, stage_for
@@ -198,16 +199,15 @@ def _camera(view: View, width: int, height: int, sampler: str) -> dict[str, Any]
 
 
 def _denoised(light: Array, albedo: Array, normal: Array, sharp: bool) -> NDArray[np.float32]:
-    from pyoidn.denoise import denoise  # type: ignore[import-untyped]
+    try:
+        from pyoidn.denoise import denoise  # type: ignore[import-untyped]
 
-    return np.asarray(
-        denoise(
-            np.ascontiguousarray(light, np.float32),
-            albedo=np.ascontiguousarray(albedo, np.float32),
-            normal=np.ascontiguousarray(normal, np.float32),
-            hdr=True,
-            clean_aux=sharp,
-            quality="fast",
-        ),
-        np.float32,
-    )
+        images = (np.ascontiguousarray(a, np.float32) for a in (light, albedo, normal))
+        clean = denoise(*images, hdr=True, clean_aux=sharp, quality="fast")
+    except (ImportError, OSError, RuntimeError, MemoryError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise Unavailable(
+            f"Open Image Denoise, which cleans pictures, does not run here ({why}): run `pip "
+            "install pyoidn`, and leave 2 GB of memory to each worker or use fewer workers."
+        ) from error
+    return np.asarray(clean, np.float32)
