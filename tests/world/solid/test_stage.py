@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mmrag.errors import Unavailable, UsageError
-from simulator.world.solid import merging, sheets, variant
+from simulator.world.solid import merging, sheets, tracer, variant
 from simulator.world.solid.forms import (
     Lamp,
     Light,
@@ -123,6 +123,10 @@ def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.Mon
     monkeypatch.setattr(pyoidn.denoise, "denoise", full)
     with pytest.raises(Unavailable, match=r"\(out of memory\).*fewer workers"):
         trace(placed, LIGHT, VIEW, 32, 32)
+    monkeypatch.setattr(tracer, "_clipped", lambda _: [0] * (1 << 60))  # a real MemoryError
+    with pytest.raises(Unavailable, match="32 × 32: leave 2 GB to each worker"):
+        trace(placed, LIGHT, VIEW, 32, 32)
+    monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "pyoidn.denoise", None)
     with pytest.raises(Unavailable, match="pip install pyoidn"):
         trace(placed, LIGHT, VIEW, 32, 32)
