@@ -38,7 +38,8 @@ MAKERS: dict[str, Callable[[int], Surface]] = {
 def _coarse_sheets() -> Iterator[None]:
     """Sheets of 256 pixels are enough to see a seam."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surfaces, "SIDE", 256)
+        for module in (surfaces, patterns):
+            patch.setattr(module, "SIDE", 256)
         patterns.forget()
         yield
     patterns.forget()
