@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.solid.forms import Array, Placed, Print, View
+from simulator.world.solid.forms import Array, Placed, Print, View, cross
 
 
 class Sight(NamedTuple):
@@ -27,11 +27,11 @@ def axes(view: View) -> Array:
     """Right, down and forward of the picture, as rows."""
     forward = np.asarray(view.target, float) - np.asarray(view.eye, float)
     forward /= np.linalg.norm(forward)
-    level = np.cross(forward, (0, 0, 1))
+    level = cross(forward, (0, 0, 1))
     level /= max(float(np.linalg.norm(level)), 1e-9)
     a = math.radians(view.roll)
-    up = np.cross(level, forward) * math.cos(a) - level * math.sin(a)
-    return np.stack([np.cross(forward, up), -up, forward])
+    up = cross(level, forward) * math.cos(a) - level * math.sin(a)
+    return np.stack([cross(forward, up), -up, forward])
 
 
 def focal(view: View, width: int, height: int) -> float:
@@ -65,7 +65,7 @@ def look_at_print(mark: Print, placed: Placed, view: View, width: int, height: i
     at = in_scene(placed, mark.corners)
     seen = project(view, width, height, at)
     middle = at.mean(0)
-    outward = np.cross(at[1] - at[0], at[3] - at[0])
+    outward = cross(at[1] - at[0], at[3] - at[0])
     towards = np.asarray(view.eye) - middle
     lengths = float(np.linalg.norm(outward) * np.linalg.norm(towards))
     facing = float(outward @ towards) / max(lengths, 1e-12)

@@ -64,7 +64,7 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     )
     spots = [setting.spots[order.index(i)] for i in range(len(looks))]
     light = setting.light
-    held = setting.hands and kind.held and draw.chance("held", 0.3)
+    held = kind.held and draw.chance("held", 0.3)
     if held and not scene.others and attempt < _HELD_TRIES:
         held, view = _held(scene, things[0], setting, tried)
         return Staged((*held, *setting.placed), 1, light, view)
@@ -74,7 +74,7 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     )
     view = _view(scene, placed, setting, draw, tried)
     placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground", "plinth"))
-    hand = reaching(scene.key, view, tried) if setting.hands else ()
+    hand = reaching(scene.key, view, tried)
     return Staged((*placed, *hand, *setting.placed), len(looks), light, view)
 
 

@@ -52,7 +52,6 @@ def shell(
     stage: Stage, *, floor: Surface, wall: Surface, back: float, half: float = 2.6,
     height: float = 2.7, front: float = 3.2,
     window: tuple[float, float, float, float] | None = None,
-    skirting: bool = True, ceiling: bool = True,
 ) -> None:  # fmt: skip
     """Floor, three walls, the ceiling's far part; `window` is x, z, width, height in the back."""
     t = 0.15
@@ -63,19 +62,12 @@ def shell(
     side = box(t, front * 0.7 + back, height)
     for s in (-1, 1):
         stage.room(laid(shifted(side, s * (half + t / 2), (back - front * 0.7) / 2), wall))
-    if ceiling:
-        lid = shifted(box(2 * half, 2.0, t), 0, back - 1.0, height)
-        stage.room(laid(lid, plaster((238, 236, 230), 0)))
-    if skirting:
-        along = (back - front * 0.7) / 2
-        board = joined(
-            [shifted(box(2 * half, 0.015, 0.09, bevel=0.004), 0, back - 0.007)]
-            + [
-                shifted(box(0.015, front * 0.7 + back, 0.09, bevel=0.004), s * half, along)
-                for s in (-1, 1)
-            ]
-        )  # fmt: skip
-        stage.room(Part(board, WHITE))
+    lid = shifted(box(2 * half, 2.0, t), 0, back - 1.0, height)
+    stage.room(laid(lid, plaster((238, 236, 230), 0)))
+    along, skirting = (back - front * 0.7) / 2, box(0.015, front * 0.7 + back, 0.09, bevel=0.004)
+    boards = [shifted(box(2 * half, 0.015, 0.09, bevel=0.004), 0, back - 0.007)]
+    boards += [shifted(skirting, s * half, along) for s in (-1, 1)]
+    stage.room(Part(joined(boards), WHITE))
     if window is not None:
         _window(stage, back, *window)
 

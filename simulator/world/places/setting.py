@@ -42,8 +42,6 @@ class Setting(NamedTuple):
     far: Point
     """The eye when the wearer is as far as one can be and still looks at the thing; the engine
     moves between the two. The straight line between them and to the spots is free."""
-    hands: bool = True
-    """Whether an arm's length in front of the wearer is free, so that a hand may come in."""
 
 
 class Place(NamedTuple):

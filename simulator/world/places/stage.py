@@ -16,7 +16,7 @@ import numpy as np
 from mmrag.errors import SpecError
 from simulator.world.pictures.traits import Draws
 from simulator.world.places.setting import Need, Setting, Spot
-from simulator.world.solid.forms import Array, Light, Part, Placed, Point, Thing, moved
+from simulator.world.solid.forms import Array, Light, Part, Placed, Point, Thing, cross, moved
 from simulator.world.solid.meshes import joined, posed
 
 Maker = Callable[[Draws], Thing]
@@ -54,7 +54,7 @@ class Stage:
         self._room: list[Part] = []
         self._clutter: list[Part] = []
         self._taken: list[Array] = []
-        self._sight: list[tuple[Array, Array]] = []
+        self._sight: list[_Sight] = []
         self._deepest = 0.0
 
     def group(self, *, gap: tuple[float, float] = (0.15, 0.6), loose: float = 0.5) -> Group:
@@ -112,7 +112,7 @@ class Stage:
         self.near, self.far = near, far
         things = [self._room_of(i) for i in range(len(self.spots))]
         self._deepest = max(float(box[1][1]) for box in things)
-        self._sight = [(eye, box) for eye in np.linspace(near, far, 4) for box in things]
+        self._sight = [_sight(eye, box) for eye in np.linspace(near, far, 4) for box in things]
 
     def many(self, low: int, high: int) -> int:
         """How many pieces of clutter, by how crowded the picture is to be."""
@@ -152,14 +152,14 @@ class Stage:
         """Keep clutter out of a box: a sink, a passage."""
         self._taken.append(np.array([low, high]))
 
-    def done(self, *, hands: bool = True) -> Setting:
+    def done(self) -> Setting:
         """The setting."""
         placed = tuple(
             Placed(Thing(_merged(parts)), moved(), name)
             for parts, name in ((self._room, "room"), (self._clutter, "clutter"))
             if parts
         )
-        return Setting(placed, self.light, tuple(self.spots), self.near, self.far, hands)
+        return Setting(placed, self.light, tuple(self.spots), self.near, self.far)
 
     def _room_of(self, i: int) -> Array:
         """The box that a thing may fill on its spot."""
@@ -174,8 +174,8 @@ class Stage:
         """Whether a box comes between an eye and a thing, or into the wearer's face."""
         if not self._sight or box[0][1] > self._deepest:
             return False  # behind everything: the wearer looks along +y
-        return any(_before(box, eye, thing) for eye, thing in self._sight) or (
-            min(_distance(box, eye) for eye, _ in self._sight) < 0.22
+        return any(_before(box, sight) for sight in self._sight) or (
+            min(_distance(box, sight.eye) for sight in self._sight) < 0.22
         )
 
 
@@ -204,17 +204,31 @@ def _touch(a: Array, b: Array) -> bool:
 _CORNERS = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)], bool)
 
 
-def _before(box: Array, eye: Array, thing: Array) -> bool:
-    """Whether a box, seen from an eye, covers a part of a thing's box and is the nearer one."""
+class _Sight(NamedTuple):
+    """A thing's box as an eye sees it."""
+
+    eye: Array
+    frame: Array
+    depth: float
+    first: Array
+    last: Array
+
+
+def _sight(eye: Array, thing: Array) -> _Sight:
     axis = thing.mean(0) - eye
     depth = float(np.linalg.norm(axis))
-    right = np.cross(axis, (0, 0, 1))
+    right = cross(axis, (0, 0, 1))
     right /= max(float(np.linalg.norm(right)), 1e-9)
-    frame = np.stack([right, np.cross(right, axis / depth), axis / depth], -1)
-    low, high = _outline(box, eye, frame)
-    if low[2] > depth or high[2] < 0.02:
+    frame = np.stack([right, cross(right, axis / depth), axis / depth], -1)
+    return _Sight(eye, frame, depth, *_outline(thing, eye, frame))
+
+
+def _before(box: Array, sight: _Sight) -> bool:
+    """Whether a box, seen from an eye, covers a part of a thing's box and is the nearer one."""
+    low, high = _outline(box, sight.eye, sight.frame)
+    if low[2] > sight.depth or high[2] < 0.02:
         return False
-    first, last = _outline(thing, eye, frame)
+    first, last = sight.first, sight.last
     edge = 0.04 * (last - first)
     return bool(np.all((low < last - edge)[:2]) and np.all((high > first + edge)[:2]))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.world.pictures.traits import Draws
 from simulator.world.places.paint import BLACK, IRON, RUBBER, STEEL, paint, seed, timber, tint
-from simulator.world.solid.forms import Colour, Material, Mesh, Part, Thing, turned
+from simulator.world.solid.forms import Material, Mesh, Part, Thing, turned
 from simulator.world.solid.meshes import (
     box,
     extrude,
@@ -242,8 +242,3 @@ def awning(draws: Draws, width: float, depth: float, height: float) -> Thing:
             Part(joined(poles, smooth=True), STEEL),
         )
     )
-
-
-def colour_of(draws: Draws, name: str, *, dark: float = 0.4) -> Colour:
-    """A muted colour for carts and boards."""
-    return tint(draws, name, level=(dark, dark + 0.3), chroma=(0.01, 0.08))

@@ -124,6 +124,15 @@ class View(NamedTuple):
     """Distance that is sharp, metres; none: the target's."""
 
 
+def cross(a: Any, b: Any) -> NDArray[np.float64]:
+    """The vectors upright on pairs of others, (…, 3): `np.cross`, at a third of what it costs for
+    the few vectors of most calls."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
+    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], -1)
+
+
 def moved(
     x: float = 0.0, y: float = 0.0, z: float = 0.0, *, turn: float = 0.0, size: float = 1.0
 ) -> Array:

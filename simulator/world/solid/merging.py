@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.solid.forms import Array, Mesh, Part, Placed, Point
+from simulator.world.solid.forms import Array, Mesh, Part, Placed, Point, cross
 
 _SLACK = 1e-3
 """How far beyond a sheet's edge is still on it."""
@@ -193,7 +193,7 @@ def _flesh(mesh: Mesh, pose: Array) -> Flesh:
     at = (mesh.vertices @ pose[:3, :3].T + pose[:3, 3]).astype(np.float32)
     faces = mesh.faces if np.linalg.det(pose[:3, :3]) > 0 else mesh.faces[:, ::-1]
     corners = at[faces].astype(np.float64)
-    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    across = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     if not mesh.smooth:
         return (
             at[faces].reshape(-1, 3), np.repeat(_unit(across), 3, axis=0),

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.solid.forms import Array, Mesh
+from simulator.world.solid.forms import Array, Mesh, cross
 
 Profile = Sequence[tuple[float, float]] | Array
 
@@ -99,13 +99,13 @@ def tube(
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
     given = np.atleast_1d(np.asarray(radius, np.float64))
     radii = np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(given)), given)
-    side = np.cross(along[0], (0, 0, 1) if abs(along[0][2]) < 0.9 else (1, 0, 0))
+    side = cross(along[0], (0, 0, 1) if abs(along[0][2]) < 0.9 else (1, 0, 0))
     sides = np.empty_like(p)
     for i in range(n):  # carried along, so that the rod does not twist
         side = side - along[i] * (side @ along[i])
         side /= max(float(np.linalg.norm(side)), 1e-12)
         sides[i] = side
-    ups = np.cross(along, sides)
+    ups = cross(along, sides)
     angle = np.linspace(0, 2 * math.pi, around + 1)
     ring = (
         sides[:, None] * np.cos(angle)[None, :, None]

@@ -8,31 +8,15 @@ for each seed and dyed for each colour: take seeds from a small range.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.world.pictures.noise import generator
 from simulator.world.solid.forms import Array, Colour, Material, Mesh, Part
-
-Field = NDArray[np.float32]
-Bytes = NDArray[np.uint8]
-
-SIDE = 1024
-"""Pixels of a sheet."""
-
-
-class Surface(NamedTuple):
-    """A material, and the metres that its sheet covers."""
-
-    material: Material
-    width: float
-    height: float
+from simulator.world.solid.patterns import SIDE, Surface, cells, clouds, noise, surface_of
 
 
 def laid(mesh: Mesh, surface: Surface, *, across: bool = False) -> Part:
@@ -68,12 +52,6 @@ def dyed(mesh: Mesh, index: int | NDArray[np.int_], of: int) -> Mesh:
     return mesh._replace(uv=np.stack([u, np.full(len(u), 0.5)], -1).astype(np.float32))
 
 
-def forget() -> None:
-    """Drop all sheets that were made."""
-    for cached in (_surface, _dyed_sheet, _pattern):
-        cached.cache_clear()
-
-
 # ------------------------------------------------------------------------------------ wood
 
 
@@ -84,7 +62,7 @@ def wood(
     width = 2.0 if board is None else max(2 * board[0], 0.8)
     rows = 1 if board is None else max(4, round(1.0 / board[1]))
     height = 1.0 if board is None else rows * board[1]
-    return _surface(
+    return surface_of(
         _wood, (seed, rows, height), colour, (width, height), rough=0.5 - 0.25 * gloss, coat=gloss
     )
 
@@ -94,7 +72,7 @@ def _wood(seed: int, rows: int, height: float) -> Array:
     if rows > 1:
         figure, tone = _boards(figure, seed, rows, height)
     worn = 1 + (
-        0.06 * _clouds(seed, 2, 5) - 0.05 * (_noise(seed, 8, 256, 256) > 2.4) if rows > 1 else 0
+        0.06 * clouds(seed, 2, 5) - 0.05 * (noise(seed, 8, 256, 256) > 2.4) if rows > 1 else 0
     )
     level = tone * worn * (1 + 0.2 * figure)
     return np.stack([level, level - 0.03 * figure, level - 0.08 * figure], -1)
@@ -102,12 +80,12 @@ def _wood(seed: int, rows: int, height: float) -> Array:
 
 def _fibres(seed: int) -> Array:
     """The figure of sawn wood, grain along u: rings, fibres, pores; mean about 0."""
-    bend = _noise(seed, 1, 4, 2) * 1.1 + _noise(seed, 2, 8, 4) * 0.3
+    bend = noise(seed, 1, 4, 2) * 1.1 + noise(seed, 2, 8, 4) * 0.3
     v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)[:, None]
-    rings = np.sin((v * 9 + bend) * (2 * np.pi)) * 0.5 + _noise(seed, 3, 64, 2) * 0.5
-    fibre = _noise(seed, 4, 512, 16) * 0.5 + _noise(seed, 5, 256, 4) * 0.4
-    pores = -1.6 * (_noise(seed, 6, 512, 64) > 1.9)
-    return 0.5 * rings + 0.5 * fibre + 0.5 * pores + 0.3 * _noise(seed, 7, 4, 4)
+    rings = np.sin((v * 9 + bend) * (2 * np.pi)) * 0.5 + noise(seed, 3, 64, 2) * 0.5
+    fibre = noise(seed, 4, 512, 16) * 0.5 + noise(seed, 5, 256, 4) * 0.4
+    pores = -1.6 * (noise(seed, 6, 512, 64) > 1.9)
+    return 0.5 * rings + 0.5 * fibre + 0.5 * pores + 0.3 * noise(seed, 7, 4, 4)
 
 
 def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, Array]:
@@ -136,60 +114,60 @@ def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, 
 
 def granite(colour: Colour, seed: int) -> Surface:
     """A polished top with dark and light grains."""
-    return _surface(_granite, (seed,), colour, (0.36, 0.36), rough=0.18, coat=0.3)
+    return surface_of(_granite, (seed,), colour, (0.36, 0.36), rough=0.18, coat=0.3)
 
 
 def _granite(seed: int) -> Array:
-    owner, near, _ = _cells(seed, 9000)
+    owner, near, _ = cells(seed, 9000)
     tones = generator("granite", seed).choice(
         [0.35, 0.8, 1.0, 1.06, 1.12, 1.35], 9000, p=[0.14, 0.2, 0.26, 0.2, 0.12, 0.08]
     )
-    fine = 0.05 * _noise(seed, 1, 16, 16) + 0.04 * _noise(seed, 2, 512, 512)
+    fine = 0.05 * noise(seed, 1, 16, 16) + 0.04 * noise(seed, 2, 512, 512)
     return tones[owner] * (1 - 0.006 * near) + fine
 
 
 def terrazzo(colour: Colour, seed: int) -> Surface:
     """Chips of several stones in cement, ground flat: floors of halls and shops."""
-    return _surface(_terrazzo, (seed,), colour, (0.8, 0.8), rough=0.25, coat=0.2)
+    return surface_of(_terrazzo, (seed,), colour, (0.8, 0.8), rough=0.25, coat=0.2)
 
 
 def _terrazzo(seed: int) -> Array:
-    owner, near, edge = _cells(seed, 3000)
+    owner, near, edge = cells(seed, 3000)
     rng = generator("terrazzo", seed)
     tones = rng.normal(1.0, 0.22, (3000, 1)) * (1 + rng.normal(0, 0.05, (3000, 3)))
     chips = (np.minimum(near, 14 - edge) < rng.uniform(2.0, 9.0, 3000)[owner])[..., None]
-    ground = (1 + 0.03 * _noise(seed, 1, 256, 256) + 0.03 * _noise(seed, 2, 8, 8))[..., None]
+    ground = (1 + 0.03 * noise(seed, 1, 256, 256) + 0.03 * noise(seed, 2, 8, 8))[..., None]
     return np.where(chips, tones[owner], ground)
 
 
 def concrete(colour: Colour, seed: int) -> Surface:
     """Cast and stained: yards, workshop floors, kerbs, plinths."""
-    return _surface(_concrete, (seed,), colour, (2.4, 2.4), rough=0.75)
+    return surface_of(_concrete, (seed,), colour, (2.4, 2.4), rough=0.75)
 
 
 def _concrete(seed: int) -> Array:
-    pits = _noise(seed, 9, 256, 256) > 2.5
-    return 1 + 0.07 * _clouds(seed, 4, 5) + 0.035 * _noise(seed, 8, 512, 512) - 0.25 * pits
+    pits = noise(seed, 9, 256, 256) > 2.5
+    return 1 + 0.07 * clouds(seed, 4, 5) + 0.035 * noise(seed, 8, 512, 512) - 0.25 * pits
 
 
 def marble(colour: Colour, seed: int) -> Surface:
     """Polished, with veins."""
-    return _surface(_marble, (seed,), colour, (1.6, 1.6), rough=0.12, coat=0.5)
+    return surface_of(_marble, (seed,), colour, (1.6, 1.6), rough=0.12, coat=0.5)
 
 
 def _marble(seed: int) -> Array:
-    bend = _clouds(seed, 2, 6) * 0.3
+    bend = clouds(seed, 2, 6) * 0.3
     v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)
     vein = np.abs(np.sin((v[:, None] + v[None] + bend) * np.pi * 2))
-    thin = np.abs(np.sin((2 * v[:, None] - v[None] + 0.4 * _clouds(seed + 1, 2, 6)) * np.pi * 2))
-    cloudy = _clouds(seed + 2, 2, 4)
+    thin = np.abs(np.sin((2 * v[:, None] - v[None] + 0.4 * clouds(seed + 1, 2, 6)) * np.pi * 2))
+    cloudy = clouds(seed + 2, 2, 4)
     soft = np.exp(-vein * 3.5) * np.clip(0.5 + cloudy * 0.5, 0, 1)
     return 1 - 0.16 * soft - 0.3 * soft * np.exp(-vein * 22) - 0.14 * np.exp(-thin * 30) * soft
 
 
 def cobbles(colour: Colour, seed: int) -> Surface:
     """Rounded paving stones in rows, sand between."""
-    return _surface(_cobbles, (seed,), colour, (1.32, 1.32), rough=0.55)
+    return surface_of(_cobbles, (seed,), colour, (1.32, 1.32), rough=0.55)
 
 
 def _cobbles(seed: int, per: int = 12) -> Array:
@@ -197,27 +175,27 @@ def _cobbles(seed: int, per: int = 12) -> Array:
     grid = np.stack(np.meshgrid(np.arange(per), np.arange(per)), -1).reshape(-1, 2) + 0.5
     grid[:, 0] += (0.5 if seed % 2 else 0.15) * (grid[:, 1].astype(int) % 2)
     points = (grid + rng.uniform(-0.16, 0.16, grid.shape)) / per
-    owner, _, edge = _cells(seed, len(points), points)
+    owner, _, edge = cells(seed, len(points), points)
     tones = rng.normal(1, 0.11, (len(points), 1)) * (1 + rng.normal(0, 0.025, (len(points), 3)))
-    worn = 0.05 * _noise(seed, 1, 256, 256) + 0.05 * _noise(seed, 2, 64, 64)
+    worn = 0.05 * noise(seed, 1, 256, 256) + 0.05 * noise(seed, 2, 64, 64)
     return tones[owner] * (0.42 + 0.6 * np.clip(edge / 26, 0, 1) ** 0.5 + worn)[..., None]
 
 
 def gravel(colour: Colour, seed: int) -> Surface:
     """Loose small stones: paths, yards."""
-    return _surface(_gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85)
+    return surface_of(_gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85)
 
 
 def earth(colour: Colour, seed: int) -> Surface:
     """Dug soil or bark mulch."""
-    return _surface(_gravel, (seed, 2600, 0.6, 9.0), colour, (0.9, 0.9), rough=1.0)
+    return surface_of(_gravel, (seed, 2600, 0.6, 9.0), colour, (0.9, 0.9), rough=1.0)
 
 
 def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
-    owner, _, edge = _cells(seed, count)
+    owner, _, edge = cells(seed, count)
     rng = generator("gravel", seed)
     tones = rng.normal(1, 0.2, (count, 1)) * (1 + rng.normal(0, 0.03, (count, 3)))
-    level = dark + 0.45 * np.clip(edge / edge_width, 0, 1) + 0.06 * _noise(seed, 1, 512, 512)
+    level = dark + 0.45 * np.clip(edge / edge_width, 0, 1) + 0.06 * noise(seed, 1, 512, 512)
     return tones[owner] * level[..., None]
 
 
@@ -240,7 +218,7 @@ def tiles(
     count = tuple(max(2, 2 * round(1.2 / (2 * t))) for t in tile)
     size = (count[0] * tile[0], count[1] * tile[1])
     args = (seed, tile, count, bond, joint, spread, stain)
-    return _surface(_tiles, args, colour, size, second=grout, rough=rough)
+    return surface_of(_tiles, args, colour, size, second=grout, rough=rough)
 
 
 def bricks(colour: Colour, seed: int) -> Surface:
@@ -278,17 +256,17 @@ def _tiles(
     column = np.floor(slid / wide).astype(int) % across
     px, py = slid % wide, np.broadcast_to(y % high, slid.shape)
     inside = np.minimum(np.minimum(px, wide - px), np.minimum(py, high - py))
-    inside = inside + 0.0007 * _noise(seed, 3, 64, 64) * min(1.0, spread * 25)
+    inside = inside + 0.0007 * noise(seed, 3, 64, 64) * min(1.0, spread * 25)
     rng = generator("tiles", seed)
     tones = rng.normal(1, spread, (up, across, 1)) * (
         1 + rng.normal(0, spread / 4, (up, across, 3))
     )
     rim = np.where(py < high / 2, 1.05, 0.94)  # a bevel catches light above and darkens below
     near = np.clip((inside - joint / 2) / 0.004, 0, 1)
-    worn = 1 + stain * _clouds(seed, 8, 4) + min(2 * stain, 0.06) * _noise(seed, 5, 512, 512)
+    worn = 1 + stain * clouds(seed, 8, 4) + min(2 * stain, 0.06) * noise(seed, 5, 512, 512)
     face = tones[row, column] * (worn * (near + (1 - near) * rim))[..., None]
     lit = np.clip((inside - joint / 2) / (2.2 * pixel), 0, 1)
-    grout = 0.9 + 0.06 * _noise(seed, 6, 256, 256)
+    grout = 0.9 + 0.06 * noise(seed, 6, 256, 256)
     return np.where(lit[..., None] < 0.5, grout[..., None], face), 1 - lit
 
 
@@ -297,18 +275,18 @@ def _tiles(
 
 def plaster(colour: Colour, seed: int) -> Surface:
     """A painted wall: nearly even, never quite."""
-    return _surface(_plaster, (seed,), colour, (2.0, 2.0), rough=0.8)
+    return surface_of(_plaster, (seed,), colour, (2.0, 2.0), rough=0.8)
 
 
 def _plaster(seed: int) -> Array:
-    return 0.98 + 0.018 * _clouds(seed, 4, 4) + 0.012 * _noise(seed, 7, 256, 256)
+    return 0.98 + 0.018 * clouds(seed, 4, 4) + 0.012 * noise(seed, 7, 256, 256)
 
 
 def cloth(
     colour: Colour, seed: int, *, second: Colour | None = None, pattern: str = "plain"
 ) -> Surface:
     """Woven: plain, stripes, check or herringbone."""
-    return _surface(
+    return surface_of(
         _cloth, (seed, pattern), colour, (0.7, 0.7), second=second or colour, rough=0.95
     )
 
@@ -317,19 +295,19 @@ def _cloth(seed: int, pattern: str) -> tuple[Array, Array]:
     y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.int32)
     over = np.array([[1, 1, -1, -1], [1, 1, -1, -1], [-1, -1, 1, 1], [-1, -1, 1, 1]])
     level = np.tile((1 + 0.035 * over).astype(np.float32), (SIDE // 4, SIDE // 4))
-    level += 0.05 * _noise(seed, 1, 512, 16) + 0.05 * _noise(seed, 2, 16, 512)
+    level += 0.05 * noise(seed, 1, 512, 16) + 0.05 * noise(seed, 2, 16, 512)
     share = {
         "plain": np.zeros((SIDE, SIDE)),
         "stripes": ((x // 32) % 4 == 0) * 0.9,
         "check": 0.45 * ((x // 64) % 2) + 0.45 * ((y // 64) % 2),
         "herringbone": 0.5 * (((x + np.where((x // 32) % 2, y, -y)) // 8) % 2),
     }[pattern]
-    return level + 0.03 * _clouds(seed, 4, 3), share
+    return level + 0.03 * clouds(seed, 4, 3), share
 
 
 def carpet(colour: Colour, second: Colour, seed: int) -> Surface:
     """A rug's pile with a woven pattern of bands; the sheet covers one rug of 1 m, stretch it."""
-    return _surface(_carpet, (seed,), colour, (1.0, 1.0), second=second, rough=1.0)
+    return surface_of(_carpet, (seed,), colour, (1.0, 1.0), second=second, rough=1.0)
 
 
 def _carpet(seed: int) -> tuple[Array, Array]:
@@ -341,111 +319,60 @@ def _carpet(seed: int) -> tuple[Array, Array]:
     shapes = (lozenge, np.maximum(x, y), np.broadcast_to(y, x.shape), x + y)
     bands = (np.floor(shapes[rng.integers(4)] * rng.integers(3, 8)) % 2) * rng.uniform(0.2, 0.8)
     border = (np.maximum(x, y) > 0.84) & (np.maximum(x, y) < 0.93)
-    pile = 1 + 0.13 * _noise(seed, 1, 512, 512) + 0.06 * _noise(seed, 2, 64, 64)
+    pile = 1 + 0.13 * noise(seed, 1, 512, 512) + 0.06 * noise(seed, 2, 64, 64)
     return pile, np.where(border, 0.85, bands)
 
 
 def grass(colour: Colour, seed: int) -> Surface:
     """A lawn seen from above: blades, dry patches."""
-    return _surface(_grass, (seed,), colour, (2.2, 2.2), rough=0.95)
+    return surface_of(_grass, (seed,), colour, (2.2, 2.2), rough=0.95)
 
 
 def _grass(seed: int) -> Array:
-    blades = _noise(seed, 1, 512, 512) + 0.8 * _noise(seed, 2, 256, 512)
-    dry = np.clip(_clouds(seed, 4, 5) * 0.5, -1, 1)
-    level = 1 + 0.17 * (blades + 0.7 * _noise(seed, 3, 128, 256)) + 0.12 * dry
+    blades = noise(seed, 1, 512, 512) + 0.8 * noise(seed, 2, 256, 512)
+    dry = np.clip(clouds(seed, 4, 5) * 0.5, -1, 1)
+    level = 1 + 0.17 * (blades + 0.7 * noise(seed, 3, 128, 256)) + 0.12 * dry
     return np.stack([level * (1 + 0.16 * dry), level * (1 + 0.04 * dry), level], -1)
 
 
 def asphalt(colour: Colour, seed: int) -> Surface:
     """A road: grit, wear, hair cracks."""
-    return _surface(_asphalt, (seed,), colour, (3.0, 3.0), rough=0.8)
+    return surface_of(_asphalt, (seed,), colour, (3.0, 3.0), rough=0.8)
 
 
 def _asphalt(seed: int) -> Array:
-    grit = _noise(seed, 1, 512, 512) * 0.13 + 0.4 * (_noise(seed, 2, 512, 512) > 2.3)
-    crack = np.abs(_clouds(seed + 3, 4, 5)) < 0.012
-    return 1 + grit + 0.07 * _clouds(seed, 4, 4) - 0.3 * crack
+    grit = noise(seed, 1, 512, 512) * 0.13 + 0.4 * (noise(seed, 2, 512, 512) > 2.3)
+    crack = np.abs(clouds(seed + 3, 4, 5)) < 0.012
+    return 1 + grit + 0.07 * clouds(seed, 4, 4) - 0.3 * crack
 
 
 def bark(colour: Colour, seed: int) -> Surface:
     """A trunk's furrows, upright."""
-    return _surface(_bark, (seed,), colour, (0.8, 0.8), rough=0.95)
+    return surface_of(_bark, (seed,), colour, (0.8, 0.8), rough=0.95)
 
 
 def _bark(seed: int) -> Array:
-    ridge = np.abs(_noise(seed, 1, 8, 32) + 0.6 * _noise(seed, 2, 16, 64))
-    return 0.62 + 0.3 * ridge + 0.1 * _noise(seed, 3, 128, 256)
+    ridge = np.abs(noise(seed, 1, 8, 32) + 0.6 * noise(seed, 2, 16, 64))
+    return 0.62 + 0.3 * ridge + 0.1 * noise(seed, 3, 128, 256)
 
 
 def metal(colour: Colour, seed: int, *, rough: float = 0.3) -> Surface:
     """Brushed sheet with scratches and fingermarks."""
-    return _surface(_metal, (seed,), colour, (0.8, 0.8), rough=rough, metal=1.0)
+    return surface_of(_metal, (seed,), colour, (0.8, 0.8), rough=rough, metal=1.0)
 
 
 def _metal(seed: int) -> Array:
-    return 1 + 0.05 * _noise(seed, 1, 512, 4) + 0.03 * _noise(seed, 2, 8, 8)
+    return 1 + 0.05 * noise(seed, 1, 512, 4) + 0.03 * noise(seed, 2, 8, 8)
 
 
 def water(colour: Colour, seed: int) -> Surface:
     """A river from the bank: ripples as light and dark streaks."""
-    return _surface(_water, (seed,), colour, (6.0, 6.0), rough=0.12)
+    return surface_of(_water, (seed,), colour, (6.0, 6.0), rough=0.12)
 
 
 def _water(seed: int) -> Array:
-    streaks = 0.16 * _noise(seed, 1, 128, 32) + 0.12 * _noise(seed, 2, 64, 8)
-    return 1 + streaks + 0.1 * _noise(seed, 3, 256, 64)
-
-
-# ------------------------------------------------------------------------------------ making
-
-
-@lru_cache(maxsize=48)
-def _surface(
-    make: Callable[..., Any],
-    args: tuple[Any, ...],
-    colour: Colour,
-    size: tuple[float, float],
-    *,
-    second: Colour | None = None,
-    rough: float,
-    coat: float = 0.0,
-    metal: float = 0.0,
-) -> Surface:
-    sheet = _dyed_sheet(make, args, colour, second)
-    return Surface(Material(sheet=sheet, rough=rough, coat=coat, metal=metal), *size)
-
-
-@lru_cache(maxsize=24)
-def _dyed_sheet(
-    make: Callable[..., Any], args: tuple[Any, ...], colour: Colour, second: Colour | None
-) -> Bytes:
-    level, share = _pattern(make, args)
-    level = cv2.merge((level,) * 3) if level.ndim == 2 else level
-    sheet = np.asarray(cv2.LUT(level, _dye(colour)))
-    if share is not None and second is not None and second != colour:
-        other = np.asarray(cv2.LUT(level, _dye(second)))
-        weight = share.astype(np.float32) / 255
-        sheet = np.asarray(cv2.blendLinear(sheet, other, 1 - weight, weight))
-    return sheet.astype(np.uint8, copy=False)
-
-
-_FULL = 160
-"""The byte that stands for a level of 1."""
-
-
-@lru_cache(maxsize=80)
-def _pattern(make: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Bytes, Bytes | None]:
-    """Levels, of each channel where they differ, and the share of the second colour if any."""
-    made = make(*args)
-    level, share = made if isinstance(made, tuple) else (made, None)
-    dyed_share = None if share is None else np.clip(share * 255, 0, 255).astype(np.uint8)
-    return np.clip(level * _FULL, 0, 255).astype(np.uint8), dyed_share
-
-
-def _dye(colour: Colour) -> Bytes:
-    steps = np.arange(256)[:, None] / _FULL * np.asarray(colour, float)
-    return np.clip(steps, 4, 250).astype(np.uint8)[None]
+    streaks = 0.16 * noise(seed, 1, 128, 32) + 0.12 * noise(seed, 2, 64, 8)
+    return 1 + streaks + 0.1 * noise(seed, 3, 256, 64)
 
 
 @lru_cache(maxsize=64)
@@ -467,52 +394,3 @@ def _unwrapped(mesh: Mesh) -> Array:
         if np.any(along):
             metres[k] = np.median(long[along] / turn[along, k])
     return mesh.uv * metres
-
-
-# ------------------------------------------------------------------------------------ noise
-
-
-def _noise(seed: int, layer: int, rows: int, columns: int) -> Field:
-    """Smooth periodic noise of so many cells (powers of two); mean 0, deviation about 1."""
-    rows, columns = min(rows, SIDE), min(columns, SIDE)
-    small = generator("surface", seed, layer).standard_normal((rows, columns), np.float32)
-    sy, sx = SIDE // rows, SIDE // columns
-    how = cv2.INTER_LINEAR if sx * sy < 9 else cv2.INTER_CUBIC
-    wide = cv2.resize(np.pad(small, 2, mode="wrap"), None, fx=sx, fy=sy, interpolation=how)
-    return wide[2 * sy : 2 * sy + SIDE, 2 * sx : 2 * sx + SIDE] * 1.25
-
-
-def _clouds(seed: int, cells: int, octaves: int) -> Field:
-    """Each octave twice as fine and half as strong."""
-    total = _noise(seed, 20, cells, cells)
-    for k in range(1, octaves):
-        total = total + _noise(seed, 20 + k, cells << k, cells << k) / 2**k
-    return total * np.float32(0.8)
-
-
-def _cells(
-    seed: int, count: int, points: Array | None = None
-) -> tuple[NDArray[np.int32], Field, Field]:
-    """Periodic cells around points in the unit square.
-
-    For each pixel: whose it is, pixels to that point, and pixels to the cell's edge.
-    """
-    if points is None:
-        points = generator("cells", seed).random((count, 2))
-    margin = 96
-    wide = SIDE + 2 * margin
-    around = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
-    spot = np.floor((points[None] + around[:, None]).reshape(-1, 2) * SIDE).astype(int) + margin
-    inside = np.all((spot >= 0) & (spot < wide), axis=1)
-    mask = np.full((wide, wide), 255, np.uint8)
-    mask[spot[inside, 1], spot[inside, 0]] = 0
-    distance, which = cv2.distanceTransformWithLabels(
-        mask, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
-    )
-    near, label = np.asarray(distance, np.float32), np.asarray(which, np.int32)
-    owners = np.zeros(int(label.max()) + 1, np.int32)
-    owners[label[spot[inside, 1], spot[inside, 0]]] = np.nonzero(inside)[0] % len(points)
-    same = (label == np.roll(label, 1, 0)) & (label == np.roll(label, 1, 1))
-    edge = np.asarray(cv2.distanceTransform(same.astype(np.uint8), cv2.DIST_L2, 3), np.float32)
-    cut = slice(margin, margin + SIDE)
-    return owners[label[cut, cut]], near[cut, cut], edge[cut, cut]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.errors import Unavailable
 from simulator.world.solid.forms import Array, Light, Placed, View
 from simulator.world.solid.merging import sort
 from simulator.world.solid.stage import Stage, opaque, room_for, stage_for
@@ -60,12 +61,29 @@ def trace(
     seed: int = 0,
 ) -> Traced:
     """What an eye sees of a scene. Equal scenes give equal bytes on one machine."""
+    try:
+        return _traced(placed, light, view, (width, height), paths, seed)
+    except MemoryError as error:
+        raise Unavailable(
+            f"memory is too short for a picture of {width} × {height}: leave 2 GB to each worker, "
+            "use fewer workers, or ask for smaller pictures."
+        ) from error
+
+
+def _traced(
+    placed: Sequence[Placed],
+    light: Light,
+    view: View,
+    frame: tuple[int, int],
+    paths: int,
+    seed: int,
+) -> Traced:
     with _ALONE:
         stage = _staged(placed, light, view)
-        eye = _eye(view, width, height)
+        eye = _eye(view, *frame)
         raw = _rendered(stage, "light", sensor=eye, seed=seed, spp=paths)[..., :3]
         looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
-        even = _eye(view, width, height, "stratified")
+        even = _eye(view, *frame, "stratified")
         guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
         seen = _seen(stage, eye, seed)
     albedo = np.clip(guides[..., :3], 0, 1)
@@ -198,16 +216,15 @@ def _camera(view: View, width: int, height: int, sampler: str) -> dict[str, Any]
 
 
 def _denoised(light: Array, albedo: Array, normal: Array, sharp: bool) -> NDArray[np.float32]:
-    from pyoidn.denoise import denoise  # type: ignore[import-untyped]
+    try:
+        from pyoidn.denoise import denoise  # type: ignore[import-untyped]
 
-    return np.asarray(
-        denoise(
-            np.ascontiguousarray(light, np.float32),
-            albedo=np.ascontiguousarray(albedo, np.float32),
-            normal=np.ascontiguousarray(normal, np.float32),
-            hdr=True,
-            clean_aux=sharp,
-            quality="fast",
-        ),
-        np.float32,
-    )
+        images = (np.ascontiguousarray(a, np.float32) for a in (light, albedo, normal))
+        clean = denoise(*images, hdr=True, clean_aux=sharp, quality="fast")
+    except (ImportError, OSError, RuntimeError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise Unavailable(
+            f"Open Image Denoise, which cleans pictures, does not run here ({why}): run `pip "
+            "install pyoidn`, and leave 2 GB of memory to each worker or use fewer workers."
+        ) from error
+    return np.asarray(clean, np.float32)

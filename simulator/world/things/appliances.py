@@ -22,7 +22,8 @@ from simulator.world.solid.meshes import (
     tube,
 )
 from simulator.world.solid.prints import Sheet
-from simulator.world.things.caps import STEEL, edged
+from simulator.world.things.caps import FINE, STEEL
+from simulator.world.things.making import crisp
 
 BLACK = Material((32, 32, 34), rough=0.45)
 BRASS = Material((198, 158, 92), rough=0.25, metal=1.0)
@@ -46,11 +47,11 @@ def kettle(look: Look, traits: Traits) -> Thing:
     rim, crown = float(radius[-1]), 0.016 + tall
     rise = 0.006 + f("dome", 0.12, 0.4) * rim
     lid = [(rim * 0.97, 0.0), (rim * 0.93, 0.006), (rim * 0.55, rise * 0.8), (1e-4, rise)]
-    flat_knob = lathe(edged([(0.006, -0.012), (0.015, 0.002), (0.015, 0.008), (1e-4, 0.011)]))
+    flat_knob = lathe(crisp([(0.006, -0.012), (0.015, 0.002), (0.015, 0.008), (1e-4, 0.011)], FINE))
     knob = shifted(f.pick("knob", (ball(0.013, around=20), flat_knob)), z=crown + rise + 0.01)
     parts = [
         Part(lathe(wall), body),
-        Part(shifted(lathe(edged(lid, 0.002)), z=crown), body if f.chance("lid") else trim),
+        Part(shifted(lathe(crisp(lid, 0.002)), z=crown), body if f.chance("lid") else trim),
         Part(knob, Material(pal.accent, rough=0.35) if v.chance("knob") else trim),
         Part(_gooseneck(r, tall) if f.chance("goose", 0.35) else _beak(f, wall, tall), body),
     ]
@@ -113,7 +114,7 @@ def _bow(rim: float, crown: float, r: float, trim: Material) -> list[Part]:
         tube(smooth_path([(x * rim, 0.0, crown + z) for x, z in path], 8), thick)
         for path, thick in ((wire, 0.0045), (grip, [0.009, 0.012, 0.009]))
     ]
-    foot = lathe(edged([(1e-4, 0.0), (r * 0.95, 0.0), (r * 0.99, 0.004), (r * 0.97, 0.016)]))
+    foot = lathe(crisp([(1e-4, 0.0), (r * 0.95, 0.0), (r * 0.99, 0.004), (r * 0.97, 0.016)], FINE))
     return [Part(tubes[0], STEEL), Part(tubes[1], trim), Part(foot, STEEL)]
 
 
@@ -129,7 +130,7 @@ def _electric(f: Draws, wall: Array, tall: float, r: float, trim: Material) -> l
     grip = tube(path, [0.009, 0.011, 0.012, 0.011, 0.009], flat=1.35)
     rim = [(1e-4, 0.0), (r * 1.04, 0.0), (r * 1.08, 0.006), (r * 1.02, 0.0145), (1e-4, 0.0148)]
     switch = shifted(box(0.02, 0.013, 0.007, bevel=0.0015), out * 0.86, 0, high + 0.012)
-    return [Part(grip, trim), Part(joined([lathe(edged(rim, 0.0015)), switch]), BLACK)]
+    return [Part(grip, trim), Part(joined([lathe(crisp(rim, 0.0015)), switch]), BLACK)]
 
 
 def toaster(look: Look, traits: Traits) -> Thing:
@@ -145,7 +146,9 @@ def toaster(look: Look, traits: Traits) -> Thing:
     slots = [shifted(box(long * 0.62, 0.026, 0.0012), y=y) for y in rows]
     lever = shifted(box(0.02, 0.045, 0.014, bevel=0.004), 0.014, 0, tall * v("lever", 0.66, 0.76))
     rail = shifted(box(0.002, 0.008, tall * 0.6), 0.0006, 0, tall * 0.2)
-    dial = lathe(edged([(1e-4, 0.0), (0.017, 0.0), (0.0165, 0.012), (1e-4, 0.0125)]), around=28)
+    dial = lathe(
+        crisp([(1e-4, 0.0), (0.017, 0.0), (0.0165, 0.012), (1e-4, 0.0125)], FINE), around=28
+    )
     dial = shifted(posed(dial, turned((0, 1, 0), 90)), end, -deep * 0.25, foot + tall * 0.28)
     pads = [(x * long * 0.36, y * deep * 0.3) for x in (-1, 1) for y in (-1, 1)]
     pad = lathe([(0.012, 0.0), (0.013, foot)], around=16)

@@ -169,14 +169,17 @@ def _outline(square: float, length: float, width: float) -> tuple[Array, Array]:
     return along, np.stack([x, y, -dx / size])
 
 
-def wells(tray: Tray, shell: Shell, paint: Material, dark: Material, *, lip: float = 0.008) -> None:
+_LIP = 0.008
+
+
+def wells(tray: Tray, shell: Shell, paint: Material, dark: Material) -> None:
     """What is seen through the wheel arches, and the edges around them."""
     for arch in shell.arches:
         for side in (-1, 1):
             edge = shell.arch_edge(arch, side)
             inner = edge * (1, 0.62, 1)
             tray.add(dark, skin(np.stack([edge, inner], 1)))
-            tray.add(paint, tube(edge + np.array((0, side * lip / 2, 0)), lip, around=8))
+            tray.add(paint, tube(edge + np.array((0, side * _LIP / 2, 0)), _LIP, around=8))
 
 
 class Wheel(NamedTuple):

@@ -8,8 +8,11 @@ from simulator.world.pictures.traits import Draws, mix
 from simulator.world.solid.forms import Array, Material, Mesh, Part
 from simulator.world.solid.meshes import box, joined, lathe, shifted, smooth_path, tube
 from simulator.world.solid.prints import Sheet
+from simulator.world.things.making import crisp
 from simulator.world.things.packaging import Design
 
+FINE = 0.0006
+"""Metres by which edges of small turned pieces are cut."""
 GLASS = Material(glass=True)
 STEEL = Material((186, 188, 192), rough=0.28, metal=1.0)
 
@@ -78,28 +81,18 @@ def lid(f: Draws, made: Design, mouth: float, low: float, high: float) -> list[P
         ),
     )
     ribs = f.pick("ribs", (0, 24, 60))
-    return [Part(ribbed(skirt, ribs, 0.03) if ribs else lathe(edged(skirt)), finish)]
+    return [Part(ribbed(skirt, ribs, 0.03) if ribs else lathe(crisp(skirt, FINE)), finish)]
 
 
 def turning(name: str, radius: float, ribs: int = 0, depth: float = 0.05) -> Mesh:
     """A closure of the table on a neck of a radius, grooved by `ribs`."""
     profile = [(max(r * radius, 1e-4), z / 1000) for r, z in _SHAPES[name]]
-    return ribbed(profile, ribs, depth) if ribs else lathe(edged(profile), around=48)
-
-
-def edged(profile: list[tuple[float, float]], by: float = 0.0006) -> Array:
-    """A profile whose corners are cut, so that smooth shading keeps them as edges."""
-    p = np.array(profile)
-    ahead = np.diff(p, axis=0)
-    long = np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
-    step = ahead * np.minimum(by / long, 0.4)
-    pairs = np.stack([p[:-1] + step, p[1:] - step], 1).reshape(-1, 2)
-    return np.concatenate([p[:1], pairs[1:-1], p[-1:]])
+    return ribbed(profile, ribs, depth) if ribs else lathe(crisp(profile, FINE), around=48)
 
 
 def ribbed(profile: list[tuple[float, float]], ribs: int, depth: float) -> Mesh:
     """A turned shape with grooves from top to bottom, like a screw cap."""
-    mesh = lathe(edged(profile), around=ribs * 4)
+    mesh = lathe(crisp(profile, FINE), around=ribs * 4)
     at = mesh.vertices.copy()
     groove = 1 - depth * (0.5 + 0.5 * np.cos(np.arctan2(at[:, 1], at[:, 0]) * ribs))
     at[:, :2] *= groove[:, None]

@@ -24,7 +24,8 @@ from simulator.world.solid.meshes import (
 from simulator.world.solid.prints import Sheet
 from simulator.world.solid.typesetting import FACES
 from simulator.world.things.appliances import BLACK, BRASS, quiet, wooden
-from simulator.world.things.caps import STEEL, edged
+from simulator.world.things.caps import FINE, STEEL
+from simulator.world.things.making import crisp
 
 
 def clock(look: Look, traits: Traits) -> Thing:
@@ -41,8 +42,10 @@ def clock(look: Look, traits: Traits) -> Thing:
     front = -deep / 2 - 0.0008
     rim = f.pick("rim", (STEEL, BRASS, BLACK, Material(pal.accent, rough=0.3)))
     bezel = [(0.95, -0.002), (1.03, 0.0), (1.02, 0.006), (0.93, 0.0075), (0.92, 0.001)]
-    ring = lathe(edged([(r * x, z) for x, z in bezel], 0.0015))
-    knob = lathe(edged([(1e-4, 0.0), (0.008, 0.0), (0.008, 0.008), (1e-4, 0.0085)]), around=20)
+    ring = lathe(crisp([(r * x, z) for x, z in bezel], 0.0015))
+    knob = lathe(
+        crisp([(1e-4, 0.0), (0.008, 0.0), (0.008, 0.008), (1e-4, 0.0085)], FINE), around=20
+    )
     winder = posed(knob, turned((1, 0, 0), -90))
     parts = [
         Part(_case(kind, r, deep, centre), case),
@@ -70,7 +73,7 @@ def _case(kind: str, r: float, deep: float, centre: float) -> Mesh:
         top = np.stack([w * np.cos(a), centre + w * np.sin(a)], 1)
         return extrude(np.concatenate([[(-w, 0.0), (w, 0.0)], top]), deep, bevel=0.004)
     side = [(0, -1), (0.9, -1), (1.02, -0.8), (1.04, 0), (1, 0.08)]
-    drum = lathe(edged([(max(r * x, 1e-4), deep * z) for x, z in side], 0.003))
+    drum = lathe(crisp([(max(r * x, 1e-4), deep * z) for x, z in side], 0.003))
     return shifted(_facing(drum), y=-deep / 2, z=centre)
 
 

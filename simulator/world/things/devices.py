@@ -12,8 +12,6 @@ from simulator.world.solid.forms import Array, Material, Mesh, Part, Thing, turn
 from simulator.world.solid.meshes import ball, box, lathe, posed, scaled, shifted, smooth_path, tube
 from simulator.world.solid.surfaces import laid as covered
 from simulator.world.solid.surfaces import wood
-from simulator.world.things.kind import Kind
-from simulator.world.things.lamps import lamp
 from simulator.world.things.making import (
     BLACK,
     CHROME,
@@ -30,7 +28,6 @@ from simulator.world.things.making import (
     turning,
     wire,
 )
-from simulator.world.things.watches import watch
 
 LEATHER = Material((34, 33, 33), rough=0.65)
 
@@ -47,7 +44,7 @@ def _shell(traits: Traits, name: str = "shell") -> Material:
     )
 
 
-def _headphones(_look: Look, traits: Traits) -> Thing:
+def headphones(_look: Look, traits: Traits) -> Thing:
     """Cups on a band, standing on their cushions' rims, turned a little inwards."""
     f, v = traits.family, traits.variant
     tray, shell = Tray(), _shell(traits)
@@ -107,7 +104,7 @@ def _strap(path: Array, half: float, thick: float) -> Mesh:
     return scaled(tube(path, thick, around=14), 1, half / thick, 1)
 
 
-def _speaker(_look: Look, traits: Traits) -> Thing:
+def speaker(_look: Look, traits: Traits) -> Thing:
     """A loudspeaker for the shelf, or a round one covered in cloth."""
     return (_cabinet if traits.family.chance("cabinet", 0.55) else _cloth_speaker)(traits)
 
@@ -220,9 +217,3 @@ def _weave(colour: Colour, f: Draws) -> Array:
     level = 0.82 + 0.18 * knit
     tone = mottled(colour, amount=0.05, side=384)
     return np.clip(np.concatenate([tone, tone], 1) * level[..., None], 0, 255).astype(np.uint8)
-
-
-KINDS: dict[str, Kind] = {"headphones": Kind(_headphones, ("desk", "shop", "living room"),
-    "surface"), "speaker": Kind(_speaker, ("living room", "desk", "shop"), "surface"),
-    "lamp": Kind(lamp, ("desk", "living room", "shop"), "surface"),
-    "watch": Kind(watch, ("desk", "shop"), "flat", held=True)}  # fmt: skip

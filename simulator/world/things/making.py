@@ -24,6 +24,8 @@ from simulator.world.solid.meshes import (
 
 Surface = Callable[[Array, Array], Array]
 """Two numbers (arrays of one shape) → points on a body, (…, 3)."""
+_INSIDE = np.array((0, 0, 0.7))
+"""A point inside every body."""
 
 RUBBER = Material((30, 30, 32), rough=0.75)
 CHROME = Material((205, 206, 210), rough=0.12, metal=1.0)
@@ -154,14 +156,12 @@ def plate(outline: Profile, thick: float, at: Point = (0, 0, 0), *, bevel: float
     return shifted(extrude(outline, thick, bevel=bevel), *at)
 
 
-def laid(
-    body: Surface, u: Array, v: Array, *, lift: float = 0.0, centre: Point = (0, 0, 0.7)
-) -> Mesh:
+def laid(body: Surface, u: Array, v: Array, *, lift: float = 0.0) -> Mesh:
     """A piece of a body's surface over a grid of its two numbers, raised by `lift` metres.
 
-    The sheet lies over the grid: u to the right, v upwards. `centre` is a point inside the body.
+    The sheet lies over the grid: u to the right, v upwards.
     """
-    at, normal = _on(body, u, v, centre)
+    at, normal = _on(body, u, v)
     return skin(at + normal * lift)
 
 
@@ -172,13 +172,12 @@ def seam(
     *,
     sink: float = 0.3,
     steps: int = 6,
-    centre: Point = (0, 0, 0.7),
 ) -> Mesh:
     """A thin line along a body's surface through pairs of its two numbers."""
     p = np.asarray(points, np.float64)
     t = np.linspace(0, len(p) - 1, (len(p) - 1) * steps + 1)
     u, v = (np.interp(t, np.arange(len(p)), p[:, i])[:, None] for i in (0, 1))
-    at, normal = _on(body, u, v, centre)
+    at, normal = _on(body, u, v)
     return tube((at - normal * radius * sink)[:, 0], radius, around=6)
 
 
@@ -191,11 +190,11 @@ def mottled(
     return np.clip(np.asarray(colour) * (1 + amount * noise[..., None]), 0, 255).astype(np.uint8)
 
 
-def _on(body: Surface, u: Array, v: Array, centre: Point) -> tuple[Array, Array]:
+def _on(body: Surface, u: Array, v: Array) -> tuple[Array, Array]:
     """Points and their outward directions."""
     e = 1e-4
     at = body(u, v)
     normal = np.cross(body(u + e, v) - body(u - e, v), body(u, v + e) - body(u, v - e))
     normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-15)
-    outward = np.sign((normal * (at - np.asarray(centre))).sum(-1, keepdims=True))
+    outward = np.sign((normal * (at - _INSIDE)).sum(-1, keepdims=True))
     return at, normal * np.where(outward == 0, 1, outward)

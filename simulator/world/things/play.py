@@ -13,10 +13,7 @@ from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Draws, Palette, Traits, mix, oklch
 from simulator.world.solid.forms import Array, Colour, Material, Mesh, Thing, turned
 from simulator.world.solid.meshes import ball, joined, scaled, shifted, smooth_path, tube
-from simulator.world.things.guitars import guitar
-from simulator.world.things.kind import Kind
 from simulator.world.things.making import BLACK, Tray, circle, grounded, plate, rod
-from simulator.world.things.science import instrument, molecule
 
 SKIN = (512, 256)
 """Width and height of a ball's sheet."""
@@ -25,7 +22,7 @@ Cover = Callable[[Array, Draws, Palette, Palette], tuple[Array, Array, float]]
 """Directions → colours (n, 3), distance to the nearest seam (n, radians) and a seam's width."""
 
 
-def _ball(_look: Look, traits: Traits) -> Thing:
+def sports_ball(_look: Look, traits: Traits) -> Thing:
     """A football, basketball, tennis ball, volleyball or beach ball, each by its seams."""
     f, v = traits.family, traits.variant
     cover, size, rough, grain = f.pick("sort", _SORTS)
@@ -140,7 +137,7 @@ _SORTS: tuple[tuple[Cover, float, float, float], ...] = ((_football, 0.11, 0.35,
     (_beach, 0.16, 0.15, 0.0))  # fmt: skip
 
 
-def _racket(_look: Look, traits: Traits) -> Thing:
+def racket(_look: Look, traits: Traits) -> Thing:
     """A tennis, squash or badminton racket, or a bat for table tennis, lying face up."""
     f, v = traits.family, traits.variant
     tray = Tray()
@@ -225,12 +222,3 @@ def _bat(tray: Tray, f: Draws, colour: Material) -> None:
     handle = [(0, 0, 0.0), (0, 0, 0.006), (0, 0, 0.05), (0, 0, 0.1), (0, 0, 0.125)]
     tray.add(Material(oklch(0.5, 0.08, 60), rough=0.45), scaled(tube(handle,
         [0.014, 0.018, 0.0145, 0.0145, 0.006], around=16), 1, 0.72, 1))  # fmt: skip
-
-
-KINDS: dict[str, Kind] = {
-    "ball": Kind(_ball, ("gym", "garden", "park", "living room"), "ground", held=True),
-    "racket": Kind(_racket, ("gym", "park", "living room"), "flat", held=True),
-    "guitar": Kind(guitar, ("living room", "shop", "workshop"), "ground"),
-    "molecule": Kind(molecule, ("classroom", "desk", "museum"), "surface"),
-    "instrument": Kind(instrument, ("classroom", "desk", "museum", "workshop"), "surface"),
-}

@@ -11,10 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmrag.errors import UsageError
-from simulator.world.solid import merging, sheets, variant
-from simulator.world.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
-from simulator.world.solid.meshes import ball, box, sheet
+from mmrag.errors import Unavailable, UsageError
+from simulator.world.solid import merging, sheets, tracer, variant
+from simulator.world.solid.forms import (
+    Lamp,
+    Light,
+    Material,
+    Part,
+    Placed,
+    Thing,
+    View,
+    moved,
+    turned,
+)
+from simulator.world.solid.meshes import ball, box, posed, sheet
 from simulator.world.solid.tracer import glance, trace
 from simulator.world.solid.variant import mitsuba
 
@@ -69,6 +79,57 @@ def test_sheets_stand_upright_and_are_not_mirrored(times: int) -> None:
     assert top[0] > 3 * top[2]
     assert bottom[2] > 3 * bottom[0]
     assert left[1] > 2 * right[1]
+
+
+def ground(tiles: float, side: float) -> merging.Piece:
+    """A level square whose sheet is repeated `tiles` times along each side."""
+    mesh = posed(sheet(side, side), turned((1, 0, 0), -90))
+    mesh = mesh._replace(uv=mesh.uv * np.float32(tiles) - np.float32(0.3))
+    card = Material(sheet=np.zeros((8, 8, 3), np.uint8))
+    return merging.Piece(Part(mesh, card), np.eye(4), 0)
+
+
+def test_a_sheet_that_repeats_is_cut_where_it_begins_anew() -> None:
+    piece = ground(2.5, 5.0)
+    shape = merging.merged([piece])
+    assert shape is not None
+    corners = shape.at[shape.faces].astype(float)
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert np.abs(across[:, 2]).sum() / 2 == pytest.approx(25.0, rel=1e-5)
+    assert len({np.sign(z) for z in across[:, 2] if abs(z) > 1e-9}) == 1, "none is turned over"
+    before = piece.part.mesh
+    metres = np.ptp(before.vertices[:, 0])
+    uv = (shape.at[:, :2] - before.vertices[0, :2]) / metres * 2.5 + before.uv[0]
+    laid = np.stack([shape.uv[:, 0], 1 - shape.uv[:, 1]], 1)
+    apart = np.abs(uv - laid)
+    assert np.abs(apart - np.rint(apart)).max() < 1e-4
+
+
+def test_vast_grounds_are_fine_only_near_the_eye() -> None:
+    pieces, atlas = sheets.in_one_picture([ground(400.0, 400.0)])
+    assert len(atlas.places) == 2
+    shape = merging.merged(pieces)
+    assert shape is not None
+    assert len(shape.faces) < 60_000, "160,000 tiles"
+
+
+def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyoidn.denoise
+
+    def full(*_: object, **__: object) -> None:
+        raise RuntimeError("out of\nmemory")
+
+    placed = (block(0, (90, 90, 90), "a"),)
+    monkeypatch.setattr(pyoidn.denoise, "denoise", full)
+    with pytest.raises(Unavailable, match=r"\(out of memory\).*fewer workers"):
+        trace(placed, LIGHT, VIEW, 32, 32)
+    monkeypatch.setattr(tracer, "_clipped", lambda _: [0] * (1 << 60))  # a real MemoryError
+    with pytest.raises(Unavailable, match="32 × 32: leave 2 GB to each worker"):
+        trace(placed, LIGHT, VIEW, 32, 32)
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "pyoidn.denoise", None)
+    with pytest.raises(Unavailable, match="pip install pyoidn"):
+        trace(placed, LIGHT, VIEW, 32, 32)
 
 
 def test_colours_on_the_common_picture_do_not_mix() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from simulator.world.solid import surfaces
+from simulator.world.solid import patterns, surfaces
 from simulator.world.solid.meshes import box, lathe, shifted
 from simulator.world.solid.surfaces import Surface, dyed, laid, shades
 
@@ -38,10 +38,11 @@ MAKERS: dict[str, Callable[[int], Surface]] = {
 def _coarse_sheets() -> Iterator[None]:
     """Sheets of 256 pixels are enough to see a seam."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surfaces, "SIDE", 256)
-        surfaces.forget()
+        for module in (surfaces, patterns):
+            patch.setattr(module, "SIDE", 256)
+        patterns.forget()
         yield
-    surfaces.forget()
+    patterns.forget()
 
 
 @pytest.mark.parametrize("name", sorted(MAKERS))
@@ -59,7 +60,7 @@ def test_a_sheet_tiles_without_a_seam(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_a_seed_gives_the_same_sheet_again_and_another_seed_another(name: str) -> None:
     once = np.array(MAKERS[name](0).material.sheet)
-    surfaces.forget()
+    patterns.forget()
     again, other = (np.array(MAKERS[name](seed).material.sheet) for seed in (0, 1))
     assert np.array_equal(once, again)
     assert not np.array_equal(once, other)

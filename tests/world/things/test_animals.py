@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulator.world.facts.look import KINDS as DOMAINS
 from simulator.world.facts.look import Look
 from simulator.world.solid.forms import Thing
 from simulator.world.things import birds, dogs
-from simulator.world.things.animals import KINDS
 from simulator.world.things.kinds import build
 
 SIZES = {  # the least and the most height, and the most width or depth, in metres
@@ -24,7 +24,7 @@ def animal(kind: str, family: int, variant: int) -> Thing:
 
 
 def test_every_kind_of_animal_has_a_believable_size() -> None:
-    assert set(KINDS) == set(SIZES)
+    assert set(DOMAINS["animal"]) == set(SIZES)
 
 
 @pytest.mark.parametrize("kind", SIZES)

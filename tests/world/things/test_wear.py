@@ -11,7 +11,6 @@ from simulator.world.solid.forms import Light, Placed, Thing, View, moved
 from simulator.world.solid.tracer import trace
 from simulator.world.things import shoes
 from simulator.world.things.kinds import build
-from simulator.world.things.wear import KINDS
 
 SIZES = {  # height, width and depth in metres: the least and the most
     "shoe": ((0.08, 0.26), (0.16, 0.36), (0.20, 0.42)),
@@ -24,10 +23,6 @@ SIZES = {  # height, width and depth in metres: the least and the most
 def worn(kind: str, family: int, variant: int) -> Thing:
     domain = next(d for d, kinds in DOMAINS.items() if kind in kinds)
     return build(Look(domain=domain, kind=kind, family=family, variant=variant))
-
-
-def test_every_kind_of_wear_has_a_believable_size() -> None:
-    assert set(KINDS) == set(SIZES)
 
 
 @pytest.mark.parametrize("kind", SIZES)
