@@ -73,11 +73,12 @@ class FileLock:
     """Held from its making until `release`. A child that is forked meanwhile does not hold it.
 
     `busy` says what another holder does and what to do about it: "is writing this run. Wait …".
+    Several may hold it as `shared`; then nobody has it alone.
     """
 
-    def __init__(self, path: Path, busy: str) -> None:
+    def __init__(self, path: Path, busy: str, *, shared: bool = False) -> None:
         self.path = path
-        self._file: int | None = _take(path, busy)
+        self._file: int | None = _take(path, busy, shared)
         _held.add(self)
 
     @property
@@ -129,11 +130,15 @@ OWNER = ".lock"
 
 
 @contextlib.contextmanager
-def owning(folder: Path) -> Generator[None]:
-    """Be the only one who builds in a folder, which is made if need be."""
+def owning(folder: Path, *, shared: bool = False) -> Generator[None]:
+    """Be the only one who builds in a folder, which is made if need be; or one of those who share.
+
+    Nobody builds alone where others share, and nobody shares with one who builds alone.
+    """
     make_folder(folder)
+    busy = "is building here. Wait for it, or choose another --out."
     try:
-        lock = FileLock(folder / OWNER, "is building here. Wait for it, or choose another --out.")
+        lock = FileLock(folder / OWNER, busy, shared=shared)
     except OSError as error:
         raise _unwritable(folder, error) from error
     try:
@@ -169,12 +174,13 @@ def _unwritable(folder: Path, error: OSError) -> UsageError:
     )
 
 
-def _take(path: Path, busy: str) -> int:
+def _take(path: Path, busy: str, shared: bool) -> int:
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(file, 0)
-        os.pwrite(file, str(os.getpid()).encode(), 0)
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        if not shared:
+            os.ftruncate(file, 0)
+            os.pwrite(file, str(os.getpid()).encode(), 0)
     except BlockingIOError as error:
         holder = _holder(file)
         os.close(file)

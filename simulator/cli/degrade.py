@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from mmrag.errors import DataError, SpecError, UsageError
+from mmrag.shards import Shard
+from simulator.cli.sharing import Address, Backend, ShardOption, shared_out
+from simulator.cluster.machines import Machines
 
 if TYPE_CHECKING:
-    from simulator.optics.folders import Item, Summary
+    from simulator.optics.folders import Item, Settings, Summary
 
 MIX = "mix"
 """CRAG-MM's shares of normal and degraded captures instead of one spec for all."""
@@ -60,6 +64,9 @@ def degrade_command(
         str, typer.Option(help="Where a level cannot be had: clamp (nearest, flagged) or reject.")
     ] = "clamp",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in DST.")] = False,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
     as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON.")] = False,
 ) -> None:
     """Degrade pictures about an entity: dark, blurred, truncated, occluded or rotated.
@@ -67,22 +74,44 @@ def degrade_command(
     Pictures keep their names and formats; records go to degradations.jsonl beside them. What is
     done already is skipped by hash, so the same command resumes.
     """
-    from simulator.optics.folders import Settings, degrade_files
+    from simulator.optics.folders import Settings
 
     if spec is None and not sheet:
         raise UsageError("Say what to do: --spec low-light@3, for example, or --sheet.")
     if focus is not None and boxes is not None:
         raise UsageError("--focus is one box for all, --boxes one for each: give one of them.")
-    items, sidecar = _gather(source, target, spec, focus, boxes, seed)
+    if spec is None and (shard is not None or backend != "local"):
+        raise UsageError("a sheet is one picture: leave --shard and --backend out, or add --spec.")
+    settings = Settings(seed=seed, control=control, out_of_reach=_choice(out_of_reach))
+    gather = partial(_gather, source, target, spec, focus, boxes, seed)
+    items, sidecar = gather()
     drawn = _draw_sheet(items[0], sidecar.parent, overwrite, seed) if sheet else None
     summary: Summary | None = None
     if spec is not None:
-        settings = Settings(seed=seed, control=control, out_of_reach=_choice(out_of_reach))
-        with _bar(len(items)) as advance:
-            summary = degrade_files(
-                items, sidecar, settings, workers=workers, overwrite=overwrite, on_done=advance
-            )
+        tasks = backend != "local"
+        work = partial(_degrade, gather, settings, 1 if tasks else workers, overwrite)
+        machines = Machines.read(backend, address, workers if tasks else None)
+        if shared_out(work, shard, machines):
+            return
+        summary = _degrade(lambda: (items, sidecar), settings, workers, overwrite)
     _report(summary, sidecar, drawn, as_json)
+
+
+def _degrade(
+    gather: Callable[[], tuple[list[Item], Path]],
+    settings: Settings,
+    workers: int,
+    overwrite: bool,
+    shard: Shard | None = None,
+) -> Summary:
+    from simulator.optics.folders import degrade_files
+
+    items, sidecar = gather()
+    with _bar(len(items) // (shard.of if shard else 1)) as advance:
+        return degrade_files(
+            items, sidecar, settings, workers=workers, overwrite=overwrite, shard=shard,
+            on_done=advance,
+        )  # fmt: skip
 
 
 def _choice(word: str) -> Literal["clamp", "reject"]:

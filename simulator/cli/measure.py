@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from simulator.cluster.machines import Machines
 from simulator.counting import counted
 
 if TYPE_CHECKING:
+    from mmrag.shards import Shard
     from simulator.evaluation.measure import Measured
 
 
@@ -49,6 +53,10 @@ def measure(
         float | None,
         typer.Option(min=0, help="Stop once measuring this run has cost so many dollars."),
     ] = None,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Tasks = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
     """Take measures of every reply and keep them beside the verdicts; go on where it was stopped.
@@ -56,15 +64,28 @@ def measure(
     No agent is asked anything, and no model is asked the same thing twice.
     """
     from simulator.evaluation.interrupting import interruptible
-    from simulator.evaluation.measure import measure as take
+    from simulator.evaluation.measure import measure as measure_replies
     from simulator.evaluation.progress import stage_bars
 
-    with interruptible("what was committed"), stage_bars() as advance:
-        found = take(
-            target, measures, model=model, judge=judge, prompts=prompts, encoder=encoder, out=out,
-            concurrency=concurrency, max_cost=max_cost, on_progress=advance,
-        )  # fmt: skip
+    take = partial(
+        measure_replies, str(target.absolute()), measures, model=model, judge=judge,
+        prompts=prompts, encoder=encoder, out=out and str(out.absolute()), concurrency=concurrency,
+        max_cost=max_cost,
+    )  # fmt: skip
+    with interruptible("what was committed"):
+        work = partial(_measure_shard, take)
+        if shared_out(work, shard, Machines.read(backend, address, workers)):
+            return
+        with stage_bars() as advance:
+            found = take(on_progress=advance)
     _print(found, as_json=as_json)
+
+
+def _measure_shard(take: Callable[..., Measured], shard: Shard) -> None:
+    from simulator.evaluation.progress import stage_bars
+
+    with stage_bars() as advance:
+        take(shard=shard, on_progress=advance)
 
 
 def wikieval(

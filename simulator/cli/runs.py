@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from mmrag.errors import SpecError, UsageError
+from mmrag.shards import Shard
 from simulator.cli.scoring import score
+from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, Workers, shared_out
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
@@ -40,11 +43,6 @@ ReadySeconds = Annotated[
     float | None,
     typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
 ]
-Backend = Annotated[str, typer.Option(help="local, or ray: many processes and machines.")]
-Address = Annotated[
-    str | None, typer.Option(help="Of a Ray cluster, as host:6379 or auto; else this machine.")
-]
-Workers = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that ask.")]
 Stores = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.")]
 WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.")]
 
@@ -194,6 +192,10 @@ def rejudge(
     folder: RunFolder,
     judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
     concurrency: Concurrency = 16,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
@@ -203,6 +205,9 @@ def rejudge(
     from simulator.run.results import options_for
     from simulator.store.run_store import RunReader
 
+    work = partial(_judge_shard, folder.absolute(), judge, concurrency)
+    if shared_out(work, shard, Machines.read(backend, address, workers)):
+        return
     count = judge_again(folder, judge, concurrency=concurrency)
     with RunReader(folder) as reader:
         left = reader.turn_counts().get("judge_error", 0)
@@ -211,6 +216,12 @@ def rejudge(
         tell_scores(
             scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
         )
+
+
+def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
+    from simulator.evaluation.execution import rejudge
+
+    return rejudge(folder, judge, concurrency=concurrency, shard=shard)
 
 
 def show(

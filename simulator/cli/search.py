@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,9 @@ import typer
 from typer.core import TyperGroup
 
 from mmrag.errors import UsageError
+from mmrag.shards import Shard
+from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from simulator.cluster.machines import Machines
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -71,30 +75,43 @@ def build(
     views: Annotated[
         bool, typer.Option(help="Index each picture as the mean of four views of it.")
     ] = True,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
     from simulator.evaluation.interrupting import interruptible
+
+    work = partial(
+        _build, source, out, chunk_tokens, overlap, cache, image_encoder=image_encoder,
+        text_encoder=text_encoder, chroma_url=chroma_url, views=views,
+    )  # fmt: skip
+    with interruptible(f"what was built in {out}"):
+        if shared_out(work, shard, Machines.read(backend, address, workers)):
+            return
+        work(None)
+    info(out, as_json=as_json)
+
+
+def _build(
+    source: str, out: Path, tokens: int, overlap: int, cache: Path | None, shard: Shard | None,
+    **how: Any,
+) -> None:  # fmt: skip
+    from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.search.index.building import build_index
+    from mmrag.search.index.chunks import Chunker
+    from mmrag.search.index.sources import open_source
     from simulator.evaluation.progress import stage_bars
 
-    with interruptible(f"what was built in {out}"), stage_bars() as advance:
-        from mmrag.encoders.cache import EmbeddingCache
-        from mmrag.search.index.building import build_index
-        from mmrag.search.index.chunks import Chunker
-        from mmrag.search.index.sources import open_source
-
+    chunker = Chunker(tokens=tokens, overlap=overlap)
+    kept = EmbeddingCache(cache) if cache else None
+    with stage_bars() as advance:
         build_index(
-            open_source(source),
-            out,
-            image_encoder=image_encoder,
-            text_encoder=text_encoder,
-            chunker=Chunker(tokens=chunk_tokens, overlap=overlap),
-            chroma_url=chroma_url,
-            cache=EmbeddingCache(cache) if cache else None,
-            views=views,
-            on_progress=advance,
-        )
-    info(out, as_json=as_json)
+            open_source(source), out, chunker=chunker, cache=kept, shard=shard,
+            on_progress=advance, **how,
+        )  # fmt: skip
 
 
 def info(folder: IndexFolder, as_json: AsJson = False) -> None:

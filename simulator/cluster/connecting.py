@@ -62,10 +62,17 @@ def load_ray() -> Any:
 
 async def answered(reference: Any) -> Any:
     """What a call of an actor returns. Its own error is raised as it was; `Lost` if it is gone."""
+    with in_our_words():
+        return await reference
+
+
+@contextlib.contextmanager
+def in_our_words() -> Generator[None]:
+    """Raise what code on another machine raised as it was, and `Lost` where that is gone."""
     from ray.exceptions import RayError, RayTaskError
 
     try:
-        return await reference
+        yield
     except RayTaskError as error:
         cause: Any = getattr(error, "cause", error)
         if isinstance(cause, MmragError):

@@ -11,7 +11,7 @@ from mmrag.errors import ConflictError, StoreError
 from mmrag.images import LazyImage
 from mmrag.records import Session, TurnResult, decode_as, encode
 from simulator.cluster.connecting import Lost, answered
-from simulator.store.leases import Shard
+from simulator.store.leases import ShardStore
 from simulator.store.run_store import without_picture
 from simulator.store.shards import PATIENCE
 
@@ -131,11 +131,11 @@ async def _asked(reference: Any) -> Any:
         ) from error
 
 
-def _open(run: Path, number: int) -> Shard:
+def _open(run: Path, number: int) -> ShardStore:
     patience = time.monotonic() + PATIENCE
     while True:
         try:
-            return Shard(run, number)
+            return ShardStore(run, number)
         except ConflictError:  # the process before is still ending
             if time.monotonic() > patience:
                 raise

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmrag.protocols import Agent
+from mmrag.shards import Shard
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
@@ -128,8 +129,18 @@ def _hold(
     return max(repeats, known)
 
 
-def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool = True) -> int:
-    """Judge a run's replies again without asking the agent. Returns how many got a verdict."""
+def rejudge(
+    folder: Path,
+    judge: str,
+    *,
+    concurrency: int = 16,
+    progress: bool = True,
+    shard: Shard | None = None,
+) -> int:
+    """Judge a run's replies again without asking the agent. Returns how many got a verdict.
+
+    With a shard only those of its conversations; the call without one takes all in.
+    """
     from functools import partial
 
     from simulator.evaluation.event_loops import run_to_end
@@ -137,6 +148,7 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
     from simulator.evaluation.progress import stage_bars
     from simulator.evaluation.wiring import make_judge
     from simulator.run.rejudge import rejudge_run
+    from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
@@ -144,7 +156,7 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
     again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
     with (
         interruptible(f"what was committed to {folder}", again),
-        RunStore(folder) as store,
+        RunStore(folder) if shard is None else RunShard(folder, shard, "rejudge") as store,
         stage_bars(shown=progress) as advance,
     ):
         work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))

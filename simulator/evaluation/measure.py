@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mmrag.encoders.cache import CachedTexts
     from mmrag.judges.measuring import Measurer
     from mmrag.protocols import Model
+    from mmrag.shards import Shard
+    from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore
 
 Progress = Callable[[str, int, int], None]
@@ -54,18 +56,21 @@ def measure(
     out: str | Path | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
+    shard: Shard | None = None,
     on_progress: Progress = lambda _stage, _done, _total: None,
 ) -> Measured:
     """Take measures of every reply of a run, or of every answer of a JSONL file.
 
     A `model` (a spec, or anything with `generate`) judges; without one the text encoder stands in
     (`judge="encoder"`, approximate) or annotations decide (`judge="labels"`). Rows are kept beside
-    the verdicts; called again it goes on, and no model is asked the same thing twice.
+    the verdicts; called again it goes on, and no model is asked the same thing twice. With a
+    `shard` only its conversations are measured; the call without one takes all in.
     """
     from mmrag.judges.measuring import chosen_measures
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.importing import import_answers
     from simulator.evaluation.measuring import measure_run
+    from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore
 
     path, wanted = Path(target), chosen_measures(measures)
@@ -76,9 +81,14 @@ def measure(
     folder = path if path.is_dir() else Path(out or path.with_suffix(".measured"))
     if model is None and judge not in ("encoder", "labels"):
         raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
+    if folder != path and shard is not None:
+        raise UsageError(
+            f"{path}: --shard is for a run. `mmrag measure {path} --measures raf --judge labels` "
+            f"brings the file into {folder}; then measure that."
+        )
     if folder != path:
         import_answers(path, folder)
-    with RunStore(folder) as store:
+    with RunStore(folder) if shard is None else RunShard(folder, shard, "measure") as store:
         takers = _takers(store, wanted, model, judge, prompts, encoder, max_cost)
         rows = run_to_end(
             measure_run(
@@ -89,10 +99,14 @@ def measure(
                 on_progress=lambda done, total: on_progress("measuring", done, total),
             )
         )
+        if isinstance(store, RunShard):
+            return Measured(
+                folder=str(folder), rows=rows, cost=store.completion_cost(), condition=""
+            )
         return _found(store, rows)
 
 
-def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
+def paid_model(store: RunStore | RunShard, model: str | Model, max_cost: float | None) -> Model:
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
     from simulator.evaluation.live import CostCap
@@ -124,7 +138,7 @@ def cached_encoder(spec: str) -> CachedTexts:
 
 
 def _takers(
-    store: RunStore,
+    store: RunStore | RunShard,
     wanted: tuple[str, ...],
     model: str | Model | None,
     judge: str,

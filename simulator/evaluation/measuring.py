@@ -19,11 +19,12 @@ from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Passage, Reply, Session, Status, TurnResult, encode
-from simulator.store.run_store import RunStore
+from simulator.store.run_shard import RunShard
+from simulator.store.run_store import RunReader, RunStore
 
 
 async def measure_run(
-    store: RunStore,
+    store: RunStore | RunShard,
     measurers: Sequence[Measurer],
     measures: Sequence[str],
     concurrency: int = 16,
@@ -62,7 +63,7 @@ async def measure_run(
 def paid_once(
     model: Model,
     name: str,
-    store: RunStore,
+    store: RunStore | RunShard,
     *,
     on_cost: Callable[[float], None] = lambda _cost: None,
 ) -> Model:
@@ -81,7 +82,7 @@ class KeptModel:
         self,
         model: Model,
         name: str,
-        store: RunStore,
+        store: RunStore | RunShard,
         *,
         on_cost: Callable[[float], None] = lambda _cost: None,
     ) -> None:
@@ -158,7 +159,7 @@ def case_of(session: Session, result: TurnResult) -> Case:
     )
 
 
-def _replies(store: RunStore) -> Iterator[tuple[Session, TurnResult, list[Measurement]]]:
+def _replies(store: RunReader) -> Iterator[tuple[Session, TurnResult, list[Measurement]]]:
     for session in store.sessions():
         condition = session.degradation
         there = store.measurements(session.id, condition)

@@ -6,6 +6,7 @@ others go on. Files appear whole or not at all.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import io
 import json
@@ -26,6 +27,7 @@ from mmrag.errors import ConflictError, DataError, MmragError
 from mmrag.files import write_bytes
 from mmrag.images import LazyImage
 from mmrag.records import Box, Json, Polygon
+from mmrag.shards import Shard
 from simulator.optics.pipeline import degrade
 from simulator.optics.record import Degraded, OutOfReach
 from simulator.optics.spec import DegradationSpec
@@ -88,10 +90,25 @@ def degrade_files(
     *,
     workers: int = 1,
     overwrite: bool = False,
+    shard: Shard | None = None,
     on_done: Callable[[], None] = lambda: None,
 ) -> Summary:
-    """Do all items that are not done already. The bytes do not depend on `workers` or order."""
-    before = _read_sidecar(sidecar)
+    """Do all items that are not done already. The bytes do not depend on `workers` or order.
+
+    Those of a shard have their records in a file of their own, which is taken in when no shard is
+    given.
+    """
+    before, theirs = _read_sidecar(sidecar), list[Path]()
+    if shard is not None:
+        items = [item for place, item in enumerate(items) if shard.has(place)]
+        sidecar = _of_shard(sidecar, shard.name)
+        before |= _read_sidecar(sidecar)
+    else:
+        stem = sidecar.with_name(glob.escape(sidecar.name))
+        theirs = sorted(sidecar.parent.glob(_of_shard(stem, "[0-9]*-of-*").name))
+        for path in theirs:
+            before |= _read_sidecar(path)
+    names = {item.name for item in items} if shard is not None else before.keys()
     summary = Summary()
     todo: list[Item] = []
     lines: dict[str, Json] = {}
@@ -120,8 +137,10 @@ def degrade_files(
             _count(summary, line)
             on_done()
     # Whole at last: in the order of names, without lines of earlier attempts.
-    kept = {**before, **lines}
+    kept = {**{name: before[name] for name in names & before.keys()}, **lines}
     _write(sidecar, "".join(_dump(kept[name]) + "\n" for name in sorted(kept)).encode())
+    for path in theirs:
+        path.unlink()
     return summary
 
 
@@ -289,6 +308,10 @@ def _refuse_overwriting(todo: list[Item], before: dict[str, Json], settings: Set
                     f"{path} exists already{how} and is not what this command would keep. Choose "
                     "another DST, or say --overwrite. Nothing was written."
                 )
+
+
+def _of_shard(sidecar: Path, name: str) -> Path:
+    return sidecar.with_name(f"{sidecar.stem}.{name}{sidecar.suffix}")
 
 
 def _read_sidecar(path: Path) -> dict[str, Json]:

@@ -8,17 +8,20 @@ from collections.abc import Callable, Iterator
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
 from simulator.run.engine import judge_reply
-from simulator.store.run_store import RunStore
+from simulator.store.run_shard import RunShard
+from simulator.store.run_store import RunReader, RunStore
 
 
 async def rejudge_run(
-    store: RunStore,
+    store: RunStore | RunShard,
     judge: Judge,
     concurrency: int = 16,
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Give every reply a verdict of this judge and make it the run's current judge.
+
+    Of a shard the verdicts alone: the judge is the run's when all of it is judged.
 
     Interrupted and called again, it judges what is left. Where the judge fails, the turn becomes
     unscored and the reason is kept. Returns how many replies got a verdict.
@@ -38,18 +41,19 @@ async def rejudge_run(
         return count
 
     counts = await asyncio.gather(*(worker() for _ in range(max(1, concurrency))))
-    store.make_current(judge.id)
+    if isinstance(store, RunStore):
+        store.make_current(judge.id)
     return sum(counts)
 
 
-def _replies(store: RunStore) -> Iterator[tuple[Turn, TurnResult]]:
+def _replies(store: RunReader) -> Iterator[tuple[Turn, TurnResult]]:
     for session in store.sessions():
         for result in store.turns(session.id, session.degradation):
             if result.reply is not None and result.status is not Status.DATA_ERROR:
                 yield session.turns[result.turn_index], result
 
 
-def _is_judged(store: RunStore, result: TurnResult, judge_id: str) -> bool:
+def _is_judged(store: RunReader, result: TurnResult, judge_id: str) -> bool:
     mine = store.verdicts(result.session_id, result.degradation, result.turn_index).get(judge_id)
     return mine is not None and mine.outcome is not Outcome.UNSCORED
 

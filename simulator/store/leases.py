@@ -27,7 +27,7 @@ class Lease(NamedTuple):
     """What was committed; nothing else is history."""
 
 
-class Shard(RunStore):
+class ShardStore(RunStore):
     """Keeps the turns of some conversations of a run; their pictures go to the run itself.
 
     Called from one thread: what it checks must not change before it writes.
@@ -88,7 +88,7 @@ class Shard(RunStore):
         self._base.close()
         super().close()
 
-    def __enter__(self) -> Shard:
+    def __enter__(self) -> ShardStore:
         return self
 
     def _epoch(self, key: str) -> int:
@@ -118,7 +118,7 @@ def following(run: RunStore) -> Generator[Callable[[], int]]:
         ]
 
         def gather() -> int:
-            return sum(run.take_in(shard) for shard in shards)
+            return sum(run.take_in(shard)["turns"] for shard in shards)
 
         try:
             yield gather

@@ -13,6 +13,7 @@ import hashlib
 import queue
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -81,11 +82,15 @@ class RunReader:
 
     def reply_count(self) -> int:
         """Number of turns that have a reply to judge."""
-        return self._rows(
-            "SELECT COUNT(*) FROM turns "
+        return sum(self._reply_counts().values())
+
+    def _reply_counts(self) -> dict[tuple[str, str], int]:
+        rows = self._rows(
+            "SELECT session_id, degradation, COUNT(*) FROM turns "
             "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL "
-            f"AND status != '{Status.DATA_ERROR}'"
-        )[0][0]
+            f"AND status != '{Status.DATA_ERROR}' GROUP BY 1, 2"
+        )
+        return {(row[0], row[1]): row[2] for row in rows}
 
     def faults_of_data(self) -> int:
         """Number of turns lost to the data itself, and not to a server that had the picture."""
@@ -491,20 +496,22 @@ class RunStore(RunReader):
 
         self._submit(job).result()
 
-    def take_in(self, shard: ShardRows) -> int:
-        """Copy what is new in a shard of this run. Returns the number of turns."""
-        turns = 0
+    def take_in(self, shard: ShardRows) -> Counter[str]:
+        """Copy what is new in a shard of this run. Returns the number of rows by table."""
+        found = Counter[str]()
         for rows in shard.new():
             self._submit(rows.write).result()
-            turns += len(rows.rows) if rows.table == "turns" else 0
-        return turns
+            found[rows.table] += len(rows.rows)
+        return found
 
     def _take_in_shards(self) -> None:
         """What many machines left: a run that somebody writes is one file."""
         with deserted(self.folder) as folders:
             for folder in folders:
                 with contextlib.closing(ShardRows(folder)) as rows:
-                    self.take_in(rows)
+                    found = self.take_in(rows)
+                if found["verdicts"] and not found["turns"]:  # judged again by many machines
+                    self.make_current(self.meta("judge"))
 
     def close(self) -> None:
         """Write what is waiting, then let go of the run: one file and the pictures."""

@@ -1,10 +1,12 @@
-"""A run that many machines write: its turns lie in several files until the run takes them in.
+"""A run that many machines write: what they add lies in several files until the run takes it in.
 
 A run's `shards/` holds one store per process that keeps turns. Each conversation has its place in
 one of them, and whoever holds the conversation has a lease there: a number that grows with every
 lease. What comes with an older number is refused, so that a turn is committed once however often
 it was asked. The run itself copies what its shards have while they are written, and takes them in
 whole when it is next opened for writing: then it is one file again.
+
+Machines that judge or measure a finished run (`run_shard.py`) have a shard each, too.
 """
 
 from __future__ import annotations
@@ -33,9 +35,15 @@ _PIECE = 2000
 _COLUMNS = {
     "sessions": "position, session_id, degradation, record",
     "verdicts": "session_id, degradation, turn_index, judge, verdict",
+    "measurements": "session_id, degradation, turn_index, judge, measure, measurement",
+    "completions": "key, completion",
     "turns": "session_id, degradation, turn_index, status, result",
 }
 """Table → its columns. Turns come last: one that is seen has its session and its verdict."""
+
+_START: dict[str, int | str] = {**dict.fromkeys(_COLUMNS, 0), "completions": ""}
+"""Before the first row: all are read in the order in which they came, but for what has its key
+alone, which nobody looks at before the shard is whole."""
 
 
 def shard_of(session_id: str, degradation: str, shards: int) -> int:
@@ -44,14 +52,14 @@ def shard_of(session_id: str, degradation: str, shards: int) -> int:
     return zlib.crc32(key) % shards
 
 
-def shard_folder(run: Path, number: int) -> Path:
+def shard_folder(run: Path, name: int | str) -> Path:
     """Where a shard lies."""
-    return run / FOLDER / f"{number:03d}"
+    return run / FOLDER / (f"{name:03d}" if isinstance(name, int) else name)
 
 
 def shard_folders(run: Path) -> list[Path]:
     """The shards that a run has now."""
-    return sorted(path for path in (run / FOLDER).glob("[0-9]*") if path.is_dir())
+    return sorted(path for path in (run / FOLDER).glob("*") if path.is_dir())
 
 
 class Rows(NamedTuple):
@@ -71,16 +79,17 @@ class ShardRows:
 
     def __init__(self, folder: Path) -> None:
         self._db = store_schema.open_for_reading(folder / store_schema.FILE)
-        self._seen = dict.fromkeys(_COLUMNS, 0)
+        self._seen = dict(_START)
 
     def new(self) -> Iterator[Rows]:
         """All that was committed since, as it is at one moment, piece by piece."""
         self._db.execute("BEGIN")
         try:
             for table, columns in _COLUMNS.items():
+                order = "key" if table == "completions" else "rowid"
                 while rows := self._db.execute(
-                    f"SELECT rowid, {columns} FROM {table} WHERE rowid > ? "
-                    f"ORDER BY rowid LIMIT {_PIECE}",
+                    f"SELECT {order}, {columns} FROM {table} WHERE {order} > ? "
+                    f"ORDER BY {order} LIMIT {_PIECE}",
                     (self._seen[table],),
                 ).fetchall():
                     yield Rows(table, [row[1:] for row in rows])
@@ -95,20 +104,23 @@ class ShardRows:
 
 @contextlib.contextmanager
 def deserted(run: Path) -> Generator[list[Path]]:
-    """The shards that a dead driver left, with nobody else at them; then they are removed."""
+    """The shards that are left, with nobody else at them; then they are removed."""
     gone = run / f".{FOLDER}"
     shutil.rmtree(gone, ignore_errors=True)  # of one who was killed while removing
-    folders = [path for path in shard_folders(run) if (path / store_schema.FILE).is_file()]
-    locks: list[RunLock] = []
+    folders, locks = shard_folders(run), list[RunLock]()
     try:
         locks.extend(_lock(folder) for folder in folders)
-        yield folders
-        if (run / FOLDER).is_dir():
-            (run / FOLDER).rename(gone)  # at once: half a shard would look like a loss
+        yield [path for path in folders if (path / store_schema.FILE).is_file()]
+        if folders:
+            gone.mkdir()
+        for folder in folders:
+            folder.rename(gone / folder.name)  # at once: half a shard would look like a loss
     finally:
         for lock in locks:
             lock.release()
     shutil.rmtree(gone, ignore_errors=True)
+    with contextlib.suppress(OSError):  # there is none, or somebody has begun another
+        (run / FOLDER).rmdir()
 
 
 def _lock(folder: Path) -> RunLock:
@@ -119,7 +131,8 @@ def _lock(folder: Path) -> RunLock:
         except ConflictError as error:
             if time.monotonic() > patience:
                 raise ConflictError(
-                    f"{folder / LOCK}: processes of an earlier driver are still at work on this "
-                    "run. Stop them (`ray stop` on the machines that have them), then call again."
+                    f"{folder / LOCK}: processes of an earlier driver, or one with --shard, are "
+                    "still at work on this run. Wait for them, or stop them (`ray stop` on the "
+                    "machines that have them), then call again."
                 ) from error
             time.sleep(0.1)

@@ -13,7 +13,7 @@ from mmrag.errors import ConflictError, StoreError
 from mmrag.images import LazyImage
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator.run.results import score_run
-from simulator.store.leases import Lease, Shard, following
+from simulator.store.leases import Lease, ShardStore, following
 from simulator.store.run_store import RunReader, RunStore
 from simulator.store.shards import shard_folders
 
@@ -36,12 +36,12 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def leased(shard: Shard, session_id: str = "s000") -> Lease:
+def leased(shard: ShardStore, session_id: str = "s000") -> Lease:
     shard.take(session_id, "clean").result()
     return shard.lease(session_id, "clean")
 
 
-def begun(shard: Shard, number: int = 0) -> int:
+def begun(shard: ShardStore, number: int = 0) -> int:
     session = make_session(number)
     epoch = leased(shard, session.id).epoch
     assert shard.holds(epoch, session.id, "clean")
@@ -49,7 +49,7 @@ def begun(shard: Shard, number: int = 0) -> int:
     return epoch
 
 
-def commits(shard: Shard, epoch: int, *results: TurnResult) -> bool:
+def commits(shard: ShardStore, epoch: int, *results: TurnResult) -> bool:
     kept = shard.commit_leased(epoch, *results)
     return kept is not None and kept.result(5) is None
 
@@ -60,7 +60,7 @@ def texts(folder: Path, number: int = 0) -> list[str]:
 
 
 def test_who_leases_is_told_what_was_committed_and_takes_the_right_to_commit(run: Path) -> None:
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         first = begun(shard)
         assert commits(shard, first, said(0))
         lease = leased(shard)
@@ -74,7 +74,7 @@ def test_who_leases_is_told_what_was_committed_and_takes_the_right_to_commit(run
 
 def test_the_identical_turn_is_welcome_again_whoever_sends_it(run: Path) -> None:
     """A call whose answer got lost with the store is sent again."""
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         first = begun(shard)
         assert commits(shard, first, said(0), said(1))
         second = leased(shard).epoch
@@ -86,10 +86,10 @@ def test_the_identical_turn_is_welcome_again_whoever_sends_it(run: Path) -> None
 
 
 def test_a_store_that_starts_again_knows_its_leases(run: Path) -> None:
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         first = begun(shard)
         second = leased(shard).epoch
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         assert not commits(shard, first, said(0))
         assert commits(shard, second, said(0))
         assert leased(shard).epoch == second + 1
@@ -98,7 +98,7 @@ def test_a_store_that_starts_again_knows_its_leases(run: Path) -> None:
 def test_a_lease_does_not_look_at_the_clock(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Machines whose clocks are days apart commit alike."""
     now = time.time()
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         first = begun(shard)
         monkeypatch.setattr("time.time", lambda: now - 1e6)
         second = leased(shard).epoch
@@ -109,7 +109,7 @@ def test_a_lease_does_not_look_at_the_clock(run: Path, monkeypatch: pytest.Monke
 
 def test_a_run_takes_in_what_its_shards_have_when_it_is_next_written(run: Path) -> None:
     for number in range(2):
-        with Shard(run, number) as shard:
+        with ShardStore(run, number) as shard:
             epoch = begun(shard, number)
             assert commits(shard, epoch, said(0, f"of {number}", number))
     assert texts(run, 1) == []
@@ -125,7 +125,7 @@ def test_a_run_takes_in_what_its_shards_have_when_it_is_next_written(run: Path) 
 
 def test_a_run_is_followed_while_its_shards_are_written(run: Path) -> None:
     with RunStore(run) as store:
-        shard = Shard(run, 0)
+        shard = ShardStore(run, 0)
         epoch = begun(shard)
         assert commits(shard, epoch, said(0))
         with following(store) as gather:
@@ -142,13 +142,13 @@ def test_a_run_is_followed_while_its_shards_are_written(run: Path) -> None:
 
 def test_what_was_taken_in_once_is_no_second_turn(run: Path) -> None:
     """Killed between taking in and removing: it is taken in again."""
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         epoch = begun(shard)
         assert commits(shard, epoch, said(0))
     with RunStore(run) as store:
         assert store.turn_counts() == {"answered": 1}
     (run / "shards").mkdir()
-    with Shard(run, 0) as shard:  # as the killed driver left it
+    with ShardStore(run, 0) as shard:  # as the killed driver left it
         epoch = begun(shard)
         assert commits(shard, epoch, said(1))
     with RunStore(run) as store:
@@ -160,7 +160,7 @@ def test_a_conversation_goes_on_after_what_the_run_has_already(run: Path) -> Non
     run_all(run, [make_session(0)], ByNumber(lambda sid, turn: "x" if turn else "c"))
     with RunStore(run) as store:
         store.forget_turns("s000", "clean", 1)
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         lease = leased(shard)
         assert [r.turn_index for r in lease.done] == [0]
         assert lease.begun is not None
@@ -172,7 +172,7 @@ def test_a_conversation_goes_on_after_what_the_run_has_already(run: Path) -> Non
 
 
 def test_a_shard_that_lost_its_commits_is_an_error_that_names_it(run: Path) -> None:
-    shard = Shard(run, 0)
+    shard = ShardStore(run, 0)
     epoch = begun(shard)
     assert commits(shard, epoch, said(0))
     folder = shard_folders(run)[0]
@@ -191,14 +191,14 @@ def test_a_shard_that_is_still_written_is_waited_for_and_then_refused(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulator.store.shards.PATIENCE", 0.2)
-    with Shard(run, 0), pytest.raises(ConflictError, match="still at work on this run"):
+    with ShardStore(run, 0), pytest.raises(ConflictError, match="still at work on this run"):
         RunStore(run)
 
 
 def test_a_full_disk_says_which_run_to_go_on_with(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Shard(run, 0) as shard:
+    with ShardStore(run, 0) as shard:
         epoch = begun(shard)
 
         def full(*_: object) -> None:
@@ -217,7 +217,7 @@ def test_figures_are_those_of_one_process(tmp_path: Path) -> None:
         store.set_meta("judge", "equality")
     with RunReader(tmp_path / "one") as one:
         for number in range(3):
-            with Shard(tmp_path / "many", number) as shard:
+            with ShardStore(tmp_path / "many", number) as shard:
                 for place, session in reversed(list(enumerate(sessions))):
                     if place % 3 == number:
                         epoch = leased(shard, session.id).epoch

@@ -35,6 +35,7 @@ from mmrag.search.index.identity import MANIFEST, PLAN, Manifest, manifest_if_wh
 from mmrag.search.index.sources import Picture, Source
 from mmrag.search.vectors.nearest import EXACT_BYTES, build_graph
 from mmrag.search.web.bm25 import build_lexical, titled
+from mmrag.shards import Shard
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, how much is done, and how much there is."""
@@ -54,29 +55,33 @@ def build_index(
     chroma_url: str | None = None,
     cache: EmbeddingCache | None = None,
     views: bool = True,
+    shard: Shard | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> list[Manifest]:
     """Build what the source has: pictures, pages, or both. Calling it again goes on or returns.
+
+    With a shard only its parts are encoded, beside those of others, and there is no index yet:
+    whoever calls it without one finds the parts there and makes the index of them.
 
     With a cache, what was encoded before, for this index or another, is not encoded again.
     `views` indexes each picture as the mean of four views of it, which takes four times as long
     to encode and finds more (`mmrag.search.image.views`).
     """
     made: list[Manifest] = []
-    with owning(out):
+    with owning(out, shared=shard is not None):
         if source.picture_count:
             work = _PartOfIndex(
                 out / "images", "images", source, image_encoder, None, chroma_url, on_progress
             )
             work.cache = cache
             work.views = VIEWS if views else ""
-            made.append(work.build())
+            made += work.build(shard)
         if source.page_count:
             work = _PartOfIndex(
                 out / "web", "web", source, text_encoder, chunker, chroma_url, on_progress
             )
             work.cache = cache
-            made.append(work.build())
+            made += work.build(shard)
     return made
 
 
@@ -107,24 +112,26 @@ class _PartOfIndex:
         registry: Any = image_encoders if part == "images" else text_encoders
         self.encoder: Any = registry.create(encoder_spec)
 
-    def build(self) -> Manifest:
-        """Parts, database, derived files, manifest."""
+    def build(self, shard: Shard | None) -> list[Manifest]:
+        """Parts, database, derived files, manifest; of a shard the parts alone."""
         plan = {
             "source": self.source.fingerprint, "encoder": self.encoder.id,
             "chunker": msgspec.to_builtins(self.chunker), "chroma_url": self.chroma_url,
             "features": KIND if self.part == "images" else None,
             "views": self.views or None,
         }  # fmt: skip
-        self._claim(plan)
+        self._claim(plan, alone=shard is None)
         made = manifest_if_whole(self.folder)
         if made is not None:
-            return made
+            return [made]
         write_json(self.folder / PLAN, plan)
         (self.folder / MANIFEST).unlink(missing_ok=True)  # from here on it is a build again
         if self.chroma_url is not None:  # before hours of encoding, not after
             with open_server(self.chroma_url, COLLECTION[self.part], create=True):
                 pass
-        parts = self._encode()
+        parts = self._encode(shard or Shard(1, 1))
+        if shard is not None:
+            return []
         skipped = self._skipped(parts)
         self._fill(parts)
         derive(self.folder, self.part, lambda: read_parts(parts), self.encoder.dim)
@@ -137,11 +144,12 @@ class _PartOfIndex:
         )  # fmt: skip
         write_manifest(self.folder, manifest)
         shutil.rmtree(self.folder / "parts", ignore_errors=True)
-        return manifest
+        return [manifest]
 
-    def _claim(self, plan: dict[str, Any]) -> None:
+    def _claim(self, plan: dict[str, Any], *, alone: bool) -> None:
         make_folder(self.folder)
-        clear_unfinished(self.folder)
+        if alone:
+            clear_unfinished(self.folder)
         path, finished = self.folder / PLAN, (self.folder / MANIFEST).exists()
         before = _plan_in(path)
         if before is None and finished:
@@ -164,7 +172,7 @@ class _PartOfIndex:
                     "delete the folder."
                 )
 
-    def _encode(self) -> list[Path]:
+    def _encode(self, shard: Shard) -> list[Path]:
         total, size, step = (
             (self.source.picture_count, PICTURES_PER_PART, self._picture_rows)
             if self.part == "images"
@@ -173,7 +181,8 @@ class _PartOfIndex:
         folder = self.folder / "parts"
         folder.mkdir(exist_ok=True)
         paths = [folder / f"{first:09d}.arrow" for first in range(0, total, size)]
-        missing = {number for number, path in enumerate(paths) if not _is_whole(path)}
+        mine = shard.run_of(len(paths))
+        missing = {number for number in mine if not _is_whole(paths[number])}
         if missing:
             reader = self.source.pictures if self.part == "images" else self.source.pages
             stream: Iterator[Any] = reader(min(missing) * size)
