@@ -20,7 +20,7 @@ from mmrag.agents.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
-from simulator.faults.spec import kind_of_fault
+from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy
@@ -68,6 +68,12 @@ class Plan(Record, frozen=True, kw_only=True):
     seed: int = 0
     ready_seconds: float = READY_SECONDS
     """Time limit of the agent's `warm()`."""
+
+    def conditions(self, *, picture: bool) -> list[str]:
+        """What a session is held under; without a picture nothing can happen to one."""
+        if picture:
+            return [*self.degradations, *self.faults]
+        return ["clean", *(fault for fault in self.faults if not needs_picture(fault))]
 
 
 class Progress(Record, frozen=True, kw_only=True):
@@ -122,13 +128,11 @@ def conversations(
 ) -> Iterator[tuple[int, Session, str]]:
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
-        # without a picture nothing can be degraded
-        degradations = ("clean",) if session.capture is None else plan.degradations
-        for degradation in degradations:
-            chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
+        for condition in plan.conditions(picture=session.capture is not None):
+            chosen = condition
+            if optics and not kind_of_fault(condition):
+                chosen = optics.choose(session, condition, plan.seed)
             yield position, session, chosen
-        for fault in plan.faults:
-            yield position, session, fault
 
 
 class Conversation(Protocol):

@@ -223,4 +223,4 @@ def test_on_a_cluster_it_is_one_command(runs: tuple[Path, Path], tmp_path: Path)
     place = Workplace(tmp_path)
     place.run("rejudge", str(many), "--judge", "exact", "--backend", "ray", "--workers", "2")
     assert rows_of(many) == rows_of(one)
-    assert place.said().splitlines()[-1] == "0 replies judged."  # the shards had done all
+    assert "0 replies judged." in place.said()  # the shards had done all
