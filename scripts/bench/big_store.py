@@ -98,8 +98,9 @@ def make(folder: Path, sessions: int) -> None:
     began, turns = time.perf_counter(), 0
     with RunStore(folder / "run") as store:
         wiring.claim(store, config, data=source.fingerprint, index=None, judge=JUDGE)
-        store.set_meta("plan", {"sessions": sessions, "degradations": conditions,
-                                "conversations": sessions * CONDITIONS, "capacity": None})  # fmt: skip
+        count = sessions * CONDITIONS
+        plan_made = {"sessions": sessions, "degradations": conditions, "conversations": count}
+        store.set_meta("plan", {**plan_made, "capacity": None})
         for position, session in wiring.chosen_sessions(source, config):
             assert session.capture is not None
             for condition in conditions:
@@ -125,12 +126,15 @@ run = Catalogue(RunReader(sys.argv[1]))
 print(len(run))
 """
 
-FILTER = APP + """
+FILTER = (
+    APP
+    + """
 import time
 began = time.perf_counter()
 print(len(run.find(Filter(kind="low-light", severity="3"))))
 print(f"filter alone: {time.perf_counter() - began:.2f} s")
 """
+)
 
 
 def measure(folder: Path, only: list[str]) -> None:
