@@ -23,7 +23,7 @@ def appearing(path: Path, *, lasting: bool = True) -> Generator[Path]:
     What is not `lasting` (made again at will, or many small files) does not wait for the disk:
     it is whole after a crash of the process, but perhaps not after one of the machine.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    temporary = Path(_temporary(path))
     try:
         yield temporary
         if lasting:
@@ -35,6 +35,10 @@ def appearing(path: Path, *, lasting: bool = True) -> Generator[Path]:
     finally:
         with contextlib.suppress(OSError):  # what went wrong before is what must be told
             temporary.unlink()
+
+
+def _temporary(path: Path) -> str:
+    return f"{path.parent}/.{path.name}.{os.getpid()}-{threading.get_ident()}.tmp"
 
 
 def sync_folder(folder: Path) -> None:
@@ -53,9 +57,25 @@ def clear_unfinished(folder: Path) -> None:
 
 
 def write_bytes(path: Path, data: bytes, *, lasting: bool = True) -> None:
-    """A file, atomically."""
-    with appearing(path, lasting=lasting) as temporary:
-        temporary.write_bytes(data)
+    """A file, atomically; opened once, since runs keep a picture for every conversation."""
+    temporary = _temporary(path)
+    try:
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(file, left) :]
+            if lasting:
+                os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(temporary, path)  # noqa: PTH105 - no second path is made for it
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+    if lasting:
+        sync_folder(path.parent)
 
 
 def write_text(path: Path, text: str, *, lasting: bool = True) -> None:

@@ -98,6 +98,11 @@ class LazyImage:
         return self._data
 
     @property
+    def is_here(self) -> bool:
+        """Whether its bytes are in memory, so that nobody has to wait for them."""
+        return self._data is not None
+
+    @property
     def sha256(self) -> str:
         """Content hash; known without loading where the store or data set recorded it."""
         if self._sha256 is None:

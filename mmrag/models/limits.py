@@ -1,4 +1,4 @@
-"""How many requests run at once: grows while a server copes, halves when it asks for less."""
+"""How many requests run at once: grows while a server copes, less when it asks or gets slow."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+_OVER = 16
+"""Answers over which the time of one is averaged."""
+
+_FORGOTTEN = 1.002
+
+_STEADY, _SLOW = 2.0, 4.0
+"""Times the usual: up to which more are sent, and above which fewer."""
+
 
 class AdaptiveLimit:
     """Additive growth on success, multiplicative cut when rate-limited (as TCP does it).
 
     After a cut, requests that were sent before it do not cut again: one burst of refusals is one
-    signal. `pause` holds back all new requests, for a server that is restarting.
+    signal. Where answers take several times as long as they did, requests only wait for each other
+    at the server: one fewer a round. `pause` holds back all new ones, for a server in trouble.
+
+    Each process has its own for an endpoint. Together they share what it bears as connections
+    share a line: whoever is refused halves its own.
     """
 
     def __init__(self, start: float = 4, most: float = 64) -> None:
@@ -21,6 +33,8 @@ class AdaptiveLimit:
         self._running = 0
         self._generation = 0
         self._open_at = 0.0
+        self._usual: float | None = None
+        self._lately = 0.0
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
@@ -39,9 +53,17 @@ class AdaptiveLimit:
                 self._running -= 1
                 self._changed.notify_all()
 
-    def succeeded(self) -> None:
-        """One more request at once per round of successes."""
-        self.limit = min(self._most, self.limit + 1.0 / self.limit)
+    def succeeded(self, seconds: float) -> None:
+        """One more request at once per round of successes, as long as they are about as quick."""
+        if self._usual is None:
+            self._usual = self._lately = seconds
+        self._lately += (seconds - self._lately) / _OVER
+        # the quickest that it was lately: forgotten slowly, as answers may become longer for good
+        self._usual = min(self._usual * _FORGOTTEN, self._lately)
+        if self._lately > _SLOW * self._usual:
+            self.limit = max(1.0, self.limit - 1.0 / self.limit)
+        elif self._lately <= _STEADY * self._usual:
+            self.limit = min(self._most, self.limit + 1.0 / self.limit)
 
     def refused(self, mark: int) -> None:
         """The server asked for less (429)."""

@@ -11,6 +11,7 @@ import asyncio
 import math
 import os
 import random
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ import msgspec
 
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError
+from mmrag.models.circuit import GONE, Circuit
 from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.messages import Said, sent
 from mmrag.models.refusals import (
@@ -41,6 +43,7 @@ MAX_BODY = 8 << 20
 
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _FOR_EVER = 1e9
+_GREETING = [Message(role="user", text="Reply with one word: ready")]
 
 
 class OpenAIModel:
@@ -69,6 +72,7 @@ class OpenAIModel:
         temperature: str | float = "",
         body: str = "",
         first_wait: str | float = 0.5,
+        patience: str | float = 300.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """Prices are US dollars per million tokens; `side` bounds the pictures that are sent.
@@ -76,6 +80,7 @@ class OpenAIModel:
         `max_tokens` and `temperature` stand for what a caller asks for (`temperature=none` leaves
         it out), `max_tokens_field` is the name that the endpoint knows the former by, and `body`
         holds more fields of a request: `reasoning_effort=low,seed=none`, where none leaves one out.
+        `patience` is how many seconds an endpoint that answered before may be gone.
         """
         if not name:
             raise SpecError("openai needs a model: openai:name=MODEL,base_url=http://host:8000/v1.")
@@ -95,6 +100,7 @@ class OpenAIModel:
         self._fields = _fields(temperature, body)
         self._let_in = False
         self._first_wait = _number("first_wait", first_wait)
+        self._patience = _number("patience", patience, least=0)
         self._transport = transport
         self._open: _Open | None = None
         self._jitter = random.Random(f"{name} {base_url}")
@@ -104,18 +110,25 @@ class OpenAIModel:
     ) -> Completion:
         """One completion, retried within bounds; usage is that of the attempt that was answered."""
         body = self._body(messages, options)
-        client, limit = self._connection()
+        _, client, limit, circuit = self._connection()
 
         async def attempt(before: int) -> Completion | _Miss:
-            async with limit.slot() as mark:
-                outcome = await self._attempt(client, body)
-                if isinstance(outcome, Completion):
-                    limit.succeeded()
-                elif outcome.status == 429:
-                    limit.refused(mark)
-                elif outcome.status >= 500 or outcome.status == 0:
-                    limit.pause(min(self._backoff(before), 5.0))
-            return outcome
+            while True:
+                await circuit.closed()
+                async with limit.slot() as mark:
+                    if circuit.is_open:  # since then
+                        continue
+                    began = time.perf_counter()
+                    outcome = await self._attempt(client, body)
+                    if isinstance(outcome, Completion):
+                        limit.succeeded(time.perf_counter() - began)
+                    elif outcome.status == 429:
+                        limit.refused(mark)
+                    elif outcome.status >= 500 or outcome.status == 0:
+                        limit.pause(min(self._backoff(before), 5.0))
+                _tell(circuit, outcome)
+                if not await circuit.closed():  # it was gone and is back: that was no attempt
+                    return outcome
 
         outcome = await retried(attempt, self._retries, self._pause)
         if isinstance(outcome, _Miss):
@@ -127,11 +140,10 @@ class OpenAIModel:
 
         A server that is merely busy (429, 5xx) is no failure: a run retries.
         """
-        client, _ = self._connection()
-        asked = [Message(role="user", text="Reply with one word: ready")]
+        client = self._connection().client
         try:
             async with asyncio.timeout(seconds):
-                outcome = await self._attempt(client, self._body(asked, GenerateOptions()))
+                outcome = await self._attempt(client, self._body(_GREETING, GenerateOptions()))
         except TimeoutError:
             raise ServiceTimeout(
                 f"{self._where}: no answer within {seconds:g} s to a question of five words; is it "
@@ -167,11 +179,11 @@ class OpenAIModel:
                 )
             )
         except httpx.ConnectError:
-            return _Miss(ServiceError(f"{self._where}: cannot be reached; is the server running?"))
-        except httpx.HTTPError as error:
-            return _Miss(
-                ServiceError(f"{self._where}: the connection broke ({type(error).__name__}).")
-            )
+            error = ServiceError(f"{self._where}: cannot be reached; is the server running?")
+            return _Miss(error, gone=True)
+        except httpx.HTTPError as broke:
+            error = ServiceError(f"{self._where}: the connection broke ({type(broke).__name__}).")
+            return _Miss(error, gone=True)
         except ValueError as error:
             return _Miss(ServiceError(f"{self._where}: {error}"), again=False)
         if response.status_code != 200:
@@ -192,6 +204,7 @@ class OpenAIModel:
             ServiceError(f"{self._where}: HTTP {code}: {said}{more}"),
             status=code,
             again=code in _RETRIED,
+            gone=code in GONE,
             wait=retry_after(response.headers),
         )
 
@@ -259,7 +272,13 @@ class OpenAIModel:
     def _where(self) -> str:
         return f"model {self.name!r} at {self._base_url}"
 
-    def _connection(self) -> tuple[httpx.AsyncClient, AdaptiveLimit]:
+    async def _greet(self) -> bool:
+        """Whether anybody answers, whatever is said."""
+        client = self._connection().client
+        outcome = await self._attempt(client, self._body(_GREETING, GenerateOptions()))
+        return isinstance(outcome, Completion) or not (outcome.gone or outcome.status == 0)
+
+    def _connection(self) -> _Open:
         """Client and limit belong to one event loop; a later loop gets its own."""
         loop = asyncio.get_running_loop()
         if self._open is None or self._open.loop is not loop:
@@ -271,14 +290,17 @@ class OpenAIModel:
             )
             # the loop's clock holds the task as long as it sleeps
             loop.create_task(_close_in_the_end(client))  # noqa: RUF006
-            self._open = _Open(loop, client, AdaptiveLimit(self._concurrency, self._most))
-        return self._open.client, self._open.limit
+            limit = AdaptiveLimit(self._concurrency, self._most)
+            circuit = Circuit(self._where, self._greet, self._patience)
+            self._open = _Open(loop, client, limit, circuit)
+        return self._open
 
 
 class _Open(NamedTuple):
     loop: asyncio.AbstractEventLoop
     client: httpx.AsyncClient
     limit: AdaptiveLimit
+    circuit: Circuit
 
 
 async def _close_in_the_end(client: httpx.AsyncClient) -> None:
@@ -298,7 +320,16 @@ class _Miss(msgspec.Struct):
     error: ServiceError
     status: int = 0
     again: bool = True
+    gone: bool = False
+    """Nobody was there to answer."""
     wait: float | None = None
+
+
+def _tell(circuit: Circuit, outcome: Completion | _Miss) -> None:
+    if isinstance(outcome, _Miss) and outcome.gone:
+        circuit.refused()
+    elif isinstance(outcome, Completion) or outcome.status:
+        circuit.answered()  # of a time-out nobody knows
 
 
 class _Token(msgspec.Struct):

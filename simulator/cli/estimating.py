@@ -14,7 +14,13 @@ def print_estimate(found: dict[str, Any], *, as_json: bool) -> None:
         typer.echo(json.dumps(found, indent=2))
         return
     text = found["without_picture"] if found["conditions"] > 1 else 0
-    once = f" ({text:,} without a picture: held once)" if text else ""
+    held = found["without_picture_held"]
+    often = "once" if held == 1 else f"{held} times"
+    once = (
+        f" ({text:,} without a picture: held {often})"
+        if text and held < found["conditions"]
+        else ""
+    )
     times = f" × {found['repeats']} times" if found["repeats"] > 1 else ""
     typer.echo(
         f"{found['sessions']:,} sessions × {found['conditions']} conditions{once}{times} = "

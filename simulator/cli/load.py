@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from mmrag.errors import UsageError
+from simulator.counting import counted
+
+if TYPE_CHECKING:
+    from simulator.evaluation.load import Load
+
+FEW = 100
+"""Below so many questions a share of 99 % says little."""
 
 
 def register(app: typer.Typer) -> None:
@@ -50,31 +57,47 @@ def load(
             _print(found, printed)
 
 
-def _print(found: Any, printed: Any) -> None:
+def _print(found: Load, printed: TextIO) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(
-        "questions/s", "asked", "answered", "failed", "given up", "in time", "answers/s", "p50",
-        "p95", "p99",
-    )  # fmt: skip
+    heads = ("offered", "asked", "answered", "failed", "late", "in time", "p50", "p95", "p99")
+    table = Table(*heads, box=None, pad_edge=False)
+    for column in table.columns:
+        column.justify = "right"
     for stage in found.stages:
         table.add_row(
-            f"{stage.offered:g}",
-            *(str(n) for n in (stage.asked, stage.answered, stage.failed, stage.unanswered)),
+            f"{stage.offered:g}/s",
+            str(stage.asked),
+            f"{stage.throughput:.2f}/s",
+            *(str(n) for n in (stage.failed, stage.unanswered)),
             f"{stage.in_time:.1%}",
-            f"{stage.throughput:.2f}",
             *("–" if p is None else f"{p:.2f} s" for p in (stage.p50, stage.p95, stage.p99)),
         )
     Console(file=printed).print(table)
+    for line in _in_words(found):
+        typer.echo(line, file=printed)
+
+
+def _in_words(found: Load) -> list[str]:
+    """What it bears, and how far that was looked for."""
+    last = found.stages[-1]
+    in_time = f"{last.in_time:.1%} of {counted(last.asked, 'question')} within {found.limit:g} s"
     if found.bears is None:
-        typer.echo(f"{found.agent} bears none of these rates.", file=printed)
-        return
-    typer.echo(
-        f"{found.agent} bears {found.bears:g} questions a second, as {found.wearers:,} wearers ask "
-        f"who each ask every {found.pause:g} s.",
-        file=printed,
-    )
+        return [f"{found.agent} bears none of these rates: at {last.offered:g}/s {in_time}."]
+    most = "at least " if found.fails_at is None else ""
+    lines = [
+        f"{found.agent} bears {most}{found.bears:g} questions a second: {most}{found.wearers:,} "
+        f"wearers who each ask every {found.pause:g} s."
+    ]
+    if found.fails_at is None:
+        lines.append(f"Its limit was not reached ({in_time}): try higher --rates.")
+    else:
+        lines.append(f"It does not bear {found.fails_at:g}/s: {in_time}.")
+    borne = max(stage.asked for stage in found.stages if stage.offered == found.bears)
+    if borne < FEW:
+        lines.append(f"That rests on {counted(borne, 'question')}: ask for longer with --for.")
+    return lines
 
 
 def _rates(text: str) -> list[float]:

@@ -292,16 +292,28 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.threads import left_behind
     from simulator.cli.showing import tell_scores
     from simulator.evaluation.scores import scores_of
-    from simulator.run.results import failure_cure, failure_note, options_for
+    from simulator.evaluation.wiring import read_config
+    from simulator.faults.spec import faults
+    from simulator.run.repeats import all_alike
+    from simulator.run.results import failure_cure, failure_note, fault_note, options_for
     from simulator.store.run_store import RunReader
 
     with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
         cure = failure_cure(reader, f"mmrag resume {shlex.quote(str(folder))} --errors")
+        settings = read_config(reader)
+        faulty = fault_note(reader, faults(settings.faults), settings.seed)
     tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
     if note is not None:
         _say(f"{note.rstrip('.')}. {cure}")
+    if faulty is not None:
+        _say(faulty)
+    if again := all_alike(place):
+        _say(
+            f"All {again} times every reply is the same: this assistant draws nothing anew (as "
+            "random, whose seed decides), so its repeats say nothing about chance."
+        )
     if left := left_behind():
         calls = counted(left, "call")
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")

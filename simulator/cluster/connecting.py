@@ -41,9 +41,28 @@ def connected(machines: Machines, *, workers: int) -> Generator[None]:
     except Exception as error:
         raise _refused(address, error) from error
     try:
-        yield
+        with _silent(ray):
+            yield
     finally:
         ray.shutdown()
+
+
+@contextlib.contextmanager
+def _silent(ray: Any) -> Generator[None]:
+    """Keep what machines say of dead workers off the screen: the run tells of them itself.
+
+    `log_to_driver` spares nobody these lines, and there is no other switch.
+    """
+    printing: Any = getattr(getattr(ray, "_private", None), "worker", None)
+    before = getattr(printing, "_worker_logs_enabled", None)
+    if before is None:  # another version of Ray
+        yield
+        return
+    printing._worker_logs_enabled = False
+    try:
+        yield
+    finally:
+        printing._worker_logs_enabled = before
 
 
 def load_ray() -> Any:

@@ -26,11 +26,10 @@ def estimate(
 
     source = wiring.open_source(settings)
     plan = wiring.make_plan(settings, concurrency)
-    faults = len(plan.faults)
-    times = len(plan.degradations) + faults
+    times, alone = (len(plan.conditions(picture=picture)) for picture in (True, False))
     sessions = conversations = turns = without = 0
     for _, session in wiring.chosen_sessions(source, settings):
-        held = 1 + faults if session.capture is None else times
+        held = alone if session.capture is None else times
         sessions += 1
         without += session.capture is None
         conversations += held * repeats
@@ -42,6 +41,7 @@ def estimate(
         "conditions": times,
         "repeats": repeats,
         "without_picture": without,
+        "without_picture_held": alone,
         "conversations": conversations,
         "turns": turns,
         "turns_asked": asked,

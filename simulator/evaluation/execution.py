@@ -104,15 +104,15 @@ def _hold(
             settings, source, judge, plan, hosting, agent, progress=progress, cache=cache
         )
     count = wiring.count_sessions(source, settings)
-    conditions = [*plan.degradations, *plan.faults]
+    conditions, without = plan.conditions(picture=True), plan.conditions(picture=False)
     total = count * len(conditions)
-    if plan.degradations != ("clean",) and (text := wiring.without_pictures(source, settings)):
-        total -= text * (len(plan.degradations) - 1)
+    if without != conditions and (text := wiring.without_pictures(source, settings)):
+        total -= text * (len(conditions) - len(without))
         if progress:
-            say(
-                f"{counted(text, 'session')} without a picture: held once, as nothing can be "
-                "degraded."
-            )
+            what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
+            say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
+    if progress and (lost := wiring.unsearched_faults(settings, made.index)):
+        say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
     with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
         wiring.claim(store, settings, data=source.fingerprint, index=made.index, judge=judge.id)
         promised = {"sessions": count, "degradations": conditions}

@@ -63,8 +63,10 @@ class Load(Record, frozen=True, kw_only=True):
     stages: tuple[Stage, ...]
     bears: float | None
     """The highest rate before the first that it does not bear."""
+    fails_at: float | None
+    """That first rate; None: none of those that were tried, so that it may bear more."""
     wearers: int | None
-    """As many, each of whom asks once in `pause` seconds."""
+    """As many as it bears, each of whom asks once in `pause` seconds."""
 
 
 def load(
@@ -109,6 +111,7 @@ def load(
         pause=pause,
         stages=tuple(stages),
         bears=bears,
+        fails_at=None if bears == stages[-1].offered else stages[-1].offered,
         wearers=None if bears is None else int(bears * pause),
     )
 

@@ -111,6 +111,17 @@ def check_faults(config: RunConfig, hosting: Hosting | None = None) -> None:
         )
 
 
+def unsearched_faults(config: RunConfig, index: str | None) -> list[str]:
+    """Faults of searches that a run does not have, so that no agent can feel them."""
+    from simulator.datasets import may_bring_passages
+    from simulator.faults.spec import faults
+
+    if index is not None:
+        return []
+    lacking = ("pictures",) if may_bring_passages(config.data) else ("web", "pictures")
+    return [fault for fault in faults(config.faults) if fault.partition("-")[0] in lacking]
+
+
 def host_agent(
     config: RunConfig, resources: Resources, hosting: Hosting, concurrency: int
 ) -> Agent:

@@ -43,15 +43,13 @@ _USUAL = 3
 
 
 def faults(text: str) -> tuple[str, ...]:
-    """What `--faults` means: none, all, a part such as `web`, or kinds with a severity each.
+    """What `--faults` means: none, or kinds, parts such as `web` and `all`, each with a severity.
 
     >>> faults("model-busy@5,web-empty")
     ('model-busy@5', 'web-empty@3')
     """
     if text == "none":
         return ()
-    if text == "all":
-        return tuple(f"{kind}@{_USUAL}" for kind in KINDS)
     named = [part.strip() for part in text.split(",") if part.strip()]
     if not named:
         raise SpecError(f"--faults {text!r} names no fault; for none, leave it out.")
@@ -62,6 +60,13 @@ def kind_of_fault(condition: str) -> str | None:
     """The kind of a fault; None for a degradation."""
     kind = condition.partition("@")[0]
     return kind if kind in KINDS else None
+
+
+def needs_picture(condition: str) -> bool:
+    """Whether a fault is of a picture, of its search or of its way: nothing without one."""
+    kind = condition.partition("@")[0]
+    part = kind.partition("-")[0]
+    return part in ("picture", "pictures") or kind in ("network-bandwidth", "network-loss")
 
 
 def is_hit(condition: str, seed: int, session_id: str, turn_index: int) -> bool:
@@ -79,13 +84,11 @@ def draw(kind: str, seed: int, session_id: str, turn_index: int) -> float:
 
 
 def _specs(part: str) -> list[str]:
-    group = [f"{kind}@{_USUAL}" for kind in KINDS if kind.partition("-")[0] == part]
-    if group:
-        return group
-    kind, at, level = part.partition("@")
-    if kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, n=3) or list(KINDS)
-        raise SpecError(f"no fault is called {kind!r}; there is {', '.join(near)}.")
+    name, at, level = part.partition("@")
+    kinds = [kind for kind in KINDS if name in ("all", kind, kind.partition("-")[0])]
+    if not kinds:
+        near = difflib.get_close_matches(name, KINDS, n=3) or list(KINDS)
+        raise SpecError(f"no fault is called {name!r}; there is {', '.join(near)}.")
     if at and not re.fullmatch("[1-5]", level):
         raise SpecError(f"{part!r}: a severity is 1 (one turn in ten) to 5 (every turn).")
-    return [f"{kind}@{level or _USUAL}"]
+    return [f"{kind}@{level or _USUAL}" for kind in kinds]

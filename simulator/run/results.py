@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -242,6 +242,28 @@ def failure_note(run: RunReader) -> str | None:
         f"failed turns: {counts}; the first, turn {first.turn_index + 1} of {first.session_id}: "
         f"{why[:300]}"
     )
+
+
+def fault_note(run: RunReader, conditions: Sequence[str], seed: int) -> str | None:
+    """Which of a run's faults met turns that felt nothing of them, and which met no turn at all."""
+    from simulator.faults.spec import is_hit
+
+    unfelt: list[str] = []
+    unmet: list[str] = []
+    for condition in conditions:
+        asked = run.felt_by_turn(condition)
+        if asked and not any(felt for _, _, felt in asked):
+            met = any(is_hit(condition, seed, session, turn) for session, turn, _ in asked)
+            (unfelt if met else unmet).append(condition)
+    notes: list[str] = []
+    if unfelt:
+        notes.append(
+            f"no turn felt {', '.join(unfelt)}: this assistant does not use what fails there, and "
+            "its figures are those of clean but for chance"
+        )
+    if unmet:
+        notes.append(f"no turn met {', '.join(unmet)}: with so few, take a higher severity")
+    return "; ".join(notes) + "." if notes else None
 
 
 def failure_cure(run: RunReader, again: str) -> str:

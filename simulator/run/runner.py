@@ -20,10 +20,11 @@ from mmrag.agents.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
-from simulator.faults.spec import kind_of_fault
+from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy
+from simulator.store.landing import Landing
 from simulator.store.run_store import RunStore
 
 
@@ -69,6 +70,12 @@ class Plan(Record, frozen=True, kw_only=True):
     ready_seconds: float = READY_SECONDS
     """Time limit of the agent's `warm()`."""
 
+    def conditions(self, *, picture: bool) -> list[str]:
+        """What a session is held under; without a picture nothing can happen to one."""
+        if picture:
+            return [*self.degradations, *self.faults]
+        return ["clean", *(fault for fault in self.faults if not needs_picture(fault))]
+
 
 class Progress(Record, frozen=True, kw_only=True):
     """What is reported after every finished conversation."""
@@ -96,13 +103,13 @@ async def run_sessions(
     more can be written; what was committed stays.
     """
     work = conversations(sessions, plan, optics)
-    at_once = max(1, plan.concurrency)
+    at_once, landing = max(1, plan.concurrency), Landing()
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
 
     async def work_through() -> None:
         for position, session, degradation in work:  # one iterator is shared by all who do
             done = store.turns(session.id, degradation)
-            kept = _Stored(store, session.id, degradation, done)
+            kept = _Stored(store, landing, session.id, degradation, done)
             on_progress(await held.hold(position, session, degradation, kept))
 
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
@@ -122,13 +129,11 @@ def conversations(
 ) -> Iterator[tuple[int, Session, str]]:
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
-        # without a picture nothing can be degraded
-        degradations = ("clean",) if session.capture is None else plan.degradations
-        for degradation in degradations:
-            chosen = optics.choose(session, degradation, plan.seed) if optics else degradation
+        for condition in plan.conditions(picture=session.capture is not None):
+            chosen = condition
+            if optics and not kind_of_fault(condition):
+                chosen = optics.choose(session, condition, plan.seed)
             yield position, session, chosen
-        for fault in plan.faults:
-            yield position, session, fault
 
 
 class Conversation(Protocol):
@@ -207,7 +212,8 @@ class Conversations(NamedTuple):
 
     async def _seen(self, session: Session, degradation: str) -> Session:
         """Load and degrade a session's picture: slow work, away from the event loop."""
-        await asyncio.to_thread(_load, session)
+        if session.capture is not None and not session.capture.image.is_here:
+            await asyncio.to_thread(lambda image: image.data, session.capture.image)
         if kind_of_fault(degradation):
             return labelled(session, degradation)
         if degradation == "clean":
@@ -223,6 +229,7 @@ class _Stored(NamedTuple):
     """A conversation that is kept in a run of this process."""
 
     store: RunStore
+    landing: Landing
     session_id: str
     degradation: str
     done: list[TurnResult]
@@ -231,19 +238,13 @@ class _Stored(NamedTuple):
         return self.store.begun(self.session_id, self.degradation)
 
     async def begin(self, position: int, session: Session) -> None:
-        began = await asyncio.to_thread(self.store.begin, position, session)
-        await asyncio.wrap_future(began)
+        await self.landing.of(await asyncio.to_thread(self.store.begin, position, session))
 
     async def begin_broken(self, position: int, session: Session) -> None:
-        await asyncio.wrap_future(self.store.begin_broken(position, session))
+        await self.landing.of(self.store.begin_broken(position, session))
 
     async def commit(self, *results: TurnResult) -> None:
-        await asyncio.wrap_future(self.store.commit(*results))
-
-
-def _load(session: Session) -> None:
-    if session.capture is not None:
-        _ = session.capture.image.data
+        await self.landing.of(self.store.commit(*results))
 
 
 def labelled(session: Session, degradation: str) -> Session:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from mmrag.errors import ConflictError
+from mmrag.errors import ConflictError, StoreError
 from mmrag.files import is_locked
 from mmrag.metrics.cases import Measurement
 from mmrag.protocols import Completion
@@ -32,7 +32,7 @@ class RunShard(RunReader):
                 f"{self.folder}: another process is writing this run. Shards are for a run that "
                 "nobody writes: wait for it, or stop it."
             )
-        self._own = RunStore(shard_folder(self.folder, f"{work}-{shard.name}"))
+        self._own = _Added(shard_folder(self.folder, f"{work}-{shard.name}"))
         self._added = self._own.completion_keys()
 
     def sessions(self) -> Iterator[Session]:
@@ -94,3 +94,15 @@ class RunShard(RunReader):
 
     def _has(self, session_id: str, degradation: str) -> bool:
         return self._shard.has(shard_of(session_id, degradation, self._shard.of))
+
+
+class _Added(RunStore):
+    """What one machine adds; nothing that could be resumed as a run."""
+
+    def _failed(self, error: Exception) -> StoreError:
+        if isinstance(error, StoreError):
+            return error
+        return StoreError(
+            f"{self.folder}: writing failed ({error}). What was committed is kept; make room or "
+            "mend the disk, then call the same command again."
+        )

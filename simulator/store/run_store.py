@@ -112,6 +112,15 @@ class RunReader:
             )
         )
 
+    def felt_by_turn(self, condition: str) -> list[tuple[str, int, bool]]:
+        """(session id, turn, whether it felt a fault) of every turn asked under a condition."""
+        felt = "COALESCE(json_extract(CAST(result AS TEXT), '$.fault'), '') != ''"
+        return self._rows(
+            f"SELECT session_id, turn_index, {felt} FROM turns WHERE degradation = ? "
+            f"AND status != '{Status.SKIPPED_AFTER_STOP}'",
+            condition,
+        )
+
     def session_keys(self) -> list[tuple[str, str]]:
         """(session id, degradation) of every session that has begun, in the data set's order."""
         return self._rows(

@@ -58,6 +58,7 @@ def test_killed_a_run_on_many_machines_ends_as_in_one_process(cluster: Any, tmp_
     assert aggregate(many) == aggregate(tmp_path / "one")
     assert records(many) == records(tmp_path / "one")
     assert not (many / "shards").exists()
+    assert "raylet" not in place.said()  # of dead workers the run tells itself
     turns = len(place.asked())
     assert 0 < again < turns - 40  # what was committed before the driver died is not asked again
     asked = (tmp_path / "asked-many").read_text().splitlines()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from mmrag.search.index import building
 from mmrag.shards import Shard
 from simulator.store.run_shard import RunShard
 from simulator.store.run_store import RunStore
+from simulator.store.tally import Ledger
 
 __all__ = ["source_folder"]
 
@@ -191,6 +194,29 @@ def test_an_index_is_not_joined_while_a_shard_is_built(tmp_path: Path) -> None:
         pass
 
 
+def test_a_full_disk_under_a_shard(
+    runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Ledger.commit
+
+    @contextlib.contextmanager
+    def full(self: Ledger, **how: Any) -> Iterator[None]:
+        with commit(self, **how):
+            yield
+            raise sqlite3.OperationalError("database or disk is full")
+
+    flags = ("rejudge", str(runs[1]), "--judge", "exact")
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "commit", full)
+        said = " ".join(mmrag(*flags, "--shard", "1/1", code=1).stderr.split())
+    assert "disk is full" in said
+    assert "then call the same command again" in said
+    mmrag(*flags, "--shard", "1/1")
+    mmrag(*flags)
+    mmrag("rejudge", str(runs[0]), "--judge", "exact")
+    assert rows_of(runs[1]) == rows_of(runs[0])
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -223,4 +249,4 @@ def test_on_a_cluster_it_is_one_command(runs: tuple[Path, Path], tmp_path: Path)
     place = Workplace(tmp_path)
     place.run("rejudge", str(many), "--judge", "exact", "--backend", "ray", "--workers", "2")
     assert rows_of(many) == rows_of(one)
-    assert place.said().splitlines()[-1] == "0 replies judged."  # the shards had done all
+    assert "0 replies judged." in place.said()  # the shards had done all

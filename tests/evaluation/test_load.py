@@ -83,6 +83,25 @@ def test_a_clerk_of_25_a_second_bears_5_and_not_200(place: Path) -> None:
     assert found["wearers"] == 100  # who ask every 20 s
 
 
+def test_its_words_fit_a_screen_and_say_how_far_was_looked(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    flags = ("--for", "0.3", "--limit", "1", "--search", "none", "--pause", "20")
+    shown = mmrag("load", "python:name=clerks/Counter", "--rates", "2,4", *flags).stdout
+    assert "bears at least 4 questions a second: at least 80 wearers" in shown
+    assert "Its limit was not reached" in shown
+    assert "That rests on" in shown
+    assert "ask for longer with --for" in shown
+    table = shown.partition("python:")[0].splitlines()
+    assert len(table) == 3  # nothing is broken over lines
+    assert max(map(len, table)) <= 80
+    assert not any("…" in line for line in table)
+    reached = mmrag("load", "python:name=clerks/Counter", "--rates", "2,400", *flags).stdout
+    assert "bears 2 questions a second: 40 wearers" in reached
+    assert "It does not bear 400/s: " in reached
+
+
 def test_an_agent_that_always_fails_bears_nobody(place: Path) -> None:
     shown = mmrag(
         "load", "python:name=clerks/Broken", "--rates", "20", "--for", "0.5", "--search", "none"

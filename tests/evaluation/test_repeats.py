@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from called_command import mmrag
 from planted_runs import plant
 
 from mmrag.metrics import noise
@@ -16,7 +17,7 @@ from simulator.evaluation.execution import forget_failures
 from simulator.evaluation.live import CostCap
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.repeats import repeat_folder, repeat_folders
+from simulator.run.repeats import all_alike, repeat_folder, repeat_folders
 from simulator.store.run_store import RunReader
 
 
@@ -148,3 +149,12 @@ def test_a_run_without_repeats_has_no_budget(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "report" / "report.json").read_text())
     assert report["runs"][0]["noise"] is None
     assert list(itertools.chain(repeat_folders(tmp_path / "run"))) == []
+
+
+def test_repeats_that_are_all_alike_are_explained(tmp_path: Path) -> None:
+    flags = ("--limit", "2", "--judge", "exact", "--search", "none", "--repeats", "3")
+    said = mmrag("run", "--data", "mini", "--agent", "random", *flags, "--out", "same").stderr
+    assert "All 3 times every reply is the same" in said
+    run = evaluate(Counting(), limit=2, judge="exact", out="other", repeats=2, progress=False)
+    assert all_alike(run.folder) == 0
+    assert all_alike(repeat_folder(run.folder, 2)) == 0  # held once

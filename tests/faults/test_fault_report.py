@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from called_command import mmrag
 from test_faults import held, made
 
 from simulator.evaluation.execution import forget_failures
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.results import failure_note
+from simulator.run.results import failure_note, fault_note
 from simulator.store.run_store import RunReader
 
 
@@ -43,3 +44,26 @@ def test_a_failure_that_a_fault_made_is_not_asked_again(tmp_path: Path) -> None:
     assert forget_failures(tmp_path / "run") == 0
     with RunReader(tmp_path / "run") as run:
         assert run.turn_counts() == before
+
+
+def test_a_condition_in_which_every_turn_failed_is_told_of(tmp_path: Path) -> None:
+    """It has no change from clean, and was left out where the hardest condition is named."""
+    held(tmp_path / "run", made(), "web-failing@5", "model-garbage@5")
+    make_report([tmp_path / "run"], tmp_path / "report", ReportOptions(resamples=50))
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "Under <b>web-failing@5</b> not one turn could be scored" in page
+    assert "Under <b>model-garbage@5</b>" not in page
+    assert "The hardest condition is" not in page
+
+
+def test_a_run_says_beforehand_and_afterwards_that_a_fault_is_not_felt(tmp_path: Path) -> None:
+    said = mmrag(
+        "run", "--data", "mini", "--limit", "2", "--agent", "random", "--search", "none",
+        "--judge", "exact", "--faults", "web-empty@5,network-loss@5", "--out", str(tmp_path / "r"),
+    ).stderr  # fmt: skip
+    flat = " ".join(said.split())
+    assert "this run searches nothing, so no turn will feel web-empty@5." in flat
+    assert "no turn felt web-empty@5: this assistant does not use what fails there" in flat
+    with RunReader(tmp_path / "r") as run:
+        assert fault_note(run, ("network-loss@5",), seed=0) is None  # felt
+        assert fault_note(run, ("picture-missing@5",), seed=0) is None  # not held at all

@@ -170,3 +170,23 @@ def test_the_judges_tokens_and_cost_count_wherever_cost_is_shown(
     without = json.loads(mmrag(*other, "--like", str(out)).stdout)
     assert without["judge_cost"] is None  # measured with another judge
     assert without["cost"] == pytest.approx(0.003 * without["turns_asked"])
+
+
+def test_no_turn_is_lost_to_a_server_that_is_gone_for_longer_than_a_turn_may_take(
+    server: Any, tmp_path: Path
+) -> None:
+    answer = server._answer
+
+    def greets_again(handler: Any, fault: str, reply: Any = None) -> None:
+        """Whoever asks whether it is back is refused as long as it is gone."""
+        answer(handler, server.script.pop(0) if reply and server.script else fault, reply)
+
+    # the question before the first turn, the first turn, and then nobody
+    server.script, server._answer = ["", "", *["503"] * 6], greets_again
+    said = mmrag(*arguments(server, tmp_path / "gone"), "--seconds", "1.5").stderr
+    assert not server.script
+    assert "gone; everybody waits for it" in said
+    assert "back after" in said
+    found = turns(tmp_path / "gone")
+    assert {turn.status for turn in found} <= {Status.ANSWERED, Status.SKIPPED_AFTER_STOP}
+    assert all(turn.seconds < 1.5 for turn in found)

@@ -179,7 +179,7 @@ def test_the_limit_grows_by_one_a_round_and_halves_once_per_burst():
     async def run():
         limit = AdaptiveLimit(8, 64)
         for _ in range(8):
-            limit.succeeded()
+            limit.succeeded(1.0)
         assert 8.9 < limit.limit < 9.1
         async with limit.slot() as mark, limit.slot() as twin:
             limit.refused(mark)
@@ -187,6 +187,85 @@ def test_the_limit_grows_by_one_a_round_and_halves_once_per_burst():
         assert 4.4 < limit.limit < 4.6
 
     asyncio.run(run())
+
+
+def test_where_answers_get_slow_fewer_are_asked_for():
+    async def run():
+        limit = AdaptiveLimit(8, 64)
+        for _ in range(80):
+            limit.succeeded(1.0)
+        grown = limit.limit
+        assert grown > 14
+        for _ in range(60):
+            limit.succeeded(3.0)  # slower, and still worth it: no more and no fewer
+        held = limit.limit
+        assert grown <= held < grown + 1
+        for _ in range(60):
+            limit.succeeded(9.0)
+        assert limit.limit < held - 2
+        for _ in range(3000):
+            limit.succeeded(9.0)  # as long as that for good: that is what is usual now
+        assert limit.limit > held
+
+    asyncio.run(run())
+
+
+def test_several_processes_share_what_a_server_bears(server):
+    """Each has a limit of its own; refusals alone tell them of each other."""
+    server.capacity = 4
+
+    async def run():
+        models = [
+            OpenAIModel(name="m", base_url=server.url, first_wait=0.01, retries=40, concurrency=8)
+            for _ in range(3)
+        ]
+        message = [Message(role="user", text="hi")]
+        asked = (model.generate(message) for model in models for _ in range(40))
+        return await asyncio.gather(*asked)
+
+    assert {c.text for c in asyncio.run(run())} == {"Blue."}
+    assert len(server.bodies) < 120 * 2.5  # else each would be refused five times of six
+
+
+def outage(server, *, calls=12, lasts=6, **settings):
+    """A server that answers, is gone for a while, and answers again."""
+    server.greets = False
+    server.script = ["", *["503"] * lasts]
+
+    async def run():
+        model = OpenAIModel(
+            name="m", base_url=server.url, first_wait=0.01, retries=2, concurrency=4, **settings
+        )
+        message = [Message(role="user", text="hi")]
+        await model.generate(message)
+        found = await asyncio.gather(*(model.generate(message) for _ in range(calls)))
+        return [one.text for one in found]
+
+    return asyncio.run(run())
+
+
+def test_everybody_waits_for_a_server_that_is_gone(server):
+    assert outage(server) == ["Blue."] * 12  # with two retries all of the first would have failed
+    asked = [body["messages"][-1]["content"] for body in server.bodies]
+    assert asked.count("hi") <= 1 + 4 + 12  # none was sent in vain but those in flight
+
+
+def test_a_server_that_stays_away_ends_the_run(server):
+    with pytest.raises(Denied, match=r"it answered before.*gone for 0.3 s.*mmrag resume"):
+        outage(server, lasts=1000, patience=0.3)
+
+
+def test_one_question_that_a_gateway_gives_up_on_is_no_outage(server):
+    server.script = ["", *["503"] * 1000]  # while the short question is answered
+
+    async def run():
+        model = OpenAIModel(name="m", base_url=server.url, first_wait=0.01, retries=2)
+        await model.generate([Message(role="user", text="hi")])
+        with pytest.raises(ServiceError, match="HTTP 503"):
+            await model.generate([Message(role="user", text="hi")])
+
+    asyncio.run(run())
+    assert len(server.bodies) < 12
 
 
 def test_specs_make_models_and_bad_ones_say_why():

@@ -17,6 +17,7 @@ from test_local_models import make_tiny
 
 from mmrag.errors import ServiceError
 from mmrag.images import LazyImage
+from mmrag.models import models
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message
 
@@ -92,6 +93,21 @@ def test_a_picture_is_asked_about_and_the_answer_counted(served):
     assert first.text == second.text
     assert first.usage.input_tokens > 10
     assert 1 <= first.usage.output_tokens <= 6
+
+
+def test_a_model_says_the_same_in_the_process_and_served(served):
+    """So a worker of its own or a server for all of them is no matter of the score."""
+    folder, url = served
+    picture = LazyImage.from_pil(Image.new("RGB", (40, 30), "red"))
+    message = Message(role="user", text="What is this?", images=(picture,))
+
+    async def run():
+        model = models.create(f"local:name={folder},device=cpu")
+        return await model.generate([message], GenerateOptions(max_tokens=6, temperature=0.0))
+
+    here, there = asyncio.run(run()), asked(url, str(folder))[0]
+    assert here.text == there.text
+    assert here.usage.output_tokens == there.usage.output_tokens
 
 
 def test_a_model_that_is_not_served_is_a_typed_error(served):

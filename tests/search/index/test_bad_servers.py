@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -281,3 +282,20 @@ def test_a_build_whose_server_goes_in_the_middle_goes_on(
     wire.mode = "closes"  # searching needs no server
     found = open_index(tmp_path / "ix").web.search_text(["Elm Speaker warranty"], 1)[0]
     assert found[0].title == "Elm Speaker"
+
+
+def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
+    chroma: Chroma, source_folder: Path, tmp_path: Path
+) -> None:
+    """A run that was begun with one can be gone on with the other."""
+    found: list[list[Any]] = []
+    for name, url in (("own", None), ("served", f"http://127.0.0.1:{chroma.port}")):
+        build_index(
+            open_source(str(source_folder))._replace(picture_count=0), tmp_path / name,
+            text_encoder="test-words", chunker=Chunker(tokens=48, overlap=8), chroma_url=url,
+        )  # fmt: skip
+        assert verify_index(tmp_path / name) == []
+        index = open_index(tmp_path / name)
+        asked = ["Elm Speaker warranty", "made in Tessaly Bridge", "nothing at all"]
+        found.append([index.fingerprint, index.web.search_text(asked, 6)])
+    assert found[0] == found[1]
