@@ -129,6 +129,16 @@ def test_bad_lines_are_data_errors_and_the_others_run(
         assert reader.turn_counts() == counts
 
 
+def test_a_bad_line_among_texts_is_no_picture_to_score_apart(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    path = write(tmp_path, {"turns": TURNS}, {"turns": TURNS}, "no json")
+    run = ("run", "--data", path, "--agent", "random", "--judge", "exact")
+    done = mmrag(*run, "--out", tmp_path / "run")
+    assert "truthfulness" in done.stdout
+    assert "egocentric" not in done.stdout
+
+
 def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
     photo(tmp_path / "a.jpg")
     photo(tmp_path / "b.jpg")
