@@ -100,13 +100,13 @@ def test_a_bug_in_a_factory_is_not_taken_for_a_wrong_option() -> None:
 def test_a_model_where_an_agent_belongs_is_told_of_the_agent_that_asks_it() -> None:
     from mmrag.agents import agents
 
-    for given, meant in (
+    for model, meant in (
         ("openai:name=m,base_url=http://h/v1", "openai:name=m,base_url=http://h/v1"),
         ("openai:gpt-4o", "openai:name=gpt-4o"),
         ("openai", "openai:name=MODEL"),
     ):
         with pytest.raises(SpecError) as refused:
-            agents.create(given)
+            agents.create(model)
         assert f"llm-only:model=({meant})" in str(refused.value)
     with pytest.raises(SpecError) as refused:
         agents.create("grouded")

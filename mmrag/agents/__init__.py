@@ -9,7 +9,6 @@ from mmrag.protocols import Agent
 from mmrag.registry import Registry
 
 
-
 def _that_asks_it(spec: str) -> str:
     """A model where an agent belongs: the agent that asks it."""
     from mmrag.models import models
