@@ -141,7 +141,7 @@ def _tables(
     shown: list[Any] = []
     for view in ("all", "ego"):
         found = figures.get(view)
-        if found is None or (view == "ego" and (found == figures["all"] or not found["total"])):
+        if found is None or (view == "ego" and found == figures["all"]):
             continue
         title = f"{options.protocol}, {options.stop}"
         if options.agent_errors != "unscored":

@@ -162,7 +162,8 @@ def test_bad_lines_are_data_errors_and_the_others_run(
 def test_a_bad_line_among_texts_is_no_picture_to_score_apart(
     tmp_path: Path, mmrag: Callable[..., Result]
 ) -> None:
-    path = write(tmp_path, {"turns": TURNS}, {"turns": TURNS}, "no json")
+    image = photo(tmp_path / "a.jpg").name
+    path = write(tmp_path, {"turns": TURNS}, {"turns": TURNS, "image": image}, "no json")
     run = ("run", "--data", path, "--agent", "random", "--judge", "exact")
     done = mmrag(*run, "--out", tmp_path / "run")
     assert "truthfulness" in done.stdout
