@@ -295,11 +295,9 @@ def _in_words(problem: str, name: str) -> str:
     """msgspec's words as a person would say them, with the cure."""
     text = problem.partition(" - at ")[0].replace("Expected", "wants")
     text = re.sub(r"`([^`]*)`", lambda found: _kinds_in_words(found[1]), text)
-    if name == "turns" and "length" in text:
-        if ">= 1" not in text:
-            return f"has more turns than one conversation may have ({MOST_TURNS:,}); split it up."
-        text = "is empty"
-    elif "length >= 1" in text:
+    if name == "turns" and "length <=" in text:
+        return f"has more turns than one conversation may have ({MOST_TURNS:,}); split it up."
+    if "length >= 1" in text:
         text = "is empty"
     form = FORMS.get(name)
     return f"{text}; write {form}." if form else f"{text}."
