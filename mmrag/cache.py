@@ -14,36 +14,26 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from mmrag.agents.readiness import warm
-from mmrag.errors import UsageError
-from mmrag.images import LazyImage
 from mmrag.protocols import (
     Completion,
     GenerateOptions,
     ImageSearch,
     Message,
     Model,
-    NearestWebSearch,
-    RegionImageSearch,
     Resources,
-    VectorImageSearch,
     WebSearch,
-    WholeImageSearch,
 )
 from mmrag.records import Evidence, Record, Usage, encode
+from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
 from mmrag.search.session_passages import searched_passages
 from mmrag.search.web.cutting import Cut
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 T = TypeVar("T")
-
-_Search = Callable[[Sequence[T], int], list[tuple[Evidence, ...]]]
 
 MAX_BYTES = 256 * 1024 * 1024
 """What a cache holds at most, roughly; the least recently used goes first."""
@@ -155,74 +145,38 @@ class CachedModel:
         return done
 
 
-class CachedWebSearch:
-    """A web search whose results are shared."""
+class CachedWebSearch(AroundWebSearch):
+    """A web search whose results are shared; only queries nobody asked before are searched."""
 
     def __init__(self, search: WebSearch, id: str, cache: Cache) -> None:  # noqa: A002
-        self._search = search
+        super().__init__(search)
         self._id = id
         self._cache = cache
 
-    def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
-        """The k best passages for each query; only queries nobody asked before are searched."""
-        return self._kept("search_text", self._search.search_text, queries, k)
-
-    def search_nearest(self, queries: Sequence[str], k: int = 5) -> list[tuple[Evidence, ...]]:
-        """The same by cosine alone, where the search behind it can."""
-        search = self._search
-        ask = search.search_nearest if isinstance(search, NearestWebSearch) else search.search_text
-        return self._kept("search_nearest", ask, queries, k)
-
-    def _kept(
-        self, way: str, ask: _Search[str], queries: Sequence[str], k: int
-    ) -> list[tuple[Evidence, ...]]:
+    def around(self, way: str, ask: Ask, items: Sequence[str], k: int) -> Found:
+        """What is kept, and what is found of the rest."""
         if searched_passages():  # what is found is this session's alone, and found at once
-            return ask(queries, k)
-        keys = [_digest("web", self._id, f"{way}\x00{k}\x00{q}".encode()) for q in queries]
-        return _in_one_batch(self._cache, keys, queries, lambda missing: ask(missing, k))
+            return ask(items, k)
+        keys = [_digest("web", self._id, f"{way}\x00{k}\x00{q}".encode()) for q in items]
+        return _in_one_batch(self._cache, keys, items, lambda missing: ask(missing, k))
 
 
-class CachedImageSearch:
+class CachedImageSearch(AroundImageSearch):
     """An image search whose results are shared; the key is the hash of the very pixels searched."""
 
     def __init__(self, search: ImageSearch, id: str, cache: Cache) -> None:  # noqa: A002
-        self._search = search
+        super().__init__(search)
         self._id = id
         self._cache = cache
 
-    def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
-        """The k best items for each picture; only pictures not seen before are searched."""
-        return self._kept("search_images", self._search.search_images, images, k)
-
-    def search_regions(
-        self, images: Sequence[LazyImage], k: int = 30
-    ) -> list[tuple[Evidence, ...]]:
-        """The same by regions alone, where the search behind it can."""
-        search = self._search
-        ask = (
-            search.search_regions if isinstance(search, RegionImageSearch) else search.search_images
-        )
-        return self._kept("search_regions", ask, images, k)
-
-    def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
-        """The same by whole pictures, where the search behind it can."""
-        search = self._search
-        ask = search.search_whole if isinstance(search, WholeImageSearch) else search.search_images
-        return self._kept("search_whole", ask, images, k)
-
-    def search_vectors(self, vectors: NDArray[Any], k: int = 30) -> list[tuple[Evidence, ...]]:
-        """The k best for vectors, where the search behind it can; too quick to be worth keeping."""
-        if not isinstance(self._search, VectorImageSearch):
-            raise UsageError("this image search takes pictures only, no embeddings.")
-        return self._search.search_vectors(vectors, k)
-
-    def _kept(
-        self, way: str, ask: _Search[LazyImage], images: Sequence[LazyImage], k: int
-    ) -> list[tuple[Evidence, ...]]:
+    def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
+        """What is kept, and what is found of the rest."""
+        if way == "search_vectors":  # too quick to be worth keeping
+            return ask(items, k)
         keys = [
-            _digest("image-kg", self._id, f"{way}\x00{k}\x00{i.sha256}".encode()) for i in images
+            _digest("image-kg", self._id, f"{way}\x00{k}\x00{i.sha256}".encode()) for i in items
         ]
-        return _in_one_batch(self._cache, keys, images, lambda missing: ask(missing, k))
+        return _in_one_batch(self._cache, keys, items, lambda missing: ask(missing, k))
 
 
 def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # noqa: A002
@@ -251,8 +205,8 @@ def _in_one_batch(
     cache: Cache,
     keys: list[str],
     items: Sequence[T],
-    search: Callable[[list[T]], list[tuple[Evidence, ...]]],
-) -> list[tuple[Evidence, ...]]:
+    search: Callable[[list[T]], Found],
+) -> Found:
     """Look every key up, search what is missing in one batch, then wait for what others search."""
     found: dict[str, tuple[Evidence, ...]] = {}
     while True:
@@ -268,7 +222,7 @@ def _in_one_batch(
                 ours[key] = item
             else:
                 waiting.append(flying)
-        results: list[tuple[Evidence, ...]] = []
+        results: Found = []
         try:
             if ours:
                 results = search(list(ours.values()))

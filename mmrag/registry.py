@@ -103,9 +103,14 @@ class Registry(Generic[T]):
     """
 
     def __init__(
-        self, kind: str, *, group: str, builtin: Mapping[str, str], unknown: str = ""
+        self,
+        kind: str,
+        *,
+        group: str,
+        builtin: Mapping[str, str],
+        unknown: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`unknown` is what to say of a name that nobody has, with {name} in it."""
+        """`unknown` is what else to say of a name that nobody has, or of a spec that is none."""
         self.kind = kind
         self._unknown = unknown
         self.group = group
@@ -127,16 +132,7 @@ class Registry(Generic[T]):
 
     def factory(self, name: str) -> Callable[..., T]:
         """The factory behind a name, or `SpecError` with the nearest names."""
-        if name not in self._targets:
-            self._scan()
-        target = self._targets.get(name)
-        if target is None:
-            near = difflib.get_close_matches(name, self._targets, n=3)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise SpecError(
-                f"no {self.kind} is called {name!r}.{hint} Known: {', '.join(self.names())}."
-                + self._unknown.format(name=name)
-            )
+        target = self._target(name, name)
         if isinstance(target, str):
             module, _, attribute = target.partition(":")
             loaded = cast("Callable[..., T]", getattr(importlib.import_module(module), attribute))
@@ -146,10 +142,7 @@ class Registry(Generic[T]):
 
     def create(self, spec: str | Spec, **context: Any) -> T:
         """Make the part that a spec names. Options arrive as strings in keyword arguments."""
-        try:
-            parsed = Spec.parse(spec) if isinstance(spec, str) else spec
-        except SpecError as error:
-            raise SpecError(f"{error}{self._unknown.format(name=spec)}") from error
+        parsed = self.parse(spec) if isinstance(spec, str) else spec
         factory = self.factory(parsed.name)
         try:
             return factory(**context, **parsed.options)
@@ -157,6 +150,27 @@ class Registry(Generic[T]):
             if "unexpected keyword" in str(error) or "missing" in str(error):
                 raise SpecError(f"{self.kind} {parsed!s}: {error}.") from error
             raise
+
+    def parse(self, text: str) -> Spec:
+        """The spec of a part that is known; `SpecError` says what else may have been meant."""
+        try:
+            spec = Spec.parse(text)
+        except SpecError as error:
+            raise SpecError(f"{error}{self._unknown(text)}") from error
+        self._target(spec.name, text)
+        return spec
+
+    def _target(self, name: str, asked: str) -> str | Callable[..., T]:
+        if name not in self._targets:
+            self._scan()
+        if name in self._targets:
+            return self._targets[name]
+        near = difflib.get_close_matches(name, self._targets, n=3)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise SpecError(
+            f"no {self.kind} is called {name!r}.{hint} Known: {', '.join(self.names())}."
+            + self._unknown(asked)
+        )
 
     def _scan(self) -> None:
         if self._scanned:

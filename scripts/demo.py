@@ -16,12 +16,16 @@ CONDITIONS = "clean,low-light@3,blurred@3,occluded@3"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--install", action="store_true", help="make .venv, and nothing else")
     parser.add_argument("--no-ui", action="store_true", help="stop after the scores")
     parser.add_argument("--sessions", type=int, default=24, help="conversations (default 24)")
     parser.add_argument("--port", type=int, default=7860)
     args = parser.parse_args()
     if args.sessions < 1:
         parser.error("--sessions: give at least 1")
+    if args.install:
+        print("\n.venv is made: . .venv/bin/activate")
+        return
     grounded = Path("runs") / f"demo-grounded-{args.sessions}"
     plain = Path("runs") / f"demo-straightforward-{args.sessions}"
     # four at once and a minute per turn: on a small or busy machine nothing is cut off by the clock

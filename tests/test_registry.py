@@ -95,3 +95,19 @@ def test_a_bug_in_a_factory_is_not_taken_for_a_wrong_option() -> None:
     things.register("buggy", buggy)
     with pytest.raises(TypeError, match="unsupported operand"):
         things.create("buggy")
+
+
+def test_a_model_where_an_agent_belongs_is_told_of_the_agent_that_asks_it() -> None:
+    from mmrag.agents import agents
+
+    for model, meant in (
+        ("openai:name=m,base_url=http://h/v1", "openai:name=m,base_url=http://h/v1"),
+        ("openai:gpt-4o", "openai:name=gpt-4o"),
+        ("openai", "openai:name=MODEL"),
+    ):
+        with pytest.raises(SpecError) as refused:
+            agents.create(model)
+        assert f"llm-only:model=({meant})" in str(refused.value)
+    with pytest.raises(SpecError) as refused:
+        agents.create("grouded")
+    assert "model=" not in str(refused.value)

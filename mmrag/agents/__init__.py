@@ -8,9 +8,22 @@ from __future__ import annotations
 from mmrag.protocols import Agent
 from mmrag.registry import Registry
 
+
+def _that_asks_it(spec: str) -> str:
+    """A model where an agent belongs: the agent that asks it."""
+    from mmrag.models import models
+
+    name, _, rest = spec.partition(":")
+    if name not in models.names():
+        return ""
+    model = spec if "=" in rest else f"{name}:name={rest or 'MODEL'}"
+    return f" {name} is a model; an agent that asks it: llm-only:model=({model})."
+
+
 agents: Registry[Agent] = Registry(
     "agent",
     group="mmrag.agents",
+    unknown=_that_asks_it,
     builtin={
         "llm-only": "mmrag.agents.baselines:llm_only",
         "task1": "mmrag.agents.baselines:task1",

@@ -14,7 +14,9 @@ models: Registry[Model] = Registry(
         "scripted": "mmrag.models.scripted:ScriptedModel",
         "smollm2": "mmrag.models.smollm2.model:smollm2",
     },
-    unknown=" A model behind an endpoint is written (openai:name={name}), one in a folder or on a "
-    "hub (local:name={name}).",
+    unknown=lambda name: (
+        f" A model behind an endpoint is written (openai:name={name}), one in a "
+        f"folder or on a hub (local:name={name})."
+    ),
 )
 """Every model by name. Other packages add theirs by the entry-point group `mmrag.models`."""

@@ -7,7 +7,6 @@ mask leaves greedy answers as they are one by one.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +16,7 @@ import msgspec
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.refusals import nothing_said, unsaid
-from mmrag.models.waiting import Waiting
+from mmrag.models.waiting import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.tools import CallRequest
@@ -63,13 +62,9 @@ class LocalModel:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """One completion, computed with whatever other requests are waiting."""
-        if self._max_tokens:
-            options = msgspec.structs.replace(options, max_tokens=self._max_tokens)
-        request = _Request(messages=tuple(messages), options=options, future=Future())
-        self._waiting.put(request)
-        return await asyncio.wrap_future(request.future)
+        return await self._waiting.completion(messages, options, self._max_tokens)
 
-    def _serve(self, first: _Request) -> None:
+    def _serve(self, first: Request) -> None:
         """Answer a request together with those that come within a moment."""
         together = [first]
         while len(together) < self.batch and (another := self._waiting.more(_GATHER)):
@@ -77,7 +72,7 @@ class LocalModel:
         for group in _alike(together):
             self._answer(group)
 
-    def _answer(self, group: list[_Request]) -> None:
+    def _answer(self, group: list[Request]) -> None:
         alive = [r for r in group if r.future.set_running_or_notify_cancel()]
         while alive:
             now, alive = alive[: self.batch], alive[self.batch :]
@@ -101,7 +96,7 @@ class LocalModel:
         else:
             future.set_result(done)
 
-    def _run(self, group: list[_Request]) -> list[Completion]:
+    def _run(self, group: list[Request]) -> list[Completion]:
         import torch
 
         if self._loaded is None:
@@ -129,7 +124,7 @@ class LocalModel:
         return self._completions(group, inputs, out, processor)
 
     def _completions(
-        self, group: list[_Request], inputs: Any, out: Any, processor: Any
+        self, group: list[Request], inputs: Any, out: Any, processor: Any
     ) -> list[Completion]:
         start = inputs["input_ids"].shape[1]
         pad = cast("_Loaded", self._loaded).pad
@@ -161,7 +156,7 @@ class LocalModel:
             )
         return found
 
-    def _inputs(self, processor: Any, group: list[_Request]) -> Any:
+    def _inputs(self, processor: Any, group: list[Request]) -> Any:
         texts = [chat_text(processor, r.messages, r.options.tools) for r in group]
         pictures = [[self._picture(i) for m in r.messages for i in m.images] for r in group]
         kwargs: dict[str, Any] = {"text": texts, "padding": True, "return_tensors": "pt"}
@@ -177,12 +172,6 @@ class LocalModel:
         return picture
 
 
-class _Request(msgspec.Struct):
-    messages: tuple[Message, ...]
-    options: GenerateOptions
-    future: Future[Completion]
-
-
 class _Loaded(msgspec.Struct):
     model: Any
     processor: Any
@@ -190,9 +179,9 @@ class _Loaded(msgspec.Struct):
     ends: frozenset[int]
 
 
-def _alike(waiting: list[_Request]) -> list[list[_Request]]:
+def _alike(waiting: list[Request]) -> list[list[Request]]:
     """Requests that can share a batch: same way of generating, all with pictures or all without."""
-    groups: dict[object, list[_Request]] = {}
+    groups: dict[object, list[Request]] = {}
     for request in waiting:
         o = request.options
         pictures = any(m.images for m in request.messages)

@@ -41,6 +41,9 @@ from mmrag.retries import doubled, retried
 MAX_BODY = 8 << 20
 """Largest response that is read, in bytes."""
 
+HOSTED = "https://api.openai.com/v1"
+"""Where models are when nothing else is said; nobody is answered there without a key."""
+
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _FOR_EVER = 1e9
 _GREETING = [Message(role="user", text="Reply with one word: ready")]
@@ -57,7 +60,7 @@ class OpenAIModel:
         self,
         *,
         name: str,
-        base_url: str = "https://api.openai.com/v1",
+        base_url: str = HOSTED,
         key_env: str = "OPENAI_API_KEY",
         timeout: str | float = 60.0,
         retries: str | int = 4,
@@ -140,6 +143,11 @@ class OpenAIModel:
 
         A server that is merely busy (429, 5xx) is no failure: a run retries.
         """
+        if self._base_url == HOSTED and not os.environ.get(self._key_env):
+            raise Denied(
+                f"{self._where}: asks for a key; set {self._key_env} in the environment, or say "
+                "where another server is, as in base_url=http://localhost:8000/v1."
+            )
         client = self._connection().client
         try:
             async with asyncio.timeout(seconds):
@@ -195,7 +203,7 @@ class OpenAIModel:
         code = response.status_code
         said = excerpt(data, os.environ.get(self._key_env, ""))
         if is_denial(code, data, let_in=self._let_in):
-            cure = denial(code, self._key_env)
+            cure = denial(code, self._key_env, has_key=bool(os.environ.get(self._key_env)))
             return _Miss(
                 Denied(f"{self._where}: {cure}. It said: {said}"), status=code, again=False
             )

@@ -62,10 +62,12 @@ def is_denial(code: int, data: bytes, *, let_in: bool) -> bool:
     return code in (401, 402) or (code == 403 and not let_in)
 
 
-def denial(code: int, key_env: str) -> str:
+def denial(code: int, key_env: str, *, has_key: bool) -> str:
     """What was refused, and the cure."""
     if code in (402, 429):
         return f"the account has no credit left ({code}); top it up, or set another {key_env}"
+    if not has_key:
+        return f"asks for a key ({code}); set {key_env} in the environment"
     return f"refused the key ({code}); set {key_env} in the environment to one that is let in"
 
 

@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeVar
 
-T = TypeVar("T")
+import msgspec
+
+from mmrag.protocols import Completion, GenerateOptions, Message
 
 _IDLE = 5.0
 """Seconds without a request after which the thread ends."""
 
 
-class Waiting(Generic[T]):
+class Request(msgspec.Struct):
+    """What is asked, and where the answer is waited for."""
+
+    messages: tuple[Message, ...]
+    options: GenerateOptions
+    future: Future[Completion]
+
+
+class Waiting:
     """A queue with a thread behind it, which begins with the first request and ends when idle.
 
     `serve` is called in that thread with a request; it may take `more` that are waiting.
     """
 
-    def __init__(self, serve: Callable[[T], None]) -> None:
+    def __init__(self, serve: Callable[[Request], None]) -> None:
         self._serve = serve
-        self._queue: SimpleQueue[T] = SimpleQueue()
+        self._queue: SimpleQueue[Request] = SimpleQueue()
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
 
-    def put(self, request: T) -> None:
-        """Leave a request; from any thread."""
+    async def completion(
+        self, messages: Sequence[Message], options: GenerateOptions, max_tokens: int
+    ) -> Completion:
+        """Leave a request, from any thread, and wait for it; `max_tokens` unless it is 0."""
+        if max_tokens:
+            options = msgspec.structs.replace(options, max_tokens=max_tokens)
+        request = Request(messages=tuple(messages), options=options, future=Future())
         with self._lock:
             self._queue.put(request)
             if self._worker is None:
                 self._worker = threading.Thread(target=self._work, daemon=True, name="mmrag-model")
                 self._worker.start()
+        return await asyncio.wrap_future(request.future)
 
-    def more(self, seconds: float) -> T | None:
+    def more(self, seconds: float) -> Request | None:
         """The next request, if one is there or comes within so many seconds."""
         try:
             return self._queue.get(timeout=seconds) if seconds else self._queue.get_nowait()

@@ -149,18 +149,19 @@ def truth(given: argparse.Namespace) -> None:
     for name in chosen_measures("ragas,garage"):
         _compare(name, rows, turns)
     _sentences(rows, turns)
+    _needed(rows, kept)
     _forms(rows, forms)
 
 
 def _forms(rows: dict[Any, Measurement], forms: dict[str, str]) -> None:
     """Relevance-aware factuality before eligibility, by what is the matter with the answer."""
     for form in dict.fromkeys(forms.values()):
-        two = [
-            [rows[a, "unadjusted_raf", side].value for side in (True, False)]
+        both = [
+            [row.value for side in (True, False) if (row := rows.get((a, "unadjusted_raf", side)))]
             for a, other in forms.items()
-            if other == form and rows[a, "unadjusted_raf", True].value is not None
-            and rows[a, "unadjusted_raf", False].value is not None
-        ]  # fmt: skip
+            if other == form
+        ]
+        two = [pair for pair in both if len(pair) == 2 and None not in pair]
         if two:
             right = sum(a == b for a, b in two)
             print(f"uRAF of {form:<20} truth {two[0][0]:.0f}, ruled so in {right} of {len(two)}")
@@ -215,6 +216,29 @@ def _sentences(rows: dict[Any, Measurement], turns: dict[str, str]) -> None:
             print(
                 f"sentences of {name:<22} agree {found.estimate:.3f} "
                 f"[{found.low:.3f}, {found.high:.3f}]  n {len(agree)}"
+            )
+
+
+def _needed(rows: dict[Any, Measurement], lines: list[dict[str, Any]]) -> None:
+    """Which sentences of the context are needed: how many of them the judge finds, and how purely.
+
+    Many answers share a question and its context: each context counts once.
+    """
+    found: dict[str, list[tuple[float, str]]] = {"precision": [], "recall": []}
+    contexts = {(line["meta"]["turn"], str(line["passages"])): line for line in lines}
+    for line in contexts.values():
+        row = rows.get((line["id"], "context_relevance", False))
+        if row is not None and row.value is not None:
+            turn, truth, said = line["meta"]["turn"], line["annotations"]["needed"], row.details
+            found["precision"] += [(float(s in truth), turn) for s in said["needed"]]
+            found["recall"] += [(float(s in said["needed"]), turn) for s in truth]
+    for name, cells in found.items():
+        if cells:
+            values, clusters = [cell[0] for cell in cells], [cell[1] for cell in cells]
+            one = cluster_bootstrap(np.array(values), clusters)["all"]
+            print(
+                f"needed sentences, {name:<10}{one.estimate:.3f} [{one.low:.3f}, {one.high:.3f}]"
+                f"  n {len(cells)}"
             )
 
 

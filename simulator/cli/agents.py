@@ -53,9 +53,8 @@ def describe(
 
     from mmrag.agents import agents
     from mmrag.agents.grounded.parts import SWITCHES, Parts
-    from mmrag.registry import Spec
 
-    parsed = Spec.parse(spec)
+    parsed = agents.parse(spec)
     factory = agents.factory(parsed.name)
     options = [
         {"name": p.name, "default": None if p.default is p.empty else str(p.default)}

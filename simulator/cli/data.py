@@ -37,16 +37,27 @@ def register(app: typer.Typer) -> None:
 def start(
     folder: Annotated[Path, typer.Argument(help="A folder of pictures.")],
     out: Annotated[
-        Path | None, typer.Option(help="The table to write, else questions.csv in the folder.")
+        Path | None, typer.Option(help="The file to write, else questions.csv in the folder.")
     ] = None,
+    turns: Annotated[
+        int,
+        typer.Option(min=1, max=20, help="Questions of a conversation; several are JSON lines."),
+    ] = 1,
 ) -> None:
-    """Write a table of a folder's pictures, with a question and an answer to fill in for each."""
+    """Write a table of a folder's pictures, with a question and an answer to fill in for each.
+
+    With --turns, or an --out that ends in .jsonl, JSON lines: a conversation per picture.
+    """
     from simulator.datasets.album import Album
 
-    album, table = Album(folder.absolute()), out or folder / "questions.csv"
-    album.write_questions(table)
-    typer.echo(f"{counted(len(album), 'picture')} in {table}: fill in question and answer, then "
-               f"mmrag data check {table}")  # fmt: skip
+    album = Album(folder.absolute())
+    file = out or folder / ("questions.csv" if turns == 1 else "questions.jsonl")
+    album.write_questions(file, turns)
+    fill = "question and answer"
+    if file.suffix.lower() != ".csv":
+        fill = "query and references of each turn, delete turns that you do not need"
+    typer.echo(f"{counted(len(album), 'picture')} in {file}: fill in {fill}, then "
+               f"mmrag data check {file}")  # fmt: skip
 
 
 def check(

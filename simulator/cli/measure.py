@@ -152,6 +152,8 @@ def _print(found: Measured, *, as_json: bool) -> None:
         typer.echo(json.dumps(msgspec.to_builtins(found), indent=2, ensure_ascii=False))
         return
     typer.secho(f"{counted(found.rows, 'row')} written.", err=True)
+    if not found.tables:
+        typer.secho("Nothing to measure: no turn has a reply.", fg="yellow", err=True)
     for table in found.tables:
         typer.echo(f"\n{table['title']}")
         for row in table["rows"]:
@@ -168,6 +170,7 @@ def _print(found: Measured, *, as_json: bool) -> None:
 def _figure(cell: dict[str, Any]) -> str:
     failed = f", {cell['failed']} failed" if cell["failed"] else ""
     if cell["estimate"] is None:
-        return f"     –  (n 0{failed})"
+        why = f": {cell['why']}" if cell["why"] else ""
+        return f"     –  (n 0{failed}{why})"
     interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
     return f"{cell['estimate']:6.3f}{interval}  (n {cell['n']}{failed})"

@@ -102,8 +102,8 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
     console = Console()
     capture = session.capture
     console.print(plain(f"{session.id}: {session.quality}, {session.degradation}"), style="bold")
-    digest = "" if capture is None else capture.image.sha256
-    console.print(f"picture: {run.images.path(digest)}" if digest else "")
+    if capture is not None and (digest := capture.image.sha256):
+        console.print(plain(f"picture: {run.images.path(digest)}"), soft_wrap=True)
     for turn, result in zip(session.turns, results, strict=False):
         console.print(plain(f"\n{turn.index + 1}. {turn.query}"), style="bold")
         if result.reply is not None:

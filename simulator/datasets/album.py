@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmrag.errors import ConflictError, DataError
+from mmrag.errors import ConflictError, DataError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Session
 
@@ -43,19 +44,34 @@ class Album:
             capture = Capture(image=LazyImage.from_path(path), quality="unknown")
             yield Session(id=path.relative_to(self.folder).as_posix(), capture=capture, turns=())
 
-    def write_questions(self, out: Path) -> None:
-        """A CSV to fill in: a row per picture. Never overwrites."""
+    def write_questions(self, out: Path, turns: int) -> None:
+        """A file to fill in: a row per picture of a CSV, or a line with so many turns of JSON
+        lines, as the name ends. Never overwrites."""
+        is_table = out.suffix.lower() == ".csv"
+        if not is_table and out.suffix.lower() not in (".jsonl", ".ndjson"):
+            raise UsageError(f"{out}: let its name end in .csv or .jsonl.")
+        if is_table and turns > 1:
+            raise UsageError(f"{out}: a row is one question; let the name end in .jsonl.")
         if out.exists():
             raise ConflictError(f"{out} exists already; fill it in, or choose another --out.")
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(["image", "question", "answer"])
+        images = self._images_from(out)
+        if is_table:
+            text = io.StringIO()
+            rows = csv.writer(text, lineterminator="\n")
+            rows.writerow(["image", "question", "answer"])
+            rows.writerows([image, "", ""] for image in images)
+            out.write_text(text.getvalue(), encoding="utf-8")
+            return
+        empty = [{"query": "", "references": [""]}] * turns
+        lines = ({"image": image, "turns": empty} for image in images)
+        told = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        out.write_text(told, encoding="utf-8")
+
+    def _images_from(self, out: Path) -> list[str]:
         root = out.absolute().parent
-        for path in self.pictures:
-            if not path.resolve().is_relative_to(root.resolve()):
-                raise DataError(f"{out}: write it beside the pictures, in {self.folder}.")
-            rows.writerow([path.absolute().relative_to(root).as_posix(), "", ""])
-        out.write_text(text.getvalue(), encoding="utf-8")
+        if not all(path.resolve().is_relative_to(root.resolve()) for path in self.pictures):
+            raise DataError(f"{out}: write it beside the pictures, in {self.folder}.")
+        return [path.absolute().relative_to(root).as_posix() for path in self.pictures]
 
 
 def open_album(place: str, reading: Reading) -> Album:

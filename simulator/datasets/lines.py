@@ -19,6 +19,7 @@ from simulator.datasets.line_schema import (
     FIELDS_OF_META,
     KINDS,
     MANY_TURNS,
+    MOST_TURNS,
     OTHER_NAMES,
     PICTURE_META,
     PassageLine,
@@ -294,9 +295,9 @@ def _in_words(problem: str, name: str) -> str:
     """msgspec's words as a person would say them, with the cure."""
     text = problem.partition(" - at ")[0].replace("Expected", "wants")
     text = re.sub(r"`([^`]*)`", lambda found: _kinds_in_words(found[1]), text)
-    if name == "turns" and "length" in text:
-        text = "is empty" if ">= 1" in text else "has too many turns for one conversation"
-    elif "length >= 1" in text:
+    if name == "turns" and "length <=" in text:
+        return f"has more turns than one conversation may have ({MOST_TURNS:,}); split it up."
+    if "length >= 1" in text:
         text = "is empty"
     form = FORMS.get(name)
     return f"{text}; write {form}." if form else f"{text}."

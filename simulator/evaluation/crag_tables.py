@@ -14,6 +14,7 @@ from mmrag.metrics.agreement import compare
 from mmrag.metrics.crag import Weights, by_traffic, crag_figures, judges_of
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import Outcome
+from simulator.counting import counted
 
 DYNAMISMS = ("real-time", "fast-changing", "slow-changing", "static")
 FORMS = (
@@ -93,6 +94,17 @@ def tables(
         ]
     if human is not None:
         found["table10"] = agreement(systems[0].turns, read_system(human).turns)
+    others = sum(
+        t.domain not in DOMAINS or t.query_type not in FORMS or t.dynamism not in DYNAMISMS
+        for t in first
+    )
+    if others:
+        found["note"] = (
+            f"{others:,} of {counted(len(first), 'turn')} are not CRAG's: their domain, type or "
+            "dynamism is none of its own, and stands in a row or column of its own in Tables 3 "
+            "and 4. Tables 5 and 6 are then figures of other questions than the paper's; "
+            "mmrag report says more of a run."
+        )
     return found
 
 
@@ -141,6 +153,7 @@ def agreement(judged: Sequence[TurnScore], human: Sequence[TurnScore]) -> list[d
 def as_markdown(found: dict[str, Any]) -> str:
     """The tables as people read them."""
     parts = [
+        *([f"Note: {found['note']}", ""] if "note" in found else []),
         "## Table 3: questions by dynamism and domain",
         *_counted(found["table3"]),
         "## Table 4: questions by type and domain",

@@ -18,7 +18,7 @@ from mmrag.judges.measuring import Measurer
 from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
-from mmrag.records import Evidence, Passage, Reply, Session, Status, TurnResult, encode
+from mmrag.records import Evidence, Passage, Reply, Session, TurnResult, encode
 from simulator.store.run_shard import RunShard
 from simulator.store.run_store import RunReader, RunStore
 
@@ -36,7 +36,7 @@ async def measure_run(
     A row that is there already is left as it is, unless its judge failed. A turn counts as done
     when its rows are on disk.
     """
-    work, total, done = _replies(store), store.reply_count(), 0
+    work, total, done = _replies(store), store.reply_count(to_judge=False), 0
     takers = [(taker, [m for m in measures if m in taker.measures]) for taker in measurers]
 
     async def worker() -> int:
@@ -164,7 +164,7 @@ def _replies(store: RunReader) -> Iterator[tuple[Session, TurnResult, list[Measu
         condition = session.degradation
         there = store.measurements(session.id, condition)
         for result in store.turns(session.id, condition):
-            if result.reply is not None and result.status is not Status.DATA_ERROR:
+            if result.reply is not None:  # without a reference too: not every measure needs one
                 yield session, result, there.get(result.turn_index, [])
 
 

@@ -140,9 +140,9 @@ def _tables(
 
     shown: list[Any] = []
     for view in ("all", "ego"):
-        if view not in figures or (view == "ego" and figures[view] == figures["all"]):
+        found = figures.get(view)
+        if found is None or (view == "ego" and found == figures["all"]):
             continue
-        found = figures[view]
         title = f"{options.protocol}, {options.stop}"
         if options.agent_errors != "unscored":
             title += f", agent errors count as {options.agent_errors}"

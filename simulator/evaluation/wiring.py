@@ -39,14 +39,13 @@ def check_agent(config: RunConfig) -> None:
     import inspect
 
     from mmrag.agents import agents
-    from mmrag.registry import Spec
 
     if is_own(config.agent):
         raise UsageError(
             f"this run's agent was an object of a Python program ({config.agent}); go on with it "
             "from there: evaluate(agent, …, out=FOLDER) with the same agent and settings."
         )
-    spec = Spec.parse(config.agent)
+    spec = agents.parse(config.agent)
     lacking = [
         name
         for name, option in inspect.signature(agents.factory(spec.name)).parameters.items()

@@ -7,35 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from mmrag.errors import ServiceError, UsageError
-from mmrag.images import LazyImage
-from mmrag.protocols import (
-    Completion,
-    GenerateOptions,
-    ImageSearch,
-    Message,
-    Model,
-    NearestWebSearch,
-    RegionImageSearch,
-    Resources,
-    VectorImageSearch,
-    WebSearch,
-    WholeImageSearch,
-)
+from mmrag.errors import ServiceError
+from mmrag.protocols import Completion, GenerateOptions, Message, Model, Resources
 from mmrag.records import Evidence
+from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
 from simulator.faults import turn
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-T = TypeVar("T")
-
-Found = list[tuple[Evidence, ...]]
 
 SLOW = 3.0
 """Seconds that a slow part takes longer."""
@@ -56,51 +37,22 @@ def with_faults(resources: Resources) -> Resources:
     )
 
 
-class FailingWebSearch:
+class FailingWebSearch(AroundWebSearch):
     """A web search that fails where a fault says so."""
 
-    def __init__(self, search: WebSearch) -> None:
-        self._search = search
-
-    def search_text(self, queries: Sequence[str], k: int = 50) -> Found:
-        """The k best passages for each query."""
-        return _searched("web", self._search.search_text, queries, k)
-
-    def search_nearest(self, queries: Sequence[str], k: int = 5) -> Found:
-        """The same by cosine alone, where the search behind it can."""
-        search = self._search
-        ask = search.search_nearest if isinstance(search, NearestWebSearch) else search.search_text
-        return _searched("web", ask, queries, k)
+    def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
+        """What is found, or what comes instead of it."""
+        del way
+        return _searched("web", ask, items, k)
 
 
-class FailingImageSearch:
+class FailingImageSearch(AroundImageSearch):
     """An image search that fails where a fault says so."""
 
-    def __init__(self, search: ImageSearch) -> None:
-        self._search = search
-
-    def search_images(self, images: Sequence[LazyImage], k: int = 30) -> Found:
-        """The k best items for each picture."""
-        return _searched("pictures", self._search.search_images, images, k)
-
-    def search_regions(self, images: Sequence[LazyImage], k: int = 30) -> Found:
-        """By regions alone, where the search behind it can."""
-        own = self._search
-        ask = own.search_regions if isinstance(own, RegionImageSearch) else own.search_images
-        return _searched("pictures", ask, images, k)
-
-    def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> Found:
-        """By whole pictures, where the search behind it can."""
-        own = self._search
-        ask = own.search_whole if isinstance(own, WholeImageSearch) else own.search_images
-        return _searched("pictures", ask, images, k)
-
-    def search_vectors(self, vectors: NDArray[Any], k: int = 30) -> Found:
-        """By vectors, where the search behind it can."""
-        own = self._search
-        if not isinstance(own, VectorImageSearch):
-            raise UsageError("this image search takes pictures only, no embeddings.")
-        return _searched("pictures", lambda _rows, k: own.search_vectors(vectors, k), [*vectors], k)
+    def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
+        """What is found, or what comes instead of it."""
+        del way
+        return _searched("pictures", ask, items, k)
 
 
 class FailingModel:
@@ -130,9 +82,7 @@ class FailingModel:
         return said
 
 
-def _searched(
-    part: str, ask: Callable[[Sequence[T], int], Found], items: Sequence[T], k: int
-) -> Found:
+def _searched(part: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
     what = turn.now(part)
     if what == "failing":
         raise ServiceError(f"the search of {part} failed (fault {part}-failing).")

@@ -188,13 +188,16 @@ def score_run(
             f"{run.folder}: nothing was run under {options.degradation!r}; there is "
             f"{', '.join(there) or 'no session in it yet'}."
         )
+    counted_turns = list(turns_of(run, options) if turns is None else turns)
     figures: dict[str, Any] = score(
-        turns_of(run, options) if turns is None else turns,
+        counted_turns,
         options.protocol,
         stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
         resamples=options.resamples,
         seed=options.seed,
     )
+    if not any(turn.is_ego is False for turn in counted_turns):  # nothing to tell them from
+        figures.pop("ego", None)
     errors = error_texts(run, options.degradation)
     state = run_state(run)
     warning = state.warning("the run")

@@ -39,9 +39,9 @@ class RunShard(RunReader):
         """Those of the shard, in the data set's order."""
         return (s for s in super().sessions() if self._has(s.id, s.degradation))
 
-    def reply_count(self) -> int:
-        """Number of turns of the shard that have a reply to judge."""
-        return sum(n for key, n in self._reply_counts().items() if self._has(*key))
+    def reply_count(self, *, to_judge: bool = True) -> int:
+        """As of the whole run, of the shard's turns."""
+        return sum(n for key, n in self._reply_counts(to_judge).items() if self._has(*key))
 
     def measurements(
         self, session_id: str, degradation: str = "clean"

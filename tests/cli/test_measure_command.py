@@ -187,3 +187,14 @@ def test_impossible_requests(answers: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(StoreError, match="is no run"):
         call(tmp_path / "empty")
+
+
+def test_why_a_measure_has_no_figure_is_said(answers: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text(json.dumps({"question": "How long?", "answer": "40 m.", "contexts": ["40 m."]}))
+    said = CliRunner().invoke(build(), ["measure", str(bare), "--measures", "crud"]).output
+    assert "(n 0: there is no reference)" in said
+    make_report([bare.with_suffix(".measured")], tmp_path / "report", ReportOptions())
+    assert "</data>: there is no reference" in (tmp_path / "report/report.html").read_text()
+    with_references = CliRunner().invoke(build(), ["measure", str(answers), "--measures", "crud"])
+    assert "there is no reference" not in with_references.output

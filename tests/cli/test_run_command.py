@@ -141,6 +141,8 @@ def test_show(run: Path) -> None:
     talk = mmrag("show", str(run), "s1").stdout
     assert "what is it?" in talk
     assert "reference: first" in talk
+    [picture] = [line for line in talk.splitlines() if line.startswith("picture: ")]
+    assert Path(picture.removeprefix("picture: ")).is_file()  # whole, however long it is
     assert "no session 'nobody'" in mmrag("show", str(run), "nobody", code=1).stderr
 
 

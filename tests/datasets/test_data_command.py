@@ -101,6 +101,36 @@ def test_a_newcomer_starts_with_pictures_alone(
     assert mmrag("run", "--data", table, *common, "--json").exit_code == 0
 
 
+def test_conversations_are_started_as_json_lines(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    album = tmp_path / "photos"
+    for name in ("a", "é"):
+        photo(album / f"{name}.jpg")
+    done = mmrag("data", "start", album, "--turns", "2")
+    file = album / "questions.jsonl"
+    assert "delete turns that you do not need" in done.stdout
+    empty = [{"query": "", "references": [""]}] * 2
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert lines == [{"image": "a.jpg", "turns": empty}, {"image": "é.jpg", "turns": empty}]
+    unfilled = mmrag("data", "check", file)
+    assert unfilled.exit_code == 1
+    assert "line 1: turns[1].query is empty" in unfilled.stdout
+    filled = file.read_text("utf-8").replace('"query": ""', '"query": "What?"')
+    file.write_text(filled.replace('[""]', '["a kettle"]'), "utf-8")
+    checked = mmrag("data", "check", file)
+    assert checked.exit_code == 0
+    assert checked.stdout.splitlines()[-1] == "2 sessions, 4 turns; all good."
+    for wrong in ("questions.csv", "questions.xlsx"):
+        refused = mmrag("data", "start", album, "--turns", "2", "--out", album / wrong)
+        assert ".jsonl" in str(refused.exception)
+    one = mmrag("data", "start", album, "--out", album / "one.jsonl")
+    assert one.exit_code == 0
+    assert json.loads((album / "one.jsonl").read_text("utf-8").splitlines()[0]) == {
+        "image": "a.jpg", "turns": empty[:1],
+    }  # fmt: skip
+
+
 def test_bad_lines_are_data_errors_and_the_others_run(
     tmp_path: Path, mmrag: Callable[..., Result]
 ) -> None:
@@ -127,6 +157,17 @@ def test_bad_lines_are_data_errors_and_the_others_run(
     assert mmrag(*run).exit_code == 0
     with RunReader(out) as reader:
         assert reader.turn_counts() == counts
+
+
+def test_a_bad_line_among_texts_is_no_picture_to_score_apart(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    image = photo(tmp_path / "a.jpg").name
+    path = write(tmp_path, {"turns": TURNS}, {"turns": TURNS, "image": image}, "no json")
+    run = ("run", "--data", path, "--agent", "random", "--judge", "exact")
+    done = mmrag(*run, "--out", tmp_path / "run")
+    assert "truthfulness" in done.stdout
+    assert "egocentric" not in done.stdout
 
 
 def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[..., Result]) -> None:

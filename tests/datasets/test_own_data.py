@@ -122,6 +122,7 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
         (long, "", "longer than 16 MiB"),
         ({"session_id": "t", "turns": [{"query": "?", "references": [["x"]]}]},
          "turns[0].references", "a text"),
+        ({"session_id": "u", "turns": TURNS * 1001}, "turns", "(1,000); split it up"),
     ]  # fmt: skip
     good = {"session_id": "a", "image": "a.jpg", "turns": TURNS}
     last = {"session_id": "z", "turns": TURNS}

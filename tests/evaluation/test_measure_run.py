@@ -24,7 +24,7 @@ from mmrag.judges.measuring import chosen_measures, label_measurers, model_measu
 from mmrag.metrics.cases import Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Completion, GenerateOptions, Message
-from mmrag.records import Passage, Reply, Session
+from mmrag.records import Passage, Reply, Session, Status
 from simulator.evaluation.measuring import case_of, measure_run, paid_once
 from simulator.evaluation.run_folder import load_run
 from simulator.store.run_store import RunReader, RunStore
@@ -81,6 +81,15 @@ def test_one_row_per_turn_judge_and_measure(tmp_path: Path) -> None:
     with RunReader(tmp_path) as run:
         assert {m for m, _, n in run.measured_by() if n == 6} == set(ALL)
         assert len({judge for _, judge, _ in run.measured_by()}) == 4  # ragas twice, garage, cites
+
+
+def test_a_reply_without_a_reference_has_the_measures_that_ask_for_none(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    lost = msgspec.structs.replace(replied(1, 1), status=Status.DATA_ERROR, error="no reference")
+    with RunStore(tmp_path) as store:
+        store.commit(lost)
+    assert measure(tmp_path, Reader()) == 6 * 13
+    assert rows(tmp_path)["s1", 1, "faithfulness"].value == 1.0
 
 
 def test_measuring_again_asks_nobody(tmp_path: Path) -> None:

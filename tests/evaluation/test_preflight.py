@@ -54,6 +54,21 @@ def test_a_refusal_ends_it_before_the_first_turn(
     assert len(server.bodies) == 1
 
 
+def test_without_a_key_the_message_says_so_before_anybody_is_asked(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    hosted = run(server, tmp_path / "hosted", "openai:name=gpt-4o")
+    assert "asks for a key; set OPENAI_API_KEY in the environment" in hosted
+    assert "base_url=http://localhost:8000/v1" in hosted
+    assert not server.bodies
+    server.script = ["401"]
+    assert "asks for a key (401)" in run(server, tmp_path / "own")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
+    server.script = ["401"]
+    assert "refused the key (401)" in run(server, tmp_path / "refused")
+
+
 def test_a_parameter_that_is_refused_is_named_with_its_option(server: Any, tmp_path: Path) -> None:
     server.script = ["400"]
     server.complaint = "Unsupported parameter: 'max_tokens'"

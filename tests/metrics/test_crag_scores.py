@@ -207,3 +207,14 @@ def test_the_tables_of_two_files(tmp_path: Path) -> None:
     assert "## Table 10" in printed
     found = json.loads(mmrag("crag-tables", str(one), "--json").stdout)
     assert set(found) == {"table3", "table4", "table5", "table6"}
+
+
+def test_tables_of_other_data_say_what_they_are(tmp_path: Path) -> None:
+    own = {"turn_index": 0, "outcome": "perfect", "domain": "kitchen", "query_type": "simple",
+           "dynamism": "static"}  # fmt: skip
+    rows = ({**own, "session_id": "a"}, {**own, "session_id": "b", "domain": "movie"})
+    printed = mmrag("crag-tables", str(written(tmp_path / "own.jsonl", *rows))).stdout
+    assert printed.startswith("Note: 1 of 2 turns are not CRAG's")
+    assert "| kitchen |" in printed
+    crag = written(tmp_path / "crag.jsonl", rows[1])
+    assert "Note" not in mmrag("crag-tables", str(crag)).stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -171,23 +172,26 @@ def test_a_small_slice_is_greyed_and_kept(tmp_path: Path) -> None:
     assert set(per.values()) == {report["runs"][0]["conditions"][0]["turns"]}
 
 
+def hold(store: RunStore, numbers: Iterable[int], degradation: str, **result: object) -> None:
+    """Every turn of these conversations ends in the same way."""
+    for number in numbers:
+        session = make_session(number, degradation)
+        store.begin(number, session)
+        store.commit(
+            *(
+                TurnResult(
+                    session_id=session.id, turn_index=turn.index, degradation=degradation, **result
+                )
+                for turn in session.turns
+            )
+        )
+
+
 def test_a_condition_in_which_everything_failed(tmp_path: Path) -> None:
     """Clean went well, the degraded half was never scored: no curve, no test, no crash."""
     folder = plant(tmp_path / "run", sessions=8)
     with RunStore(folder) as store:
-        for number in range(8):
-            session = make_session(number, "low-light@2")
-            store.begin(number, session)
-            for turn in session.turns:
-                store.commit(
-                    TurnResult(
-                        session_id=session.id,
-                        turn_index=turn.index,
-                        degradation="low-light@2",
-                        status=Status.AGENT_ERROR,
-                        error="down",
-                    ),
-                )
+        hold(store, range(8), "low-light@2", status=Status.AGENT_ERROR, error="down")
     report, _ = written(folder, tmp_path)
     point = report["runs"][0]["robustness"]["points"][0]
     assert point["truthfulness"]["estimate"] is None
@@ -200,20 +204,9 @@ def test_a_mixture_is_one_condition(tmp_path: Path) -> None:
     plant(folder, sessions=6)
     with RunStore(folder) as store:
         store.set_meta("plan", None)
-        for number in range(6, 12):
-            session = make_session(number, "blurred@2")
-            store.begin(number, session)
-            for turn in session.turns:
-                store.commit(
-                    TurnResult(
-                        session_id=session.id,
-                        turn_index=turn.index,
-                        degradation="blurred@2",
-                        status=Status.ANSWERED,
-                        reply=Reply(text="x"),
-                        verdict=Verdict(outcome=Outcome.INCORRECT, judge="planted-1"),
-                    ),
-                )
+        verdict = Verdict(outcome=Outcome.INCORRECT, judge="planted-1")
+        hold(store, range(6, 12), "blurred@2", status=Status.ANSWERED, reply=Reply(text="x"),
+             verdict=verdict)  # fmt: skip
     report, _ = written(folder, tmp_path)
     run = report["runs"][0]
     assert [c["name"] for c in run["conditions"]] == ["mix"]

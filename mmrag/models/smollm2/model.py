@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from mmrag.errors import MmragError, ServiceError, SpecError, words
 from mmrag.models.refusals import nothing_said, unsaid
@@ -21,7 +18,7 @@ from mmrag.models.smollm2.weights import (
     read_weights,
     weights_file,
 )
-from mmrag.models.waiting import Waiting
+from mmrag.models.waiting import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 
@@ -80,13 +77,9 @@ class SmolLM2:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """One completion, computed beside whatever other requests there are."""
-        if self._max_tokens:
-            options = msgspec.structs.replace(options, max_tokens=self._max_tokens)
-        request = _Request(messages=tuple(messages), options=options, future=Future())
-        self._waiting.put(request)
-        return await asyncio.wrap_future(request.future)
+        return await self._waiting.completion(messages, options, self._max_tokens)
 
-    def _serve(self, first: _Request) -> None:
+    def _serve(self, first: Request) -> None:
         """Answer a request and all that come while there is one to answer."""
         import torch
 
@@ -95,7 +88,7 @@ class SmolLM2:
         except Exception as error:  # the file may hold anything
             _fail(first, error)
             return
-        waiting: _Request | None = first
+        waiting: Request | None = first
         seconds = _GATHER
         with torch.inference_mode():
             while waiting is not None or desk.busy:
@@ -104,12 +97,6 @@ class SmolLM2:
                 seconds = 0.0
                 desk.go_on()
                 waiting = waiting or self._waiting.more(seconds)
-
-
-class _Request(msgspec.Struct):
-    messages: tuple[Message, ...]
-    options: GenerateOptions
-    future: Future[Completion]
 
 
 class _Desk:
@@ -122,13 +109,13 @@ class _Desk:
         self._network = network
         self._begin = lambda: Decoder(network, words.ends, rows=rows)
         self._decoder = self._begin()
-        self._asked: dict[int, tuple[_Request, Reply]] = {}
+        self._asked: dict[int, tuple[Request, Reply]] = {}
 
     @property
     def busy(self) -> bool:
         return bool(self._asked)
 
-    def takes(self, request: _Request) -> bool:
+    def takes(self, request: Request) -> bool:
         """Begin with a request; False if there is no room for it yet."""
         from mmrag.models.smollm2.decoding import Reply
 
@@ -230,7 +217,7 @@ class _Desk:
             logprobs=self._logprobs(tokens, [float(first), *rest]),
         )
 
-    def _completion(self, request: _Request, reply: Reply) -> Completion:
+    def _completion(self, request: Request, reply: Reply) -> Completion:
         text = self._text(reply)
         for stop in request.options.stop:
             text = text.partition(stop)[0]
@@ -259,7 +246,7 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _settle(request: _Request, done: Completion) -> None:
+def _settle(request: Request, done: Completion) -> None:
     if not request.future.set_running_or_notify_cancel():
         return
     if nothing_said(done.text, done.finish):
@@ -268,7 +255,7 @@ def _settle(request: _Request, done: Completion) -> None:
         request.future.set_result(done)
 
 
-def _fail(request: _Request, error: Exception) -> None:
+def _fail(request: Request, error: Exception) -> None:
     problem = error if isinstance(error, MmragError) else ServiceError(f"smollm2: {words(error)}")
     if request.future.set_running_or_notify_cancel():
         request.future.set_exception(problem)

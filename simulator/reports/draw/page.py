@@ -11,6 +11,7 @@ from typing import Any, cast
 from markupsafe import Markup, escape
 
 from simulator.reports.draw import charts
+from simulator.reports.draw.left_out import left_out
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES
@@ -110,7 +111,10 @@ def in_words(value: float | None, kind: str) -> str:
 def report_page(report: dict[str, Any], published: dict[str, Any]) -> str:
     """The report as HTML."""
     drawn = [_charts_of(run, f"runs.{index}") for index, run in enumerate(report["runs"])]
-    return _render("report.html.j2", report, published=published, drawn=drawn, STAGES=STAGES)
+    missing = [left_out(run) for run in report["runs"]]
+    return _render(
+        "report.html.j2", report, published=published, drawn=drawn, left_out=missing, STAGES=STAGES
+    )
 
 
 def comparison_page(comparison: dict[str, Any]) -> str:

@@ -20,6 +20,9 @@ from simulator.store.run_store import RunReader
 SIDE = 420
 """Longer side of a picture in the report, in pixels."""
 
+CUT = 400
+"""Characters of a question or a reference that a page shows."""
+
 _CANDIDATES = 4000
 _REPEATED = {"stage": 1.0, "degradation": 0.6, "quality": 0.4, "domain": 0.4, "query_type": 0.3}
 """What a failure loses for each one like it that was chosen already."""
@@ -82,18 +85,18 @@ def describe(
         "session": session_id,
         "turn": index + 1,
         "degradation": degradation,
-        "outcome": frame_outcome(frame, row),
+        "outcome": outcome_of_row(frame, row),
         "stage": frame.names("stage")[stage] if stage >= 0 else "unknown",
         "reasons": reasons,
         "confidence": _known(frame["confidence"][row]),
         "labels": _labels(kinds, row),
-        "question": _cut(turn.query, 400),
-        "reference": _cut(turn.reference.text, 400),
-        "reply": _reply(result),
-        "clean_reply": _reply(clean) if clean is not None else None,
-        "verdict": _cut(result.verdict.reason, 300) if result.verdict else "",
+        "question": cut(turn.query, CUT),
+        "reference": cut(turn.reference.text, CUT),
+        "reply": reply_of(result),
+        "clean_reply": reply_of(clean) if clean is not None else None,
+        "verdict": cut(result.verdict.reason, 300) if result.verdict else "",
         "history": [
-            {"question": _cut(t.query, 160), "reply": _cut(_reply(r), 160)}
+            {"question": cut(t.query, 160), "reply": cut(reply_of(r), 160)}
             for t, r in zip(session.turns[:index], results, strict=False)
         ],
         "evidence": _evidence(result),
@@ -107,7 +110,7 @@ def _labels(kinds: Sequence[Dimension], row: int) -> list[str]:
     return [name for name in names if name != UNLABELLED]
 
 
-def frame_outcome(frame: Frame, row: int) -> str:
+def outcome_of_row(frame: Frame, row: int) -> str:
     """The outcome of a row in words."""
     from simulator.reports.read.frame import OUTCOMES
 
@@ -184,8 +187,8 @@ def _evidence(result: TurnResult, limit: int = 4) -> list[dict[str, Any]]:
     return [
         {
             "source": item.source,
-            "title": _cut(item.title or item.url or item.id, 90),
-            "text": _cut(item.text, 220),
+            "title": cut(item.title or item.url or item.id, 90),
+            "text": cut(item.text, 220),
             "score": item.score,
             "cited": item.id in cited or item.url in cited,
         }
@@ -214,13 +217,15 @@ def _pictures(run: RunReader, session: Session, with_clean: bool) -> list[dict[s
     return found
 
 
-def _reply(result: TurnResult) -> str:
-    return _cut(result.reply.text, 500) if result.reply else f"({result.status})"
+def reply_of(result: TurnResult) -> str:
+    """What was replied, or what became of the turn."""
+    return cut(result.reply.text, 500) if result.reply else f"({result.status})"
 
 
 def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _cut(text: str, size: int) -> str:
+def cut(text: str, size: int) -> str:
+    """A text, short enough for a page."""
     return text if len(text) <= size else text[: size - 1] + "…"

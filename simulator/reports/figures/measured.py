@@ -6,6 +6,7 @@ conversations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -112,7 +113,10 @@ def _cell(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> dict[
     if not mine:
         return None
     failed = sum(r.row.failed for r in mine)
-    return {**_figure([mine], how)[0], "failed": failed, "turns": len(mine)}
+    whys = Counter(r.row.reason for r in mine if r.row.reason)
+    known = any(r.row.value is not None for r in mine)
+    why = whys.most_common(1)[0][0] if whys and not known else ""
+    return {**_figure([mine], how)[0], "failed": failed, "turns": len(mine), "why": why}
 
 
 def _slices(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> list[dict[str, Any]]:

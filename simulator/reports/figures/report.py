@@ -24,6 +24,7 @@ from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
 from simulator.reports.figures.survival import conversation, history_errors
+from simulator.reports.figures.turns import all_turns
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask, Uncertainty
 from simulator.run.config import RunConfig
@@ -33,6 +34,9 @@ from simulator.store.run_store import RunReader
 
 SCHEMA_VERSION = 1
 """Version of report.json."""
+
+PUBLISHED_DATA = ("crag-mm-", "world-")
+"""How fingerprints of data begin that CRAG-MM's published figures say something of."""
 
 
 class ReportOptions(Record, frozen=True, kw_only=True):
@@ -155,6 +159,7 @@ def _run(
         "name": item.name,
         "about": _about(item),
         "state": _state(item),
+        "turns": all_turns(item.run, frame),
         "main": main,
         "conditions": [
             {
@@ -196,10 +201,12 @@ def _both(rows: Mask, degraded: Mask | None, make: Callable[[Mask], Any]) -> dic
 
 def _about(item: Loaded) -> dict[str, Any]:
     run = item.run
+    provenance: dict[str, Any] = run.meta("provenance") or {}
     return {
         "config": None if item.config is None else msgspec.structs.asdict(item.config),
         "judge": run.meta("judge"),
-        "provenance": run.meta("provenance") or {},
+        "provenance": provenance,
+        "beside_published": str(provenance.get("data") or "crag-mm-").startswith(PUBLISHED_DATA),
         "command": None if item.config is None else _command(item.config),
     }
 

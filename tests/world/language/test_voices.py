@@ -11,6 +11,7 @@ import yaml
 from plain_voice import write_plain_voice
 
 from mmrag.errors import DataError, SpecError
+from simulator.world.language.voices import check
 from simulator.world.language.voices.reading import (
     HELD,
     OPEN,
@@ -30,6 +31,16 @@ SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/operations.yaml"))
 def test_a_shipped_voice_can_be_used(name: str) -> None:
     assert name in (*OPEN, *HELD)
     assert check_voice(VOICES / name) == []
+
+
+def test_a_check_of_no_voice_has_not_passed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["check"])
+    assert check.main() == 2
+    assert "give the name of a voice" in capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["check", SHIPPED[0]])
+    assert check.main() == 0
 
 
 def test_a_plain_voice_can_be_used(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from things_checks import check_build, check_prints, look_of
+from things_checks import faults_of_kind, faults_of_prints, look_of
 
 from simulator.world.things.kinds import build
 
@@ -18,14 +18,14 @@ BOUNDS = {
 
 @pytest.mark.parametrize("kind", BOUNDS)
 def test_landmarks_are_sound_and_told_apart(kind: str) -> None:
-    check_build(kind, BOUNDS[kind], None, None, range(2 if kind == "statue" else 5))
+    assert faults_of_kind(kind, BOUNDS[kind], families=range(2 if kind == "statue" else 5)) == []
 
 
 @pytest.mark.parametrize("family", range(4))
 @pytest.mark.parametrize("label", ["Torvick", "Shraiskumble Claizzadis & Daughters"])
 def test_a_shop_s_sign_says_its_name_large(family: int, label: str) -> None:
     thing = build(look_of("shopfront", family, 1, label, "12 Mill Street"))
-    check_prints(thing, [label, "12 Mill Street"])
+    assert faults_of_prints(thing, [label, "12 Mill Street"]) == []
     name = thing.prints[0]
     assert name.corners[1, 0] > name.corners[0, 0]
     assert name.corners[:, 1].max() < 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from things_checks import check_build, look_of
+from things_checks import faults_of_kind, look_of
 
 from simulator.world.solid.forms import Lamp, Light, Placed, View, moved
 from simulator.world.solid.tracer import develop, trace
@@ -21,12 +21,12 @@ LONG = "Shraiskumble Claizzadis Oat Drink"
 
 @pytest.mark.parametrize("kind", BOUNDS)
 def test_packed_goods_are_sound_and_carry_their_names(kind: str) -> None:
-    check_build(kind, BOUNDS[kind], LONG, "1350 g")
+    assert faults_of_kind(kind, BOUNDS[kind], LONG, "1350 g") == []
 
 
 @pytest.mark.parametrize("kind", BOUNDS)
 def test_packed_goods_without_a_name_carry_none(kind: str) -> None:
-    check_build(kind, BOUNDS[kind], None, None, range(3, 5))
+    assert faults_of_kind(kind, BOUNDS[kind], families=range(3, 5)) == []
 
 
 @pytest.mark.parametrize("kind", BOUNDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from things_checks import check_build, look_of
+from things_checks import faults_of_kind, look_of
 
 from simulator.world.things.kinds import KINDS, build
 
@@ -32,12 +32,12 @@ BOUNDS = {
 
 @pytest.mark.parametrize("kind", SAYS)
 def test_printed_matter_is_sound_and_says_what_it_should(kind: str) -> None:
-    check_build(kind, BOUNDS[kind], *SAYS[kind])
+    assert faults_of_kind(kind, BOUNDS[kind], *SAYS[kind]) == []
 
 
 @pytest.mark.parametrize("kind", sorted(SAYS.keys() - {"flag"}))
 def test_printed_matter_may_stay_without_words(kind: str) -> None:
-    check_build(kind, BOUNDS[kind], None, None, range(3, 4))
+    assert faults_of_kind(kind, BOUNDS[kind], families=range(3, 4)) == []
 
 
 @pytest.mark.parametrize("kind", sorted(SAYS.keys() - {"flag"}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from things_checks import check_build, check_prints, look_of
+from things_checks import faults_of_kind, faults_of_prints, look_of
 
 from simulator.world.pictures.traits import Draws
 from simulator.world.solid.forms import Light, Placed, View, moved
@@ -22,7 +22,7 @@ BOUNDS = {
 
 @pytest.mark.parametrize("kind", BOUNDS)
 def test_vehicles_are_sound_and_told_apart(kind: str) -> None:
-    check_build(kind, BOUNDS[kind], None, None)
+    assert faults_of_kind(kind, BOUNDS[kind]) == []
 
 
 @pytest.mark.parametrize("kind", BOUNDS)
@@ -56,7 +56,7 @@ def test_nothing_of_a_car_s_wall_hides_its_wheels(family: int) -> None:
 @pytest.mark.parametrize("family", range(5))
 def test_a_van_is_lettered_on_both_sides_so_that_each_reads_from_left_to_right(family: int) -> None:
     thing = build(look_of("van", family, 1, "Marrel Torvick", "Fresh flowers"))
-    check_prints(thing, ["Marrel Torvick", "Fresh flowers"] * 2)
+    assert faults_of_prints(thing, ["Marrel Torvick", "Fresh flowers"] * 2) == []
     sides = [thing.prints[0], thing.prints[2]]
     assert sides[0].corners[:, 1].max() < 0 < sides[1].corners[:, 1].min()
     for name, way in zip(sides, (1, -1), strict=True):

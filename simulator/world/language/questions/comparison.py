@@ -37,46 +37,51 @@ def _pair(m: Moment, key: str, *, larger: bool, beside: bool) -> Entity | None:
     return None
 
 
-def _yes_no(t: Template, m: Moment, *, beside: bool) -> Draft | None:
-    """Wording is chosen first, then an opponent that gives the wanted answer."""
+def _opponent(t: Template, m: Moment, *, beside: bool) -> tuple[Attribute, bool, Entity] | None:
+    """Wording is chosen first (whether it asks for more), then one that gives the wanted answer."""
     attribute = subject_of(t, t.keys[0])
     more = m.draw.chance(0.5)
     for wording_more in (more, not more):
         other = _pair(m, attribute.key, larger=wording_more == m.polarity, beside=beside)
         if other is not None:
-            mine: list[Any] = ["get", it(m), attribute.key]
-            theirs: list[Any] = ["get", ["it", other.id], attribute.key]
-            return Draft(
-                program=["above", mine, theirs] if wording_more else ["above", theirs, mine],
-                slots={
-                    "other": other.name,
-                    "asked": inverted(attribute.more if wording_more else attribute.less, "{x}"),
-                },
-                visible=(other,) if beside else (),
-                choice=("Yes", "No"),
-            )
+            return attribute, wording_more, other
     return None
+
+
+def _yes_no(t: Template, m: Moment, *, beside: bool) -> Draft | None:
+    found = _opponent(t, m, beside=beside)
+    if found is None:
+        return None
+    attribute, more, other = found
+    mine: list[Any] = ["get", it(m), attribute.key]
+    theirs: list[Any] = ["get", ["it", other.id], attribute.key]
+    return Draft(
+        program=["above", mine, theirs] if more else ["above", theirs, mine],
+        slots={
+            "other": other.name,
+            "asked": inverted(attribute.more if more else attribute.less, "{x}"),
+        },
+        visible=(other,) if beside else (),
+        choice=("Yes", "No"),
+    )
 
 
 def _which(t: Template, m: Moment, *, beside: bool) -> Draft | None:
-    attribute = subject_of(t, t.keys[0])
-    more = m.draw.chance(0.5)
-    for wording_more in (more, not more):
-        other = _pair(m, attribute.key, larger=wording_more == m.polarity, beside=beside)
-        if other is not None:
-            things = ["these", m.subject.id, other.id]
-            first, second = ("{x}", other.name) if m.order else (other.name, "{x}")
-            return Draft(
-                program=["most" if wording_more else "least", things, attribute.key],
-                slots={
-                    "verb": attribute.more if wording_more else attribute.less,
-                    "first": first,
-                    "second": second,
-                },
-                visible=(other,) if beside else (),
-                choice=("{x}", other.name),
-            )
-    return None
+    found = _opponent(t, m, beside=beside)
+    if found is None:
+        return None
+    attribute, more, other = found
+    first, second = ("{x}", other.name) if m.order else (other.name, "{x}")
+    return Draft(
+        program=["most" if more else "least", ["these", m.subject.id, other.id], attribute.key],
+        slots={
+            "verb": attribute.more if more else attribute.less,
+            "first": first,
+            "second": second,
+        },
+        visible=(other,) if beside else (),
+        choice=("{x}", other.name),
+    )
 
 
 def _difference(t: Template, m: Moment) -> Draft | None:

@@ -8,7 +8,10 @@ from simulator.world.language.voices.reading import VOICES, check_voice
 
 
 def main() -> int:
-    """Exit status 0 when nothing is wrong."""
+    """Exit status 0 when nothing is wrong, 2 when nothing was asked for."""
+    if not sys.argv[1:]:
+        sys.stderr.write(f"give the name of a voice, a folder in {VOICES}.\n")
+        return 2
     wrong = [fault for name in sys.argv[1:] for fault in check_voice(VOICES / name)]
     for fault in wrong:
         sys.stdout.write(f"{fault}\n")

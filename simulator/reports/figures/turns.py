@@ -1,0 +1,40 @@
+"""Every turn of a small run, in words: whoever brings ten questions wants to read ten answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.reports.figures.failures import CUT, cut, outcome_of_row, reply_of
+from simulator.reports.read.frame import Frame
+from simulator.store.run_store import RunReader
+
+MOST_TURNS = 50
+"""A run with more has its slices and its failures to be read by."""
+
+
+def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
+    """Question, reply, reference and outcome of every turn; empty where there are too many."""
+    if len(frame) > MOST_TURNS:
+        return []
+    found: list[dict[str, Any]] = []
+    for row in range(len(frame)):
+        session_id = frame.sessions[int(frame["session"][row])]
+        degradation = frame.names("degradation")[int(frame["degradation"][row])]
+        index = int(frame["turn"][row])
+        turn = run.session(session_id, degradation).turns[index]
+        result = next(r for r in run.turns(session_id, degradation) if r.turn_index == index)
+        outcome = outcome_of_row(frame, row)
+        reason = result.verdict.reason if result.verdict else result.error or ""
+        found.append(
+            {
+                "session": session_id,
+                "turn": index + 1,
+                "condition": degradation,
+                "question": cut(turn.query, CUT),
+                "reply": reply_of(result),
+                "reference": cut(turn.reference.text, CUT),
+                "outcome": str(result.status) if outcome == "unscored" else outcome,
+                "reason": cut(reason, CUT),
+            }
+        )
+    return found
