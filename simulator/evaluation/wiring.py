@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 
 def check_agent(config: RunConfig) -> None:
-    """Refuse an agent that nobody knows or that lacks an option, before an index is built for it.
+    """Refuse an agent that nobody knows, that lacks an option or knows none of that name.
 
-    What an option may be is the agent's own affair, and told when it is made.
+    That is before an index is built for it. What an option may be is the agent's own affair, and
+    told when it is made.
     """
     import inspect
 
@@ -47,11 +48,22 @@ def check_agent(config: RunConfig) -> None:
             "from there: evaluate(agent, …, out=FOLDER) with the same agent and settings."
         )
     spec = Spec.parse(config.agent)
+    parameters = inspect.signature(agents.factory(spec.name)).parameters.values()
+    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    options = [o for o in parameters if o.kind in named and o.name != "resources"]
+    known = [option.name for option in options]
+    unknown = sorted(set(spec.options) - set(known))
+    if unknown and not any(o.kind is o.VAR_KEYWORD for o in parameters):
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        raise SpecError(
+            f"agent {config.agent!r} has no option {unknown[0]!r}. "
+            + (f"Did you mean {near[0]!r}? " if near else "")
+            + f"Its options: {', '.join(known) or 'none'}."
+        )
     lacking = [
-        name
-        for name, option in inspect.signature(agents.factory(spec.name)).parameters.items()
-        if option.kind is option.KEYWORD_ONLY and option.default is option.empty
-        if name not in ("resources", *spec.options)
+        option.name
+        for option in options
+        if option.default is option.empty and option.name not in spec.options
     ]
     if lacking:
         raise SpecError(
