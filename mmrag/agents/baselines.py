@@ -236,8 +236,9 @@ def rag(
 
     CRUD-RAG's system: the question as it is (`rewrite=on`: as the model writes it) finds `top_k`
     passages, and a model answers from them, or `reader=builtin`. `retriever` is bm25, dense,
-    hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`). Where nothing is said of
-    passages, the run's own search is asked; else the others are 512, 0, minilm, hybrid+rerank.
+    dense+rerank, hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`). Where nothing is
+    said of passages, the run's own search is asked; else the others are 512, 0, minilm and
+    hybrid+rerank.
     """
     given = {"chunk": chunk, "overlap": overlap, "embedder": embedder, "retriever": retriever}
     cut = {name: value for name, value in given.items() if value}

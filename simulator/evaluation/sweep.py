@@ -97,15 +97,15 @@ def run_sweep(
     progress: bool = True,
 ) -> dict[str, Any]:
     """Run every setting and compare each with the base; `measures` adds figures to the verdicts."""
-    from mmrag.cache import Cache
     from simulator.evaluation.execution import execute
     from simulator.evaluation.live import CostCap, cost_of
     from simulator.evaluation.measure import measure
     from simulator.evaluation.progress import say
+    from simulator.evaluation.sharing import Shared
 
     settings = settings_of(config.agent, vary, grid=grid)
     check_settings(settings, config, measures)
-    cache = Cache()
+    shared = Shared()
     for number, setting in enumerate(settings, 1):
         if progress:
             say(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
@@ -119,7 +119,12 @@ def run_sweep(
                 raise _spent_up(spent + _spent(folder), max_cost)
         try:
             execute(
-                one, folder, concurrency=concurrency, max_cost=left, progress=progress, cache=cache
+                one,
+                folder,
+                concurrency=concurrency,
+                max_cost=left,
+                progress=progress,
+                shared=shared,
             )
             if measures:
                 left = None if left is None else left - cost_of(folder)

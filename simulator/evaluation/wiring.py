@@ -18,6 +18,7 @@ from mmrag.agents.readiness import READY_SECONDS, cores
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
 from mmrag.protocols import Agent, Judge, Resources, WebSearch
 from mmrag.records import Session
+from mmrag.search.session_passages import KEPT
 from simulator.evaluation import ending
 from simulator.evaluation.own_agents import is_own
 from simulator.run.config import RunConfig, changes
@@ -320,11 +321,16 @@ def _data_name(config: RunConfig) -> str:
     return re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
 
 
-def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
-    """The searches, models and tools that agents may use, and the fingerprint of both sources."""
+def make_resources(
+    config: RunConfig, *, progress: bool = True, kept: int = KEPT
+) -> tuple[Resources, str | None]:
+    """The searches, models and tools that agents may use, and the fingerprint of both sources.
+
+    `kept` sessions stay indexed where sessions bring their passages and an agent cuts them anew.
+    """
     from simulator.evaluation.toolboxes import NO_TOOLS, toolboxes
 
-    resources, index = _searches(config, progress=progress)
+    resources, index = _searches(config, progress=progress, kept=kept)
     if config.tools == NO_TOOLS:
         return resources, index
     box = toolboxes.create(config.tools)
@@ -332,14 +338,14 @@ def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resourc
     return resources, f"{index} {box.fingerprint}" if index else box.fingerprint
 
 
-def _searches(config: RunConfig, *, progress: bool) -> tuple[Resources, str | None]:
+def _searches(config: RunConfig, *, progress: bool, kept: int) -> tuple[Resources, str | None]:
     from mmrag.models import models
     from mmrag.search.session_passages import SessionSearch
     from simulator.datasets import may_bring_passages
 
     brings = may_bring_passages(config.data)
     folder = index_folder(config, progress=progress)
-    pages = partial(cut_pages, _world_of(config), brings=brings, progress=progress)
+    pages = partial(cut_pages, _world_of(config), brings=brings, progress=progress, kept=kept)
     if folder is None:
         own = SessionSearch(None) if brings else None
         cut = pages if brings else None
@@ -358,7 +364,7 @@ def _searches(config: RunConfig, *, progress: bool) -> tuple[Resources, str | No
 
 
 def cut_pages(
-    folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True
+    folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True, kept: int = KEPT
 ) -> WebSearch:
     """The pages of a world, and those that sessions bring, cut and ranked as `how` says.
 
@@ -378,7 +384,7 @@ def cut_pages(
         return web
     dense = how.mode != "bm25"
     encoder = CachedTexts(text_encoders.create(how.embedder), shipped_vectors()) if dense else None
-    return SessionSearch(web, how, encoder)
+    return SessionSearch(web, how, encoder, kept=kept)
 
 
 def _world_of(config: RunConfig) -> Path | None:
