@@ -3,8 +3,8 @@
     python scripts/bench/sweep.py [--data mini] [--limit 6] [--agent SPEC] [--vary OPTION=V,V …]
 
 Both sides hold the same conversations in the same settings: `mmrag sweep` in one process, and
-`mmrag run` (then `mmrag measure`) once per setting, as one would by hand, with the same cache folder.
-What is told is processor time, which other work on the machine hardly changes, and wall time.
+`mmrag run` (then `mmrag measure`) once per setting, as one would by hand, with the same cache
+folder. Printed are processor time, which other work on the machine hardly changes, and wall time.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from mmrag.search.session_passages import SessionSearch, search_in
 from mmrag.search.web.cutting import RETRIEVERS, Cut
 from mmrag.search.web.words import words
 from simulator.cli import build
+from simulator.evaluation import wiring
 from simulator.evaluation.live import CostCap
 from simulator.evaluation.sweep import folder_of, parse_vary, settings_of
 from simulator.reports.draw.sweep import write_sweep
@@ -158,6 +159,30 @@ def test_a_sweep_says_what_pays(tmp_path: Path) -> None:
     call(*arguments)  # nothing is left to do
     assert {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}.keys() == before.keys()
     assert json.loads((out / "sweep.json").read_text()) == found
+
+
+def test_settings_share_what_does_not_depend_on_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def counted(name: str) -> None:
+        kept = getattr(wiring, name)
+
+        def call(*given: Any, **more: Any) -> Any:
+            made.append(name)
+            return kept(*given, **more)
+
+        monkeypatch.setattr(wiring, name, call)
+
+    for name in ("open_source", "chosen_sessions", "make_judge", "make_resources", "cut_pages"):
+        counted(name)
+    call("--data", write_data(tmp_path), "--out", tmp_path / "sweep",
+         "--agent", "rag:reader=builtin,retriever=bm25", "--vary", "chunk=32",
+         "--vary", "top_k=1,2")  # fmt: skip
+    assert made.count("cut_pages") == 2, "of the base and of chunk=32"
+    for name in ("open_source", "chosen_sessions", "make_judge", "make_resources"):
+        assert made.count(name) == 1, name
 
 
 def test_a_dry_run_lists_and_asks_nothing(tmp_path: Path) -> None:

@@ -150,7 +150,8 @@ def _figure(found: dict[str, Any], component: str, name: str, rows: list[tuple[s
     if not held:
         return ""
     body = "".join(
-        f"<tr><th>{escape(label)}</th><td>{row['figures'][name]['estimate']:.3f}</td>"
+        f"<tr><th{' class=long' * (len(label) > _LONG)}>{escape(label)}</th>"
+        f"<td>{row['figures'][name]['estimate']:.3f}</td>"
         f"<td>{_apart(row, name)}</td><td>{row['figures'][name]['n']:,}</td></tr>"
         for label, row in held
     )
@@ -164,6 +165,9 @@ def _figure(found: dict[str, Any], component: str, name: str, rows: list[tuple[s
         f"{body}</table></div>"
     )
 
+
+_LONG = 20
+"""Characters from which on a label may be broken anywhere."""
 
 _LABEL, _RIGHT, _TOP, _LINE, _FOOT = 104.0, 14.0, 8.0, 24.0, 34.0
 
@@ -201,7 +205,7 @@ def _plot(
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= 16 else label[:15] + "…"
+    return label if len(label) <= 13 else label[:11] + "…"
 
 
 def _apart(row: Row, name: str) -> str:
@@ -226,7 +230,8 @@ _HEAD = (
     ".chart{width:340px;max-width:100%;flex:none}"
     "table{border-collapse:collapse;flex:1 1 22rem;min-width:0;font-size:14px}"
     "th,td{text-align:left;padding:4px 8px 4px 0;border-bottom:1px solid var(--grid)}"
-    "td{font-variant-numeric:tabular-nums}tr>:last-child{text-align:right;padding-right:0}"
+    "td{font-variant-numeric:tabular-nums}th.long{overflow-wrap:anywhere;max-width:12rem}"
+    "tr>:last-child{text-align:right;padding-right:0}"
     "code{overflow-wrap:anywhere;font-size:.92em}h2{margin:2em 0 0;border-top:2px solid "
     "var(--grid);padding-top:.6em}h3{margin:1em 0 .2em;font-size:1em}h3 code{font-weight:400;"
     "color:var(--muted)}.what{color:var(--muted);font-size:.92em}.tag{border:1px solid var(--soft);"
