@@ -314,6 +314,10 @@ def serve(
     if (index is None) == (crag_kg is None):
         raise UsageError("give either --index FOLDER or --crag-kg WORLD.")
     hosts = [host, *(allow_host or [])]
+    if host in ("0.0.0.0", "::") and not allow_host and not mcp:  # noqa: S104
+        typer.echo(
+            "Others cannot call it yet: name the address they use with --allow-host.", err=True
+        )
     if crag_kg is not None:
         from simulator.evaluation.toolboxes import open_stage
         from simulator.world.crag.kg.server import serve_kg

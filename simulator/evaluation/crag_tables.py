@@ -64,10 +64,10 @@ def read_weights(place: Path, turns: Sequence[TurnScore]) -> Weights:
     if all(_is_weight(value) for value in held.values()):
         _check_names(place, held, kinds, "question type")
         return dict.fromkeys(domains, held)
-    _check_names(place, held, {*DOMAINS, *domains}, "domain")
     for domain, weights in held.items():
         if not isinstance(weights, dict) or not all(map(_is_weight, weights.values())):
             raise DataError(f"{place}, {domain!r}: {_FORM}")
+        _check_names(place, [domain], {*DOMAINS, *domains}, "domain")
         _check_names(place, cast("dict[str, Any]", weights), kinds, "question type")
     return held
 

@@ -86,7 +86,7 @@ def _hold(
     from simulator.store.run_store import RunStore
 
     agent, concurrency, hosting, machines, progress, again, given = how
-    shared = given or Shared()
+    shared = given or Shared(once=True)
     if agent is None:
         wiring.check_agent(settings)
     source = shared.source(settings)

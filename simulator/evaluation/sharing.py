@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.cache import Cache
 from mmrag.records import Session
+from mmrag.search.session_passages import KEPT
 from simulator.evaluation import wiring
 
 if TYPE_CHECKING:
@@ -32,8 +33,10 @@ _SESSIONS = 256
 class Shared:
     """Made once for runs that differ in their agent alone, which is the caller's care."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, once: bool = False) -> None:
+        """`once` is for a single run, which keeps no more than it needs itself."""
         self.cache = Cache()
+        self._once = once
         self._source: SessionSource | None = None
         self._judge: Judge | None = None
         self._resources: tuple[Resources, str | None] | None = None
@@ -56,7 +59,8 @@ class Shared:
     ) -> tuple[Resources, str | None]:
         """What agents are given, with the fingerprint of it; a way of cutting is made once."""
         if self._resources is None:
-            made, index = wiring.make_resources(config, progress=progress, kept=_SESSIONS)
+            kept = KEPT if self._once else _SESSIONS
+            made, index = wiring.make_resources(config, progress=progress, kept=kept)
             if made.pages is not None:
                 made.pages = lru_cache(maxsize=_CUTS)(made.pages)
             self._resources = made, index
@@ -65,11 +69,14 @@ class Shared:
     def sessions(self, source: SessionSource, config: RunConfig) -> Iterator[tuple[int, Session]]:
         """The chosen sessions, each read once. Pictures stay where they are: they are large."""
         if self._sessions is not None:
-            yield from self._sessions
-            return
+            return iter(self._sessions)
+        chosen = wiring.chosen_sessions(source, config)
+        return chosen if self._once else self._keeping(chosen)
+
+    def _keeping(self, chosen: Iterator[tuple[int, Session]]) -> Iterator[tuple[int, Session]]:
         held: list[tuple[int, Session]] = []
         room = MAX_CHARACTERS
-        for place, session in wiring.chosen_sessions(source, config):
+        for place, session in chosen:
             room -= sum(len(passage.text) for passage in session.passages)
             room = -1 if session.capture is not None else room
             if room < 0:
