@@ -287,7 +287,7 @@ def test_a_server_of_ones_own_is_asked_as_the_public_client_does(made: list[Serv
         ((b"Internal Server Error", 500), ServiceError, "HTTP 500"),
         ((b" " * (9 << 20), ), ServiceError, "larger than"),
         ((b"[" * 100_000, ), ServiceError, "no JSON"),
-        ((b"{}", 200, 3.0), ServiceTimeout, "did not answer within 0.3 s"),
+        ((b"{}", 200, 60.0), ServiceTimeout, "did not answer within 0.3 s"),
     ],
     ids=range(7),
 )  # fmt: skip
@@ -297,7 +297,7 @@ def test_a_server_that_misbehaves_costs_the_call(
     began = time.perf_counter()
     with pytest.raises(kind, match=says):
         eps_of(made, *how, seconds=0.3 if len(how) == 3 else 5.0)
-    assert time.perf_counter() - began < 2.5
+    assert time.perf_counter() - began < 50, "a server that hangs is not waited for"
 
 
 def test_a_server_that_is_not_there() -> None:
@@ -343,7 +343,7 @@ def test_any_time_of_asking_is_answered_or_refused(stage: Stage, when: str) -> N
             for path, body in asked.items():
                 said = await client.post(path, json=body, headers={"query-time": when})
                 assert said.status_code in (200, 400), (path, said.text)
-                if when in ("x", "2031-13-01"):
+                if when in ("x", "2031-13-01", "0001-01-01"):
                     assert said.status_code == 400
                     assert "as in 2031-08-16T10:04:54" in said.json()["detail"]
 
@@ -355,7 +355,7 @@ def test_a_time_in_another_spelling_is_the_same_time(stage: Stage, box: dict[str
         box["finance_get_detailed_price_history"].call,
         {"ticker_name": stage.shares[0].ticker},
     )
-    day = stage.today.replace("-", "")
+    day = str(stage.today).replace("-", "")
     assert call(given, f"{day}T0730") == call(given, f"{stage.today}T07:30:00Z")
     assert call(given, f"{day}T0730") == call(given, f"{stage.today}T07:30")
 

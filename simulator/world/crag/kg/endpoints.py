@@ -57,10 +57,12 @@ def _time(text: str) -> str:
     """A time as all of the world's are written, which are compared as texts; the zone is let go."""
     try:
         found = dt.datetime.fromisoformat(text.strip())
-    except ValueError as error:
+    except ValueError:
+        found = None
+    if found is None or not 1900 <= found.year < 2200:  # days are counted back and on from there
         raise UsageError(
-            f"the time of asking {text[:40]!r} is none; write it as in 2031-08-16T10:04:54."
-        ) from error
+            f"the time of asking {text[:40]!r} cannot be; write it as in 2031-08-16T10:04:54."
+        )
     return found.replace(tzinfo=None).isoformat()
 
 
