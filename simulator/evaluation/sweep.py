@@ -106,6 +106,7 @@ def run_sweep(
     settings = settings_of(config.agent, vary, grid=grid)
     check_settings(settings, config, measures)
     shared = Shared()
+    costs = {s.agent: 0.0 if max_cost is None else _spent(folder_of(out, s)) for s in settings}
     for number, setting in enumerate(settings, 1):
         if progress:
             say(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
@@ -113,10 +114,10 @@ def run_sweep(
         one = msgspec.structs.replace(config, agent=setting.agent)
         left = None
         if max_cost is not None:
-            spent = sum(_spent(folder_of(out, other)) for other in settings if other != setting)
-            left = max_cost - spent
-            if left <= _spent(folder) and not _finished(folder):
-                raise _spent_up(spent + _spent(folder), max_cost)
+            total, own = sum(costs.values()), costs[setting.agent]
+            left = max_cost - (total - own)
+            if total >= max_cost and not _finished(folder):
+                raise _spent_up(total, max_cost)
         try:
             execute(
                 one,
@@ -130,9 +131,9 @@ def run_sweep(
                 left = None if left is None else left - cost_of(folder)
                 measure(folder, measures, model=model, concurrency=concurrency, max_cost=left)
         except CostCap as error:
-            assert max_cost is not None
-            total = sum(_spent(folder_of(out, one)) for one in settings)
-            raise _spent_up(total, max_cost) from error
+            total = sum(costs.values()) - costs[setting.agent] + _spent(folder)
+            raise _spent_up(total, max_cost or 0.0) from error
+        costs[setting.agent] = 0.0 if max_cost is None else _spent(folder)
     return compare_settings(out, settings, measures)
 
 
@@ -150,7 +151,7 @@ def _spent(folder: Path) -> float:
     from simulator.evaluation.live import cost_of
     from simulator.store.run_store import RunReader
 
-    if not folder.is_dir():
+    if not (folder / "run.sqlite").is_file():
         return 0.0
     with RunReader(folder) as run:
         measuring = run.completion_cost()
@@ -160,7 +161,7 @@ def _spent(folder: Path) -> float:
 def _finished(folder: Path) -> bool:
     from simulator.store.run_store import RunReader
 
-    if not folder.is_dir():
+    if not (folder / "run.sqlite").is_file():
         return False
     with RunReader(folder) as run:
         return bool(run.meta("finished"))
