@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -54,6 +54,28 @@ def serve(app: Any, at: socket.socket, **options: Any) -> None:
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, **options)
     with _ending_in_order(), contextlib.suppress(KeyboardInterrupt):  # raised again at the end
         uvicorn.Server(config).run(sockets=[at])
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""Names by which this machine calls itself."""
+
+
+class OwnNamesOnly:
+    """Around an ASGI application: it answers to loopback names and `hosts`, and to no other.
+
+    A page elsewhere could otherwise have its own name resolve to this machine and read what the
+    visitor's browser may (DNS rebinding): to the browser the answers are that page's own.
+    """
+
+    def __init__(self, app: Any, hosts: Sequence[str] = ()) -> None:
+        from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+        allowed = [*LOOPBACK, *(named(host).lower() for host in hosts)]
+        self._app = TrustedHostMiddleware(app, allowed_hosts=allowed, www_redirect=False)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer, or refuse with 400."""
+        await self._app(scope, receive, send)
 
 
 class OwnPagesOnly:

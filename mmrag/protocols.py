@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from mmrag.metrics.bert_score import TokenVectors
     from mmrag.search.web.cutting import Cut
 
 
@@ -168,6 +169,20 @@ class Encoder(Protocol):
 
     def encode(self, items: Sequence[Any]) -> NDArray[np.float32]:
         """One L2-normalised row per item."""
+        ...
+
+
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """A text encoder that also gives a vector per token, as BERTScore compares them."""
+
+    @property
+    def token_id(self) -> str:
+        """Name, revision and layer: whatever changes these vectors."""
+        ...
+
+    def token_vectors(self, items: Sequence[str]) -> list[TokenVectors]:
+        """One L2-normalised row per token of each text."""
         ...
 
 

@@ -36,9 +36,11 @@ class Spec(Record, frozen=True, kw_only=True):
     options: Mapping[str, str] = {}
 
     def __post_init__(self) -> None:
-        """Refuse what could not be written down."""
+        """Refuse what could not be written down, or named to a program or a disk."""
         for key, value in self.options.items():
-            if (value.startswith("(") or "," in value) and _closing(f"({value})") != len(value) + 1:
+            if "\0" in value:
+                raise SpecError(f"{key}={value!r} holds a NUL; take it out.")
+            if (value.startswith("(") or "," in value) and closing(f"({value})") != len(value) + 1:
                 raise SpecError(f"the brackets in {key}={value} do not match.")
 
     @classmethod
@@ -48,7 +50,7 @@ class Spec(Record, frozen=True, kw_only=True):
         if not _NAME.fullmatch(name):
             raise SpecError(f"{text!r} is no spec; write name or name:key=value,key=value.")
         options: dict[str, str] = {}
-        for part in filter(None, map(str.strip, _parts(rest))):
+        for part in filter(None, map(str.strip, parts(rest))):
             key, equals, value = part.partition("=")
             key = key.strip()
             if not equals or not key:
@@ -68,24 +70,28 @@ class Spec(Record, frozen=True, kw_only=True):
         )
 
 
-def _parts(text: str) -> list[str]:
-    """What stands between commas; a value that begins with a bracket goes on to its closing one."""
+def parts(text: str) -> list[str]:
+    """What stands between commas; a value in brackets goes on to its closing one.
+
+    >>> parts("a=1,b=(c:d=1,e=(f:g=2,h=3))"), parts("(a:b=1,c=2),d")
+    (['a=1', 'b=(c:d=1,e=(f:g=2,h=3))'], ['(a:b=1,c=2)', 'd'])
+    """
     found, start = [""], 0
-    for bracket in re.finditer(r"=\s*\(", text):
+    for bracket in re.finditer(r"(?:^|[=,])\s*\(", text):
         if bracket.start() < start:
             continue
-        end = _closing(text, bracket.end() - 1)
+        end = closing(text, bracket.end() - 1)
         if end < 0 or text[end + 1 :].lstrip()[:1] not in ("", ","):
             raise SpecError(f"the brackets in {text!r} do not match.")
-        before, *rest = text[start : bracket.start()].split(",")
+        before, *rest = text[start : bracket.end() - 1].split(",")
         found = [*found[:-1], found[-1] + before, *rest]
-        found[-1] += text[bracket.start() : end + 1]
+        found[-1] += text[bracket.end() - 1 : end + 1]
         start = end + 1
     last, *rest = text[start:].split(",")
     return [*found[:-1], found[-1] + last, *rest]
 
 
-def _closing(text: str, start: int = 0) -> int:
+def closing(text: str, start: int = 0) -> int:
     """Where the bracket that opens at `start` closes, or -1."""
     depth = 0
     for i in range(start, len(text)):

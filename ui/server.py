@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
-from mmrag.listening import OwnPagesOnly, named
+from mmrag.listening import OwnNamesOnly, OwnPagesOnly
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -25,8 +25,6 @@ _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 _AN_HOUR = {"Cache-Control": "private, max-age=3600"}
 """For what is asked for by a name: another world may have another picture under it."""
 
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-
 # Nothing may be loaded from elsewhere; Gradio needs inline scripts and styles of its own. It talks
 # to its server by requests and event streams, so no web socket is allowed.
 _POLICY = (
@@ -38,14 +36,9 @@ _POLICY = (
 
 
 def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()) -> FastAPI:
-    """The whole app over these runs.
-
-    It answers to loopback names and `hosts` only: a page elsewhere could otherwise have its own
-    name resolve to this machine and read what the visitor's browser may (DNS rebinding).
-    """
+    """The whole app over these runs, answering to loopback names and `hosts` only."""
     from fastapi import FastAPI, Request, Response
     from gradio import mount_gradio_app
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from ui.pages.app import build, head, theme
 
@@ -59,11 +52,7 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
         response.headers.setdefault("Referrer-Policy", "no-referrer")
         return response
 
-    server.add_middleware(
-        TrustedHostMiddleware,
-        allowed_hosts=[*LOOPBACK, *map(named, hosts)],
-        www_redirect=False,
-    )
+    server.add_middleware(OwnNamesOnly, hosts=hosts)
     server.add_middleware(OwnPagesOnly)
     thumbnails = Thumbnails()
 

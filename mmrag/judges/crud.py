@@ -1,4 +1,4 @@
-"""CRUD-RAG's measures of a reply against its reference: shared words, likeness, RAGQuestEval."""
+"""Measures of a reply against its reference, CRUD-RAG's among them: words, likeness, questions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mmrag.errors import Denied, JudgeError, ServiceError
 from mmrag.judges.asking import ask, batches
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.support import encode_whole
+from mmrag.metrics.bert_score import bert_score
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.overlap import (
     UNKNOWN,
@@ -18,11 +19,12 @@ from mmrag.metrics.overlap import (
     token_f1,
     words_are_jiebas,
 )
-from mmrag.protocols import Encoder, Model
+from mmrag.protocols import Encoder, Model, TokenEncoder
 
 OVERLAP = ("bleu", "rouge_l", "token_f1")
 QUEST = ("quest_precision", "quest_recall")
-MEASURES = (*OVERLAP, "reference_cosine", *QUEST)
+BERT = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+MEASURES = (*OVERLAP, "reference_cosine", *BERT, *QUEST)
 
 _COUNTED: dict[str, Callable[[str, str], float]] = {
     "bleu": bleu,
@@ -67,6 +69,30 @@ class Likeness:
             return max(-1.0, min(1.0, float(one @ two)))
 
         return [_against_references(case, self.id(m), m, cosine) for m in measures]
+
+
+class BertScore:
+    """BERTScore under an encoder's vectors of tokens."""
+
+    measures = BERT
+
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self._encoder = encoder
+
+    def id(self, measure: str) -> str:
+        """The encoder and its layer."""
+        del measure
+        return f"bertscore/1:{self._encoder.token_id}"
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        """Against the reference with the best F; None where there is none."""
+        texts = [text for text in case.references if text.strip()]
+        if not texts:
+            return [_none(m, self.id(m)) for m in measures]
+        said, *true = self._encoder.token_vectors([case.answer, *texts])
+        best = max((bert_score(said, one) for one in true), key=lambda found: found[2])
+        values = dict(zip(BERT, best, strict=True))
+        return [Measurement(measure=m, judge=self.id(m), value=values[m]) for m in measures]
 
 
 class QuestEval:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from mmrag.encoders.cache import CachedTexts
 from mmrag.errors import SpecError
 from mmrag.judges import crud, ragas
 from mmrag.judges.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
@@ -16,7 +17,7 @@ from mmrag.judges.likelihood import LikelihoodAssessor
 from mmrag.judges.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
-from mmrag.protocols import Encoder, Model
+from mmrag.protocols import Encoder, Model, TokenEncoder
 
 SUITES = {"ragas": ragas.MEASURES, "garage": GARAGE, "crud": crud.MEASURES}
 """Measures by the paper that they come from, in the order of its tables."""
@@ -58,13 +59,12 @@ def model_measurers(
 ) -> tuple[Measurer, ...]:
     """A language model decides; `encoder` compares questions, and replies with references."""
     assessor = LikelihoodAssessor if prompts == "likelihood" else ModelAssessor
-    likeness = (crud.Likeness(encoder),) if encoder is not None else ()
     return (
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
         GarageJudge(assessor(model, name=name)),
         crud.QuestEval(model, name=name),
         crud.Overlap(),
-        *likeness,
+        *_likeness(encoder),
     )
 
 
@@ -74,10 +74,19 @@ def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
         EncoderRagas(encoder),
         GarageJudge(EncoderAssessor(encoder)),
         crud.Overlap(),
-        crud.Likeness(encoder),
+        *_likeness(encoder),
     )
 
 
 def label_measurers() -> tuple[Measurer, ...]:
     """Annotations decide."""
     return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap()
+
+
+def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:
+    """What an encoder can compare: whole texts, and tokens where it gives vectors of them."""
+    if encoder is None:
+        return ()
+    by_token = encoder.by_token if isinstance(encoder, CachedTexts) else encoder
+    tokens = (crud.BertScore(by_token),) if isinstance(by_token, TokenEncoder) else ()
+    return (crud.Likeness(encoder), *tokens)

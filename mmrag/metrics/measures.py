@@ -183,6 +183,24 @@ _ALL = (
         source="CRUD-RAG",
     ),
     Measure(
+        name="bertscore_precision",
+        formula="mean over the reply's tokens of the largest cosine with a token of the reference",
+        meaning="How much of the reply is near in meaning to something in the reference.",
+        source="Zhang et al. 2020",
+    ),
+    Measure(
+        name="bertscore_recall",
+        formula="mean over the reference's tokens of the largest cosine with a token of the reply",
+        meaning="How much of the reference something in the reply is near to.",
+        source="Zhang et al. 2020",
+    ),
+    Measure(
+        name="bertscore_f1",
+        formula="2PR / (P + R)",
+        meaning="Harmonic mean of the two.",
+        source="Zhang et al. 2020",
+    ),
+    Measure(
         name="quest_precision",
         formula="mean token F1 over the questions that the reply answers",
         meaning="Whether what the reply says of the reference's key facts is right.",

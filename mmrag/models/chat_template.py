@@ -28,7 +28,7 @@ def chat_text(processor: Any, messages: Sequence[Message], tools: Sequence[Json]
     """The prompt in the model's own chat template; plain roles where it has none."""
     template = str(getattr(processor, "chat_template", None) or "")
     knows_tools = bool(re.search(r"\btools\b", template))
-    said = messages if knows_tools else _without_tool_roles(messages, tools)
+    said = messages if knows_tools else without_tool_roles(messages, tools)
     if template:
         more = {"tools": list(tools)} if tools and knows_tools else {}
         return processor.apply_chat_template(
@@ -98,7 +98,7 @@ def _object(arguments: str) -> Any:
         return arguments
 
 
-def _without_tool_roles(messages: Sequence[Message], tools: Sequence[Json]) -> list[Message]:
+def without_tool_roles(messages: Sequence[Message], tools: Sequence[Json]) -> list[Message]:
     """The conversation for a template that knows neither tools nor their role."""
     found: list[Message] = []
     for message in messages:

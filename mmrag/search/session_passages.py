@@ -21,7 +21,7 @@ from mmrag.search.web.cutting import Cut
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
 
-_KEPT = 64
+KEPT = 64
 """Sessions whose passages stay indexed: as many as are held at once, and some more."""
 
 _FETCHED = 60
@@ -49,16 +49,21 @@ class SessionSearch:
     """
 
     def __init__(
-        self, web: WebSearch | None, cut: Cut | None = None, encoder: Encoder | None = None
+        self,
+        web: WebSearch | None,
+        cut: Cut | None = None,
+        encoder: Encoder | None = None,
+        *,
+        kept: int = KEPT,
     ) -> None:
         """`cut` divides long passages and says how they are ranked; `encoder` is for their vectors.
 
-        Without one they are whole, and found by words.
+        Without one they are whole, and found by words. `kept` sessions stay indexed.
         """
         self._web = web
         """What is searched in sessions that bring nothing."""
         self._cut, self._encoder = cut, encoder
-        self._indexed = lru_cache(maxsize=_KEPT)(self._index)
+        self._indexed = lru_cache(maxsize=kept)(self._index)
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best passages for each query; those that share no word with it are left out."""

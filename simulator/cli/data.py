@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simulator.datasets.lines import Fault
-    from simulator.datasets.own_data import Examined, OwnData
+    from simulator.datasets.own_data import Examined
+    from simulator.run.runner import SessionSource
 
 Source = Annotated[
-    str, typer.Argument(metavar="FILE", help="A .jsonl or .csv file, a folder with one, hf:FOLDER.")
+    str,
+    typer.Argument(metavar="FILE", help="A .jsonl or .csv file, a folder with one, READER:PLACE."),
 ]
 Pictures = Annotated[str, typer.Option(help="Folder of the pictures, else beside the file.")]
 Split = Annotated[str, typer.Option(help="Of a Hugging Face folder with several.")]
@@ -66,8 +68,16 @@ def check(
     split: Split = "multi-turn",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
-    """Say line by line what is wrong and what each turn will be; exits with 1 if a turn is lost."""
+    """Say line by line what is wrong and what each turn will be; exits with 1 if a turn is lost.
+
+    Of published data (crag:FILE, crud:FILE, …) it says which rows cannot be used.
+    """
+    from simulator.datasets.own_data import OwnData
+
     source = _open(file, pictures, split)
+    if not isinstance(source, OwnData):
+        _check_published(source, as_json=as_json)
+        return
     lines = list(source.examined_with_pictures())
     if as_json:
         typer.echo(json.dumps([_as_json(line) for line in lines], indent=2, ensure_ascii=False))
@@ -94,9 +104,15 @@ def show(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
 ) -> None:
     """Draw a page of the data: pictures small, questions, answers, and what is wrong."""
+    from simulator.datasets.own_data import OwnData
     from simulator.reports.draw.data_page import draw_data
 
     source = _open(file, pictures, split)
+    if not isinstance(source, OwnData):
+        raise UsageError(
+            f"{file}: a page is drawn of data of your own, in a .jsonl or .csv file; "
+            f"`mmrag data check {file}` says what is wrong with published data."
+        )
     if out.exists() and not overwrite:
         raise ConflictError(f"{out} exists already; choose another --out or say --overwrite.")
     if out.is_dir() or not out.absolute().parent.is_dir():
@@ -107,15 +123,43 @@ def show(
     typer.echo(f"{counted(shown, 'session')}{of}: {out}")
 
 
-def _open(file: str, pictures: str, split: str) -> OwnData:
+def _open(file: str, pictures: str, split: str) -> SessionSource:
     from simulator.datasets import open_data
-    from simulator.datasets.own_data import OwnData
+    from simulator.datasets.album import Album
 
     source = open_data(file, pictures=pictures, split=split)
-    if not isinstance(source, OwnData):
-        raise UsageError(f"{file}: is no data of your own in a .jsonl or .csv file; for a folder "
-                         f"of pictures write `mmrag data start {file}` first.")  # fmt: skip
+    if isinstance(source, Album):
+        raise UsageError(f"{file}: has pictures and no questions; write "
+                         f"`mmrag data start {file}` first.")  # fmt: skip
     return source
+
+
+def _check_published(source: SessionSource, *, as_json: bool) -> None:
+    """One session at a time: a row of CRAG may hold fifty pages."""
+    from simulator.datasets.broken import problem_of
+
+    bad: dict[str, str] = {}
+    sessions = turns = unscored = 0
+    for session in source:
+        problem = problem_of(session)
+        if problem is not None:
+            bad[session.id] = problem
+            continue
+        sessions += 1
+        turns += len(session.turns)
+        unscored += sum(not turn.reference.text for turn in session.turns)
+    if as_json:
+        found = {"sessions": sessions, "turns": turns, "not_scored": unscored, "faults": bad}
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        for problem in bad.values():
+            _say_plainly(problem)
+        wrong = [f"{counted(len(bad), 'session')} cannot be used"] * bool(bad)
+        wrong += [f"{counted(unscored, 'turn')} cannot be scored"] * bool(unscored)
+        typer.echo(f"{counted(sessions, 'session')}, {counted(turns, 'turn')}; "
+                   f"{'; '.join(wrong) or 'all good'}.")  # fmt: skip
+    if bad or not sessions:
+        raise typer.Exit(1)
 
 
 def _is_bad(line: Examined) -> bool:

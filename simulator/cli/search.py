@@ -298,6 +298,10 @@ def serve(
     ] = None,
     mcp: Annotated[bool, typer.Option("--mcp", help="Speak MCP over stdin and stdout.")] = False,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name by which others may call it, besides loopback and --host."),
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 finds a free one.")] = 8731,
     concurrency: Annotated[int, typer.Option(min=1, max=256, help="Searches at once.")] = 8,
     seconds: Annotated[float, typer.Option(min=0.1, help="Limit for one search.")] = 30.0,
@@ -309,6 +313,11 @@ def serve(
 
     if (index is None) == (crag_kg is None):
         raise UsageError("give either --index FOLDER or --crag-kg WORLD.")
+    hosts = [host, *(allow_host or [])]
+    if host in ("0.0.0.0", "::") and not allow_host and not mcp:  # noqa: S104
+        typer.echo(
+            "Others cannot call it yet: name the address they use with --allow-host.", err=True
+        )
     if crag_kg is not None:
         from simulator.evaluation.toolboxes import open_stage
         from simulator.world.crag.kg.server import serve_kg
@@ -319,7 +328,7 @@ def serve(
                 f"serving CRAG's mock API over {crag_kg} at {address(at, host)}; Ctrl-C ends it",
                 err=True,
             )
-            serve_kg(stage, at)
+            serve_kg(stage, at, hosts)
         return
     assert index is not None
     limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
@@ -329,7 +338,7 @@ def serve(
         return
     with listen(host, port) as at:
         typer.echo(f"serving {index} at {address(at, host)}; Ctrl-C ends it", err=True)
-        serve_http(opened, limits, at)
+        serve_http(opened, limits, at, hosts)
 
 
 def open_checked(

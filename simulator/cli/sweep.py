@@ -35,6 +35,8 @@ def sweep(
     search: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "auto",
     degrade: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "none",
     split: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "multi-turn",
+    tools: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "none",
+    seconds: Annotated[float, typer.Option(help="As for `mmrag run`.")] = 10.0,
     limit: Annotated[int | None, typer.Option(min=1, help="Sessions.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")] = 16,
     max_cost: Annotated[
@@ -54,7 +56,7 @@ def sweep(
 
     config = make_config(
         {"data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
-         "split": split, "limit": limit}
+         "split": split, "limit": limit, "tools": tools, "seconds": seconds}
     )  # fmt: skip
     varied = parse_vary(vary)
     if dry_run:

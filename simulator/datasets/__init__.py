@@ -73,6 +73,8 @@ def open_data(
 
 def reader_of(spec: str) -> tuple[str, str]:
     """(reader, place) of what stands after `--data`."""
+    if "\0" in spec:
+        raise SpecError(f"--data {spec!r}: no path holds a NUL; take it out.")
     if spec == "mini":
         return "world", "mini"
     name, colon, place = spec.partition(":")

@@ -24,6 +24,17 @@ def broken_session(sid: str, problem: str, turns: int = 1) -> Session:
     )
 
 
+def problem_of(session: Session) -> str | None:
+    """Why a session could not be read; None of one that could."""
+    if session.capture is None or any(turn.query for turn in session.turns):
+        return None
+    try:
+        _ = session.capture.image.data
+    except DataError as error:
+        return str(error)
+    return None
+
+
 def words_of(place: str, error: Exception) -> str:
     """Why a row cannot be read, with its place."""
     if isinstance(error, DataError):

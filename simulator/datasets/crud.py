@@ -29,13 +29,16 @@ class Task(NamedTuple):
     """The turn, with the row's fields in braces."""
     wants: str
     """The field of the reference."""
+    articles: int = 0
+    """How many articles a question is about, which its row must bring."""
 
     @property
     def fields(self) -> list[str]:
-        """Fields without which a row cannot be asked."""
+        """Fields without which a row is not asked: without its articles nobody could answer."""
         import string
 
-        return [name for _, name, _, _ in string.Formatter().parse(self.asks) if name]
+        asked = [name for _, name, _, _ in string.Formatter().parse(self.asks) if name]
+        return [*asked, self.wants, *_ARTICLES[: self.articles]]
 
 
 TASKS: dict[str, Task] = {
@@ -43,9 +46,9 @@ TASKS: dict[str, Task] = {
         "请为下面的新闻续写一段话，不要重复已有的内容。\n{beginning}", "continuing"
     ),
     "event_summary": Task("请写出下面这一新闻事件的摘要。\n{event}", "summary"),
-    "questanswer_1doc": Task("{questions}", "answers"),
-    "questanswer_2docs": Task("{questions}", "answers"),
-    "questanswer_3docs": Task("{questions}", "answers"),
+    "questanswer_1doc": Task("{questions}", "answers", 1),
+    "questanswer_2docs": Task("{questions}", "answers", 2),
+    "questanswer_3docs": Task("{questions}", "answers", 3),
     "hallu_modified": Task(
         "下面的续写里有错误，请改正它，只写出改正后的文本。\n新闻开头：{newsBeginning}\n"
         "续写：{hallucinatedContinuation}",
@@ -112,9 +115,10 @@ def _session(name: str, task: str, row: Any, place: str) -> Session:
     how = TASKS[task]
     if not isinstance(row, dict):
         return broken_session(name, f"{place}: no JSON object.", 1)
-    lacking = [f for f in (*how.fields, how.wants) if not _text(row.get(f))]
+    lacking = [field for field in how.fields if not _text(row.get(field))]
     if lacking:
-        return broken_session(name, f"{place}: {lacking[0]!r} is missing or no text.", 1)
+        words = f"{place}: {lacking[0]!r} is missing or no text; mend or remove the row"
+        return broken_session(name, f"{words} (it needs {', '.join(how.fields)}).", 1)
     articles = [(key, _text(row.get(key))) for key in _ARTICLES]
     passages = tuple(
         Passage(id=key, text=text, provider="news", label="answers")
@@ -128,7 +132,7 @@ def _session(name: str, task: str, row: Any, place: str) -> Session:
             Turn(
                 index=0,
                 id=f"{name}-0",
-                query=how.asks.format_map({f: _text(row[f]) for f in how.fields}),
+                query=how.asks.format_map({field: _text(row[field]) for field in how.fields}),
                 reference=Reference(
                     text=_text(row[how.wants]),
                     evidence=tuple(p.id for p in passages),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -59,12 +60,29 @@ def read_weights(place: Path, turns: Sequence[TurnScore]) -> Weights:
     if not isinstance(given, dict) or not given:
         raise DataError(f"{place}: {_FORM}")
     held = cast("dict[str, Any]", given)
+    domains = {turn.domain for turn in turns}
+    kinds = {*FORMS, *(turn.query_type for turn in turns)}
     if all(_is_weight(value) for value in held.values()):
-        return dict.fromkeys({turn.domain for turn in turns}, held)
+        _check_names(place, held, kinds, "question type")
+        return dict.fromkeys(domains, held)
     for domain, weights in held.items():
         if not isinstance(weights, dict) or not all(map(_is_weight, weights.values())):
             raise DataError(f"{place}, {domain!r}: {_FORM}")
+        _check_names(place, [domain], {*DOMAINS, *domains}, "domain")
+        _check_names(place, cast("dict[str, Any]", weights), kinds, "question type")
     return held
+
+
+def _check_names(place: Path, given: Iterable[str], known: set[str], what: str) -> None:
+    """A name that is none would leave questions out of the figures, and nobody would be told."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"Did you mean {near[0]!r}? " if near else ""
+            raise DataError(
+                f"{place}: no {what} is called {name[:80]!r}. {meant}There are "
+                f"{', '.join(sorted(known))}."
+            )
 
 
 _FORM = 'Write {"simple": 0.4, "set": 0.1, …}, or these for each domain: {"movie": {…}, …}.'

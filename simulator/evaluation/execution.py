@@ -13,8 +13,8 @@ from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
-    from mmrag.cache import Cache
     from simulator.evaluation.holding import Holding
+    from simulator.evaluation.sharing import Shared
     from simulator.run.config import RunConfig
 
 
@@ -29,14 +29,14 @@ def execute(
     hosting: Hosting = Hosting(),
     machines: Machines = Machines(),
     progress: bool = True,
-    cache: Cache | None = None,
+    shared: Shared | None = None,
 ) -> None:
     """Run, or go on with, what `settings` say, into `folder`, and as often again beside it.
 
     `agent` is one that the settings only label; else they name it. `repeats` counts the run itself;
     a run that is gone on with has as many as it was begun with, or more. Raises `Interrupted` on
-    Ctrl-C and `CostCap` when the money is spent: what was committed is kept. `cache` is one that
-    several runs share; without one each time has its own.
+    Ctrl-C and `CostCap` when the money is spent: what was committed is kept. `shared` is what
+    several runs share; without it each time has its own.
     """
     from simulator.evaluation.live import cost_of
     from simulator.evaluation.progress import say
@@ -46,7 +46,7 @@ def execute(
     again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
     if agent is not None:
         again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
-    how = _How(agent, concurrency, hosting, machines, progress, again, cache)
+    how = _How(agent, concurrency, hosting, machines, progress, again, shared)
     number, last, spent = 1, repeats or 1, 0.0
     while number <= last:
         here = place if number == 1 else repeat_folder(place, number)
@@ -68,7 +68,7 @@ class _How(NamedTuple):
     progress: bool
     again: str
     """How to go on with it."""
-    cache: Cache | None
+    shared: Shared | None
 
 
 def _hold(
@@ -82,14 +82,16 @@ def _hold(
     from simulator.evaluation.live import live_table
     from simulator.evaluation.preflight import probe_models
     from simulator.evaluation.progress import say
+    from simulator.evaluation.sharing import Shared
     from simulator.store.run_store import RunStore
 
-    agent, concurrency, hosting, machines, progress, again, cache = how
+    agent, concurrency, hosting, machines, progress, again, given = how
+    shared = given or Shared(once=True)
     if agent is None:
         wiring.check_agent(settings)
-    source = wiring.open_source(settings)
+    source = shared.source(settings)
     plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
-    judge = wiring.make_judge(settings.judge)
+    judge = shared.judge(settings)
     if agent is None:
         run_to_end(probe_models(settings.agent, settings.judge))
     made: Holding
@@ -101,7 +103,7 @@ def _hold(
         from simulator.evaluation.holding import InProcess
 
         made = InProcess(
-            settings, source, judge, plan, hosting, agent, progress=progress, cache=cache
+            settings, source, judge, plan, hosting, agent, progress=progress, shared=shared
         )
     count = wiring.count_sessions(source, settings)
     conditions, without = plan.conditions(picture=True), plan.conditions(picture=False)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from mmrag.agents.readiness import capacity
-from mmrag.cache import Cache, CacheStats
+from mmrag.cache import CacheStats
 from mmrag.protocols import Agent, Judge
 from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
+from simulator.evaluation.sharing import Shared
 from simulator.run.captures import CaptureOptics
 from simulator.run.runner import run_sessions
 
@@ -53,16 +54,16 @@ class InProcess:
         agent: Agent | None,
         *,
         progress: bool,
-        cache: Cache | None = None,
+        shared: Shared,
     ) -> None:
-        self._cache = cache or Cache()
+        self._cache = shared.cache
         self.index: str | None = None
         if agent is None:
-            resources, self.index = wiring.make_resources(settings, progress=progress)
-            shared = wiring.shared(settings, resources, self._cache, self.index)
-            agent = wiring.host_agent(settings, shared, hosting, plan.concurrency)
+            resources, self.index = shared.resources(settings, progress=progress)
+            parts = wiring.shared(settings, resources, self._cache, self.index)
+            agent = wiring.host_agent(settings, parts, hosting, plan.concurrency)
         self._agent, self._judge, self._plan = agent, judge, plan
-        self._chosen = wiring.chosen_sessions(source, settings)
+        self._chosen = shared.sessions(source, settings)
 
     @property
     def capacity(self) -> int | None:

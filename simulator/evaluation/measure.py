@@ -147,10 +147,11 @@ def _takers(
     max_cost: float | None,
 ) -> tuple[Measurer, ...]:
     from mmrag.judges import measuring
+    from mmrag.judges.crud import BERT
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        compared = {"answer_relevance", "reference_cosine"} & set(wanted)
+        compared = {"answer_relevance", "reference_cosine", *BERT} & set(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts

@@ -7,6 +7,7 @@ search, a completion) is asked once.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import itertools
 import json
@@ -19,14 +20,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from mmrag.errors import SpecError, UsageError
+from mmrag.errors import MmragError, SpecError, UsageError
 from mmrag.files import write_text
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation
 from mmrag.records import Record
-from mmrag.registry import Spec
+from mmrag.registry import Spec, closing, parts
 from simulator.run.config import RunConfig
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MOST = 400
 """Settings of one sweep."""
 
@@ -66,14 +67,21 @@ def parse_vary(texts: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for text in texts:
         option, equals, values = text.partition("=")
-        parts = [p.strip("()").strip() for p in re.findall(r"\([^()]*\)|[^,()]+", values)]
-        parts = [p for p in parts if p]
-        if not equals or not option.strip() or not parts:
+        found_values = [value for part in parts(values) if (value := _bare(part.strip()))]
+        if not equals or not option.strip() or not found_values:
             raise SpecError(f"--vary {text!r}: write OPTION=VALUE,VALUE, e.g. chunk=64,128,256.")
         if option.strip() in found:
             raise SpecError(f"--vary {option.strip()} stands twice; give its values in one.")
-        found[option.strip()] = list(dict.fromkeys(parts))
+        found[option.strip()] = list(dict.fromkeys(found_values))
     return found
+
+
+def _bare(value: str) -> str:
+    """A value without the brackets about it."""
+    bare = value[1:-1].strip() if value.startswith("(") else value
+    if closing(f"({bare})") != len(bare) + 1:
+        raise SpecError(f"the brackets in {value!r} do not match.")
+    return bare
 
 
 def run_sweep(
@@ -89,24 +97,74 @@ def run_sweep(
     progress: bool = True,
 ) -> dict[str, Any]:
     """Run every setting and compare each with the base; `measures` adds figures to the verdicts."""
-    from mmrag.cache import Cache
     from simulator.evaluation.execution import execute
+    from simulator.evaluation.live import CostCap, cost_of
+    from simulator.evaluation.measure import measure
     from simulator.evaluation.progress import say
+    from simulator.evaluation.sharing import Shared
 
     settings = settings_of(config.agent, vary, grid=grid)
     check_settings(settings, config, measures)
-    cache, spent = Cache(), 0.0
+    shared = Shared()
+    costs = {s.agent: 0.0 if max_cost is None else _spent(folder_of(out, s)) for s in settings}
     for number, setting in enumerate(settings, 1):
         if progress:
             say(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
-        left = None if max_cost is None else max(0.0, max_cost - spent)
         folder = folder_of(out, setting)
         one = msgspec.structs.replace(config, agent=setting.agent)
-        execute(one, folder, concurrency=concurrency, max_cost=left, progress=progress, cache=cache)
-        spent += _cost(folder)
-        if measures:
-            spent += _measured(folder, measures, model, concurrency, left)
+        left = None
+        if max_cost is not None:
+            total, own = sum(costs.values()), costs[setting.agent]
+            left = max_cost - (total - own)
+            if total >= max_cost and not _finished(folder):
+                raise _spent_up(total, max_cost)
+        try:
+            execute(
+                one,
+                folder,
+                concurrency=concurrency,
+                max_cost=left,
+                progress=progress,
+                shared=shared,
+            )
+            if measures:
+                left = None if left is None else left - cost_of(folder)
+                measure(folder, measures, model=model, concurrency=concurrency, max_cost=left)
+        except CostCap as error:
+            total = sum(costs.values()) - costs[setting.agent] + _spent(folder)
+            raise _spent_up(total, max_cost or 0.0) from error
+        costs[setting.agent] = 0.0 if max_cost is None else _spent(folder)
     return compare_settings(out, settings, measures)
+
+
+def _spent_up(total: float, most: float) -> MmragError:
+    from simulator.evaluation.live import CostCap
+
+    return CostCap(
+        f"the sweep has cost ${total:.2f} and --max-cost is ${most:.2f}. What was committed is "
+        "kept; go on with a higher --max-cost."
+    )
+
+
+def _spent(folder: Path) -> float:
+    """What a setting has cost, its judge and its measures included."""
+    from simulator.evaluation.live import cost_of
+    from simulator.store.run_store import RunReader
+
+    if not (folder / "run.sqlite").is_file():
+        return 0.0
+    with RunReader(folder) as run:
+        measuring = run.completion_cost()
+    return cost_of(folder) + measuring
+
+
+def _finished(folder: Path) -> bool:
+    from simulator.store.run_store import RunReader
+
+    if not (folder / "run.sqlite").is_file():
+        return False
+    with RunReader(folder) as run:
+        return bool(run.meta("finished"))
 
 
 def check_settings(settings: Sequence[Setting], config: RunConfig, measures: str = "") -> None:
@@ -138,34 +196,64 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
     from simulator.reports.figures.paired_runs import Side, compare_runs
 
     names = chosen_measures(measures) if measures else ()
-    sides = [Side(folder=str(folder_of(out, setting))) for setting in settings]
-    scored = compare_runs(sides)
+    folders = [folder_of(out, setting) for setting in settings]
+    scored = compare_runs([Side(folder=str(folder)) for folder in folders])
     against = [None, *scored["comparisons"]]
-    base = _measurements(folder_of(out, settings[0]), names)
+    takers = _takers(folders[0], names)
+    base = _measurements(folders[0], takers)
     rows: list[dict[str, Any]] = []
-    for setting, side, compared in zip(settings, scored["sides"], against, strict=True):
-        mine = base if compared is None else _measurements(folder_of(out, setting), names)
+    for setting, folder, side, compared in zip(
+        settings, folders, scored["sides"], against, strict=True
+    ):
+        mine = base if compared is None else _measurements(folder, takers)
         row: dict[str, Any] = {
             "name": setting.name,
             "agent": setting.agent,
             "changed": dict(setting.changed),
             "figures": {"truthfulness": side["strict"][VIEW]["truthfulness_score"]}
-            | {n: _mean(mine[n]) for n in names if mine[n]},
+            | {n: _mean(mine[n]) for n in takers if mine[n]},
         }
         if compared is not None:
             row["difference"] = {"truthfulness": compared[VIEW]["truthfulness_score"]} | {
-                n: _difference(base[n], mine[n]) for n in names if base[n] and mine[n]
+                n: _difference(base[n], mine[n]) for n in takers if base[n] and mine[n]
             }
             row["costs"] = {k: v["other"] for k, v in compared["costs"].items()}
         rows.append(row)
     found = {
         "schema_version": SCHEMA_VERSION,
         "kind": "sweep",
+        **_asked(folders[0]),
         "judge": scored["judge"],
+        "measures": takers,
         "settings": rows,
     }
-    write_text(out / "sweep.json", json.dumps(found, indent=1))
+    place = out / "sweep.json"
+    found["date"] = _date_of(place, found)
+    write_text(place, json.dumps(found, indent=1))
     return found
+
+
+def _asked(folder: Path) -> dict[str, Any]:
+    """What every setting was asked."""
+    from simulator.evaluation.wiring import read_config
+    from simulator.store.run_store import RunReader
+
+    with RunReader(folder) as run:
+        keys = run.session_keys()
+        turns = sum(len(run.session(*key).turns) for key in keys)
+        return {"data": read_config(run).data, "conversations": len(keys), "turns": turns}
+
+
+def _date_of(place: Path, found: Mapping[str, Any]) -> str:
+    """The day on which these figures were first found: the same figures give the same bytes."""
+    try:
+        before: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+        date = before.pop("date")
+        if isinstance(date, str) and before == json.loads(json.dumps(found)):
+            return date
+    except (OSError, ValueError, KeyError, AttributeError):
+        pass
+    return dt.datetime.now(dt.UTC).date().isoformat()
 
 
 VIEW = "as_experienced"
@@ -175,18 +263,35 @@ _Values = dict[tuple[str, str, int], float]
 """(session, condition, turn) → value."""
 
 
-def _measurements(folder: Path, names: Sequence[str]) -> dict[str, _Values]:
-    """By measure; one judge is taken, the last by name where there are several."""
+def _takers(folder: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Who took each measure of the base; of several, one that does not approximate, if any."""
     from simulator.store.run_store import RunReader
 
-    found: dict[str, _Values] = {name: {} for name in names}
-    if not names:
+    found: dict[str, dict[str, bool]] = {name: {} for name in names}
+    if names:
+        with RunReader(folder) as run:
+            for key in run.session_keys():
+                for rows in run.measurements(*key).values():
+                    for row in rows:
+                        if row.measure in found and row.value is not None and not row.failed:
+                            found[row.measure][row.judge] = row.approximate
+    chosen = {n: max(by, key=lambda j: (not by[j], j)) for n, by in found.items() if by}
+    return {n: {"judge": judge, "approximate": found[n][judge]} for n, judge in chosen.items()}
+
+
+def _measurements(folder: Path, takers: Mapping[str, Mapping[str, Any]]) -> dict[str, _Values]:
+    """By measure, as its judge took it."""
+    from simulator.store.run_store import RunReader
+
+    found: dict[str, _Values] = {name: {} for name in takers}
+    if not takers:
         return found
     with RunReader(folder) as run:
         for sid, condition in run.session_keys():
             for turn, rows in run.measurements(sid, condition).items():
                 for row in rows:
-                    if row.measure in found and row.value is not None and not row.failed:
+                    wanted = row.judge == takers.get(row.measure, {}).get("judge")
+                    if wanted and row.value is not None and not row.failed:
                         found[row.measure][sid, condition, turn] = row.value
     return found
 
@@ -208,18 +313,3 @@ def _difference(base: _Values, other: _Values) -> dict[str, Any]:
     test = cluster_permutation(first, second, clusters)
     return {"estimate": interval.estimate, "low": interval.low, "high": interval.high,
             "p": test.p, "n": len(keys)}  # fmt: skip
-
-
-def _cost(folder: Path) -> float:
-    from simulator.store.run_store import RunReader
-
-    with RunReader(folder) as run:
-        return sum(r.reply.usage.cost for r in run.results() if r.reply is not None)
-
-
-def _measured(
-    folder: Path, measures: str, model: str | None, concurrency: int, left: float | None
-) -> float:
-    from simulator.evaluation.measure import measure
-
-    return measure(folder, measures, model=model, concurrency=concurrency, max_cost=left).cost

@@ -18,6 +18,7 @@ from mmrag.agents.readiness import READY_SECONDS, cores
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
 from mmrag.protocols import Agent, Judge, Resources, WebSearch
 from mmrag.records import Session
+from mmrag.search.session_passages import KEPT
 from simulator.evaluation import ending
 from simulator.evaluation.own_agents import is_own
 from simulator.run.config import RunConfig, changes
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 
 
 def check_agent(config: RunConfig) -> None:
-    """Refuse an agent that nobody knows or that lacks an option, before an index is built for it.
+    """Refuse an agent that nobody knows, that lacks an option or knows none of that name.
 
-    What an option may be is the agent's own affair, and told when it is made.
+    That is before an index is built for it. What an option may be is the agent's own affair, and
+    told when it is made.
     """
     import inspect
 
@@ -46,11 +48,22 @@ def check_agent(config: RunConfig) -> None:
             "from there: evaluate(agent, …, out=FOLDER) with the same agent and settings."
         )
     spec = agents.parse(config.agent)
+    parameters = inspect.signature(agents.factory(spec.name)).parameters.values()
+    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    options = [o for o in parameters if o.kind in named and o.name != "resources"]
+    known = [option.name for option in options]
+    unknown = sorted(set(spec.options) - set(known))
+    if unknown and not any(o.kind is o.VAR_KEYWORD for o in parameters):
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        raise SpecError(
+            f"agent {config.agent!r} has no option {unknown[0]!r}. "
+            + (f"Did you mean {near[0]!r}? " if near else "")
+            + f"Its options: {', '.join(known) or 'none'}."
+        )
     lacking = [
-        name
-        for name, option in inspect.signature(agents.factory(spec.name)).parameters.items()
-        if option.kind is option.KEYWORD_ONLY and option.default is option.empty
-        if name not in ("resources", *spec.options)
+        option.name
+        for option in options
+        if option.default is option.empty and option.name not in spec.options
     ]
     if lacking:
         raise SpecError(
@@ -318,11 +331,16 @@ def _data_name(config: RunConfig) -> str:
     return re.sub(r"\.(jsonl|ndjson|csv|tsv|parquet)$", "", Path(config.data).name.split(":")[-1])
 
 
-def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resources, str | None]:
-    """The searches, models and tools that agents may use, and the fingerprint of both sources."""
+def make_resources(
+    config: RunConfig, *, progress: bool = True, kept: int = KEPT
+) -> tuple[Resources, str | None]:
+    """The searches, models and tools that agents may use, and the fingerprint of both sources.
+
+    `kept` sessions stay indexed where sessions bring their passages and an agent cuts them anew.
+    """
     from simulator.evaluation.toolboxes import NO_TOOLS, toolboxes
 
-    resources, index = _searches(config, progress=progress)
+    resources, index = _searches(config, progress=progress, kept=kept)
     if config.tools == NO_TOOLS:
         return resources, index
     box = toolboxes.create(config.tools)
@@ -330,14 +348,14 @@ def make_resources(config: RunConfig, *, progress: bool = True) -> tuple[Resourc
     return resources, f"{index} {box.fingerprint}" if index else box.fingerprint
 
 
-def _searches(config: RunConfig, *, progress: bool) -> tuple[Resources, str | None]:
+def _searches(config: RunConfig, *, progress: bool, kept: int) -> tuple[Resources, str | None]:
     from mmrag.models import models
     from mmrag.search.session_passages import SessionSearch
     from simulator.datasets import may_bring_passages
 
     brings = may_bring_passages(config.data)
     folder = index_folder(config, progress=progress)
-    pages = partial(cut_pages, _world_of(config), brings=brings, progress=progress)
+    pages = partial(cut_pages, _world_of(config), brings=brings, progress=progress, kept=kept)
     if folder is None:
         own = SessionSearch(None) if brings else None
         cut = pages if brings else None
@@ -356,7 +374,7 @@ def _searches(config: RunConfig, *, progress: bool) -> tuple[Resources, str | No
 
 
 def cut_pages(
-    folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True
+    folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True, kept: int = KEPT
 ) -> WebSearch:
     """The pages of a world, and those that sessions bring, cut and ranked as `how` says.
 
@@ -376,7 +394,7 @@ def cut_pages(
         return web
     dense = how.mode != "bm25"
     encoder = CachedTexts(text_encoders.create(how.embedder), shipped_vectors()) if dense else None
-    return SessionSearch(web, how, encoder)
+    return SessionSearch(web, how, encoder, kept=kept)
 
 
 def _world_of(config: RunConfig) -> Path | None:

@@ -207,8 +207,20 @@ def test_the_built_in_reader_looks_up_what_the_question_names(question: str, ans
     assert reply.trace[1].name == "kg"
     assert any(step.name.startswith("tool ") for step in reply.trace[1].steps)
     assert reply.citations[0] in {item.id for item in reply.trace[1].evidence}
-    without, _ = ask("crag-task2:reader=builtin", query=query, tools=())
+    without, _ = ask("crag-task2:reader=builtin,kg=off", query=query)
     assert without.abstained, "without tools, nothing says so"
+
+
+@pytest.mark.parametrize(
+    "spec", ["crag-task2:reader=builtin", "crag-task2:model=m,kg=tools", "crag-task3:model=m"]
+)
+def test_a_task_with_a_kg_does_not_run_without_one(spec: str) -> None:
+    with pytest.raises(SpecError, match=r"add --tools crag-kg:world=mini .* or say kg=off"):
+        ask(spec, tools=())
+    name, _, options = spec.partition(":")
+    reply, model = ask(f"{name}:{options.partition(',')[0]},kg=off", tools=())
+    assert not [step for step in reply.trace if step.name == "kg"]
+    assert all("knowledge graph" not in call[0].text for call in model.calls)
 
 
 def test_the_built_in_reader_reads_the_pages_of_task_1() -> None:
@@ -248,7 +260,7 @@ def test_a_kg_that_answers_nonsense_costs_its_part_of_the_answer(junk: Any) -> N
     [
         ("crag-task1", "either model=SPEC or reader=builtin"),
         ("crag-task1:model=m,reader=builtin", "either"),
-        ("crag-task2:reader=builtin,kg=maybe", "extract or tools"),
+        ("crag-task2:reader=builtin,kg=maybe", "extract, tools or off"),
         ("crag-task2:reader=builtin,web_tokens=many", "whole numbers"),
         ("crag-task2:reader=builtin,ocr=off", "ocr"),
         ("crag-task1:reader=builtin,kg=tools", "kg"),

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from mmrag.errors import DataError
+from mmrag.errors import DataError, SpecError
 from mmrag.judges.crud import MEASURES, Likeness, Overlap, QuestEval
 from mmrag.judges.measuring import chosen_measures
 from mmrag.metrics.cases import Case
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.datasets import open_data
+from simulator.datasets.broken import problem_of
+from simulator.evaluation.toolboxes import toolboxes
 from simulator.run.config import make_config
 
 NEWS = "青石镇新图书馆2030年8月5日启用，藏书42万册。"
@@ -165,3 +167,24 @@ def test_quest_eval_says_where_a_model_makes_no_sense() -> None:
 
     rows = asyncio.run(QuestEval(Mumbler(), name="m").measure(case("x"), MEASURES[-2:]))
     assert all(row.failed and row.value is None for row in rows)
+
+
+def test_a_question_without_its_articles_is_no_question(tmp_path: Path) -> None:
+    row = {"ID": "q", "questions": "藏书多少？", "answers": "42万册", "news1": NEWS}
+    rows = {"questanswer_1doc": [row | {"news1": " "}], "questanswer_2docs": [row],
+            "questanswer_3docs": [row | {"news2": NEWS, "news3": NEWS}]}  # fmt: skip
+    one, two, three = open_data(f"crud:{write(tmp_path, rows)}")
+    assert problem_of(three) is None
+    assert problem_of(one) == (
+        "split_merged.json, row 1 of questanswer_1doc: 'news1' is missing or no text; mend or "
+        "remove the row (it needs questions, answers, news1)."
+    )
+    assert "'news2' is missing" in str(problem_of(two))
+
+
+@pytest.mark.parametrize("spec", ["crud:a\0b", "crag:a\0b", "jsonl:\0", "a\0", "world:\0"])
+def test_a_path_with_a_nul_is_refused_in_words(spec: str) -> None:
+    with pytest.raises(SpecError, match="NUL; take it out"):
+        open_data(spec)
+    with pytest.raises(SpecError, match="holds a NUL"):
+        toolboxes.create("world:world=a\0b")

@@ -234,3 +234,36 @@ def test_check_keeps_notes_and_faults_apart(tmp_path: Path, mmrag: Callable[...,
         "2 sessions, 2 of them without a picture, 2 turns; 2 rows cannot be used; 1 turn cannot "
         "be scored.",
     ]
+
+
+def test_check_tells_of_published_data_what_cannot_be_used(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    crud = tmp_path / "split_merged.json"
+    row = {"event": "青石镇图书馆启用", "summary": "启用"}
+    crud.write_text(json.dumps({"event_summary": [row, {"event": "x"}]}), encoding="utf-8")
+    done = mmrag("data", "check", f"crud:{crud}")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == [
+        "split_merged.json, row 2 of event_summary: 'summary' is missing or no text; mend or "
+        "remove the row (it needs event, summary).",
+        "1 session, 1 turn; 1 session cannot be used.",
+    ]
+    said = json.loads(mmrag("data", "check", f"crud:{crud}", "--json").stdout)
+    assert (said["sessions"], list(said["faults"])) == (1, ["event_summary-2"])
+    crag = tmp_path / "crag.jsonl"
+    rows = [{"interaction_id": "a", "query": "Who?", "answer": "nan", "search_results": []}]
+    crag.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = mmrag("data", "check", f"crag:{crag}")
+    assert (done.exit_code, done.stdout) == (
+        0, "1 session, 1 turn; 1 turn cannot be scored.\n",
+    )  # fmt: skip
+    shown = mmrag("data", "show", f"crag:{crag}", "--out", tmp_path / "page.html")
+    assert "`mmrag data check crag:" in str(shown.exception)
+
+
+def test_check_of_pictures_alone_says_how_to_begin(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    photo(tmp_path / "a.jpg")
+    assert f"`mmrag data start {tmp_path}` first" in str(mmrag("data", "check", tmp_path).exception)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,15 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from mmrag.errors import SpecError, UsageError
-from mmrag.records import Passage
+from mmrag.models import models
+from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import Passage, Query, Reply, Usage
 from mmrag.search.session_passages import SessionSearch, search_in
 from mmrag.search.web.cutting import RETRIEVERS, Cut
 from mmrag.search.web.words import words
 from simulator.cli import build
+from simulator.evaluation import wiring
+from simulator.evaluation.live import CostCap
 from simulator.evaluation.sweep import folder_of, parse_vary, settings_of
 from simulator.reports.draw.sweep import write_sweep
 
@@ -76,6 +81,16 @@ def test_settings_change_one_thing_at_a_time_or_all() -> None:
     assert parse_vary(["model=(openai:name=a,retries=1),scripted"]) == {
         "model": ["openai:name=a,retries=1", "scripted"]
     }
+    nested = "model=(openai:name=a,body=(seed=none,top_p=1)), (openai:name=b),scripted"
+    assert parse_vary([nested]) == {
+        "model": ["openai:name=a,body=(seed=none,top_p=1)", "openai:name=b", "scripted"]
+    }
+
+
+@pytest.mark.parametrize("values", ["(a,b", "a),b", "(a))", "(a)b", "(a:b=(c),d"])
+def test_brackets_that_do_not_match_are_refused(values: str) -> None:
+    with pytest.raises(SpecError, match="brackets"):
+        parse_vary([f"model={values}"])
 
 
 @pytest.mark.parametrize("text", ["chunk", "chunk=", "=1", ""])
@@ -133,12 +148,41 @@ def test_a_sweep_says_what_pays(tmp_path: Path) -> None:
         assert row["figures"]["token_f1"]["n"] == 6
     assert all(row["difference"]["truthfulness"]["p"] is not None for row in found["settings"][1:])
     assert "## chunk" in shown
+    said = f"{data}`, 6 conversations, 6 turns; {found['date']}."
+    assert said in shown
     page = (out / "sweep.html").read_text(encoding="utf-8")
-    assert page.count("<svg") >= 8
+    assert said.replace("`", "</code>") in page
+    assert page.count("<svg") == 4, "two components, two figures"
+    assert ">0.00</text>" in page, "the axis has ticks"
+    assert page.index(">1</text>") < page.index(">2</text>"), "in the order of their size"
     before = {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}
     call(*arguments)  # nothing is left to do
     assert {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}.keys() == before.keys()
     assert json.loads((out / "sweep.json").read_text()) == found
+
+
+def test_settings_share_what_does_not_depend_on_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def counted(name: str) -> None:
+        kept = getattr(wiring, name)
+
+        def call(*given: Any, **more: Any) -> Any:
+            made.append(name)
+            return kept(*given, **more)
+
+        monkeypatch.setattr(wiring, name, call)
+
+    for name in ("open_source", "chosen_sessions", "make_judge", "make_resources", "cut_pages"):
+        counted(name)
+    call("--data", write_data(tmp_path), "--out", tmp_path / "sweep",
+         "--agent", "rag:reader=builtin,retriever=bm25", "--vary", "chunk=32",
+         "--vary", "top_k=1,2")  # fmt: skip
+    assert made.count("cut_pages") == 2, "of the base and of chunk=32"
+    for name in ("open_source", "chosen_sessions", "make_judge", "make_resources"):
+        assert made.count(name) == 1, name
 
 
 def test_a_dry_run_lists_and_asks_nothing(tmp_path: Path) -> None:
@@ -160,6 +204,74 @@ def test_cut_needs_pages(tmp_path: Path) -> None:
     assert "no pages here can be cut" in str(result.exception)
 
 
+WHAT: dict[str, Any] = {
+    "data": "own.jsonl", "conversations": 60, "turns": 120, "date": "2031-01-01",
+    "judge": "builtin", "measures": {},
+}  # fmt: skip
+
+
+def test_what_is_approximate_is_marked(tmp_path: Path) -> None:
+    out, data = tmp_path / "sweep", write_data(tmp_path, sessions=2)
+    shown = call("--data", data, "--out", out, "--agent", "rag:reader=builtin,retriever=bm25",
+                 "--vary", "top_k=1", "--measures", "context_relevance,token_f1")  # fmt: skip
+    found = json.loads((out / "sweep.json").read_text())
+    assert found["measures"]["context_relevance"]["approximate"] is True
+    assert found["measures"]["context_relevance"]["judge"].startswith("encoder/")
+    assert found["measures"]["token_f1"]["approximate"] is False
+    assert "| context_relevance (approximate) | token_f1 |" in shown
+    page = (out / "sweep.html").read_text(encoding="utf-8")
+    assert page.count("approximate</span>") == 1
+
+
+class Paid:
+    """An agent, or a model, of which every answer costs."""
+
+    cost = 0.0
+
+    def __init__(self, mode: str = "a") -> None:
+        self.mode = mode
+
+    async def answer(self, query: Query) -> Reply:
+        type(self).cost += 0.1
+        return Reply(text=f"61 s {query.text}", usage=Usage(cost=0.1))
+
+    async def generate(
+        self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
+    ) -> Completion:
+        del messages, options
+        type(self).cost += 0.3
+        return Completion(text="{}", usage=Usage(cost=0.3))
+
+
+def test_the_measures_of_the_last_setting_do_not_overspend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "paid" not in models.names():
+        models.register("paid", Paid)
+    monkeypatch.setattr(Paid, "cost", 0.0)
+    given = ["--data", str(write_data(tmp_path)), "--out", str(tmp_path / "out"), "--vary",
+             "mode=b", "--agent", f"python:name={__name__}/Paid", "--measures", "quest_recall",
+             "--model", "paid", "--concurrency", "1"]  # fmt: skip
+    for most in ("0.95", "0.95", "2"):  # the second time nothing more is spent
+        said = CliRunner().invoke(build(), ["sweep", *given, "--max-cost", most])
+        assert isinstance(said.exception, CostCap), said.output
+        assert f"the sweep has cost ${Paid.cost:.2f} and --max-cost is ${float(most):.2f}" in str(
+            said.exception
+        )
+        assert Paid.cost < float(most) + 0.3, "no more than the call that it took"
+
+
+def test_every_option_of_rag_is_described_and_can_vary() -> None:
+    said = CliRunner().invoke(build(), ["agent", "describe", "rag", "--json"])
+    names = [option["name"] for option in json.loads(said.output)["options"]]
+    for name in ("chunk", "overlap", "embedder", "retriever", "top_k", "rewrite"):
+        assert name in names
+    refused = CliRunner().invoke(
+        build(), ["sweep", "--out", "x", "--agent", "rag:reader=builtin", "--vary", "chunks=1"]
+    )
+    assert f"Did you mean 'chunk'? Its options: {', '.join(names)}." in str(refused.exception)
+
+
 def test_settings_that_answered_fewer_turns_are_named(tmp_path: Path) -> None:
     def row(name: str, n: int) -> dict[str, object]:
         figure = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": n}
@@ -171,13 +283,13 @@ def test_settings_that_answered_fewer_turns_are_named(tmp_path: Path) -> None:
             "figures": {"truthfulness": figure},
         }
 
-    found = {"judge": "builtin", "settings": [row("base", 120), row("bm25", 120), row("dense", 42)]}
+    found = WHAT | {"settings": [row("base", 120), row("bm25", 120), row("dense", 42)]}
     write_sweep(found, tmp_path)
     told = (tmp_path / "sweep.md").read_text(encoding="utf-8")
     assert "| dense | 42 |" in told
     assert "Fewer than 120 turns are scored of dense:" in told
     assert "Fewer than 120 turns are scored of dense:" in (tmp_path / "sweep.html").read_text()
-    write_sweep({"judge": "builtin", "settings": found["settings"][:2]}, tmp_path)
+    write_sweep(found | {"settings": found["settings"][:2]}, tmp_path)
     assert "Fewer" not in (tmp_path / "sweep.md").read_text(encoding="utf-8")
 
 
@@ -186,12 +298,13 @@ def test_one_conversation_has_no_interval_and_still_a_page(tmp_path: Path) -> No
     base = {"name": "base", "agent": "rag", "changed": {}, "figures": {"truthfulness": figure}}
     apart = {"truthfulness": {**figure, "estimate": 0.0, "p": None}}
     other = base | {"name": "top_k=2", "changed": {"top_k": "2"}, "difference": apart}
-    write_sweep({"judge": "builtin", "settings": [base, other]}, tmp_path)
+    write_sweep(WHAT | {"settings": [base, other]}, tmp_path)
     assert "<td>+0.000</td>" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("vary", [
-    "top_k=2,99", "nope=1", "rewrite=maybe", "model=m", "chunk=9999999999", "top_k=²",
+    "top_k=2,99", "nope=1", "rewrite=maybe", "rewrite=off,on", "model=m", "chunk=9999999999",
+    "top_k=²",
 ])  # fmt: skip
 @pytest.mark.parametrize("dry", [True, False])
 def test_what_cannot_be_made_is_refused_before_anything_is_asked(

@@ -116,6 +116,15 @@ def test_traffic_weights_are_read_for_all_domains_or_each(tmp_path: Path) -> Non
         place.write_text(bad)
         with pytest.raises(DataError, match="Write"):
             read_weights(place, rows)
+    for bad, says in (
+        ('{"simple_w_condition": 1}', "Did you mean 'simple-w-condition'"),
+        ('{"simpel": 1, "set": 2}', "Did you mean 'simple'"),
+        ('{"movies": {"simple": 1}}', "no domain is called 'movies'. Did you mean 'movie'"),
+        ('{"movie": {"sets": 1}}', "no question type is called 'sets'. Did you mean 'set'"),
+    ):
+        place.write_text(bad)
+        with pytest.raises(DataError, match=says):
+            read_weights(place, rows)
 
 
 FALSE = {"question": "Who sang it?", "references": ["invalid question", "Nobody sang it."]}

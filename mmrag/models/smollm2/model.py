@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import MmragError, ServiceError, SpecError, words
+from mmrag.models.chat_template import calls_in, without_tool_roles
 from mmrag.models.refusals import nothing_said, unsaid
 from mmrag.models.smollm2.weights import (
     SHA256,
@@ -120,7 +121,7 @@ class _Desk:
         from mmrag.models.smollm2.decoding import Reply
 
         try:
-            prompt = self._prompt(request.messages)
+            prompt = self._prompt(without_tool_roles(request.messages, request.options.tools))
             room = self._network.shape.context - len(prompt)
             room -= len(self._words.tokens(_plain(request.options.reply)))
             if room < 1:
@@ -221,8 +222,10 @@ class _Desk:
         text = self._text(reply)
         for stop in request.options.stop:
             text = text.partition(stop)[0]
+        text, calls = calls_in(text.strip()) if request.options.tools else (text.strip(), ())
         return Completion(
-            text=text.strip(),
+            text=text,
+            calls=calls,
             usage=Usage(input_tokens=len(reply.prompt), output_tokens=len(reply.tokens), calls=1),
             model=NAME,
             finish=reply.finish,
@@ -249,7 +252,7 @@ def _plain(text: str) -> str:
 def _settle(request: Request, done: Completion) -> None:
     if not request.future.set_running_or_notify_cancel():
         return
-    if nothing_said(done.text, done.finish):
+    if not done.calls and nothing_said(done.text, done.finish):
         request.future.set_exception(ServiceError(f"smollm2: {unsaid(done.finish)}"))
     else:
         request.future.set_result(done)

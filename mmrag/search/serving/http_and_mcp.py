@@ -22,7 +22,7 @@ import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
 from mmrag.images import LazyImage, size_of
-from mmrag.listening import OwnPagesOnly
+from mmrag.listening import OwnNamesOnly, OwnPagesOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.image.image_kg import check_k, entities_of
 from mmrag.search.index.opening import Index
@@ -134,7 +134,7 @@ class Service:
             task.exception()  # its caller may have left: an error nobody reads is no news
 
 
-def http_app(index: Index, limits: Limits = Limits()) -> Any:
+def http_app(index: Index, limits: Limits = Limits(), hosts: Sequence[str] = ()) -> Any:
     """The HTTP API as an ASGI application: `/health`, `/search/text`, `/search/images`."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -174,15 +174,15 @@ def http_app(index: Index, limits: Limits = Limits()) -> Any:
             Route("/search/images", images, methods=["POST"]),
         ],
         exception_handlers={MmragError: failed, ClientDisconnect: left},
-        middleware=[Middleware(OwnPagesOnly)],
+        middleware=[Middleware(OwnPagesOnly), Middleware(OwnNamesOnly, hosts=hosts)],
     )
 
 
-def serve_http(index: Index, limits: Limits, at: socket.socket) -> None:
+def serve_http(index: Index, limits: Limits, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
     from mmrag.listening import serve
 
-    serve(http_app(index, limits), at, http=_prompt_protocol(limits.seconds), ws="none",
+    serve(http_app(index, limits, hosts), at, http=_prompt_protocol(limits.seconds), ws="none",
           timeout_keep_alive=5)  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from mmrag.errors import SpecError
 from mmrag.records import Record
 from mmrag.search.index.chunks import Chunker
 
-Retriever = Literal["bm25", "dense", "hybrid", "hybrid+rerank"]
-RETRIEVERS: tuple[Retriever, ...] = ("bm25", "dense", "hybrid", "hybrid+rerank")
+Retriever = Literal["bm25", "dense", "dense+rerank", "hybrid", "hybrid+rerank"]
+RETRIEVERS: tuple[Retriever, ...] = ("bm25", "dense", "dense+rerank", "hybrid", "hybrid+rerank")
 
 
 class Cut(Record, frozen=True, kw_only=True):
@@ -54,12 +54,14 @@ class Cut(Record, frozen=True, kw_only=True):
     @property
     def mode(self) -> Literal["bm25", "dense", "hybrid"]:
         """Which rankings there are."""
-        return "hybrid" if self.retriever == "hybrid+rerank" else self.retriever
+        if self.retriever == "bm25":
+            return "bm25"
+        return "dense" if self.retriever.startswith("dense") else "hybrid"
 
     @property
     def reranks(self) -> bool:
         """Whether what was found is ranked once more."""
-        return self.retriever == "hybrid+rerank"
+        return self.retriever.endswith("+rerank")
 
 
 def _whole(name: str, text: str) -> int:

@@ -12,6 +12,7 @@ from mmrag.cache import Cache, CachedModel
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.images import LazyImage
 from mmrag.models import models
+from mmrag.models.chat_template import without_tool_roles
 from mmrag.models.smollm2 import decoding, weights
 from mmrag.models.smollm2 import network as network_module
 from mmrag.models.smollm2.decoding import Prefixes
@@ -19,6 +20,7 @@ from mmrag.models.smollm2.model import _SYSTEM, SmolLM2
 from mmrag.models.smollm2.network import Memory, Network
 from mmrag.models.smollm2.weights import read_weights
 from mmrag.protocols import GenerateOptions, Message
+from mmrag.tools import Tool
 
 
 def says(text, role="user"):
@@ -243,3 +245,24 @@ def test_bf16_is_near(make):
         for kind in ("float32", "bfloat16")
     )
     assert math.isclose(exact.logprobs[0][1], near.logprobs[0][1], abs_tol=0.2)
+
+
+PRICE = Tool(
+    name="price",
+    description="Of a thing.",
+    parameters={"type": "object", "properties": {"name": {"type": "string"}}},
+    call=lambda arguments, at: 1,
+).schema()
+
+
+def test_tools_stand_before_the_talk_and_calls_are_read(make, monkeypatch):
+    with_tools = GenerateOptions(max_tokens=3, tools=(PRICE,))
+    in_words = without_tool_roles([says("the")], (PRICE,))
+    asked = [([says("the")], with_tools), (in_words, GenerateOptions(max_tokens=3))]
+    given, written = together(make(), asked)
+    assert given.usage.input_tokens == written.usage.input_tokens > 60
+    said = '<tool_call>{"name": "price", "arguments": {"name": "Alder"}}</tool_call>'
+    monkeypatch.setattr(weights.Words, "text", lambda self, tokens: said)
+    called, plain = together(make(), [asked[0], ([says("the")], GenerateOptions(max_tokens=3))])
+    assert [(c.name, c.arguments) for c in called.calls] == [("price", '{"name":"Alder"}')]
+    assert (called.text, plain.text, plain.calls) == ("", said, ())

@@ -20,7 +20,7 @@ from mmrag.search.vectors.batching import Batcher
 def ask(index: Index, path: str, body: object, limits: Limits = Limits()) -> httpx.Response:
     async def call() -> httpx.Response:
         transport = httpx.ASGITransport(http_app(index, limits))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             if body is None:
                 return await client.get(path)
             data = body if isinstance(body, bytes) else msgspec.json.encode(body)
@@ -72,7 +72,7 @@ def test_http_limits_time_and_number(index: Index) -> None:
 
     async def crowd() -> list[int]:
         transport = httpx.ASGITransport(http_app(slow, Limits(seconds=0.2, concurrency=1)))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             calls = [client.post("/search/text", json=body) for _ in range(3)]
             return sorted(answer.status_code for answer in await asyncio.gather(*calls))
 
@@ -127,3 +127,15 @@ def test_memory_searches() -> None:
     search = MemoryImageSearch({picture.sha256: hits})
     assert [hit.id for hit in search.search_images([picture], 2)[0]] == ["c", "a"]
     assert search.search_images([LazyImage.from_bytes(b"y")]) == [()]
+
+
+def test_a_name_that_is_not_its_own_is_refused(index: Index) -> None:
+    """Else a page elsewhere could have its name resolve to this machine and read the index."""
+
+    async def asked(host: str) -> int:
+        transport = httpx.ASGITransport(http_app(index, hosts=["lab.example"]))
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
+            return (await client.get("/health")).status_code
+
+    hosts = ("localhost", "127.0.0.1:8731", "[::1]:8731", "lab.example", "evil.example")
+    assert [asyncio.run(asked(host)) for host in hosts] == [200, 200, 200, 200, 400]

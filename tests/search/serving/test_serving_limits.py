@@ -155,7 +155,7 @@ def test_a_crowd_is_sent_away_unread(index: Index) -> None:
             yield b""
 
         transport = httpx.ASGITransport(http_app(index, Limits(concurrency=1, seconds=0.2)))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             calls = [client.post("/search/text", content=body()) for _ in range(17)]
             return sorted(answer.status_code for answer in await asyncio.gather(*calls))
 
@@ -224,7 +224,7 @@ def test_as_many_searches_run_at_once_as_there_are_places(
     async def crowd() -> list[int]:
         app = http_app(msgspec.structs.replace(index, web=Together()), Limits(concurrency=12))
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             calls = [client.post("/search/text", json={"queries": ["x"]}) for _ in range(12)]
             return [answer.status_code for answer in await asyncio.gather(*calls)]
 

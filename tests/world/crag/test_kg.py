@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
 
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
@@ -204,7 +205,7 @@ def test_every_function_answers_over_http_as_in_process(stage: Stage, early: str
 
     async def ask_all() -> None:
         transport = httpx.ASGITransport(app=kg_app(stage))
-        async with httpx.AsyncClient(transport=transport, base_url="http://kg") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             for tool in crag_tools(stage):
                 endpoint = ENDPOINTS[tool.name]
                 arguments = {name: given[name] for name in endpoint.parameters["required"]}
@@ -286,7 +287,7 @@ def test_a_server_of_ones_own_is_asked_as_the_public_client_does(made: list[Serv
         ((b"Internal Server Error", 500), ServiceError, "HTTP 500"),
         ((b" " * (9 << 20), ), ServiceError, "larger than"),
         ((b"[" * 100_000, ), ServiceError, "no JSON"),
-        ((b"{}", 200, 3.0), ServiceTimeout, "did not answer within 0.3 s"),
+        ((b"{}", 200, 60.0), ServiceTimeout, "did not answer within 0.3 s"),
     ],
     ids=range(7),
 )  # fmt: skip
@@ -296,7 +297,7 @@ def test_a_server_that_misbehaves_costs_the_call(
     began = time.perf_counter()
     with pytest.raises(kind, match=says):
         eps_of(made, *how, seconds=0.3 if len(how) == 3 else 5.0)
-    assert time.perf_counter() - began < 2.5
+    assert time.perf_counter() - began < 50, "a server that hangs is not waited for"
 
 
 def test_a_server_that_is_not_there() -> None:
@@ -305,6 +306,79 @@ def test_a_server_that_is_not_there() -> None:
         tools["finance_get_eps"].call({"ticker_name": "ABC"}, None)
     with pytest.raises(SpecError, match="http://127"):
         server_tools("127.0.0.1:8000")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["url=http://127.0.0.1:99999", "url=http://", "url=http://[::1", "url=http://127.0.0.1:x",
+     "url=ftp://a", "url=http://127.0.0.1:9,seconds=nan", "url=http://127.0.0.1:9,seconds=-1",
+     "url=http://127.0.0.1:9,seconds=0", "url=http://127.0.0.1:9,seconds=1e9",
+     "url=http://127.0.0.1:9,seconds=soon"],
+)  # fmt: skip
+def test_a_server_that_cannot_be_is_refused_in_words(spec: str) -> None:
+    with pytest.raises(SpecError, match=r"as in http://127|how long a call may take|is no number"):
+        toolboxes.create(f"crag-kg:{spec}")
+
+
+@pytest.mark.parametrize("when", ["x", "", "2031-13-01", "2031-08-16T10:04:54Z", "0001-01-01",
+                                  "20310816", "9999-12-31T23:59:59", "99" * 500])  # fmt: skip
+def test_any_time_of_asking_is_answered_or_refused(stage: Stage, when: str) -> None:
+    from simulator.world.crag.kg.server import kg_app
+
+    asked = {
+        "/movie/get_movie_info": {"query": stage.films[0].title},
+        "/movie/get_person_info": {"query": stage.name(stage.films[0].director)},
+        "/movie/get_year_info": {"query": "2003"},
+        "/music/grammy_get_best_artist_by_year": {"query": 2003},
+        "/finance/get_price_history": {"query": stage.shares[0].ticker},
+        "/finance/get_detailed_price_history": {"query": stage.shares[0].ticker},
+        "/finance/get_info": {"query": stage.shares[0].ticker},
+        "/open/get_entity": {"query": stage.name(stage.shares[0].company)},
+        "/sports/nba/get_games_on_date": {"date": "2031"},
+    }
+
+    async def ask_all() -> None:
+        transport = httpx.ASGITransport(app=kg_app(stage), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            for path, body in asked.items():
+                said = await client.post(path, json=body, headers={"query-time": when})
+                assert said.status_code in (200, 400), (path, said.text)
+                if when in ("x", "2031-13-01", "0001-01-01"):
+                    assert said.status_code == 400
+                    assert "as in 2031-08-16T10:04:54" in said.json()["detail"]
+
+    asyncio.run(ask_all())
+
+
+def test_a_time_in_another_spelling_is_the_same_time(stage: Stage, box: dict[str, Tool]) -> None:
+    call, given = (
+        box["finance_get_detailed_price_history"].call,
+        {"ticker_name": stage.shares[0].ticker},
+    )
+    day = str(stage.today).replace("-", "")
+    assert call(given, f"{day}T0730") == call(given, f"{stage.today}T07:30:00Z")
+    assert call(given, f"{day}T0730") == call(given, f"{stage.today}T07:30")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost", 200), ("127.0.0.1:8731", 200), ("[::1]:80", 200), ("lab.example", 200),
+     ("evil.example", 400), ("localhost.evil.example", 400), ("", 400)],
+)  # fmt: skip
+def test_only_its_own_names_are_answered(stage: Stage, host: str, status: int) -> None:
+    """A page elsewhere whose name is made to resolve to this machine is refused."""
+    from simulator.world.crag.kg.server import kg_app
+
+    async def ask_it() -> int:
+        transport = httpx.ASGITransport(app=kg_app(stage, ["Lab.example"]))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            asked = await client.post(
+                "/movie/get_movie_info", json={"query": "a"},
+                headers={"host": host, "origin": f"http://{host}"},
+            )  # fmt: skip
+            return asked.status_code
+
+    assert asyncio.run(ask_it()) == status
 
 
 def test_boxes_by_name() -> None:

@@ -48,7 +48,7 @@ def test_with_tools_the_same_agent_answers_what_the_pages_do_not(
     need_kg = [s for s in sessions if s.turns[0].meta["pages_answer"] == "no"]
     assert len(need_kg) >= 15
     with_tools = agents.create(AGENT, resources=Resources(tools=crag_tools(stage)))
-    without = agents.create(AGENT, resources=Resources())
+    without = agents.create(f"{AGENT},kg=off", resources=Resources())
     graded = [asyncio.run(scores(agent, need_kg)) for agent in (with_tools, without)]
     test = cluster_permutation(*graded, [s.id for s in need_kg], resamples=2000)
     assert test.difference > 0.2

@@ -7,9 +7,11 @@ towns are birthplaces, bars are hourly and run around the clock) docs/crag.md sa
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+from mmrag.errors import UsageError
 from mmrag.records import Json, Record
 from mmrag.tools import Tool
 from simulator.world.crag.kg import finance, movie, music, sports
@@ -47,7 +49,21 @@ def crag_tools(stage: Stage) -> tuple[Tool, ...]:
 
 def ask(stage: Stage, endpoint: Endpoint, arguments: dict[str, Any], at: str | None) -> Any:
     """What an endpoint answers at a time; without one, at the last moment of the world."""
-    return _ANSWERS[endpoint.name](stage, at or stage.facts.window[1], **arguments)
+    when = _time(at) if at else stage.facts.window[1]
+    return _ANSWERS[endpoint.name](stage, when, **arguments)
+
+
+def _time(text: str) -> str:
+    """A time as all of the world's are written, which are compared as texts; the zone is let go."""
+    try:
+        found = dt.datetime.fromisoformat(text.strip())
+    except ValueError:
+        found = None
+    if found is None or not 1900 <= found.year < 2200:  # days are counted back and on from there
+        raise UsageError(
+            f"the time of asking {text[:40]!r} cannot be; write it as in 2031-08-16T10:04:54."
+        )
+    return found.replace(tzinfo=None).isoformat()
 
 
 def _endpoint(path: str, description: str, *arguments: str, answer: Answer) -> Endpoint:

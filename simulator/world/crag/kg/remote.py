@@ -21,12 +21,21 @@ from simulator.world.crag.kg.server import TIME_HEADER
 MAX_ANSWER = 8 << 20
 """Bytes of an answer that are read: the films of a year are some tens of KB."""
 
+MOST_SECONDS = 600
+"""A call may take; nobody waits longer for an answer."""
+
 
 def server_tools(url: str, seconds: float = 5.0) -> tuple[Tool, ...]:
     """The functions of the server at a URL; `seconds` bounds each call."""
     base = url.rstrip("/")
-    if not base.startswith(("http://", "https://")):
-        raise SpecError(f"url={url}: write the server's address, as in http://127.0.0.1:8000.")
+    if not _is_address(base):
+        raise SpecError(
+            f"url={url[:200]}: write the server's address, as in http://127.0.0.1:8000."
+        )
+    if not 0 < seconds <= MOST_SECONDS:
+        raise SpecError(
+            f"seconds={seconds:g}: write how long a call may take, at most {MOST_SECONDS:,}."
+        )
 
     def tool(endpoint: Endpoint) -> Tool:
         def call(arguments: dict[str, Any], at: str | None) -> Any:
@@ -39,6 +48,17 @@ def server_tools(url: str, seconds: float = 5.0) -> tuple[Tool, ...]:
                     parameters=endpoint.parameters, call=call)  # fmt: skip
 
     return tuple(tool(endpoint) for endpoint in ENDPOINTS.values())
+
+
+def _is_address(url: str) -> bool:
+    import httpx
+
+    try:
+        parts = httpx.URL(url)
+    except (httpx.InvalidURL, UnicodeError):
+        return False
+    named = parts.scheme in ("http", "https") and bool(parts.host)
+    return named and (parts.port is None or 0 < parts.port < 1 << 16)
 
 
 async def _ask(url: str, body: dict[str, Any], at: str | None, seconds: float) -> Any:

@@ -7,6 +7,7 @@ A request is `POST /movie/get_movie_info {"query": "…"}`, an answer `{"result"
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,15 +25,15 @@ SECONDS = 10.0
 TIME_HEADER = "query-time"
 
 
-def kg_app(stage: Stage) -> Any:
-    """The API as an ASGI application."""
+def kg_app(stage: Stage, hosts: Sequence[str] = ()) -> Any:
+    """The API as an ASGI application, answering to loopback names and `hosts`."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.requests import Request
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
-    from mmrag.listening import OwnPagesOnly
+    from mmrag.listening import OwnNamesOnly, OwnPagesOnly
 
     async def root(_: Request) -> JSONResponse:
         return JSONResponse({"message": "CRAG's mock API over a fictional world"})
@@ -54,15 +55,15 @@ def kg_app(stage: Stage) -> Any:
 
     return Starlette(
         routes=[Route("/", root), *(route(endpoint) for endpoint in ENDPOINTS.values())],
-        middleware=[Middleware(OwnPagesOnly)],
+        middleware=[Middleware(OwnPagesOnly), Middleware(OwnNamesOnly, hosts=hosts)],
     )
 
 
-def serve_kg(stage: Stage, at: socket.socket) -> None:
+def serve_kg(stage: Stage, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
     from mmrag.listening import serve
 
-    serve(kg_app(stage), at, ws="none", timeout_keep_alive=5)
+    serve(kg_app(stage, hosts), at, ws="none", timeout_keep_alive=5)
 
 
 async def _body(request: Any) -> dict[str, Any]:
