@@ -236,15 +236,18 @@ def show(
 
 def export(
     folder: RunFolder,
-    out: Annotated[Path, typer.Argument(help="File or folder to write.")],
-    kind: Annotated[
-        str | None, typer.Option("--format", help="parquet, jsonl or hf; else by the name.")
+    out: Annotated[str, typer.Argument(help="File or folder to write, or a collector's address.")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="parquet, jsonl, hf, inspect, mlflow, otel or wandb-offline; else by the name."
+        ),
     ] = None,
 ) -> None:
-    """Write a run as Parquet, JSON lines or a Hugging Face data set."""
+    """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry, W&B."""
     from simulator.evaluation.run_folder import load_run
 
-    _say(f"{counted(load_run(folder).export(out, kind), 'turn')} written to {out}.")
+    _say(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.")
 
 
 def doctor(as_json: AsJson = False) -> None:
