@@ -1,4 +1,4 @@
-"""run, resume, score, rejudge, show, export, doctor: the life of a run."""
+"""run, resume, score, rejudge, show, doctor: the life of a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of e
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, resume, score, rejudge, show, export, doctor):
+    for command in (run, resume, score, rejudge, show, doctor):
         app.command()(command)
 
 
@@ -232,22 +232,6 @@ def show(
             there = reader.degradations_of(session)
             usual = "clean" if "clean" in there or not there else there[0]
             show_session(reader, session, degradation or usual, as_json=as_json)
-
-
-def export(
-    folder: RunFolder,
-    out: Annotated[str, typer.Argument(help="File or folder to write, or a collector's address.")],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            help="parquet, jsonl, hf, inspect, mlflow, otel or wandb-offline; else by the name."
-        ),
-    ] = None,
-) -> None:
-    """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry, W&B."""
-    from simulator.evaluation.run_folder import load_run
-
-    _say(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.")
 
 
 def doctor(as_json: AsJson = False) -> None:

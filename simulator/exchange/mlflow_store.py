@@ -1,4 +1,4 @@
-"""A run in a local store of MLflow: parameters, metrics, a trace per turn with its scores, pictures.
+"""A run in a local store of MLflow: parameters, metrics, pictures, a scored trace per turn.
 
 Needs the package `mlflow`: its store is a database of its own schema. Several runs may be brought
 into one store, so that MLflow can compare them.
@@ -7,6 +7,7 @@ into one store, so that MLflow can compare them.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import re
 import tempfile
@@ -19,7 +20,7 @@ import msgspec
 from mmrag.errors import ConflictError, Unavailable
 from mmrag.records import Outcome, outcome_of
 from simulator.exchange.facts import RunFacts, Talk, facts_of, talks
-from simulator.exchange.pictures import SUFFIXES, data_uri, picture_of
+from simulator.exchange.pictures import SUFFIXES, picture_of
 from simulator.exchange.spans import Span, TurnSpans, spans_of
 from simulator.store.export import write_table
 from simulator.store.run_store import RunReader
@@ -80,12 +81,11 @@ def _refuse_twice(client: Any, experiment: str, facts: RunFacts, out: Path) -> N
 def _fill(
     mlflow: Any, client: Any, run: RunReader, facts: RunFacts, run_id: str, experiment: str
 ) -> int:
-    from mlflow.entities import Metric, Param
-
+    kinds = mlflow.entities
     when = round(facts.ended * 1000)
-    metrics = [Metric(_name(name), value, when, 0) for name, value in _figures(facts)]
-    params = [Param(_name(k), str(v)[:_LONGEST]) for k, v in facts.settings.items()]
-    params.append(Param("judged_by", facts.judge))
+    metrics = [kinds.Metric(_name(name), value, when, 0) for name, value in _figures(facts)]
+    params = [kinds.Param(_name(k), str(v)[:_LONGEST]) for k, v in facts.settings.items()]
+    params.append(kinds.Param("judged_by", facts.judge))
     for start in range(0, len(metrics), 500):
         client.log_batch(run_id, metrics=metrics[start : start + 500])
     client.log_batch(run_id, params=params)
@@ -120,8 +120,7 @@ def _trace(
     experiment: str,
     picture: str | None,
 ) -> None:
-    from mlflow.entities import AssessmentSource, Expectation, Feedback
-
+    kinds = mlflow.entities
     made: dict[str, Any] = {}
     for span in turn.spans:
         root = span is turn.spans[0]
@@ -149,14 +148,14 @@ def _trace(
         made[span.id].end(outputs=outputs, status=status, end_time_ns=span.end)
     trace_id = made[turn.spans[0].id].trace_id
     verdict = turn.result.verdict
-    expected = AssessmentSource(source_type="HUMAN", source_id="data")
+    expected = kinds.AssessmentSource(source_type="HUMAN", source_id="data")
     mlflow.log_assessment(
         trace_id,
-        Expectation(name="reference", value=turn.turn.reference.text, source=expected),
+        kinds.Expectation(name="reference", value=turn.turn.reference.text, source=expected),
     )
     if verdict is not None and verdict.outcome is not Outcome.UNSCORED:
-        judge = AssessmentSource(source_type="LLM_JUDGE", source_id=verdict.judge)
-        feedback = Feedback(
+        judge = kinds.AssessmentSource(source_type="LLM_JUDGE", source_id=verdict.judge)
+        feedback = kinds.Feedback(
             name="outcome", value=str(verdict.outcome), source=judge, rationale=verdict.reason
         )
         mlflow.log_assessment(trace_id, feedback)
@@ -248,8 +247,8 @@ def _mlflow() -> Generator[Any]:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"  # a trace is there once it has ended
     try:
-        import mlflow
-        import sqlalchemy  # noqa: F401 - what mlflow-skinny lacks
+        mlflow = importlib.import_module("mlflow")
+        importlib.import_module("sqlalchemy")  # which mlflow-skinny lacks
     except ImportError as error:
         raise Unavailable(
             "--to mlflow needs MLflow: pip install 'mmrag[mlflow]' (docs/doors.md)."

@@ -5,6 +5,7 @@ Needs the package `wandb`: the file is its own record format.
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from pathlib import Path
@@ -67,9 +68,8 @@ def _picture(wandb: Any, talk: Talk, folder: Path) -> Any:
 def _wandb() -> Any:
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
     try:
-        import wandb
+        return importlib.import_module("wandb")
     except ImportError as error:
         raise Unavailable(
             "--to wandb-offline needs wandb: pip install 'mmrag[wandb]' (docs/doors.md)."
         ) from error
-    return wandb
