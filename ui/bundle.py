@@ -1,0 +1,253 @@
+"""A run as a folder, or one file, that any browser opens from disk: the replay without a server.
+
+What is shown of a conversation is what the app shows (`ui.viewmodel`), as JSON; a page of its own
+draws it. The page may run its own script and nothing else, asks nobody for anything, and makes text
+of whatever the data says.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import ConflictError, StoreError, UsageError
+from mmrag.images import LazyImage
+from simulator.exchange.facts import RunFacts, facts_of
+from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
+from simulator.store.run_store import RunReader
+from ui.catalogue import Catalogue, Row
+from ui.viewmodel import ConversationView, conversation
+
+BLOCK = 400_000
+"""Bytes of conversations in one file of a folder: read at once when one of them is opened."""
+
+MAX_FILE = 150 << 20
+"""Bytes of a bundle in one file: browsers open larger ones slowly or not at all."""
+
+_STATIC = Path(__file__).parent / "static"
+
+
+def write_bundle(folder: Path, out: Path, *, report: bool = True) -> int:
+    """Bundle a run into a folder, or into one file where `out` ends in .html.
+
+    Returns the number of conversations. Whole or not at all, and never over anything.
+    """
+    if out.exists():
+        raise ConflictError(f"{out} exists already; choose another name or remove it.")
+    with RunReader(folder) as run:
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            if out.suffix.lower() in (".html", ".htm"):
+                return _file(run, out)
+            with _appearing(out) as temporary:
+                count = _folder(run, temporary, report=report)
+                if report:
+                    _report(folder, temporary / "report")
+                return count
+        except OSError as error:
+            raise StoreError(
+                f"{out}: cannot be written ({error.strerror or error}). "
+                "Choose a place you may write to, or make room."
+            ) from error
+
+
+def _folder(run: RunReader, out: Path, *, report: bool) -> int:
+    (out / "talks").mkdir()
+    (out / "pictures").mkdir()
+    pictures, blocks = _Pictures(run), _Blocks()
+
+    def keep() -> None:
+        name, text = blocks.close()
+        quoted = msgspec.json.encode(text.decode()).decode()
+        script = f"mmragTalks({msgspec.json.encode(name).decode()},{quoted})\n"
+        (out / "talks" / f"{name}.js").write_text(script, encoding="utf-8")
+
+    catalogue = Catalogue(run)
+    for row in catalogue.find_all():
+        view = _shown(run, row)
+        for digest in (view["picture"], view["before"]):
+            found = pictures.of(digest)
+            if found is not None and not (out / "pictures" / found[0]).exists():
+                (out / "pictures" / found[0]).write_bytes(found[1])
+        blocks.add(row, pictures.named(view))
+        if blocks.size > BLOCK:
+            keep()
+    if blocks.size:
+        keep()
+    facts = facts_of(run)
+    page = _page(facts, blocks.board(), [], report="report/report.html" if report else "")
+    (out / "index.html").write_text(page, encoding="utf-8")
+    return len(catalogue)
+
+
+def _file(run: RunReader, out: Path) -> int:
+    from mmrag.files import write_text
+
+    pictures, blocks, inside = _Pictures(run), _Blocks(), dict[str, str]()
+    texts: list[tuple[str, bytes]] = []
+    catalogue, size = Catalogue(run), 0
+    for row in catalogue.find_all():
+        view = _shown(run, row)
+        for digest in (view["picture"], view["before"]):
+            found = pictures.of(digest)
+            if found is not None and found[0] not in inside:
+                inside[found[0]] = data_uri(found[1], found[2])
+                size += len(inside[found[0]])
+        before = blocks.size
+        blocks.add(row, pictures.named(view))
+        size += blocks.size - before
+        if size > MAX_FILE:
+            raise UsageError(
+                f"{out}: this run is too large for one file ({MAX_FILE >> 20} MB); give a folder: "
+                f"mmrag bundle RUN {out.with_suffix('')}"
+            )
+        if blocks.size > BLOCK:
+            texts.append(blocks.close())
+    if blocks.size:
+        texts.append(blocks.close())
+    parts = [(f"talks-{name}", text) for name, text in texts]
+    parts.append(("pictures", msgspec.json.encode(inside)))
+    write_text(out, _page(facts_of(run), {**blocks.board(), "inline": True}, parts))
+    return len(catalogue)
+
+
+def _shown(run: RunReader, row: Row) -> dict[str, Any]:
+    view: ConversationView = conversation(run, "", row.session_id, row.degradation)
+    return msgspec.to_builtins(view)
+
+
+class _Blocks:
+    """Conversations gathered into blocks, and where each of them is."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._block: list[bytes] = []
+        self._closed = 0
+        self.size = 0
+        """Bytes of the open block."""
+
+    def add(self, row: Row, view: dict[str, Any]) -> None:
+        """Put a conversation into the open block."""
+        entry = self._rows.setdefault(
+            row.session_id,
+            {"session": row.session_id, "text": row.text, "quality": row.quality, "held": []},
+        )
+        entry["held"].append(
+            {"condition": row.degradation, "outcomes": row.outcomes, "block": self._name(),
+             "place": len(self._block)}
+        )  # fmt: skip
+        self._block.append(msgspec.json.encode(view))
+        self.size += len(self._block[-1])
+
+    def close(self) -> tuple[str, bytes]:
+        """Name and JSON of the open block; the next is opened."""
+        closed = self._name(), b"[" + b",".join(self._block) + b"]"
+        self._block, self.size, self._closed = [], 0, self._closed + 1
+        return closed
+
+    def board(self) -> dict[str, Any]:
+        """What the list of the page is made of."""
+        return {"rows": list(self._rows.values())}
+
+    def _name(self) -> str:
+        return f"{self._closed:04d}"
+
+
+class _Pictures:
+    """The run's pictures by hash, as browsers take them."""
+
+    def __init__(self, run: RunReader) -> None:
+        self._run = run
+        self._names: dict[str, str] = {}
+
+    def of(self, digest: str) -> tuple[str, bytes, str] | None:
+        """(file name, bytes, media type); None where there is none, or none that can be read."""
+        if not digest or self._names.get(digest) == "":
+            return None
+        found = for_browsers(self._image(digest))
+        self._names[digest] = f"{digest[:16]}{SUFFIXES[found[1]]}" if found else ""
+        return (self._names[digest], *found) if found else None
+
+    def named(self, view: dict[str, Any]) -> dict[str, Any]:
+        """A conversation with its pictures' file names in place of their hashes."""
+        return {
+            **view,
+            "picture": self._names.get(view["picture"], ""),
+            "before": self._names.get(view["before"], ""),
+        }
+
+    def _image(self, digest: str) -> LazyImage:
+        return self._run.images.get(digest)
+
+
+def _page(
+    facts: RunFacts, board: dict[str, Any], parts: list[tuple[str, bytes]], *, report: str = ""
+) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    style = (_STATIC / "bundle.css").read_text(encoding="utf-8")
+    script = (_STATIC / "bundle.js").read_text(encoding="utf-8")
+    policy = (
+        f"default-src 'none'; script-src 'self' file: '{_hash(script)}'; "
+        f"style-src '{_hash(style)}'; img-src 'self' file: data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    figures = facts.figures
+    low, high = figures.get("truthfulness.low"), figures.get("truthfulness.high")
+    conversations, turns = figures.get("conversations", 0), figures.get("turns", 0)
+    blocks = [("board", msgspec.json.encode(board)), *parts]
+    environment = Environment(
+        loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined
+    )
+    return environment.get_template("bundle.html.j2").render(
+        name=facts.name,
+        agent=facts.agent,
+        data=facts.data,
+        judge=facts.judge,
+        policy=policy,
+        style=Markup(style),  # noqa: S704 - our own
+        script=Markup(script),  # noqa: S704 - our own
+        headline=f"{100 * figures['truthfulness']:+.1f} %" if "truthfulness" in figures else "",
+        interval="" if low is None or high is None else f"[{100 * low:+.1f}, {100 * high:+.1f}]",
+        basis=f"{conversations:,.0f} conversations, {turns:,.0f} scored turns",
+        report=report,
+        blocks=[(name, Markup(_inside(text))) for name, text in blocks],  # noqa: S704 - no `<` in it
+    )
+
+
+def _inside(data: bytes) -> str:
+    """JSON that may stand in a page: nothing in it can end the element or begin another."""
+    text = data.decode()
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _report(folder: Path, out: Path) -> None:
+    from simulator.reports.draw.write import make_report
+    from simulator.reports.figures.report import ReportOptions
+
+    make_report([folder], out, ReportOptions(), replay="../index.html")
+
+
+@contextlib.contextmanager
+def _appearing(out: Path) -> Generator[Path]:
+    """A folder that takes its name when all is in it."""
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    temporary.mkdir()
+    try:
+        yield temporary
+        temporary.rename(out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
