@@ -216,12 +216,16 @@ def _page(
         policy=policy,
         style=Markup(style),  # noqa: S704 - our own
         script=Markup(script),  # noqa: S704 - our own
-        headline=f"{100 * figures['truthfulness']:+.1f} %" if "truthfulness" in figures else "",
-        interval="" if low is None or high is None else f"[{100 * low:+.1f}, {100 * high:+.1f}]",
+        headline=f"{_points(figures['truthfulness'])} %" if "truthfulness" in figures else "",
+        interval="" if low is None or high is None else f"[{_points(low)}, {_points(high)}]",
         basis=f"{conversations:,.0f} conversations, {turns:,.0f} scored turns",
         report=report,
         blocks=[(name, Markup(_inside(text))) for name, text in blocks],  # noqa: S704 - no `<` in it
     )
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}".replace("-", "−")
 
 
 def _inside(data: bytes) -> str:

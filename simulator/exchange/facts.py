@@ -67,7 +67,7 @@ def facts_of(run: RunReader, *, resamples: int = 1000) -> RunFacts:
         imported = str(run.meta("imported") or "answers")
         settings: dict[str, Any] = {"agent": imported, "data": imported}
     else:
-        settings = {**msgspec.to_builtins(RunConfig()), **run.meta("config")}
+        settings = {**msgspec.structs.asdict(RunConfig()), **run.meta("config")}
     options = options_for(run, resamples=resamples)
     turns = list(turns_of(run, options))
     figures = score_run(run, options, turns)["all"]

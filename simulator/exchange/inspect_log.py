@@ -145,6 +145,7 @@ def _score(result: TurnResult) -> dict[str, Any]:
         "metadata": {
             "outcome": str(verdict.outcome),
             "judge": verdict.judge,
+            "exact": verdict.exact,
             "votes": msgspec.to_builtins(verdict.votes),
         },
         "history": [],

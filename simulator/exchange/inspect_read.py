@@ -13,6 +13,7 @@ import io
 import itertools
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def _zipped(path: Path) -> Iterator[tuple[str, _Sample]]:
             for entry in sorted(entries, key=lambda e: e.header_offset):
                 where = f"{path}, {entry.filename}"
                 yield where, _decoded(_unpacked(file, log, entry, where), _Sample, where)
-    except (zipfile.BadZipFile, struct.error, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, EOFError) as error:
         raise DataError(f"{path}: no log of Inspect, or a damaged one ({error}).") from error
 
 
@@ -254,6 +255,7 @@ def _verdict(sample: _Sample, index: int, *, last: bool) -> Verdict | None:
                 outcome = Outcome(told["outcome"])
             return Verdict(
                 outcome=outcome,
+                exact=told.get("exact") is True,
                 judge=str(told.get("judge") or f"inspect/{name}"),
                 reason=(score.explanation or "")[:2000].removeprefix(f"{outcome}: "),
             )

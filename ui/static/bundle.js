@@ -156,7 +156,7 @@
       make("button", { type: "button", id: "play", on: { click: play } }, "▶ Play"),
       make("button", { type: "button", id: "next", "aria-label": "Next turn", on: { click: () => move(1) } }, "→"),
       make("span", { class: "where" }));
-    const about = [here.condition === "clean" ? null : here.condition, here.row.quality, view.query_time && `asked ${view.query_time}`].filter(Boolean).join(" · ");
+    const about = [here.condition === "clean" ? null : here.condition, here.row.quality === "normal" ? null : here.row.quality, view.query_time && `asked ${view.query_time}`].filter(Boolean).join(" · ");
     $("talk").replaceChildren(
       make("div", { class: "head" }, back(), make("h2", {}, view.session_id), make("span", { class: "small" }, about), player),
       chips || "",
