@@ -5,9 +5,11 @@ Needs the package `wandb`: the file is its own record format.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,8 @@ def write_wandb(run: RunReader, out: Path) -> int:
         silent=True, console="off", disable_git=True, disable_code=True, x_disable_meta=True,
         x_disable_stats=True, x_disable_machine_info=True, save_code=False,
     )  # fmt: skip
-    with tempfile.TemporaryDirectory() as pictures:
+    out = out.absolute()
+    with _kept_in(out), tempfile.TemporaryDirectory() as pictures:
         made = wandb.init(
             mode="offline", dir=str(out), project="mmrag", name=facts.name, settings=settings,
             config={**facts.settings, "judged_by": facts.judge, "provenance": facts.provenance},
@@ -43,7 +46,7 @@ def write_wandb(run: RunReader, out: Path) -> int:
                 key = row["session_id"] + ("" if condition == "clean" else f" {condition}")
                 table.add_data(seen.get(key), *(row[name] for name in columns))
                 count += 1
-            made.log({"turns": table})
+            made.log({"turns": table, "pictures": [one for one in seen.values() if one]})
             made.summary.update(facts.figures)
             for condition, figures in facts.conditions.items():
                 made.summary.update({f"{condition}/{n}": v for n, v in figures.items()})
@@ -52,6 +55,20 @@ def write_wandb(run: RunReader, out: Path) -> int:
             raise
         made.finish()
     return count
+
+
+@contextlib.contextmanager
+def _kept_in(out: Path) -> Generator[None]:
+    """What a table's pictures are kept in until they are sent lies in the same folder."""
+    before = os.environ.get("WANDB_DATA_DIR")
+    os.environ["WANDB_DATA_DIR"] = str(out / "staged")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["WANDB_DATA_DIR"]
+        else:
+            os.environ["WANDB_DATA_DIR"] = before
 
 
 def _picture(wandb: Any, talk: Talk, folder: Path) -> Any:

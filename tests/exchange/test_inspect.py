@@ -195,11 +195,13 @@ def test_inspect_reads_what_we_write(log: Path) -> None:
     assert found.status == "success"
     assert found.samples is not None
     assert len(found.samples) == 3
-    sample = resolve_sample_attachments(found.samples[0])
+    by_name = {str(sample.id): sample for sample in found.samples}
+    sample = resolve_sample_attachments(by_name["s000"])
     assert sample.scores is not None
     assert {n: s.value for n, s in sample.scores.items()}["turn 1"] == "C"
     assert sample.messages[0].content[1].image.startswith("data:image/jpeg")
-    assert found.samples[2].messages[0].text.startswith(SCRIPT)
+    (attack,) = set(by_name) - {"s000", "s000 blur@3"}
+    assert by_name[attack].messages[0].text.startswith(SCRIPT)
     assert [s.message_count for s in read_eval_log_sample_summaries(str(log))] == [5, 5, 5]
 
 

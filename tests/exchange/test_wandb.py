@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,14 +32,12 @@ def test_without_the_package_the_cure_is_named(
 def test_summary_settings_and_a_table_with_pictures(tmp_path: Path) -> None:
     pytest.importorskip("wandb", reason=PACKAGES.format("wandb"))
     from wandb.proto import wandb_internal_pb2
-    from wandb.sdk.internal.datastore import DataStore
 
     with RunReader(write_run(tmp_path / "run")) as run:
         assert export_run(run, tmp_path / "out", "wandb-offline") == 12
     (file,) = (tmp_path / "out" / "wandb").glob("offline-run-*/*.wandb")
-    store, summary, config = DataStore(), dict[str, str](), dict[str, str]()
-    store.open_for_scan(str(file))
-    while (data := store.scan_data()) is not None:
+    summary, config = dict[str, str](), dict[str, str]()
+    for data in records(file.read_bytes()):
         record = wandb_internal_pb2.Record()
         record.ParseFromString(data)
         for item in record.summary.update:
@@ -51,3 +51,20 @@ def test_summary_settings_and_a_table_with_pictures(tmp_path: Path) -> None:
     tables = list((tmp_path / "out").rglob("*.table.json"))
     assert len(media) == 2
     assert len(tables) == 1
+
+
+def records(log: bytes) -> Iterator[bytes]:
+    """The records of a `.wandb` file: blocks of 32 KiB as in a log of LevelDB, after its name."""
+    assert log[:4] == b":W&B"
+    place, parts = 7, b""
+    while place + 7 <= len(log):
+        left = 32768 - place % 32768
+        if left < 7:
+            place += left
+            continue
+        _, length, kind = struct.unpack_from("<IHB", log, place)
+        parts += log[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):  # whole, or the last part
+            yield parts
+            parts = b""
