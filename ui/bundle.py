@@ -12,18 +12,18 @@ import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mmrag.errors import ConflictError, StoreError, UsageError
-from mmrag.images import LazyImage
+from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from simulator.exchange.facts import RunFacts, facts_of
 from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
 from simulator.store.run_store import RunReader
 from ui.catalogue import Catalogue, Row
+from ui.server import Thumbnails
 from ui.viewmodel import ConversationView, conversation
 
 BLOCK = 400_000
@@ -62,7 +62,8 @@ def write_bundle(folder: Path, out: Path, *, report: bool = True) -> int:
 def _folder(run: RunReader, out: Path, *, report: bool) -> int:
     (out / "talks").mkdir()
     (out / "pictures").mkdir()
-    pictures, blocks = _Pictures(run), _Blocks()
+    catalogue, blocks = Catalogue(run), _Blocks()
+    pictures = _Pictures(run, catalogue)
 
     def keep() -> None:
         name, text = blocks.close()
@@ -70,14 +71,11 @@ def _folder(run: RunReader, out: Path, *, report: bool) -> int:
         script = f"mmragTalks({msgspec.json.encode(name).decode()},{quoted})\n"
         (out / "talks" / f"{name}.js").write_text(script, encoding="utf-8")
 
-    catalogue = Catalogue(run)
     for row in catalogue.find_all():
-        view = _shown(run, row)
-        for digest in (view["picture"], view["before"]):
-            found = pictures.of(digest)
-            if found is not None and not (out / "pictures" / found[0]).exists():
-                (out / "pictures" / found[0]).write_bytes(found[1])
-        blocks.add(row, pictures.named(view))
+        view, new = pictures.named(_shown(run, row))
+        for name, (data, _) in new.items():
+            (out / "pictures" / name).write_bytes(data)
+        blocks.add(row, view)
         if blocks.size > BLOCK:
             keep()
     if blocks.size:
@@ -91,19 +89,15 @@ def _folder(run: RunReader, out: Path, *, report: bool) -> int:
 def _file(run: RunReader, out: Path) -> int:
     from mmrag.files import write_text
 
-    pictures, blocks, inside = _Pictures(run), _Blocks(), dict[str, str]()
+    catalogue, blocks, size = Catalogue(run), _Blocks(), 0
+    pictures, inside = _Pictures(run, catalogue), dict[str, str]()
     texts: list[tuple[str, bytes]] = []
-    catalogue, size = Catalogue(run), 0
     for row in catalogue.find_all():
-        view = _shown(run, row)
-        for digest in (view["picture"], view["before"]):
-            found = pictures.of(digest)
-            if found is not None and found[0] not in inside:
-                inside[found[0]] = data_uri(found[1], found[2])
-                size += len(inside[found[0]])
+        view, new = pictures.named(_shown(run, row))
+        inside |= {name: data_uri(*found) for name, found in new.items()}
         before = blocks.size
-        blocks.add(row, pictures.named(view))
-        size += blocks.size - before
+        blocks.add(row, view)
+        size += blocks.size - before + sum(len(inside[name]) for name in new)
         if size > MAX_FILE:
             raise UsageError(
                 f"{out}: this run is too large for one file ({MAX_FILE >> 20} MB); give a folder: "
@@ -162,30 +156,49 @@ class _Blocks:
 
 
 class _Pictures:
-    """The run's pictures by hash, as browsers take them."""
+    """Pictures of the run and of its searches' hits, by the names that a bundle gives them."""
 
-    def __init__(self, run: RunReader) -> None:
-        self._run = run
+    def __init__(self, run: RunReader, catalogue: Catalogue) -> None:
+        self._run, self._catalogue = run, catalogue
+        self._small = Thumbnails()
         self._names: dict[str, str] = {}
+        """Hash or URL → file name; empty for what cannot be had."""
 
-    def of(self, digest: str) -> tuple[str, bytes, str] | None:
-        """(file name, bytes, media type); None where there is none, or none that can be read."""
-        if not digest or self._names.get(digest) == "":
+    def named(self, view: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[bytes, str]]]:
+        """A conversation with names in place of hashes, and the pictures that are new with it."""
+        new: dict[str, tuple[bytes, str]] = {}
+        for which in ("picture", "before"):
+            view[which] = self._name(view[which], self._of_run, new)
+        for turn in view["turns"]:
+            for hit in turn["hits"]:
+                hit["picture"] = self._name(hit["url"], self._of_hit, new)
+        return view, new
+
+    def _name(
+        self,
+        key: str,
+        load: Callable[[str], tuple[bytes, str] | None],
+        new: dict[str, tuple[bytes, str]],
+    ) -> str:
+        if key and key not in self._names:
+            found = load(key)
+            self._names[key] = ""
+            if found is not None:
+                digest = hashlib.sha256(found[0]).hexdigest()
+                self._names[key] = f"{digest[:20]}{SUFFIXES[found[1]]}"
+                new[self._names[key]] = found
+        return self._names.get(key, "")
+
+    def _of_run(self, digest: str) -> tuple[bytes, str] | None:
+        return for_browsers(self._run.images.get(digest))
+
+    def _of_hit(self, url: str) -> tuple[bytes, str] | None:
+        if not self._catalogue.has_thumbnails:
             return None
-        found = for_browsers(self._image(digest))
-        self._names[digest] = f"{digest[:16]}{SUFFIXES[found[1]]}" if found else ""
-        return (self._names[digest], *found) if found else None
-
-    def named(self, view: dict[str, Any]) -> dict[str, Any]:
-        """A conversation with its pictures' file names in place of their hashes."""
-        return {
-            **view,
-            "picture": self._names.get(view["picture"], ""),
-            "before": self._names.get(view["before"], ""),
-        }
-
-    def _image(self, digest: str) -> LazyImage:
-        return self._run.images.get(digest)
+        try:
+            return self._small.of(self._catalogue.thumbnail(url)), "image/jpeg"
+        except (KeyError, MmragError, OSError):
+            return None
 
 
 def _page(

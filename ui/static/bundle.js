@@ -218,7 +218,7 @@
       fill.style.left = `${bar.left}%`; fill.style.width = `${bar.width}%`; name.style.paddingLeft = `${bar.depth * 10}px`;
       return make("div", { class: "bar" }, name, make("span", { class: "track" }, fill), make("span", { class: "time" }, clock(bar.seconds)));
     });
-    const hits = one.hits.map((hit) => make("li", { class: hit.cited ? "item cited" : "item" }, make("b", {}, hit.name), ` similarity ${hit.score.toFixed(3)}${hit.cited ? ", cited" : ""}`, hit.attributes.length ? make("details", {}, make("summary", {}, "attributes"), facts(hit.attributes)) : null));
+    const hits = one.hits.map((hit) => make("li", { class: hit.cited ? "hit cited" : "hit" }, hit.picture ? make("img", { src: picture(hit.picture), alt: "", loading: "lazy", width: 96, height: 96 }) : null, make("b", {}, hit.name), make("span", { class: "soft" }, ` similarity ${hit.score.toFixed(3)}${hit.cited ? ", cited" : ""}`), hit.attributes.length ? make("details", {}, make("summary", {}, "attributes"), facts(hit.attributes)) : null));
     const passages = one.passages.map((p) => make("li", { class: p.cited ? "item cited" : "item" }, make("b", {}, p.title || p.url || p.id), make("span", { class: "soft" }, ` ${[p.date, p.label, p.cited && "cited"].filter(Boolean).join(" · ")}`), make("p", {}, p.before, p.used ? make("mark", {}, p.used) : "", p.after)));
     return [
       judged.length ? part("Judged", facts(judged)) : null,
@@ -226,7 +226,7 @@
       one.plan.length ? part("Plan", facts(one.plan)) : null,
       one.read.length ? part("Read in the picture", make("p", {}, one.read.slice(0, 20).join(" · "))) : null,
       bars.length ? part("Where the time went", ...bars) : null,
-      hits.length ? part("Image knowledge graph", make("ul", {}, hits)) : null,
+      hits.length ? part("Image knowledge graph", make("ul", { class: "hits" }, hits)) : null,
       passages.length ? part("Passages", make("ul", {}, passages)) : null,
     ];
   }

@@ -78,3 +78,19 @@ def test_a_run_that_did_not_ask_after_the_stop_is_marked_in_its_row(tmp_path: Pa
     assert "not comparable" in row
     asking = plant(tmp_path / "ask", sessions=20, after_stop="generate")
     assert "not comparable" not in our_row(asking, tmp_path / "out-ask")
+
+
+def test_a_small_run_says_its_n_and_interval_and_is_not_bold(tmp_path: Path) -> None:
+    small = plant(tmp_path / "small", sessions=20, after_stop="generate")
+    make_report([small], tmp_path / "out", ReportOptions(resamples=50, failures=0))
+    page = (tmp_path / "out" / "report.html").read_text()
+    table = page.partition("In the layout of CRAG-MM")[2].partition("</table>")[0]
+    (row,) = re.findall(r'<tr class="ours">.*?</tr>', table, re.S)
+    words = re.sub(r"<[^>]+>", "", row)
+    assert "20 conversations" in words
+    assert re.search(r"under strict [+−]\d+\.\d % \[[+−]?\d+\.\d, [+−]?\d+\.\d\]", words), words
+    assert "too small a run to be ranked" in words
+    (style,) = re.findall(r"tr\.ours[^{]*{([^}]*)}", page)
+    assert "font-weight" not in style
+    large = plant(tmp_path / "large", sessions=100, after_stop="generate")
+    assert "too small" not in our_row(large, tmp_path / "out-large")
