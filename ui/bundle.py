@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
+from simulator.counting import counted
 from simulator.exchange.facts import RunFacts, facts_of
 from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
 from simulator.store.run_store import RunReader
@@ -216,7 +217,9 @@ def _page(
     )
     figures = facts.figures
     low, high = figures.get("truthfulness.low"), figures.get("truthfulness.high")
-    conversations, turns = figures.get("conversations", 0), figures.get("turns", 0)
+    together = f" under {len(facts.conditions)} conditions together" if facts.conditions else ""
+    conversations = counted(round(figures.get("conversations", 0)), "conversation")
+    turns = counted(round(figures.get("turns", 0)), "scored turn")
     blocks = [("board", msgspec.json.encode(board)), *parts]
     environment = Environment(
         loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined
@@ -231,7 +234,7 @@ def _page(
         script=Markup(script),  # noqa: S704 - our own
         headline=f"{_points(figures['truthfulness'])} %" if "truthfulness" in figures else "",
         interval="" if low is None or high is None else f"[{_points(low)}, {_points(high)}]",
-        basis=f"{conversations:,.0f} conversations, {turns:,.0f} scored turns",
+        basis=f"{conversations}{together}, {turns}",
         report=report,
         blocks=[(name, Markup(_inside(text))) for name, text in blocks],  # noqa: S704 - no `<` in it
     )

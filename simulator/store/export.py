@@ -158,7 +158,9 @@ def _hugging_face(run: RunReader, out: Path) -> int:
             for row in sessions():
                 writer.write(cast("dict[str, Any]", features.encode_example(row)))
             writer.finalize()
-        datasets.Dataset.from_file(path).save_to_disk(str(out))
+        whole = Path(beside) / "set"
+        datasets.Dataset.from_file(path).save_to_disk(str(whole))
+        whole.rename(out)  # whole or not at all
     return count
 
 

@@ -71,6 +71,22 @@ def test_what_fails_half_way_leaves_nothing(
     assert not list((tmp_path / "deep").iterdir())
 
 
+def test_a_data_set_that_fails_half_way_leaves_nothing(
+    tmp_path: Path, run: RunReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from datasets import Dataset
+
+    def half(self: object, place: str) -> None:
+        Path(place).mkdir()
+        (Path(place) / "data-00000.arrow").write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Dataset, "save_to_disk", half)
+    with pytest.raises(StoreError, match="No space left"):
+        export_run(run, tmp_path / "deep" / "set", "hf")
+    assert not list((tmp_path / "deep").iterdir())
+
+
 @pytest.mark.parametrize("to", ["inspect", "otel"])
 def test_the_same_run_gives_the_same_bytes(to: str, tmp_path: Path, run: RunReader) -> None:
     for name in "ab":
