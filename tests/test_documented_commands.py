@@ -40,11 +40,12 @@ def options_of(command: Any) -> set[str]:
             *parameter.secondary_opts)} | {"--help"}  # fmt: skip
 
 
-def ui_options() -> set[str]:
-    from ui.command import ui
+def ui_options(name: str) -> set[str]:
+    """Of commands that other packages bring."""
+    import ui.command
 
     app = typer.Typer(add_completion=False)
-    app.command()(ui)
+    app.command()(getattr(ui.command, name))
     return options_of(typer.main.get_command(app))
 
 
@@ -63,7 +64,7 @@ def test_the_command_exists(text: str, line: str) -> None:
             name = short  # `mmrag judge FILE` is short for `mmrag judge file FILE`, and so on
         assert name in command.commands, f"{text}: mmrag has no command {name!r} ({line})"
         command = command.commands[name]
-    known = ui_options() if command.name == "ui" else options_of(command)
+    known = ui_options(command.name) if command.name in ("ui", "bundle") else options_of(command)
     for word in words:
         if word.startswith("--"):
             option = word.partition("=")[0].rstrip(",;.")

@@ -38,6 +38,24 @@ def ui(
         _open(runs, at, host, data, search, allow_host or [], agent or [])
 
 
+def bundle(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    out: Annotated[
+        Path | None,
+        typer.Argument(help="Folder to write, or one file NAME.html; RUN-bundle when left out."),
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Put the report into the folder too.")] = True,
+) -> None:
+    """Write a run as a folder, or one file, that opens without Python: replay and report."""
+    from simulator.counting import counted
+    from ui.bundle import write_bundle
+
+    target = out or run.absolute().with_name(f"{run.absolute().name}-bundle")
+    count = write_bundle(run, target, report=report)
+    typer.secho(f"{counted(count, 'conversation')} bundled.", err=True)
+    typer.echo(f"bundle: {target if target.is_file() else target / 'index.html'}")
+
+
 def _need_gradio() -> None:
     try:
         import gradio  # noqa: F401

@@ -18,8 +18,8 @@ from simulator.evaluation.ending import command_begins, command_is_done
 from simulator.evaluation.interrupting import Interrupted
 
 _MODULES = (
-    "runs", "plugins", "agents", "world", "search", "degrade", "reports", "judge", "measure",
-    "audit", "load", "sweep", "crag", "data",
+    "runs", "doors", "plugins", "agents", "world", "search", "degrade", "reports", "judge",
+    "measure", "audit", "load", "sweep", "crag", "data",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 

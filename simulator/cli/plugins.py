@@ -20,6 +20,11 @@ def register(app: typer.Typer) -> None:
         """Open the Gradio app: replay, compare, robustness, lab, live."""
         _call("ui", context.args)
 
+    @app.command(context_settings=_PASS_ON)
+    def bundle(context: typer.Context) -> None:
+        """Write a run as a folder or a file that opens without Python: replay and report."""
+        _call("bundle", context.args)
+
 
 def _call(name: str, arguments: list[str]) -> None:
     from importlib.metadata import entry_points  # a fifth of the time that --help takes

@@ -45,6 +45,9 @@ def report(
         Path | None,
         typer.Option(help="Of the judge, from `mmrag judge calibrate`: corrects the headline."),
     ] = None,
+    replay: Annotated[
+        str, typer.Option(help="Failures link there: the app's address, or a bundle's page.")
+    ] = "http://127.0.0.1:7860",
     as_json: AsJson = False,
 ) -> None:
     """Write a report of one or several runs: a page, its data, tables and figures.
@@ -61,7 +64,7 @@ def report(
     )  # fmt: skip
     folder = out or runs[0] / "report"
     with _spinner() as say:
-        made = make_report(runs, folder, options, on_part=say)
+        made = make_report(runs, folder, options, replay=replay, on_part=say)
     if as_json:
         typer.echo(json.dumps(made, indent=2))
         return

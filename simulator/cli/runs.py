@@ -1,4 +1,4 @@
-"""run, resume, score, rejudge, show, export, doctor: the life of a run."""
+"""run, resume, score, rejudge, show, doctor: the life of a run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of e
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, resume, score, rejudge, show, export, doctor):
+    for command in (run, resume, score, rejudge, show, doctor):
         app.command()(command)
 
 
@@ -243,19 +243,6 @@ def show(
             there = reader.degradations_of(session)
             usual = "clean" if "clean" in there or not there else there[0]
             show_session(reader, session, degradation or usual, as_json=as_json)
-
-
-def export(
-    folder: RunFolder,
-    out: Annotated[Path, typer.Argument(help="File or folder to write.")],
-    kind: Annotated[
-        str | None, typer.Option("--format", help="parquet, jsonl or hf; else by the name.")
-    ] = None,
-) -> None:
-    """Write a run as Parquet, JSON lines or a Hugging Face data set."""
-    from simulator.evaluation.run_folder import load_run
-
-    _say(f"{counted(load_run(folder).export(out, kind), 'turn')} written to {out}.")
 
 
 def doctor(as_json: AsJson = False) -> None:

@@ -26,16 +26,25 @@ MAX_LINE_BYTES = 16_000_000
 
 
 def read_answers(path: str | Path) -> Iterator[Answered]:
-    """Stream a JSONL file. A bad line is an error that names it and the cure."""
+    """Stream a JSONL file, or a CSV of texts. A bad line is an error that names it and the cure."""
     seen: set[str] = set()
-    for where, number, row in read_lines(Path(path)):
+    for where, number, row in _rows(Path(path)):
         found = (from_garage if is_garage(row) else _from_line)(row, where, number)
         if found.id in seen:
             raise DataError(f"{where}: the id {found.id!r} stands twice. Give each line its own.")
         seen.add(found.id)
         yield found
     if not seen:
-        raise DataError(f"{path} holds no line. Write one JSON object per line.")
+        raise DataError(f"{path} holds no line. Write one JSON object, or row of a CSV, each.")
+
+
+def _rows(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    if path.suffix.lower() != ".csv":
+        return read_lines(path)
+    from simulator.store.result_lines import read_rows
+
+    rows = read_rows(path)
+    return ((r.where, r.number, {k: v for k, v in r.given.items() if v != ""}) for r in rows)
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:

@@ -68,8 +68,8 @@ def measure(
     """
     from mmrag.judges.measuring import chosen_measures
     from simulator.evaluation.event_loops import run_to_end
-    from simulator.evaluation.importing import import_answers
     from simulator.evaluation.measuring import measure_run
+    from simulator.exchange.importing import import_answers
     from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore
 

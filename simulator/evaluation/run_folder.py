@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simulator.evaluation.measure import Measured
     from simulator.run.config import RunConfig
 
-_BY_NAME = {".parquet": "parquet", ".jsonl": "jsonl", "": "hf"}
-
 
 def load_run(folder: str | Path) -> Run:
     """Open a run that `evaluate` or `mmrag run` wrote, finished or not.
@@ -138,17 +136,16 @@ class Run:
                 concurrency=concurrency, max_cost=max_cost, on_progress=advance,
             )  # fmt: skip
 
-    def export(self, path: str | Path, kind: str | None = None) -> int:
-        """Write all turns as `parquet`, `jsonl` or `hf` (by the name, where it is left out).
+    def export(self, path: str | Path, to: str | None = None) -> int:
+        """Write all turns for another tool: `parquet`, `jsonl`, `hf`, `inspect`, `mlflow`, `otel`
+        or `wandb-offline` (by the name, where it is left out; docs/doors.md).
 
         Returns the number of turns.
         """
-        from simulator.store.export import export_run
+        from simulator.exchange.exporting import export_run
 
-        target = Path(path)
-        chosen = kind or _BY_NAME.get(target.suffix, target.suffix.lstrip("."))
         with RunReader(self.folder) as reader:
-            return export_run(reader, target, chosen)
+            return export_run(reader, path, to)
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<12} {said}" for name, said in self._summary())

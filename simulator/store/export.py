@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import msgspec
 
-from mmrag.errors import ConflictError, SpecError, StoreError
 from mmrag.files import appearing
 from mmrag.records import Session, Turn, TurnResult, encode, outcome_of
 from simulator.store.run_store import RunReader
 
-FORMATS = ("parquet", "jsonl", "hf")
+TABLES = ("parquet", "jsonl", "hf")
+"""Formats: one row per turn, or per conversation with its picture (hf)."""
 
 COLUMNS = (
     "session_id", "degradation", "turn_index", "interaction_id", "status", "outcome", "exact",
@@ -31,27 +31,16 @@ OWN = "meta."
 """Before the name of a column of the data's own."""
 
 
-def export_run(run: RunReader, out: Path, kind: str) -> int:
-    """Write every turn of a run. Returns the number of rows. Never overwrites."""
-    if kind not in FORMATS:
-        raise SpecError(f"{kind!r} is no export format; choose one of {', '.join(FORMATS)}.")
-    try:
-        if out.exists():
-            raise ConflictError(f"{out} exists already; choose another name or remove it.")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if kind == "hf":
-            return _hugging_face(run, out)
-        with appearing(out) as temporary:
-            columns = columns_of(run)
-            rows = turn_rows(run, columns)
-            if kind == "jsonl":
-                return _jsonl(rows, temporary)
-            return _parquet(rows, temporary, columns)
-    except OSError as error:
-        raise StoreError(
-            f"{out}: cannot be written ({_reason(error)}). "
-            "Choose a place you may write to, or make room."
-        ) from error
+def write_table(run: RunReader, out: Path, kind: str) -> int:
+    """Write every turn of a run as one of `TABLES`. Returns the number of rows."""
+    if kind == "hf":
+        return _hugging_face(run, out)
+    with appearing(out) as temporary:
+        columns = columns_of(run)
+        rows = turn_rows(run, columns)
+        if kind == "jsonl":
+            return _jsonl(rows, temporary)
+        return _parquet(rows, temporary, columns)
 
 
 def columns_of(run: RunReader) -> tuple[str, ...]:
@@ -169,7 +158,9 @@ def _hugging_face(run: RunReader, out: Path) -> int:
             for row in sessions():
                 writer.write(cast("dict[str, Any]", features.encode_example(row)))
             writer.finalize()
-        datasets.Dataset.from_file(path).save_to_disk(str(out))
+        whole = Path(beside) / "set"
+        datasets.Dataset.from_file(path).save_to_disk(str(whole))
+        whole.rename(out)  # whole or not at all
     return count
 
 
@@ -192,6 +183,6 @@ def _chunks(rows: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict[str
         yield chunk
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
     """Arrow puts its own words, temporary name included, where the system's reason belongs."""
     return os.strerror(error.errno) if error.errno else str(error)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -108,12 +109,33 @@ def in_words(value: float | None, kind: str) -> str:
     return text.replace("-", "−")
 
 
-def report_page(report: dict[str, Any], published: dict[str, Any]) -> str:
-    """The report as HTML."""
+def report_page(report: dict[str, Any], published: dict[str, Any], replay: str) -> str:
+    """The report as HTML. `replay` is the app's address, or the page of a bundle."""
     drawn = [_charts_of(run, f"runs.{index}") for index, run in enumerate(report["runs"])]
     missing = [left_out(run) for run in report["runs"]]
     return _render(
-        "report.html.j2", report, published=published, drawn=drawn, left_out=missing, STAGES=STAGES
+        "report.html.j2", report, published=published, drawn=drawn, left_out=missing,
+        STAGES=STAGES, replay=replay,
+    )  # fmt: skip
+
+
+def replay_link(replay: str, run: str, failure: dict[str, Any]) -> str:
+    """Where a failure is replayed.
+
+    >>> failure = {"session": "s 1", "degradation": "blur@3", "turn": 2}
+    >>> replay_link("../index.html", "demo", failure)
+    '../index.html#s%201/blur%403/2'
+    >>> replay_link("http://127.0.0.1:7860", "demo", failure)
+    'http://127.0.0.1:7860/?tab=replay&run=demo&session=s%201&condition=blur%403&degradation=blur%403&turn=2'
+    """
+    session, condition = quote(failure["session"], safe=""), failure["degradation"]
+    quoted = quote(condition, safe="")
+    if replay.endswith((".html", ".htm")):
+        return f"{replay}#{session}/{quoted}/{failure['turn']}"
+    under = "" if condition == "clean" else f"&condition={quoted}&degradation={quoted}"
+    return (
+        f"{replay.rstrip('/')}/?tab=replay&run={quote(run, safe='')}&session={session}{under}"
+        f"&turn={failure['turn']}"
     )
 
 
@@ -199,6 +221,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "dimension_title": title_of,
         "style": Markup(_style()),  # noqa: S704 - our own stylesheet
         "in_words": in_words,
+        "replay_link": replay_link,
         "heat": _heat,
         "zip": zip,
     }

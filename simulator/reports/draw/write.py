@@ -15,6 +15,9 @@ from simulator.reports.figures.report import ReportOptions, build_report, load_r
 from simulator.reports.read.session_sums import Uncertainty
 from simulator.store.run_store import RunReader
 
+APP = "http://127.0.0.1:7860"
+"""Where `mmrag ui` listens unless told otherwise."""
+
 FILES = (
     "report.html", "report.json", "turns.parquet", "slices.parquet", "slices.csv", "figures",
 )  # fmt: skip
@@ -26,10 +29,14 @@ def make_report(
     out: Path,
     options: ReportOptions = ReportOptions(),
     *,
+    replay: str = APP,
     on_session: Callable[[], None] = lambda: None,
     on_part: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Report one or several runs into a folder and return the report. Files there are replaced."""
+    """Report one or several runs into a folder and return the report. Files there are replaced.
+
+    `replay` is where each failure can be replayed: the app's address, or the page of a bundle.
+    """
     from simulator.reports.draw.columns import slice_rows, write_slices, write_turns
     from simulator.reports.draw.page import charts_of, published_rows, report_page
 
@@ -45,7 +52,7 @@ def make_report(
             write_turns(loaded, out / "turns.parquet")
             write_slices(list(slice_rows(loaded, how, options.min_n)), out)
             _write_json(out / "report.json", report)
-            write_text(out / "report.html", report_page(report, published_rows()))
+            write_text(out / "report.html", report_page(report, published_rows(), replay))
             _write_figures(charts_of(report), out / "figures")
         except OSError as error:
             raise StoreError(

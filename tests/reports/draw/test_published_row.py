@@ -81,3 +81,23 @@ def test_a_run_that_did_not_ask_after_the_stop_is_marked_in_its_row(tmp_path: Pa
         rows[way] = our_row(run, tmp_path / f"out-{way}")
     assert "not comparable" in rows["skip"]
     assert "not comparable" not in rows["generate"]
+
+
+def test_a_small_run_says_its_n_and_interval_and_is_not_bold(tmp_path: Path) -> None:
+    small = plant(tmp_path / "small", sessions=20, after_stop="generate")
+    with RunStore(small) as store:
+        store.set_meta("provenance", {"data": "crag-mm-0"})
+    make_report([small], tmp_path / "out", ReportOptions(resamples=50, failures=0))
+    page = (tmp_path / "out" / "report.html").read_text()
+    table = page.partition("In the layout of CRAG-MM")[2].partition("</table>")[0]
+    (row,) = re.findall(r'<tr class="ours">.*?</tr>', table, re.S)
+    words = re.sub(r"<[^>]+>", "", row)
+    assert "20 conversations" in words
+    assert re.search(r"under strict [+−]\d+\.\d % \[[+−]?\d+\.\d, [+−]?\d+\.\d\]", words), words
+    assert "too small a run to be ranked" in words
+    (style,) = re.findall(r"tr\.ours[^{]*{([^}]*)}", page)
+    assert "font-weight" not in style
+    large = plant(tmp_path / "large", sessions=100, after_stop="generate")
+    with RunStore(large) as store:
+        store.set_meta("provenance", {"data": "crag-mm-0"})
+    assert "too small" not in our_row(large, tmp_path / "out-large")

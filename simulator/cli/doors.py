@@ -1,0 +1,65 @@
+"""export, import: doors to the tools that people have (docs/doors.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simulator.cli.runs import RunFolder
+from simulator.counting import counted
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(export)
+    app.command(name="import")(bring_in)
+
+
+def export(
+    folder: RunFolder,
+    out: Annotated[str, typer.Argument(help="File or folder to write, or a collector's address.")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="parquet, jsonl, hf, inspect, mlflow, otel or wandb-offline; else by the name."
+        ),
+    ] = None,
+) -> None:
+    """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry, W&B."""
+    from simulator.evaluation.run_folder import load_run
+
+    typer.secho(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.", err=True)
+
+
+def bring_in(
+    file: Annotated[
+        Path,
+        typer.Argument(help="Kits' rows or answers (.jsonl, .csv); Inspect logs (.eval, .json)."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; else the file's name under runs.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="What was asked: brings pictures and references along.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="Of the data.")] = "multi-turn",
+) -> None:
+    """Bring what another system answered into a run: to replay, judge, report and compare it."""
+    import shlex
+
+    from simulator.evaluation.wiring import open_source
+    from simulator.exchange.importing import import_file
+    from simulator.run.config import RunConfig
+    from simulator.store.run_store import RunReader
+
+    folder = out or Path("runs") / file.stem
+    source = None if data is None else open_source(RunConfig(data=data, split=split))
+    count = import_file(file, folder, None if source is None else lambda: iter(source))
+    with RunReader(folder) as run:
+        judged = run.meta("judge")
+    typer.secho(f"{counted(count, 'turn')} brought in.", err=True)
+    if judged is None:
+        typer.secho(f"Nobody has judged them: mmrag rejudge {shlex.quote(str(folder))}", err=True)
+    typer.echo(f"run: {folder}")

@@ -1,0 +1,91 @@
+"""Turns in JSON lines or CSV as conversations: both public kits' result rows, and our own export's.
+
+What a line means is said once, in `simulator.store.outcomes`, which `mmrag score` reads by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mmrag.errors import DataError
+from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, Verdict, reply_status
+from simulator.exchange.brought import Brought
+from simulator.run.official import Said
+from simulator.store.outcomes import read_turns
+from simulator.store.result_lines import Row, read_rows
+
+
+def holds_turns(path: Path) -> bool:
+    """Whether the lines of a file are numbered turns, and not answers to questions of their own."""
+    first = next(read_rows(path), None)
+    return first is not None and "turn_index" in first
+
+
+def read_turn_file(path: Path) -> Iterator[Brought]:
+    """Every conversation of the file, in the order of their first lines."""
+    conversations: dict[tuple[str, str], list[tuple[Said, Row]]] = {}
+    for said, row in zip(read_turns(path), read_rows(path), strict=True):
+        if said.item is None and not said.turn.skipped:
+            raise DataError(
+                f"{row.where}: an outcome without question, reference and reply; there is nothing "
+                "to replay. `mmrag score` scores such files."
+            )
+        condition = str(row.get("degradation") or "clean")
+        conversations.setdefault((said.turn.session_id, condition), []).append((said, row))
+    for (name, condition), turns in conversations.items():
+        turns.sort(key=lambda pair: pair[0].turn.turn_index)
+        yield _conversation(name, condition, turns)
+
+
+def _conversation(name: str, condition: str, turns: list[tuple[Said, Row]]) -> Brought:
+    fault = "" if condition == "clean" else condition  # of a picture that is not here
+    asked = tuple(_turn(index, said, row) for index, (said, row) in enumerate(turns))
+    session = Session(id=name, turns=asked, fault=fault)
+    results = tuple(_result(session, index, said, row) for index, (said, row) in enumerate(turns))
+    return Brought(session, results)
+
+
+def _turn(index: int, said: Said, row: Row) -> Turn:
+    references = said.item.references if said.item else (str(row.get("references") or ""),)
+    turn = said.turn
+    return Turn(
+        index=index,
+        id=str(row.get("interaction_id") or f"{turn.session_id}-{index}"),
+        query=said.item.question if said.item else str(row.get("question") or ""),
+        reference=Reference(text=references[0] if references else "", accept=references[1:]),
+        domain=turn.domain or "other",
+        query_type=turn.query_type or "simple-knowledge",
+        dynamism=turn.dynamism or "static",
+        meta={"image quality": str(row.get("image_quality"))} if row.get("image_quality") else {},
+    )
+
+
+def _result(session: Session, index: int, said: Said, row: Row) -> TurnResult:
+    query, condition = session.turns[index].query, session.degradation
+    if said.item is None:
+        return TurnResult(
+            session_id=session.id,
+            turn_index=index,
+            degradation=condition,
+            status=Status.SKIPPED_AFTER_STOP,
+            query=query,
+        )
+    reply, verdict = Reply(text=said.item.prediction), None
+    if said.is_judged:
+        verdict = Verdict(
+            outcome=said.turn.outcome,
+            judge=str(row.get("judge") or "the file"),
+            exact=said.turn.exact,
+            reason=str(row.get("reason") or row.get("judge_reason") or "")[:2000],
+        )
+    status = reply_status(reply, verdict) if verdict else Status.ANSWERED
+    return TurnResult(
+        session_id=session.id,
+        turn_index=index,
+        degradation=condition,
+        status=status,
+        query=query,
+        reply=reply,
+        verdict=verdict,
+    )
