@@ -7,7 +7,6 @@ import io
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from ui.catalogue import Catalogue
     from ui.pages.app import LiveSetup
 
-_STATIC = Path(__file__).parent / "static"
 _TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"RI": "image/webp", b"GI": "image/gif"}
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 _AN_HOUR = {"Cache-Control": "private, max-age=3600"}
@@ -47,13 +45,16 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
     from gradio import mount_gradio_app
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from ui.pages.app import build, head, theme
+    from ui.pages.app import build
+    from ui.shell import shell
 
     server = FastAPI(title="mmrag", docs_url=None, redoc_url=None, openapi_url=None)
 
     @server.middleware("http")
     async def headers(request: Request, call_next: Any) -> Response:
         response: Response = await call_next(request)
+        if request.url.path == "/" and "text/html" in response.headers.get("content-type", ""):
+            response = await _framed(response)
         response.headers.setdefault("Content-Security-Policy", _POLICY)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Referrer-Policy", "no-referrer")
@@ -80,6 +81,13 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
     def thumbnail(run: str, of: str) -> Response:
         return _answer(lambda: thumbnails.of(runs[run].thumbnail(of)), _AN_HOUR)
 
+    async def _framed(response: Any) -> Response:
+        """Gradio's page with ours around it."""
+        page = b"".join([part async for part in response.body_iterator])
+        kept = {k: v for k, v in response.headers.items() if k.lower() != "content-length"}
+        framed = page.replace(b"<gradio-app", shell().encode() + b"<gradio-app", 1)
+        return Response(framed, response.status_code, kept)
+
     def _answer(load: Any, keep: dict[str, str]) -> Response:
         try:
             data = load()
@@ -94,9 +102,6 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
         server,
         build(runs, live),
         path="/",
-        theme=theme(),
-        css=(_STATIC / "ui.css").read_text(),
-        head=head((_STATIC / "ui.js").read_text()),
         show_error=False,
         max_file_size=20 * 1024 * 1024,
         footer_links=[],

@@ -7,7 +7,7 @@ no further question to the server.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -27,6 +27,7 @@ from mmrag.records import (
     Verdict,
     outcome_of,
 )
+from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 from ui.catalogue import stop_policy
@@ -53,6 +54,8 @@ class Hit(msgspec.Struct, frozen=True):
     url: str
     attributes: tuple[tuple[str, str], ...]
     cited: bool
+    crop: Overlay | None
+    """The part of the picture that found it; None for the whole."""
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -148,8 +151,8 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     degradation: str
     has_picture: bool
-    quality: str
-    is_ego: bool
+    labels: tuple[str, ...]
+    """What the data says of the picture."""
     query_time: str
     picture: str
     """Hash of the picture that the assistant saw; empty when it could not be read."""
@@ -162,8 +165,14 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
     turns: tuple[TurnView, ...]
 
 
-def conversation(run: RunReader, name: str, session_id: str, degradation: str) -> ConversationView:
-    """Everything about one conversation of a run."""
+def conversation(
+    run: RunReader,
+    name: str,
+    session_id: str,
+    degradation: str,
+    unsaid: Collection[str] = (),
+) -> ConversationView:
+    """Everything about one conversation of a run, but labels that nobody gave (`unsaid`)."""
     session = run.session(session_id, degradation)
     results = run.turns(session_id, degradation)
     capture = session.capture
@@ -174,20 +183,33 @@ def conversation(run: RunReader, name: str, session_id: str, degradation: str) -
         session_id=session.id,
         degradation=degradation,
         has_picture=capture is not None,
-        quality=session.quality,
-        is_ego=capture is not None and capture.is_ego,
+        labels=tuple(_of_picture(session, unsaid)),
         query_time=(session.query_time or "").replace("T", " ")[:16],
         picture=digest,
         before=_before(run, session),
         size=size,
         overlays=_focus(capture, size) if capture else (),
         record=flat((capture.degraded if capture else None) or {}),
-        turns=tuple(_turns(run, session, results, size)),
+        turns=tuple(_turns(run, session, results, size, unsaid)),
     )
 
 
+def _of_picture(session: Session, unsaid: Collection[str]) -> Iterator[str]:
+    if session.capture is None:
+        yield session.quality
+        return
+    if "quality" not in unsaid:
+        yield session.quality
+    if "is_ego" not in unsaid:
+        yield "egocentric" if session.capture.is_ego else "catalogue"
+
+
 def _turns(
-    run: RunReader, session: Session, results: Sequence[TurnResult], size: tuple[int, int]
+    run: RunReader,
+    session: Session,
+    results: Sequence[TurnResult],
+    size: tuple[int, int],
+    unsaid: Collection[str],
 ) -> Iterator[TurnView]:
     policy = stop_policy(run)
     outcomes = [outcome_of(result) for result in results]
@@ -197,13 +219,14 @@ def _turns(
     for turn, result, strike in zip(session.turns, results, strikes, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
         yield _turn(
-            turn, result, verdicts, size, measured.get(turn.index, ()),
+            turn, result, verdicts, size, measured.get(turn.index, ()), unsaid=unsaid,
             strike=strike, stops_here=end is not None and turn.index == end - 1,
         )  # fmt: skip
     for turn in session.turns[len(results) :]:
         waiting = TurnResult(session_id=session.id, turn_index=turn.index, status=Status.ANSWERED)
         yield msgspec.structs.replace(
-            _turn(turn, waiting, {}, size, strike="", stops_here=False), status="waiting"
+            _turn(turn, waiting, {}, size, unsaid=unsaid, strike="", stops_here=False),
+            status="waiting",
         )
 
 
@@ -244,6 +267,10 @@ def _ending(
     return ": the wearer gives up here"
 
 
+UNASKED = ("domain", "query_type", "dynamism")
+"""Nobody labels what a visitor asks."""
+
+
 def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[TurnView]:
     """Turns of a conversation that nobody has judged."""
     views: list[TurnView] = []
@@ -251,7 +278,7 @@ def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[Tur
         turn = Turn(
             index=result.turn_index, id="", query=result.query, reference=Reference(text="")
         )
-        views.append(_turn(turn, result, {}, size, strike="", stops_here=False))
+        views.append(_turn(turn, result, {}, size, unsaid=UNASKED, strike="", stops_here=False))
     return views
 
 
@@ -262,6 +289,7 @@ def _turn(
     size: tuple[int, int],
     measured: Sequence[Measurement] = (),
     *,
+    unsaid: Collection[str],
     strike: str,
     stops_here: bool,
 ) -> TurnView:
@@ -275,7 +303,7 @@ def _turn(
     return TurnView(
         index=turn.index,
         query=turn.query,
-        labels=_labels(turn),
+        labels=_labels(turn, unsaid),
         status=str(result.status),
         outcome="" if skipped else str(outcome_of(result)),
         reply=text,
@@ -294,7 +322,7 @@ def _turn(
         confidence=reply.confidence if reply else None,
         citations=reply.citations if reply else (),
         plan=_plan(steps),
-        hits=tuple(_hits(evidence, cited)),
+        hits=tuple(_hits(evidence, cited, size)),
         passages=tuple(_passages(evidence, cited, text, turn)),
         read=tuple(dict.fromkeys(e.text for e in evidence if e.source == "ocr" and e.text)),
         bars=_bars(steps, result.seconds),
@@ -302,13 +330,18 @@ def _turn(
     )
 
 
-def _labels(turn: Turn) -> tuple[tuple[str, str], ...]:
+def _labels(turn: Turn, unsaid: Collection[str]) -> tuple[tuple[str, str], ...]:
     flags = {
         "needs the picture": turn.needs_image,
         "needs the history": turn.needs_history,
         "name legible": turn.text_clue,
     }
-    labels = [("domain", turn.domain), ("type", turn.query_type), ("dynamism", turn.dynamism)]
+    given = (("domain", turn.domain), ("query_type", turn.query_type), ("dynamism", turn.dynamism))
+    labels = [
+        (name.replace("query_", ""), value)
+        for name, value in given
+        if name not in unsaid and (name != "dynamism" or value != DEFAULTS[name])
+    ]
     if turn.popularity:
         labels.append(("popularity", turn.popularity))
     labels += turn.meta.items()
@@ -355,7 +388,9 @@ def _plan(steps: Sequence[tuple[Step, int]]) -> tuple[tuple[str, str], ...]:
     return ()
 
 
-def _hits(evidence: Sequence[Evidence], cited: frozenset[str]) -> Iterator[Hit]:
+def _hits(
+    evidence: Sequence[Evidence], cited: frozenset[str], size: tuple[int, int]
+) -> Iterator[Hit]:
     seen: set[str] = set()
     for item in evidence:
         if item.source == "image-kg" and item.id not in seen and len(seen) < 12:
@@ -367,6 +402,7 @@ def _hits(evidence: Sequence[Evidence], cited: frozenset[str]) -> Iterator[Hit]:
                 url=item.url,
                 attributes=_known(item)[:14],
                 cited=item.id in cited,
+                crop=_overlay("region", item.attributes.get("box"), size),
             )
 
 

@@ -8,6 +8,7 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from ui.analysis import Analysis
+from ui.pages.route import route
 from ui.render import render
 from ui.viewmodel import conversation
 
@@ -64,6 +65,8 @@ class Compare:
                 self._compare, sides, shown, show_progress="hidden"
             )
             condition.input(self._compare, sides, shown, show_progress="hidden")
+        self.route = route("compare")
+        self.route.select(self.load, self.needs, self.loaded, show_progress="hidden")
         self.list.select(self._choose, sides, [self.view], show_progress="hidden")
 
     @property
