@@ -93,8 +93,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 class Catalogue:
     """The conversations of one run."""
 
-    def __init__(self, run: RunReader) -> None:
+    def __init__(self, run: RunReader, name: str = "") -> None:
         self.run = run
+        self.name = name or run.folder.name
+        """What links carry: the run's folder name, made distinct."""
         self.stop = stop_policy(run)
         self._rows: dict[tuple[str, str], Row] = {}
         self._ordered: list[Row] = []
@@ -107,11 +109,6 @@ class Catalogue:
         self._edition: int | None = None
         self._shelf = KGShelf(run.meta("config") or {})
         self.reread()
-
-    @property
-    def name(self) -> str:
-        """The run's folder name, which is what links carry."""
-        return self.run.folder.name
 
     @property
     def finished(self) -> bool:
@@ -299,36 +296,6 @@ def stop_policy(run: RunReader) -> StopPolicy:
     """When the wearer gives up in this run; the published rule where the run does not say."""
     config = run.meta("config") or {}
     return StopPolicy.parse(config.get("stop", RunConfig().stop), seed=config.get("seed", 0))
-
-
-def find_runs(folder: Path) -> list[Path]:
-    """The runs in a folder, newest first."""
-    found = [path.parent for path in folder.glob("*/run.sqlite")]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-
-
-def open_catalogues(
-    folders: Sequence[str | Path], *, skip: Callable[[MmragError], None] | None = None
-) -> dict[str, Catalogue]:
-    """Name → catalogue for several runs; names are made distinct where folders share one.
-
-    A run that cannot be read is an error, or is told to `skip` and left out: one broken folder
-    must not hide the others from somebody who named none.
-    """
-    found: dict[str, Catalogue] = {}
-    for folder in folders:
-        try:
-            catalogue = Catalogue(RunReader(folder))
-        except MmragError as error:
-            if skip is None:
-                raise
-            skip(error)
-            continue
-        name, number = catalogue.name, 2
-        while name in found:
-            name, number = f"{catalogue.name}-{number}", number + 1
-        found[name] = catalogue
-    return found
 
 
 _SESSION = msgspec.json.Decoder(ListedSession)

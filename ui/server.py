@@ -6,7 +6,7 @@ import hashlib
 import io
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
@@ -35,7 +35,9 @@ _POLICY = (
 )
 
 
-def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()) -> FastAPI:
+def make_server(
+    runs: MutableMapping[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()
+) -> FastAPI:
     """The whole app over these runs.
 
     It answers to loopback names and `hosts` only: a page elsewhere could otherwise have its own
@@ -132,7 +134,7 @@ class Thumbnails:
         return small
 
 
-def _picture(runs: dict[str, Catalogue], run: str, digest: str) -> bytes:
+def _picture(runs: MutableMapping[str, Catalogue], run: str, digest: str) -> bytes:
     return runs[run].run.images.path(digest).read_bytes()
 
 

@@ -33,8 +33,8 @@ PAGES = (
     Page("live", "Live", "M4 5h16v11h-9l-4.5 4v-4H4z M8 9.5h8 M8 12.5h5"),
 )
 
-STYLES = ("tokens", "shell", "gradio", "parts", "replay", "pages")
-SCRIPTS = ("shell", "replay")
+STYLES = ("tokens", "shell", "gradio", "parts", "home", "replay", "compare", "pages")
+SCRIPTS = ("shell", "home", "replay", "compare")
 
 
 @cache

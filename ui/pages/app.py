@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import gradio as gr
 
 from ui.analysis import Analysis
 from ui.catalogue import Catalogue
+from ui.launch import Launcher
 from ui.livework import AgentShelf
 from ui.pages.compare import Compare
 from ui.pages.home import Home
@@ -32,13 +34,17 @@ class LiveSetup(NamedTuple):
     agents: list[str]
     folder: Path
     """Where saved conversations go."""
+    launcher: Launcher | None = None
+    """Starts runs; None where visitors may not."""
+    cache: Path | None = None
+    """Where what the board computed is kept."""
 
 
-def build(runs: dict[str, Catalogue], live: LiveSetup) -> gr.Blocks:
+def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
     analysis = Analysis(runs)
     pages = (
-        Home(analysis), Replay(runs), Compare(analysis), Robustness(analysis), Lab(runs),
+        Home(analysis, live.launcher, live.cache), Replay(runs), Compare(analysis), Robustness(analysis), Lab(runs),
         Live(runs, live.shelf, live.agents, live.folder),
     )  # fmt: skip
     with gr.Blocks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def _path_unopened(payload: Any) -> str | None:
 class Lab:
     """The page with its event handlers."""
 
-    def __init__(self, runs: dict[str, Catalogue]) -> None:
+    def __init__(self, runs: MutableMapping[str, Catalogue]) -> None:
         self.samples: dict[str, Sample] = samples(runs)
         self.packages = Packages()
 
