@@ -61,6 +61,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     p: float | None
+    better: bool | None = None
+    """Whether more of it is better; None where it is neither."""
 
 
 class Flip(msgspec.Struct, frozen=True):
@@ -81,6 +83,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     only_first: int
     only_second: int
+
+    @property
+    def main(self) -> Difference:
+        """What the page is about: the difference of truthfulness."""
+        wanted = TITLES["truthfulness_score"]
+        return next((d for d in self.differences if d.name == wanted), self.differences[0])
 
 
 MOST_LOADED = 4
@@ -107,7 +115,7 @@ class Analysis:
         return robustness(frame, headlines, dimensions(frame), HOW)
 
     def overview(self, name: str) -> dict[str, Any]:
-        """What went wrong in a run: the stage that failed, how long wearers stayed, what is worst."""
+        """What went wrong in a run: the stage that failed, how long wearers stayed, the worst."""
         loaded = self._frame(name)
         frame, main = loaded.frame, main_condition(loaded.frame)
         rows = frame.condition(main)
@@ -244,6 +252,7 @@ def _difference(
         low=tested["low"],
         high=tested["high"],
         p=tested.get("p"),
+        better={TITLES["missing"]: None, TITLES["hallucination_rate"]: False}.get(name, True),
     )
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from mmrag.errors import MmragError
 from mmrag.partial import ListedSession
 from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.reports.figures.slices import DEFAULTS

@@ -73,8 +73,8 @@ def _open(
     from simulator.counting import counted
     from simulator.evaluation.wiring import cache_folder, make_resources
     from simulator.run.config import RunConfig
-    from ui.livework import AgentShelf
     from ui.launch import Launcher
+    from ui.livework import AgentShelf
     from ui.pages.app import LiveSetup
     from ui.runs import Runs, open_runs
     from ui.server import make_server
@@ -92,7 +92,9 @@ def _open(
     names = list(dict.fromkeys([*named, *offered]))
     opened = open_runs(runs) if runs else Runs(watched=folder)
     launcher = Launcher(folder, names, [data, "mini"], search)
-    live = LiveSetup(AgentShelf(resources, names), names, folder, launcher, cache_folder() / "board")
+    live = LiveSetup(
+        AgentShelf(resources, names), names, folder, launcher, cache_folder() / "board"
+    )
     server = make_server(opened, live, [host, *allow_host])
     typer.echo(f"{counted(len(opened), 'run')}; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104

@@ -22,7 +22,7 @@ from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Box
 from ui.catalogue import Catalogue, Filter
-from ui.viewmodel import flat
+from ui.traceview import flat
 
 SHOWN = 1280
 """Longest side of what is sent to the browser; the download has the full size."""

@@ -71,7 +71,7 @@ def write_note(folder: Path, tags: str, note: str, seen: int) -> Note:
             file.write(msgspec.json.encode(line) + b"\n")
     except OSError as error:
         raise StoreError(
-            f"{folder / FILE}: cannot be written ({error.strerror}). Make the run's folder writable."
+            f"{folder / FILE}: cannot be written ({error.strerror}); make the folder writable."
         ) from error
     return read_note(folder)
 

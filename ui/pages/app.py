@@ -44,8 +44,8 @@ def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
     analysis = Analysis(runs)
     pages = (
-        Home(analysis, live.launcher, live.cache), Replay(runs), Compare(analysis), Robustness(analysis), Lab(runs),
-        Live(runs, live.shelf, live.agents, live.folder),
+        Home(analysis, live.launcher, live.cache), Replay(runs), Compare(analysis),
+        Robustness(analysis), Lab(runs), Live(runs, live.shelf, live.agents, live.folder),
     )  # fmt: skip
     with gr.Blocks(
         title="mmrag", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)

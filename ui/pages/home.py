@@ -49,7 +49,9 @@ class Home:
         busy = self.board.summaries.working or any(
             row.state in ("going on", "starting", "reading") for row in rows
         )
-        lost = f"There is no run called {wanted[:80]!r} here any more." if wanted and not named else ""
+        lost = (
+            f"There is no run called {wanted[:80]!r} here any more." if wanted and not named else ""
+        )
         return {
             "board": render(
                 "board.html.j2", rows=rows, here=here, launching=self.launcher is not None

@@ -44,6 +44,8 @@ class Replay:
 
     def open_replay(self, asked: dict[str, str]) -> dict[str, Any]:
         """What an address asks for: the run's list and a conversation, else the first ones."""
+        condition = asked.get("condition") or asked.get("degradation", "")  # as links had it before
+        asked = {**asked, "condition": condition}
         wanted = asked.get("run", "")
         name = wanted if wanted in self.runs else next(iter(self.runs), "")
         if not name:
@@ -170,11 +172,15 @@ class Replay:
                 "session": "", "condition": "",
             }  # fmt: skip
         row = catalogue.get(session, _condition(asked))
-        if row is None or not asked.get("condition", asked.get("degradation", "")):
+        if row is None or not asked.get("condition"):
             found = catalogue.find_conversations(self._filter(catalogue, asked))
             matching = next((one for one in found if one.session_id == session), there)
             row = row if row and row.degradation in matching.found else matching.first
-        chosen = {"session": session, "condition": row.degradation, "outcomes": "".join(row.outcomes)}
+        chosen = {
+            "session": session,
+            "condition": row.degradation,
+            "outcomes": "".join(row.outcomes),
+        }
         try:
             view = conversation(catalogue.run, name, session, row.degradation, catalogue.unsaid)
         except MmragError as error:
@@ -198,7 +204,7 @@ class Replay:
 
 
 def _condition(asked: dict[str, str]) -> str:
-    return asked.get("condition") or asked.get("degradation") or "clean"
+    return asked.get("condition") or "clean"
 
 
 def _page_of(found: list[Conversation], session: str) -> int:

@@ -12,10 +12,7 @@ mmrag.home = (root, server) => {
     const found = await mmrag.ask(server.show_board, { run: address.run ?? state.run });
     if (mine !== asked) return;
     if (found.error) {
-      board.innerHTML = "";
-      const p = document.createElement("p");
-      p.className = "mm-message"; p.setAttribute("role", "alert"); p.textContent = found.error;
-      board.append(p);
+      board.replaceChildren(message(found.error));
     } else {
       const other = found.run !== state.run;
       state.run = found.run;
@@ -34,9 +31,18 @@ mmrag.home = (root, server) => {
     else timer = setTimeout(again, 2000);
   }
 
+  function message(words) {
+    const p = document.createElement("p");
+    p.className = "mm-message"; p.setAttribute("role", "alert"); p.textContent = words;
+    return p;
+  }
+
   async function whatWentWrong(run) {
-    const found = await server.show_wrong({ run }).catch(() => ({}));
-    if (run === state.run) wrong.innerHTML = found.wrong || "";
+    const slow = setTimeout(() => { wrong.innerHTML = '<p class="mm-empty" role="status">Reading what went wrong …</p>'; }, 600);
+    const found = await mmrag.ask(server.show_wrong, { run });
+    clearTimeout(slow);
+    if (run !== state.run) return;
+    if (found.wrong) wrong.innerHTML = found.wrong; else wrong.replaceChildren(message(found.error));
   }
 
   function paint(html) {

@@ -159,7 +159,7 @@ mmrag.replay = (root, server) => {
     const c = box();
     if (c) {
       for (const t of c.querySelectorAll(".mm-toggle")) t.checked = !!fresh.toggles[t.dataset.kind];
-      show(+c.dataset.current, { noted: false });
+      show(+c.dataset.current, { noted: false, still: narrow() && !+c.dataset.current });
       if (keep) view.querySelector(".mm-talk").scrollTop = before;
       c.dispatchEvent(new CustomEvent("mm-conversation", { bubbles: true, detail: { ...state } }));
     }
@@ -167,7 +167,7 @@ mmrag.replay = (root, server) => {
     note(push && !replace);
   }
 
-  function show(index, { playing = false, noted = true } = {}) {
+  function show(index, { playing = false, noted = true, still = false } = {}) {
     const c = box(), all = turns();
     if (!c || !all.length) return;
     index = Math.max(0, Math.min(all.length - 1, index));
@@ -181,7 +181,7 @@ mmrag.replay = (root, server) => {
     });
     c.querySelector(".mm-where b").textContent = index + 1;
     overlays(c);
-    reveal(all[index]);
+    if (!still) reveal(all[index]);
     if (noted) note();
     c.dispatchEvent(new CustomEvent("mm-turn", { bubbles: true, detail: { ...state, turn: index } }));
   }
@@ -194,8 +194,8 @@ mmrag.replay = (root, server) => {
       return;
     }
     const top = turn.getBoundingClientRect().top, low = innerHeight - 64;
-    const above = (view.querySelector(".mm-left")?.getBoundingClientRect().bottom || 0) + 8;
-    const ceiling = getComputedStyle(view.querySelector(".mm-left")).position === "sticky" ? Math.max(above, 56) : 56;
+    const player = view.querySelector(".mm-player");
+    const ceiling = 52 + (getComputedStyle(player).position === "sticky" ? player.offsetHeight : 0);
     const bottom = Math.min(turn.getBoundingClientRect().bottom, top + low - ceiling);
     if (top < ceiling) scrollBy(0, top - ceiling);
     else if (bottom > low) scrollBy(0, bottom - low);

@@ -149,8 +149,8 @@ def title_of(dimension: str) -> str:
 
 
 NONE_COMPARED = (
-    "No slice could be tested against the rest of its dimension: all changed alike, or one of the "
-    f"two has fewer than {LEAST_SESSIONS} conversations."
+    "Whether one differs from the rest of its dimension could not be tested: all are alike, or one "
+    f"of the two has fewer than {LEAST_SESSIONS} conversations."
 )
 """Instead of "none stands out" where nothing was tested."""
 
