@@ -70,13 +70,7 @@ class Launcher:
                     f"{MOST_AT_ONCE} runs are going on already; wait for one, or stop it."
                 )
             chosen = self._free(name or f"{Path(data).stem}-{agent.partition(':')[0]}-{limit}")
-            command = [
-                sys.executable, "-m", "simulator.cli", "run", "--data", data, "--agent", agent,
-                "--search", self.search, "--degrade", PICTURES[pictures], "--limit", str(limit),
-                "--out", str(self.folder / chosen),
-            ]  # fmt: skip
-            if PICTURES[pictures] == "sweep":
-                command += ["--severities", "3"]
+            command = self._command(agent, data, pictures, limit, self.folder / chosen)
             log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
@@ -99,6 +93,22 @@ class Launcher:
             code = one.process.poll()
             found.append(Started(name, code is None, _last_line(one.log), code))
         return found
+
+    def close(self) -> None:
+        """Let go of what they printed; the runs themselves go on."""
+        for one in self._started.values():
+            if one.process.poll() is None:
+                one.process.returncode = 0  # nobody waits for it any more, and that is meant
+            one.log.close()
+        self._started.clear()
+
+    def _command(self, agent: str, data: str, pictures: str, limit: int, folder: Path) -> list[str]:
+        degrade = PICTURES[pictures]
+        return [
+            sys.executable, "-m", "simulator.cli", "run", "--data", data, "--agent", agent,
+            "--search", self.search, "--degrade", degrade, "--limit", str(limit),
+            *(["--severities", "3"] if degrade == "sweep" else []), "--out", str(folder),
+        ]  # fmt: skip
 
     def _free(self, wanted: str) -> str:
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted).strip(".-")[:60] or "run"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -155,16 +156,17 @@ def test_nothing_sticks_out_or_jumps(page: Page, server: Server, width: int, tab
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_frame_is_there_before_gradio(page: Page, server: Server, width: int) -> None:
+def test_the_frame_is_there_before_gradio(browser: Any, server: Server, width: int) -> None:
     """The header keeps 48 px and is painted while Gradio's scripts have not come."""
-    page.set_viewport_size({"width": width, "height": 844})
-    page.route("**/assets/**", lambda route: route.abort())
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.route("**/*.js", lambda route: route.abort())
     page.goto(server.url, wait_until="commit")
     expect(page.locator("#mm-nav a")).to_have_count(6)
     expect(page.locator("#mm-nav [aria-current]")).to_have_text("Home")
     assert page.locator("#mm-bar").bounding_box()["height"] == 48
     below = page.locator("#mm-nav").bounding_box()["y"] > 700
     assert below == (width < 760)
+    page.close()
 
 
 def test_back_and_forth_through_the_pages(page: Page, server: Server) -> None:
