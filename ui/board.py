@@ -30,6 +30,8 @@ class BoardRow(msgspec.Struct, frozen=True, kw_only=True):
     when: float
     """Time of the last change, in seconds since 1970."""
     started_here: bool = False
+    report: bool = False
+    """Whether `mmrag report` has written its page beside it."""
 
     @property
     def age(self) -> str:
@@ -97,6 +99,7 @@ class Board:
             words=words,
             when=when,
             started_here=bool(started and started.running),
+            report=(folder / "report" / "report.html").is_file(),
         )
 
 

@@ -41,6 +41,11 @@ def address(tab: str, **asked: str) -> str:
     return f"/?tab={tab}{rest}"
 
 
+def report_url(run: str) -> str:
+    """Where the server gives a run's report."""
+    return f"/report/{quote(run, safe='')}"
+
+
 def session_url(run: str, session_id: str, degradation: str) -> str:
     """The deep link to a conversation."""
     condition = "" if degradation == "clean" else degradation
@@ -118,6 +123,7 @@ def _environment() -> Environment:
         overlay=_overlay,
         session_url=session_url,
         address=address,
+        report_url=report_url,
         slice_address=slice_address,
         points=points,
         dollars=dollars,

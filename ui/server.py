@@ -7,6 +7,7 @@ import io
 import threading
 from collections import OrderedDict
 from collections.abc import MutableMapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
@@ -32,6 +33,14 @@ _POLICY = (
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
     "font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
     "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+)
+
+
+# A run's folder may come from anybody, so its report is shown without scripts and as a page of no
+# origin: it can be read and its links followed, and it can ask this server for nothing.
+_READ = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
 )
 
 
@@ -83,6 +92,14 @@ def make_server(
     def thumbnail(run: str, of: str) -> Response:
         return _answer(lambda: thumbnails.of(runs[run].thumbnail(of)), _AN_HOUR)
 
+    @server.get("/report/{run}")
+    def report(run: str) -> Response:
+        try:
+            page = report_page(runs[run].run.folder)
+        except (MmragError, OSError, KeyError):
+            return Response(status_code=404)
+        return Response(page, media_type="text/html", headers={"Content-Security-Policy": _READ})
+
     async def _framed(response: Any) -> Response:
         """Gradio's page with ours around it."""
         page = b"".join([part async for part in response.body_iterator])
@@ -132,6 +149,14 @@ class Thumbnails:
             while len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
         return small
+
+
+def report_page(folder: Path) -> str:
+    """A run's report as a page of the app: its links to replays lead to here, wherever this is."""
+    from simulator.reports.draw.page import APP
+
+    page = (folder / "report" / "report.html").read_text("utf-8", errors="replace")
+    return page.replace(f'href="{APP}/?', 'href="/?')
 
 
 def _picture(runs: MutableMapping[str, Catalogue], run: str, digest: str) -> bytes:

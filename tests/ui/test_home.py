@@ -24,7 +24,7 @@ from ui.launch import Launcher
 from ui.notes import FILE, read_note, write_note
 from ui.pages.calls import calls
 from ui.pages.home import Home
-from ui.runs import Runs
+from ui.runs import Runs, open_runs
 from ui.summary import Summaries, summarise
 
 
@@ -205,6 +205,31 @@ def test_a_real_run_appears_on_the_board(tmp_path: Path) -> None:
     assert 'data-v-state="finished"' in found["board"]
     assert json.loads(json.dumps(found))["run"] == name
     launcher.close()
+
+
+@pytest.mark.browser
+def test_a_report_leads_to_its_replays_and_back(page: Any, server: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    from simulator.reports.draw.write import make_report
+
+    folder = write_run(tmp_path / "reported", 4)
+    make_report([folder], folder / "report", ReportOptions(failures=2))
+    hostile = folder / "report" / "report.html"
+    hostile.write_text(hostile.read_text("utf-8") + "<script>parent.hacked = 1</script>", "utf-8")
+    server.catalogues.update(open_runs([folder]))
+    page.goto(f"{server.url}/?tab=home&run=reported")
+    page.get_by_role("link", name="Report").click()
+    failure = page.locator(".failure dd a").first
+    place = failure.inner_text()
+    page.once("console", lambda message: None)
+    failure.click()
+    expect(page.locator("#mm-view .mm-head h2")).to_have_text(place.partition(",")[0])
+    turn = page.locator(".mm-turn.mm-now").get_attribute("data-turn")
+    assert place.endswith(f"turn {int(turn or 0) + 1}")
+    assert page.evaluate("window.hacked") is None
+    page.go_back()
+    expect(failure).to_have_text(place)
 
 
 @pytest.mark.browser

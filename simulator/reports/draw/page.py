@@ -16,6 +16,8 @@ from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES
 
 TEMPLATES = Path(__file__).parent / "templates"
+APP = "http://127.0.0.1:7860"
+"""Where `mmrag ui` opens when nothing else is said; failures lead to their replay there."""
 
 
 class Figures:
@@ -189,6 +191,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "counted": figures.counted,
         "untested": untested,
         "none_compared": NONE_COMPARED,
+        "app": APP,
         "at": figures.at,
         "svg": _drawn,
         "mark": _mark,
