@@ -2,9 +2,9 @@
 
     python scripts/bench/ui.py [--sessions 2000] [--conditions 6] [--runs 200]
 
-Writes a run with a 960 × 1280 JPEG per conversation and condition, and a folder of small runs; serves
-each in its own process, and looks at it in headless Chromium. The page is opened once before (a
-browser's first start compiles scripts).
+Writes a run with a 960 × 1280 JPEG per conversation and condition, and a folder of small runs;
+serves each in its own process, and looks at it in headless Chromium. The page is opened once before
+(a browser's first start compiles scripts).
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def main() -> None:
     parser.add_argument("--conditions", type=int, default=6)
     parser.add_argument("--runs", type=int, default=200)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         write(folder / "large", args.sessions, args.conditions)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         print(f"{args.sessions} conversations × {args.conditions}, {size / 1e6:,.0f} MB on disk")
-        with served([str(folder / "large")], folder):
-            large(browser)
         (folder / "runs").mkdir()
         first = write_run(folder / "runs" / "run-000", 12)
         for number in range(1, args.runs):
             shutil.copytree(first, folder / "runs" / f"run-{number:03d}")
-        with served([], folder):
-            board(browser, args.runs, "computed for the first time")
-        with served([], folder):
-            board(browser, args.runs, "computed before")
-        browser.close()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            with served([str(folder / "large")], folder):
+                large(browser)
+            for what in ("computed for the first time", "computed before"):
+                with served([], folder):
+                    board(browser, args.runs, what)
+            browser.close()
 
 
 def write(run: Path, count: int, conditions: int) -> None:
@@ -128,8 +128,8 @@ def clocked(act: Callable[[], Any]) -> float:
 
 
 def told(what: str, seconds: list[float]) -> None:
-    print(f"{what}: median {statistics.median(seconds) * 1000:.0f} ms "
-          f"({min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f} of {len(seconds)})")  # fmt: skip
+    least, middle, most = (1000 * f(seconds) for f in (min, statistics.median, max))
+    print(f"{what}: median {middle:.0f} ms ({least:.0f} to {most:.0f} of {len(seconds)})")
 
 
 def large(browser: Any) -> None:
