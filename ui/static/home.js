@@ -128,7 +128,7 @@ mmrag.home = (root, server) => {
     if (target.closest("#mm-new-run")) { dialog("#mm-run-dialog", () => {}, server.start_run); return; }
     if (!line) return;
     const run = line.dataset.run;
-    if (target.closest("[data-note]")) {
+    if (target.closest("button[data-note]")) {
       dialog("#mm-note-dialog", (form) => {
         $("#mm-note-title").textContent = run;
         form.elements.tags.value = line.dataset.tags;
