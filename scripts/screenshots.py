@@ -1,4 +1,6 @@
-"""The pictures of README and docs: four pages of the app, and a report, as they are now.
+"""The pictures of README and docs: pages of the app, two of them on a phone too, and a report.
+
+They are made as things are now:
 
 scripts/demo --no-ui
 mmrag ui runs/demo-* --port 7860 &
@@ -15,8 +17,12 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-PAGES = (("replay", "Replay", "light"), ("compare", "Compare", "light"),
-         ("robustness", "Robustness", "dark"), ("lab", "Lab", "light"))  # fmt: skip
+PAGES = (("home", "#mm-wrong h4", "light"), ("replay", "#mm-view .mm-turn", "light"),
+         ("compare", "#mm-side-by-side h2", "light"),
+         ("robustness", "#mm-robustness table", "dark"),
+         ("lab", "#mm-lab .mm-lab", "light"))  # fmt: skip
+"""Page of the app, what is there once it is complete, and theme."""
+
 REPORTS = (("report-wide", 1280, 3300, "light", ""), ("report-phone", 390, 2400, "dark", ""),
            ("report-failures", 1280, 2100, "light", "[id^=failures]"))  # fmt: skip
 """Name, width, height, theme, and the part that stands first."""
@@ -29,14 +35,17 @@ def main(url: str, report: Path) -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        for name, tab, theme in PAGES:
+        for name, complete, theme in PAGES:
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=theme)
-            page.goto(url)
-            page.locator(".mm-turn").first.wait_for()
-            page.get_by_role("tab", name=tab).click()
-            page.wait_for_timeout(5000)
-            page.screenshot(path=FOLDER / f"{name}.png")
-            page.close()
+            _shoot(page, f"{url}/?tab={name}", complete, FOLDER / f"{name}.png")
+        for name, complete, _ in PAGES[:2]:
+            page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+            address = f"{url}/?tab={name}"
+            if name == "replay":  # a phone begins with the list
+                page.goto(address)
+                page.locator(".mm-rowtext").first.wait_for()
+                address += f"&session={page.locator('.mm-row').first.get_attribute('data-session')}"
+            _shoot(page, address, complete, FOLDER / f"{name}-phone.png")
         for name, width, height, theme, first in REPORTS:
             size: Any = {"width": width, "height": height}
             page = browser.new_page(viewport=size, color_scheme=theme)
@@ -49,6 +58,14 @@ def main(url: str, report: Path) -> None:
             # a third of the size: a report is long, and of few colours but for its photographs
             Image.open(place).convert("RGB").quantize(256, dither=0).save(place, optimize=True)
         browser.close()
+
+
+def _shoot(page: Any, address: str, complete: str, place: Path) -> None:
+    page.goto(address)
+    page.locator(complete).first.wait_for()
+    page.wait_for_timeout(3000)
+    page.screenshot(path=place)
+    page.close()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ The numbers come from `simulator.reports`, so that a page and a report can never
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
+from collections.abc import MutableMapping
 from typing import Any
 
 import msgspec
@@ -13,9 +15,11 @@ import numpy as np
 
 from mmrag.errors import UsageError
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.report import Loaded, ReportOptions, load_runs
-from simulator.reports.figures.robustness import robustness
+from simulator.reports.figures.report import Loaded, ReportOptions, load_runs, main_condition
+from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import dimensions, slice_table, title_of
+from simulator.reports.figures.survival import conversation
+from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import (
     Pairs,
     conversation_difference,
@@ -24,7 +28,7 @@ from simulator.reports.read.pairs import (
     rate_differences,
 )
 from simulator.reports.read.session_sums import RATES, Uncertainty
-from ui.catalogue import Catalogue
+from ui.catalogue import Catalogue, stop_policy
 
 HOW = Uncertainty(resamples=ReportOptions().resamples, seed=ReportOptions().seed)
 """As a report has it when nothing else is said, so that both give the same intervals."""
@@ -57,6 +61,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     p: float | None
+    better: bool | None = None
+    """Whether more of it is better; None where it is neither."""
 
 
 class Flip(msgspec.Struct, frozen=True):
@@ -78,13 +84,23 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     only_first: int
     only_second: int
 
+    @property
+    def main(self) -> Difference:
+        """What the page is about: the difference of truthfulness."""
+        wanted = TITLES["truthfulness_score"]
+        return next((d for d in self.differences if d.name == wanted), self.differences[0])
+
+
+MOST_LOADED = 4
+"""Runs whose columns are kept in memory."""
+
 
 class Analysis:
     """The figures of the opened runs, each computed once and kept until the run grows."""
 
-    def __init__(self, runs: dict[str, Catalogue]) -> None:
+    def __init__(self, runs: MutableMapping[str, Catalogue]) -> None:
         self.runs = runs
-        self._loaded: dict[str, tuple[int, Loaded]] = {}
+        self._loaded: OrderedDict[str, tuple[int, Loaded]] = OrderedDict()
         self._lock = threading.Lock()
 
     def conditions(self, name: str) -> list[str]:
@@ -97,6 +113,47 @@ class Analysis:
         frame = self._frame(name).frame
         headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
         return robustness(frame, headlines, dimensions(frame), HOW)
+
+    def overview(self, name: str) -> dict[str, Any]:
+        """What went wrong in a run: the stage that failed, how long wearers stayed, the worst."""
+        loaded = self._frame(name)
+        frame, main = loaded.frame, main_condition(loaded.frame)
+        rows = frame.condition(main)
+        stop = stop_policy(self.runs[name].run)
+        (stage,) = (s for s in stages(frame) if s["condition"] == main)
+        known = stage["entity_found"]["n"] or stage["passage_found"]["n"]
+        whole = headline(frame, rows, HOW)["strict"]["as_answered"]["truthfulness_score"]
+        table = [
+            {**entry, "title": title_of(entry["dimension"])}
+            for entry in slice_table(frame, rows, HOW)
+            if not entry["small"] and entry["dimension"] != "turn"
+        ]
+        harder = [p for p in self._points(frame) if p["change"] is not None and p["change"] < 0]
+        return {
+            "main": main,
+            "stages": stage["counts"] if known else {},
+            "scored": stage["n"],
+            "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
+            "slice": min(table, key=lambda e: e["truthfulness"]["estimate"], default=None),
+            "whole": whole,
+            "hardest": min(harder, key=lambda p: p["change"], default=None),
+            "conditions": len(frame.conditions),
+        }
+
+    def _points(self, frame: Frame) -> list[dict[str, Any]]:
+        """Every degraded condition's change of truthfulness from clean, as experienced."""
+        if "clean" not in frame.conditions:
+            return []
+        heads = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
+        found = {
+            c: head["strict"]["as_experienced"]["truthfulness_score"]["estimate"]
+            for c, head in heads.items()
+        }
+        clean = found.pop("clean")
+        return [
+            {"condition": c, "change": None if None in (clean, v) else v - clean}
+            for c, v in found.items()
+        ]
 
     def slices(self, name: str, condition: str) -> list[dict[str, Any]]:
         """Every slice of one condition."""
@@ -164,6 +221,9 @@ class Analysis:
                 loaded, _, _ = load_runs([catalogue.run], ReportOptions())
                 known = (catalogue.version, loaded[0])
                 self._loaded[name] = known
+            self._loaded.move_to_end(name)
+            while len(self._loaded) > MOST_LOADED:
+                self._loaded.popitem(last=False)
             return known[1]
 
 
@@ -192,6 +252,7 @@ def _difference(
         low=tested["low"],
         high=tested["high"],
         p=tested.get("p"),
+        better={TITLES["missing"]: None, TITLES["hallucination_rate"]: False}.get(name, True),
     )
 
 

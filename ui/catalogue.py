@@ -10,15 +10,14 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from mmrag.errors import MmragError
 from mmrag.partial import ListedSession
 from mmrag.records import NO_PICTURE, Outcome, Status
+from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.config import RunConfig
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
@@ -57,6 +56,20 @@ class Row(msgspec.Struct, frozen=True):
         return tuple((kind.partition(":")[0], severity) for kind, _, severity in parts)
 
 
+class Conversation(msgspec.Struct, frozen=True):
+    """One conversation of the data with everything that it was held under, clean first."""
+
+    session_id: str
+    rows: tuple[Row, ...]
+    found: frozenset[str]
+    """The conditions that pass the filter."""
+
+    @property
+    def first(self) -> Row:
+        """The row to open: the first that passes the filter."""
+        return next((row for row in self.rows if row.degradation in self.found), self.rows[0])
+
+
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """What a list is narrowed to. Empty means no restriction."""
 
@@ -78,22 +91,22 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 class Catalogue:
     """The conversations of one run."""
 
-    def __init__(self, run: RunReader) -> None:
+    def __init__(self, run: RunReader, name: str = "") -> None:
         self.run = run
+        self.name = name or run.folder.name
+        """What links carry: the run's folder name, made distinct."""
         self.stop = stop_policy(run)
         self._rows: dict[tuple[str, str], Row] = {}
         self._ordered: list[Row] = []
+        self.by_session: dict[str, list[Row]] = {}
+        self.unsaid: frozenset[str] = frozenset()
+        """Dimensions of which the data says nothing: every turn has what holds by default."""
         self._lock = threading.Lock()
         self._seen = (0, 0)
         self._version = 0
         self._edition: int | None = None
         self._shelf = KGShelf(run.meta("config") or {})
         self.reread()
-
-    @property
-    def name(self) -> str:
-        """The run's folder name, which is what links carry."""
-        return self.run.folder.name
 
     @property
     def finished(self) -> bool:
@@ -142,6 +155,11 @@ class Catalogue:
             self._ordered = sorted(
                 rows.values(), key=lambda row: (row.position, _clean_first(row.degradation))
             )
+            by_session: dict[str, list[Row]] = {}
+            for row in self._ordered:
+                by_session.setdefault(row.session_id, []).append(row)
+            self.by_session = by_session
+            self.unsaid = _unsaid(self._ordered)
             self._version += 1
         self._seen = (changes.session_row, changes.turn_row)
         return changed
@@ -176,10 +194,27 @@ class Catalogue:
         """The rows that pass a filter, in the data set's order."""
         return [row for row in self._ordered if _passes(row, wanted)]
 
+    def find_conversations(self, wanted: Filter) -> list[Conversation]:
+        """Conversations of which a condition passes a filter, in the data set's order."""
+        found: dict[str, set[str]] = {}
+        for row in self.find(wanted):
+            found.setdefault(row.session_id, set()).add(row.degradation)
+        return [
+            Conversation(session_id, tuple(self.by_session[session_id]), frozenset(conditions))
+            for session_id, conditions in found.items()
+        ]
+
+    def conversation(self, session_id: str) -> Conversation | None:
+        """One conversation with all its conditions, if it is there."""
+        rows = self.by_session.get(session_id)
+        if not rows:
+            return None
+        return Conversation(session_id, tuple(rows), frozenset(row.degradation for row in rows))
+
     def choices(self) -> dict[str, list[str]]:
-        """What the filters can be set to, most frequent first."""
-        rows = self._ordered
-        return {
+        """What the filters can be set to, most frequent first; nothing that nobody said."""
+        rows, unsaid = self._ordered, self.unsaid
+        found = {
             "quality": _frequent(row.quality for row in rows),
             "kind": sorted({k for row in rows for k, _ in row.steps}, key=_clean_first),
             "severity": sorted({s for row in rows for _, s in row.steps if s}),
@@ -187,6 +222,7 @@ class Catalogue:
             "query_type": _frequent(t for row in rows for t in set(row.types)),
             "meta": sorted({value for row in rows for value in row.meta})[:_MOST_CHOICES],
         }
+        return {name: [] if name in unsaid else values for name, values in found.items()}
 
     def flipped(self) -> frozenset[tuple[str, str]]:
         """Conversations with a turn that one picture gets right and the other does not."""
@@ -209,17 +245,6 @@ class Catalogue:
         """The picture behind an image-KG hit, by the URL that the KG gives it."""
         return self._shelf.picture(url)
 
-    def neighbours(
-        self, rows: Sequence[Row], key: tuple[str, str]
-    ) -> tuple[Row | None, Row | None]:
-        """The rows before and after one, within a filtered list."""
-        for place, row in enumerate(rows):
-            if row.key == key:
-                before = rows[place - 1] if place else None
-                after = rows[place + 1] if place + 1 < len(rows) else None
-                return before, after
-        return None, (rows[0] if rows else None)
-
     def _row(self, key: tuple[str, str], position: int, record: bytes, marks: list[str]) -> Row:
         brief = _SESSION.decode(record)
         return Row(
@@ -237,6 +262,7 @@ class Catalogue:
         )
 
 
+EGO = DEFAULTS["is_ego"]
 _MOST_CHOICES = 500
 _SHOWN_FIRST = ("faithfulness", "raf", "answer_relevance", "quest_recall", "token_f1")
 """Of several measures the list has room for one."""
@@ -250,6 +276,16 @@ _CORRECT = {str(Outcome.PERFECT), str(Outcome.ACCEPTABLE)}
 _SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
 
 
+def _unsaid(rows: Sequence[Row]) -> frozenset[str]:
+    values = {
+        "domain": {domain for row in rows for domain in row.domains},
+        "query_type": {kind for row in rows for kind in row.types},
+        "quality": {row.quality for row in rows if row.quality != NO_PICTURE},
+        "is_ego": {EGO if row.is_ego else "" for row in rows},
+    }
+    return frozenset(name for name, found in values.items() if found <= {DEFAULTS[name]})
+
+
 def _scored(*marks: str) -> bool:
     return all(mark in _SCORED for mark in marks)
 
@@ -258,36 +294,6 @@ def stop_policy(run: RunReader) -> StopPolicy:
     """When the wearer gives up in this run; the published rule where the run does not say."""
     config = run.meta("config") or {}
     return StopPolicy.parse(config.get("stop", RunConfig().stop), seed=config.get("seed", 0))
-
-
-def find_runs(folder: Path) -> list[Path]:
-    """The runs in a folder, newest first."""
-    found = [path.parent for path in folder.glob("*/run.sqlite")]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-
-
-def open_catalogues(
-    folders: Sequence[str | Path], *, skip: Callable[[MmragError], None] | None = None
-) -> dict[str, Catalogue]:
-    """Name → catalogue for several runs; names are made distinct where folders share one.
-
-    A run that cannot be read is an error, or is told to `skip` and left out: one broken folder
-    must not hide the others from somebody who named none.
-    """
-    found: dict[str, Catalogue] = {}
-    for folder in folders:
-        try:
-            catalogue = Catalogue(RunReader(folder))
-        except MmragError as error:
-            if skip is None:
-                raise
-            skip(error)
-            continue
-        name, number = catalogue.name, 2
-        while name in found:
-            name, number = f"{catalogue.name}-{number}", number + 1
-        found[name] = catalogue
-    return found
 
 
 _SESSION = msgspec.json.Decoder(ListedSession)

@@ -89,11 +89,12 @@ def _open(
     from mmrag.agents import agents
     from mmrag.listening import address, serve
     from simulator.counting import counted
-    from simulator.evaluation.wiring import make_resources
+    from simulator.evaluation.wiring import cache_folder, make_resources
     from simulator.run.config import RunConfig
-    from ui.catalogue import find_runs, open_catalogues
+    from ui.launch import Launcher
     from ui.livework import AgentShelf
     from ui.pages.app import LiveSetup
+    from ui.runs import Runs, open_runs
     from ui.server import make_server
 
     def resources() -> Resources:
@@ -107,15 +108,13 @@ def _open(
         *(n for n in ("task1", "task2", "task3", "random") if n in agents.names()),
     ]
     names = list(dict.fromkeys([*named, *offered]))
-    if runs:
-        catalogues = open_catalogues(runs)
-    else:
-        catalogues = open_catalogues(
-            find_runs(folder), skip=lambda error: typer.echo(f"left out: {error}", err=True)
-        )
-    live = LiveSetup(AgentShelf(resources, names), names, folder)
-    server = make_server(catalogues, live, [host, *allow_host])
-    typer.echo(f"{counted(len(catalogues), 'run')}; open {address(at, host)}", err=True)
+    opened = open_runs(runs) if runs else Runs(watched=folder)
+    launcher = Launcher(folder, names, [data, "mini"], search)
+    live = LiveSetup(
+        AgentShelf(resources, names), names, folder, launcher, cache_folder() / "board"
+    )
+    server = make_server(opened, live, [host, *allow_host])
+    typer.echo(f"{counted(len(opened), 'run')}; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
         typer.echo(
             "Others cannot open it yet: name the address they use with --allow-host.", err=True

@@ -12,16 +12,17 @@ import threading
 import weakref
 import zipfile
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mmrag.errors import UsageError
+from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Box
 from ui.catalogue import Catalogue, Filter
-from ui.viewmodel import flat
+from ui.traceview import flat
 
 SHOWN = 1280
 """Longest side of what is sent to the browser; the download has the full size."""
@@ -68,13 +69,24 @@ def kinds() -> list[str]:
     ]
 
 
-def samples(runs: dict[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
+_LOOKED_AT = 5
+"""Runs that samples are taken from; a folder may hold hundreds."""
+
+
+def samples(runs: Mapping[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
     """Undegraded pictures of the opened runs, one per conversation, spread over domains."""
     found: dict[str, Sample] = {}
-    for name, catalogue in runs.items():
+    for name in list(runs)[:_LOOKED_AT]:
+        try:
+            catalogue = runs[name]
+        except (MmragError, KeyError):  # it cannot be read, which the board says
+            continue
+        if len(found) >= limit:
+            break
         seen: set[str] = set()
         for row in catalogue.find(Filter(kind="clean")):
-            domain = row.domains[0] if row.domains else ""
+            said = row.domains if "domain" not in catalogue.unsaid else ()
+            domain = said[0] if said else row.session_id
             if domain in seen or len(found) >= limit:
                 continue
             capture = catalogue.run.session(row.session_id, "clean").capture

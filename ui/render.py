@@ -10,10 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from simulator.reports.read.frame import OWN
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from ui.viewmodel import Overlay
+    from ui.traceview import Overlay
 
 _FOREIGN = str.maketrans({"{": "&#123;", "}": "&#125;", "$": "&#36;", "@": "&#64;"})
 
@@ -33,10 +35,48 @@ def thumbnail_url(run: str, url: str) -> str:
     return f"/thumbnail/{quote(run, safe='')}?of={quote(url, safe='')}"
 
 
+def address(tab: str, **asked: str) -> str:
+    """The link to a page of the app and what it is to show."""
+    rest = "".join(f"&{key}={quote(value, safe='@')}" for key, value in asked.items() if value)
+    return f"/?tab={tab}{rest}"
+
+
+def report_url(run: str) -> str:
+    """Where the server gives a run's report."""
+    return f"/report/{quote(run, safe='')}"
+
+
 def session_url(run: str, session_id: str, degradation: str) -> str:
     """The deep link to a conversation."""
-    link = f"/?run={quote(run, safe='')}&session={quote(session_id, safe='')}"
-    return link if degradation == "clean" else f"{link}&degradation={quote(degradation, safe='')}"
+    condition = "" if degradation == "clean" else degradation
+    return address("replay", run=run, session=session_id, condition=condition)
+
+
+_FILTERED = {"domain": "domain", "query_type": "type", "quality": "quality"}
+
+
+def slice_address(run: str, dimension: str, wanted: str) -> str:
+    """The link to the conversations of a slice, or to the page that has all slices."""
+    if dimension in _FILTERED:
+        return address("replay", run=run, **{_FILTERED[dimension]: wanted})
+    if dimension.startswith(OWN):
+        return address("replay", run=run, meta=f"{dimension.removeprefix(OWN)}: {wanted}")
+    return address("robustness", run=run)
+
+
+def points(value: float | None, *, bare: bool = False) -> str:
+    """A difference or score of -1 to 1 in points, as reports write it."""
+    if value is None:
+        return "–"
+    text = f"{100 * value:.1f}" if bare else f"{100 * value:+.1f}"
+    if not any(digit in text for digit in "123456789"):
+        text = text.lstrip("+-")  # nothing is left of it after rounding: no sign either
+    return text.replace("-", "−")
+
+
+def dollars(value: float) -> str:
+    """A cost."""
+    return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
 
 
 def seconds(value: float) -> str:
@@ -82,6 +122,11 @@ def _environment() -> Environment:
         per_cent=per_cent,
         overlay=_overlay,
         session_url=session_url,
+        address=address,
+        report_url=report_url,
+        slice_address=slice_address,
+        points=points,
+        dollars=dollars,
         curve=severity_curve,
     )
     return environment

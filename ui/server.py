@@ -6,7 +6,7 @@ import hashlib
 import io
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ui.catalogue import Catalogue
     from ui.pages.app import LiveSetup
 
-_STATIC = Path(__file__).parent / "static"
 _TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"RI": "image/webp", b"GI": "image/gif"}
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 _AN_HOUR = {"Cache-Control": "private, max-age=3600"}
@@ -35,18 +34,31 @@ _POLICY = (
 )
 
 
-def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()) -> FastAPI:
+# A run's folder may come from anybody, so its report is shown without scripts and as a page of no
+# origin: it can be read and its links followed, and it can ask this server for nothing.
+_READ = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def make_server(
+    runs: MutableMapping[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()
+) -> FastAPI:
     """The whole app over these runs, answering to loopback names and `hosts` only."""
     from fastapi import FastAPI, Request, Response
     from gradio import mount_gradio_app
 
-    from ui.pages.app import build, head, theme
+    from ui.pages.app import build
+    from ui.shell import shell
 
     server = FastAPI(title="mmrag", docs_url=None, redoc_url=None, openapi_url=None)
 
     @server.middleware("http")
     async def headers(request: Request, call_next: Any) -> Response:
         response: Response = await call_next(request)
+        if request.url.path == "/" and "text/html" in response.headers.get("content-type", ""):
+            response = await _framed(response)
         response.headers.setdefault("Content-Security-Policy", _POLICY)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Referrer-Policy", "no-referrer")
@@ -69,6 +81,21 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
     def thumbnail(run: str, of: str) -> Response:
         return _answer(lambda: thumbnails.of(runs[run].thumbnail(of)), _AN_HOUR)
 
+    @server.get("/report/{run}")
+    def report(run: str) -> Response:
+        try:
+            page = report_page(runs[run].run.folder)
+        except (MmragError, OSError, KeyError):
+            return Response(status_code=404)
+        return Response(page, media_type="text/html", headers={"Content-Security-Policy": _READ})
+
+    async def _framed(response: Any) -> Response:
+        """Gradio's page with ours around it."""
+        page = b"".join([part async for part in response.body_iterator])
+        kept = {k: v for k, v in response.headers.items() if k.lower() != "content-length"}
+        framed = page.replace(b"<gradio-app", shell().encode() + b"<gradio-app", 1)
+        return Response(framed, response.status_code, kept)
+
     def _answer(load: Any, keep: dict[str, str]) -> Response:
         try:
             data = load()
@@ -83,9 +110,6 @@ def make_server(runs: dict[str, Catalogue], live: LiveSetup, hosts: Sequence[str
         server,
         build(runs, live),
         path="/",
-        theme=theme(),
-        css=(_STATIC / "ui.css").read_text(),
-        head=head((_STATIC / "ui.js").read_text()),
         show_error=False,
         max_file_size=20 * 1024 * 1024,
         footer_links=[],
@@ -116,7 +140,15 @@ class Thumbnails:
         return small
 
 
-def _picture(runs: dict[str, Catalogue], run: str, digest: str) -> bytes:
+def report_page(folder: Path) -> str:
+    """A run's report as a page of the app: its links to replays lead to here, wherever this is."""
+    from simulator.reports.draw.page import APP
+
+    page = (folder / "report" / "report.html").read_text("utf-8", errors="replace")
+    return page.replace(f'href="{APP}/?', 'href="/?')
+
+
+def _picture(runs: MutableMapping[str, Catalogue], run: str, digest: str) -> bytes:
     return runs[run].run.images.path(digest).read_bytes()
 
 

@@ -6,8 +6,7 @@ no further question to the server.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -15,72 +14,33 @@ from mmrag.errors import MmragError
 from mmrag.images import size_of
 from mmrag.metrics.cases import Measurement
 from mmrag.records import (
-    Capture,
-    Evidence,
     Outcome,
     Reference,
     Session,
     Status,
-    Step,
     Turn,
     TurnResult,
     Verdict,
     outcome_of,
 )
+from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 from ui.catalogue import stop_policy
-
-
-class Overlay(msgspec.Struct, frozen=True):
-    """A box over the picture, in per cent of its size."""
-
-    kind: str
-    """focus, region or ocr."""
-    left: float
-    top: float
-    width: float
-    height: float
-    label: str = ""
-
-
-class Hit(msgspec.Struct, frozen=True):
-    """One image-KG hit."""
-
-    id: str
-    name: str
-    score: float
-    url: str
-    attributes: tuple[tuple[str, str], ...]
-    cited: bool
-
-
-class Passage(msgspec.Struct, frozen=True):
-    """One passage of a page, cut around the sentence that the reply rests on."""
-
-    id: str
-    title: str
-    url: str
-    date: str
-    score: float
-    before: str
-    used: str
-    """The sentence closest to the reply; empty when the passage was not cited."""
-    after: str
-    label: str
-    """Grounding label where the data set knows it."""
-    cited: bool
-
-
-class Bar(msgspec.Struct, frozen=True):
-    """One step in the waterfall; offsets in per cent of the turn."""
-
-    name: str
-    depth: int
-    left: float
-    width: float
-    seconds: float
-    info: tuple[tuple[str, str], ...]
+from ui.traceview import (
+    Bar,
+    Hit,
+    Overlay,
+    Passage,
+    bars_of,
+    boxes_of,
+    flat,
+    focus_of,
+    hits_of,
+    passages_of,
+    plan_of,
+    walk,
+)
 
 
 class VoteRow(msgspec.Struct, frozen=True):
@@ -148,8 +108,8 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     degradation: str
     has_picture: bool
-    quality: str
-    is_ego: bool
+    labels: tuple[str, ...]
+    """What the data says of the picture."""
     query_time: str
     picture: str
     """Hash of the picture that the assistant saw; empty when it could not be read."""
@@ -162,8 +122,14 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
     turns: tuple[TurnView, ...]
 
 
-def conversation(run: RunReader, name: str, session_id: str, degradation: str) -> ConversationView:
-    """Everything about one conversation of a run."""
+def conversation(
+    run: RunReader,
+    name: str,
+    session_id: str,
+    degradation: str,
+    unsaid: Collection[str] = (),
+) -> ConversationView:
+    """Everything about one conversation of a run, but labels that nobody gave (`unsaid`)."""
     session = run.session(session_id, degradation)
     results = run.turns(session_id, degradation)
     capture = session.capture
@@ -174,20 +140,33 @@ def conversation(run: RunReader, name: str, session_id: str, degradation: str) -
         session_id=session.id,
         degradation=degradation,
         has_picture=capture is not None,
-        quality=session.quality,
-        is_ego=capture is not None and capture.is_ego,
+        labels=tuple(_of_picture(session, unsaid)),
         query_time=(session.query_time or "").replace("T", " ")[:16],
         picture=digest,
         before=_before(run, session),
         size=size,
-        overlays=_focus(capture, size) if capture else (),
+        overlays=focus_of(capture, size) if capture else (),
         record=flat((capture.degraded if capture else None) or {}),
-        turns=tuple(_turns(run, session, results, size)),
+        turns=tuple(_turns(run, session, results, size, unsaid)),
     )
 
 
+def _of_picture(session: Session, unsaid: Collection[str]) -> Iterator[str]:
+    if session.capture is None:
+        yield session.quality
+        return
+    if "quality" not in unsaid:
+        yield session.quality
+    if "is_ego" not in unsaid:
+        yield "egocentric" if session.capture.is_ego else "catalogue"
+
+
 def _turns(
-    run: RunReader, session: Session, results: Sequence[TurnResult], size: tuple[int, int]
+    run: RunReader,
+    session: Session,
+    results: Sequence[TurnResult],
+    size: tuple[int, int],
+    unsaid: Collection[str],
 ) -> Iterator[TurnView]:
     policy = stop_policy(run)
     outcomes = [outcome_of(result) for result in results]
@@ -197,13 +176,14 @@ def _turns(
     for turn, result, strike in zip(session.turns, results, strikes, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
         yield _turn(
-            turn, result, verdicts, size, measured.get(turn.index, ()),
+            turn, result, verdicts, size, measured.get(turn.index, ()), unsaid=unsaid,
             strike=strike, stops_here=end is not None and turn.index == end - 1,
         )  # fmt: skip
     for turn in session.turns[len(results) :]:
         waiting = TurnResult(session_id=session.id, turn_index=turn.index, status=Status.ANSWERED)
         yield msgspec.structs.replace(
-            _turn(turn, waiting, {}, size, strike="", stops_here=False), status="waiting"
+            _turn(turn, waiting, {}, size, unsaid=unsaid, strike="", stops_here=False),
+            status="waiting",
         )
 
 
@@ -244,6 +224,10 @@ def _ending(
     return ": the wearer gives up here"
 
 
+UNASKED = ("domain", "query_type", "dynamism")
+"""Nobody labels what a visitor asks."""
+
+
 def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[TurnView]:
     """Turns of a conversation that nobody has judged."""
     views: list[TurnView] = []
@@ -251,7 +235,7 @@ def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[Tur
         turn = Turn(
             index=result.turn_index, id="", query=result.query, reference=Reference(text="")
         )
-        views.append(_turn(turn, result, {}, size, strike="", stops_here=False))
+        views.append(_turn(turn, result, {}, size, unsaid=UNASKED, strike="", stops_here=False))
     return views
 
 
@@ -262,12 +246,13 @@ def _turn(
     size: tuple[int, int],
     measured: Sequence[Measurement] = (),
     *,
+    unsaid: Collection[str],
     strike: str,
     stops_here: bool,
 ) -> TurnView:
     reply, verdict = result.reply, result.verdict
     trace = reply.trace if reply else ()
-    steps = list(_walk(trace))
+    steps = list(walk(trace))
     evidence = [item for step, _ in steps for item in step.evidence]
     cited = frozenset(reply.citations) if reply else frozenset[str]()
     text = reply.text if reply else ""
@@ -275,7 +260,7 @@ def _turn(
     return TurnView(
         index=turn.index,
         query=turn.query,
-        labels=_labels(turn),
+        labels=_labels(turn, unsaid),
         status=str(result.status),
         outcome="" if skipped else str(outcome_of(result)),
         reply=text,
@@ -293,22 +278,27 @@ def _turn(
         cost=reply.usage.cost if reply else 0.0,
         confidence=reply.confidence if reply else None,
         citations=reply.citations if reply else (),
-        plan=_plan(steps),
-        hits=tuple(_hits(evidence, cited)),
-        passages=tuple(_passages(evidence, cited, text, turn)),
+        plan=plan_of(steps),
+        hits=tuple(hits_of(evidence, cited, size)),
+        passages=tuple(passages_of(evidence, cited, text, turn)),
         read=tuple(dict.fromkeys(e.text for e in evidence if e.source == "ocr" and e.text)),
-        bars=_bars(steps, result.seconds),
-        overlays=tuple(_boxes(steps, evidence, size)),
+        bars=bars_of(steps, result.seconds),
+        overlays=tuple(boxes_of(steps, evidence, size)),
     )
 
 
-def _labels(turn: Turn) -> tuple[tuple[str, str], ...]:
+def _labels(turn: Turn, unsaid: Collection[str]) -> tuple[tuple[str, str], ...]:
     flags = {
         "needs the picture": turn.needs_image,
         "needs the history": turn.needs_history,
         "name legible": turn.text_clue,
     }
-    labels = [("domain", turn.domain), ("type", turn.query_type), ("dynamism", turn.dynamism)]
+    given = (("domain", turn.domain), ("query_type", turn.query_type), ("dynamism", turn.dynamism))
+    labels = [
+        (name.replace("query_", ""), value)
+        for name, value in given
+        if name not in unsaid and (name != "dynamism" or value != DEFAULTS[name])
+    ]
     if turn.popularity:
         labels.append(("popularity", turn.popularity))
     labels += turn.meta.items()
@@ -342,163 +332,6 @@ def _measures(measured: Sequence[Measurement]) -> Iterator[MeasureRow]:
 _LOOSE = ("unsupported", "contradicted")
 
 
-def _walk(steps: Sequence[Step], depth: int = 0) -> Iterator[tuple[Step, int]]:
-    for step in steps:
-        yield step, depth
-        yield from _walk(step.steps, depth + 1)
-
-
-def _plan(steps: Sequence[tuple[Step, int]]) -> tuple[tuple[str, str], ...]:
-    for step, _ in steps:
-        if step.name in ("planner", "plan", "rewrite"):
-            return flat(step.info)
-    return ()
-
-
-def _hits(evidence: Sequence[Evidence], cited: frozenset[str]) -> Iterator[Hit]:
-    seen: set[str] = set()
-    for item in evidence:
-        if item.source == "image-kg" and item.id not in seen and len(seen) < 12:
-            seen.add(item.id)
-            yield Hit(
-                id=item.id,
-                name=item.text or item.title,
-                score=item.score,
-                url=item.url,
-                attributes=_known(item)[:14],
-                cited=item.id in cited,
-            )
-
-
-def _known(item: Evidence) -> tuple[tuple[str, str], ...]:
-    """The entity's attributes first, then how the hit came about."""
-    rest = dict(item.attributes)
-    entities = rest.pop("entities", None) or [{}]
-    first = entities[0] if isinstance(entities, list) and isinstance(entities[0], dict) else {}
-    return flat(first.get("entity_attributes") or {}) + flat(rest)
-
-
-def _passages(
-    evidence: Sequence[Evidence], cited: frozenset[str], reply: str, turn: Turn
-) -> Iterator[Passage]:
-    """The passages as they were after the last step that ranked them, cited ones first."""
-    latest: dict[str, Evidence] = {}
-    for item in evidence:
-        if item.source in ("web", "page") or item.source.startswith("web"):
-            latest.pop(item.id, None)
-            latest[item.id] = item
-    ranked = sorted(latest.values(), key=lambda e: (e.id not in cited, -e.score))[:10]
-    for item in ranked:
-        is_cited = item.id in cited
-        before, used, after = _mark(item.text, reply) if is_cited else (item.text, "", "")
-        label = turn.reference.grounding.get(item.id) or turn.reference.grounding.get(item.url, "")
-        yield Passage(
-            id=item.id,
-            title=item.title,
-            url=item.url,
-            date=(item.date or "")[:10],
-            score=item.score,
-            before=_shorten_left(before) if used else before[:600],
-            used=used,
-            after=after[:300],
-            label=label,
-            cited=is_cited,
-        )
-
-
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?\n]*")
-
-
-def _mark(text: str, reply: str) -> tuple[str, str, str]:
-    """Cut a passage around the sentence that shares most words with the reply."""
-    words = set(re.findall(r"\w+", reply.casefold()))
-    best, where = 0.0, (0, 0)
-    for match in _SENTENCE.finditer(text):
-        own = set(re.findall(r"\w+", match.group().casefold()))
-        shared = len(words & own) / (len(own) + 3)
-        if shared > best:
-            best, where = shared, match.span()
-    if best == 0.0:
-        return text[:600], "", ""
-    return text[: where[0]], text[where[0] : where[1]], text[where[1] :]
-
-
-def _shorten_left(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else "… " + text[-limit:].partition(" ")[2]
-
-
-def _bars(steps: Sequence[tuple[Step, int]], seconds: float) -> tuple[Bar, ...]:
-    whole = max([seconds, *(step.start + step.seconds for step, _ in steps)], default=0.0)
-    if whole <= 0:
-        return ()
-    return tuple(
-        Bar(
-            name=step.name,
-            depth=depth,
-            left=100 * step.start / whole,
-            width=max(100 * step.seconds / whole, 0.4),
-            seconds=step.seconds,
-            info=flat(step.info)[:20],
-        )
-        for step, depth in steps[:60]
-    )
-
-
-def _boxes(
-    steps: Sequence[tuple[Step, int]], evidence: Sequence[Evidence], size: tuple[int, int]
-) -> Iterator[Overlay]:
-    """Regions and read texts: any list of boxes in a step's info, any box of an OCR item."""
-    for step, _ in steps:
-        found = step.info.get("regions") or step.info.get("boxes") or ()
-        kind = "ocr" if step.name == "ocr" else "region"
-        for item in found[:40] if isinstance(found, list | tuple) else ():
-            box = item.get("box") if isinstance(item, dict) else item
-            label = (
-                str(item.get("text") or item.get("label") or "") if isinstance(item, dict) else ""
-            )
-            overlay = _overlay(kind, box, size, label)
-            if overlay is not None:
-                yield overlay
-    named = 0
-    for item in evidence:
-        if item.source == "image-kg" and named < 3:
-            overlay = _overlay("region", item.attributes.get("box"), size, item.text)
-            if overlay is not None:
-                named += 1
-                yield overlay
-        if item.source == "ocr":
-            overlay = _overlay("ocr", item.attributes.get("box"), size, item.text)
-            if overlay is not None:
-                yield overlay
-
-
-def _focus(capture: Capture, size: tuple[int, int]) -> tuple[Overlay, ...]:
-    overlay = _overlay("focus", capture.focus, size, "asked about") if capture.focus else None
-    return (overlay,) if overlay else ()
-
-
-def _overlay(kind: str, box: object, size: tuple[int, int], label: str = "") -> Overlay | None:
-    try:
-        left, top, right, bottom = (float(v) for v in box)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        return None
-    width, height = size
-    if not width or not height:
-        return None
-    left, right = max(0.0, left), min(float(width), right)
-    top, bottom = max(0.0, top), min(float(height), bottom)
-    if right <= left or bottom <= top:
-        return None
-    return Overlay(
-        kind,
-        100 * left / width,
-        100 * top / height,
-        100 * (right - left) / width,
-        100 * (bottom - top) / height,
-        label[:60],
-    )
-
-
 def _size(run: RunReader, digest: str) -> tuple[int, int]:
     """Width and height from the file's header; nothing is decoded."""
     if not digest:
@@ -518,30 +351,3 @@ def _before(run: RunReader, session: Session) -> str:
     clean = run.session(session.id, "clean").capture
     digest = "" if clean is None else clean.image.sha256
     return digest if digest != session.capture.image.sha256 else ""
-
-
-def flat(values: object, prefix: str = "") -> tuple[tuple[str, str], ...]:
-    """Nested JSON as short label and text pairs, for people."""
-    if not isinstance(values, dict):
-        return ()
-    rows: list[tuple[str, str]] = []
-    for key, value in values.items():
-        if isinstance(value, dict):
-            rows.extend(flat(value, f"{prefix}{key}."))
-        elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
-            for number, item in enumerate(value[:8], 1):
-                name = str(item.get("kind") or item.get("name") or number)
-                rows.extend(flat(item, f"{prefix}{name}."))
-        elif isinstance(value, list | tuple):
-            shown = ", ".join(_short(v) for v in value[:8])
-            rows.append((f"{prefix}{key}", shown + (" …" if len(value) > 8 else "")))
-        elif value is not None and value != "":
-            rows.append((f"{prefix}{key}", _short(value)))
-    return tuple(rows[:40])
-
-
-def _short(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    text = str(value)
-    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,55 +1,69 @@
-"""The app over a large run: first conversation, next conversation, server memory.
+"""The app over a large run and over many: what is seen first, next, filtered; server memory.
 
-    python scripts/bench/ui.py [--sessions 2000]
+    python scripts/bench/ui.py [--sessions 2000] [--conditions 6] [--runs 200]
 
-Writes a run with a 960 × 1280 JPEG per conversation, serves it in its own process, and looks at
-it in headless Chromium. The page is opened once before (a browser's first start compiles scripts).
+Writes a run with a 960 × 1280 JPEG per conversation and condition, and a folder of small runs;
+serves each in its own process, and looks at it in headless Chromium. The page is opened once before
+(a browser's first start compiles scripts).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "ui"))
 
 import httpx
+import msgspec
 from engine import Instant, Yes, jpeg, sessions
-from playwright.sync_api import expect, sync_playwright
-from ui_parts import ARGUMENTS, CHROMIUM
+from playwright.sync_api import Page, expect, sync_playwright
+from ui_parts import ARGUMENTS, CHROMIUM, write_run
+
+from mmrag.images import LazyImage
+from mmrag.records import Session
+
+PORT = 7893
+URL = f"http://127.0.0.1:{PORT}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sessions", type=int, default=2000)
+    parser.add_argument("--conditions", type=int, default=6)
+    parser.add_argument("--runs", type=int, default=200)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "large"
-        write(run, args.sessions)
-        size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
-        print(f"{args.sessions} conversations with pictures, {size / 1e6:,.0f} MB on disk")
-        server = subprocess.Popen(
-            [sys.executable, "-m", "simulator.cli", "ui", str(run), "--port", "7893"],
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            wait("http://127.0.0.1:7893")
-            look("http://127.0.0.1:7893")
-            status = Path(f"/proc/{server.pid}/status").read_text()
-            peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-            print(f"server memory, peak: {int(peak.split()[1]) / 1024:.0f} MiB")
-        finally:
-            server.terminate()
-            server.wait()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder / "large", args.sessions, args.conditions)
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        print(f"{args.sessions} conversations × {args.conditions}, {size / 1e6:,.0f} MB on disk")
+        (folder / "runs").mkdir()
+        first = write_run(folder / "runs" / "run-000", 12)
+        for number in range(1, args.runs):
+            shutil.copytree(first, folder / "runs" / f"run-{number:03d}")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            with served([str(folder / "large")], folder):
+                large(browser)
+            for what in ("computed for the first time", "computed before"):
+                with served([], folder):
+                    board(browser, args.runs, what)
+            browser.close()
 
 
-def write(run: Path, count: int) -> None:
+def write(run: Path, count: int, conditions: int) -> None:
     import asyncio
 
     from simulator.run.runner import Plan, run_sessions
@@ -58,14 +72,46 @@ def write(run: Path, count: int) -> None:
     pictures = [jpeg(i) for i in range(8)]
     with RunStore(run) as store:
         store.set_meta("judge", "fixed")
-        asyncio.run(
-            run_sessions(sessions(count, pictures), Instant(), Yes(), store, Plan(concurrency=64))
-        )
+        for number in range(conditions):
+            name = "clean" if number == 0 else f"low-light@{number}"
+            asyncio.run(
+                run_sessions(
+                    under(name, sessions(count, pictures)), Instant(), Yes(), store,
+                    Plan(concurrency=64),
+                )
+            )  # fmt: skip
         store.set_meta("finished", True)
 
 
+def under(name: str, found: Iterator[tuple[int, Session]]) -> Iterator[tuple[int, Session]]:
+    """The same sessions with pictures of another condition."""
+    for position, session in found:
+        assert session.capture is not None
+        image = LazyImage.from_bytes(session.capture.image.data + name.encode())
+        capture = msgspec.structs.replace(session.capture, image=image, degradation=name)
+        yield position, msgspec.structs.replace(session, capture=capture)
+
+
+@contextmanager
+def served(runs: list[str], folder: Path) -> Iterator[None]:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "simulator.cli", "ui", *runs, "--port", str(PORT)],
+        stderr=subprocess.DEVNULL, cwd=folder,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")},
+    )  # fmt: skip
+    try:
+        wait(URL)
+        yield
+        status = Path(f"/proc/{server.pid}/status").read_text()
+        peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        print(f"server memory, peak: {int(peak.split()[1]) / 1024:.0f} MiB")
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def wait(url: str) -> None:
-    for _ in range(120):
+    for _ in range(240):
         try:
             httpx.get(url)
         except httpx.HTTPError:
@@ -75,33 +121,73 @@ def wait(url: str) -> None:
     raise SystemExit("the server did not start")
 
 
-def look(url: str) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        firsts: list[float] = []
-        for _ in range(6):
-            page = context.new_page()
-            began = time.perf_counter()
-            page.goto(url)
-            page.locator(".mm-turn").first.wait_for()
-            firsts.append(time.perf_counter() - began)
-            page.close()
+def clocked(act: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
+
+
+def told(what: str, seconds: list[float]) -> None:
+    least, middle, most = (1000 * f(seconds) for f in (min, statistics.median, max))
+    print(f"{what}: median {middle:.0f} ms ({least:.0f} to {most:.0f} of {len(seconds)})")
+
+
+def large(browser: Any) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    paints: list[float] = []
+
+    def open_one() -> Page:
         page = context.new_page()
-        page.goto(url)
-        page.locator(".mm-turn").first.wait_for()
-        nexts: list[float] = []
-        for number in range(1, 31):
-            began = time.perf_counter()
-            page.click("#mm-next-session")
+        page.goto(f"{URL}/?tab=replay")
+        page.locator("#mm-view .mm-turn").first.wait_for()
+        return page
+
+    firsts: list[float] = []
+    for _ in range(6):
+        began = time.perf_counter()
+        page = open_one()
+        firsts.append(time.perf_counter() - began)
+        paints.append(page.evaluate("performance.getEntriesByName('first-paint')[0].startTime"))
+        page.close()
+    told("first paint", [one / 1000 for one in paints[1:]])
+    told(f"first conversation visible (cold browser {firsts[0]:.2f} s)", firsts[1:])
+    page = open_one()
+    nexts: list[float] = []
+    for number in range(1, 31):
+
+        def go(number: int = number) -> None:
+            page.keyboard.press("n")
             expect(page.locator(".mm-head h2")).to_have_text(f"session-{number:06d}")
-            nexts.append(time.perf_counter() - began)
-        browser.close()
-    warm = firsts[1:]
-    print(f"first conversation visible: median {statistics.median(warm):.2f} s "
-          f"(min {min(warm):.2f}, max {max(warm):.2f}; cold browser {firsts[0]:.2f})")  # fmt: skip
-    print(f"next conversation: median {statistics.median(nexts) * 1000:.0f} ms "
-          f"(max {max(nexts) * 1000:.0f} of {len(nexts)})")  # fmt: skip
+
+        nexts.append(clocked(go))
+    told("next conversation", nexts)
+    filters: list[float] = []
+    for number in range(1900, 1920):
+
+        def narrow(number: int = number) -> None:
+            page.fill("#mm-text", f"number {number}?")
+            expect(page.locator("#mm-sessions .mm-row")).to_have_count(1)
+
+        filters.append(clocked(narrow))
+        page.fill("#mm-text", "")
+        expect(page.locator("#mm-sessions .mm-row")).to_have_count(40)
+    told("filter as typed", filters)
+    context.close()
+
+
+def board(browser: Any, runs: int, what: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+
+    def rows() -> None:
+        page.goto(f"{URL}/?tab=home")
+        expect(page.locator("#mm-board tbody tr")).to_have_count(runs, timeout=120_000)
+
+    scored = page.locator("#mm-board tbody tr:not([data-v-score=''])")
+    whole = clocked(lambda: (rows(), expect(scored).to_have_count(runs, timeout=600_000)))
+    print(f"board of {runs} runs, {what}: all scores after {whole:.2f} s")
+    told(f"board of {runs} runs, {what}, opened again", [clocked(rows) for _ in range(5)])
+    context.close()
 
 
 if __name__ == "__main__":

@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 from ui_parts import result, session, write_run
 
 from mmrag.errors import MmragError
 from mmrag.metrics.cases import Measurement
-from mmrag.records import Session, Status, TurnResult
+from mmrag.records import Reference, Session, Status, Turn, TurnResult
 from simulator.store.run_store import RunReader, RunStore
-from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
+from ui.catalogue import Catalogue, Filter
 from ui.render import render
+from ui.runs import Runs, open_runs
+from ui.summary import summarise
 from ui.viewmodel import conversation
 
 
@@ -123,11 +126,12 @@ def test_a_run_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> N
     write(tmp_path / "good", "strikes(2)", "cc", turns=2)
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "run.sqlite").write_text("no data base")
-    told: list[MmragError] = []
-    assert list(open_catalogues(find_runs(tmp_path), skip=told.append)) == ["good"]
-    assert "bad" in str(told[0])
+    runs = Runs(watched=tmp_path)
+    assert sorted(runs) == ["bad", "good"]
+    assert len(runs["good"].find_all()) == 1
+    assert "bad" in summarise(runs.folder("bad")).trouble
     with pytest.raises(MmragError, match="bad"):
-        open_catalogues(find_runs(tmp_path))
+        open_runs([tmp_path / "good", tmp_path / "bad"])
 
 
 def test_what_was_measured_stands_beside_its_conversation(tmp_path: Path) -> None:
@@ -140,10 +144,43 @@ def test_what_was_measured_stands_beside_its_conversation(tmp_path: Path) -> Non
                 none = Measurement(measure="raf", judge="j", value=None, reason="no label")
                 store.add_measurements(turn, [row, none]).result()
     catalogue = Catalogue(RunReader(tmp_path / "run"))
-    measured, bare = catalogue.find_all()[:2]
-    assert measured.measures == (("faithfulness", 0.625),)
-    assert bare.measures == ()
-    shown = render("sessions.html.j2", rows=[measured, bare], first=0, total=2, finished=True,
-                   filtered=False, here=None)  # fmt: skip
+    measured, bare = catalogue.find_conversations(Filter())
+    assert measured.first.measures == (("faithfulness", 0.625),)
+    assert bare.first.measures == ()
+    shown = render("sessions.html.j2", rows=[measured, bare], first=0, total=2, of=2, page=40,
+                   finished=True, filtered=False, unsaid=frozenset())  # fmt: skip
     assert shown.count("mm-measured") == 1
     assert "faithfulness 0.62" in shown
+
+
+def test_a_conversation_is_one_row_with_all_its_conditions(tmp_path: Path) -> None:
+    catalogue = Catalogue(RunReader(write_run(tmp_path / "run", 3)))
+    found = catalogue.find_conversations(Filter())
+    assert [(one.session_id, [row.degradation for row in one.rows]) for one in found] == [
+        (f"talk-{n:04d}", ["clean", "low-light@3"]) for n in range(3)
+    ]
+    (one, *_) = catalogue.find_conversations(Filter(outcome="incorrect"))
+    assert one.first.degradation == "low-light@3"  # what passes is what is opened
+    assert one.found == {"low-light@3"}
+
+
+def test_nothing_is_said_that_the_data_does_not_say(tmp_path: Path) -> None:
+    """Of somebody's own photographs every turn has the labels that hold by default."""
+    with RunStore(tmp_path / "own") as store:
+        store.set_meta("judge", "rules/1")
+        bare = msgspec.structs.replace(
+            session(0, turns=1),
+            turns=(Turn(index=0, id="q", query="What is it?", reference=Reference(text="a cup")),),
+        )
+        store.begin(0, bare).result()
+        store.commit(result(session(0), 0, "c")).result()
+    catalogue = Catalogue(RunReader(tmp_path / "own"))
+    assert catalogue.unsaid == {"domain", "query_type", "quality", "is_ego"}
+    assert not any(catalogue.choices()[name] for name in ("domain", "query_type", "quality"))
+    view = conversation(catalogue.run, "own", "talk-0000", "clean", catalogue.unsaid)
+    assert view.labels == ()
+    assert view.turns[0].labels == ()
+    rows = catalogue.find_conversations(Filter())
+    shown = render("sessions.html.j2", rows=rows, first=0, total=1, of=1, page=40, finished=True,
+                   filtered=False, unsaid=catalogue.unsaid)  # fmt: skip
+    assert "other" not in shown.replace("mm-other", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 import time
@@ -11,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import gradio as gr
 import msgspec
 import pytest
 from ui_agents import Watched
@@ -30,36 +30,34 @@ from ui.catalogue import Catalogue
 from ui.curve import severity_curve
 from ui.labwork import degrade_picture
 from ui.livework import AgentShelf, LiveTalk, Seat
+from ui.pages.calls import calls
 from ui.pages.live import Live
-from ui.pages.replay import ANY, Replay
+from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.render import render
 from ui.viewmodel import conversation
-
-BLANK = (ANY, ANY, ANY, ANY, ANY, ANY, ANY, False, False, "")
 
 
 def opened(folder: Path) -> dict[str, Catalogue]:
     return {folder.name: Catalogue(RunReader(folder))}
 
 
-def asked(**query: str) -> Any:
-    return SimpleNamespace(query_params=query)
-
-
 def test_two_tabs_follow_one_growing_run(tmp_path: Path) -> None:
     runs = opened(write_run(tmp_path / "run", 1, finished=False))
-    page, row = Replay(runs), runs["run"].find_all()[0]
-    tabs = [(row, runs["run"].version)] * 2
+    page = Replay(runs)
+    opened_as = page.open_replay({"run": "run"})
+    seen = {
+        key: str(opened_as[key]) for key in ("run", "session", "condition", "version", "outcomes")
+    }
     with RunStore(tmp_path / "run") as store:
         store.begin(1, session(1)).result()
         store.commit(result(session(0), 1, "i")).result()
-    for here, seen in tabs:
-        listed, view, now, version, _ = page.watch("run", 0, here, seen, *BLANK)
-        assert "3 conversations" in listed
-        assert "talk-0000" in view  # the conversation that is looked at has a new verdict
-        again = page.watch("run", 0, now, version, *BLANK)
-        assert again[:4] == [gr.skip()] * 4
+    for _ in range(2):
+        told = page.follow_run(seen)
+        assert "2 conversations" in told["list"]
+        assert "talk-0000" in told["view"]  # the conversation that is looked at has a new verdict
+        again = page.follow_run({**seen, "version": str(told["version"])})
+        assert set(again) == {"version", "finished"}
 
 
 class Always:
@@ -82,8 +80,7 @@ def test_a_run_that_was_judged_again_shows_its_new_marks(tmp_path: Path) -> None
 
     assert "perfect" in marks()
     for outcome, again in (
-        (Outcome.INCORRECT, lambda: page.load(asked(run="run"))),
-        (Outcome.MISSING, lambda: page.switch("run")),
+        (Outcome.INCORRECT, lambda: page.open_replay({"run": "run"})),
         (Outcome.ACCEPTABLE, lambda: analysis.behind("run", "clean")),
     ):
         with RunStore(tmp_path / "run") as store:
@@ -93,7 +90,7 @@ def test_a_run_that_was_judged_again_shows_its_new_marks(tmp_path: Path) -> None
         assert "perfect" not in marks()
     assert sum(b.wrong for b in analysis.behind("run", "clean")) == 0
     version = runs["run"].version
-    page.load(asked(run="run"))
+    page.open_replay({"run": "run"})
     assert runs["run"].version == version  # nothing was written, nothing is read again
 
 
@@ -102,16 +99,16 @@ def test_turns_that_were_forgotten_are_gone_from_the_list(tmp_path: Path) -> Non
     row = runs["run"].find_all()[0]
     with RunStore(tmp_path / "run") as store:
         store.forget_turns(*row.key, 1)
-    Replay(runs).load(asked(run="run"))
+    Replay(runs).open_replay({"run": "run"})
     assert len(runs["run"].find_all()[0].outcomes) == 1
 
 
 def test_the_page_without_a_run_can_be_played_with() -> None:
     page = Replay({})
-    assert "No run is open" in str(page.load(asked()))
-    assert page.narrow(None, None, *BLANK) == [gr.skip()] * 4
-    assert page.step_by(1)(None, None, *BLANK) == [gr.skip()] * 4
-    assert page.turn_page(30)(None, 0, None, *BLANK) == [gr.skip()] * 2
+    assert "No run is open" in page.open_replay({})["view"]
+    for method in (page.list_conversations, page.show_conversation, page.follow_run):
+        (call,) = calls(method)
+        assert "not open" in call({"run": "gone"})["error"]
 
 
 @pytest.mark.parametrize(
@@ -119,14 +116,16 @@ def test_the_page_without_a_run_can_be_played_with() -> None:
     [
         ({"run": "gone", "session": "talk-0000"}, "No opened run is called"),
         ({"run": "run", "session": "nobody"}, "no session"),
-        ({"session": "talk-0001", "degradation": "rotated@9"}, "under"),
+        ({"session": "talk-0001", "degradation": "rotated@9"}, "not run under"),
+        ({"session": "talk-0001", "condition": "<b>{{x}}</b>"}, "not run under"),
+        ({"run": "run", "session": "talk-0001", "turn": "-7", "offset": "1e9"}, ""),
         ({"run": "run", "session": "talk-0001"}, ""),
         ({}, ""),
     ],
 )
 def test_a_link_to_nowhere_says_so(tmp_path: Path, query: dict[str, str], words: str) -> None:
     page = Replay(opened(write_run(tmp_path / "run", 2)))
-    shown = page.load(asked(**query))[-2]  # before the timer
+    shown = page.open_replay(query)["view"]
     assert words in shown
     assert ("mm-message" in shown) is bool(words)
 
@@ -278,17 +277,50 @@ def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
     assert said in render("differences.html.j2", found=found)
 
 
-@pytest.mark.parametrize(
-    ("sessions", "offset", "turnable"),
-    [(2, 0, [False, False]), (16, 0, [False, True]), (16, 30, [True, False])],
-)
-def test_only_pages_that_are_there_can_be_turned_to(
-    tmp_path: Path, sessions: int, offset: int, turnable: list[bool]
-) -> None:
-    page = Replay(opened(write_run(tmp_path / "run", sessions)))  # two conditions each
-    updates = page.turnable("run", offset, *BLANK)
-    assert [update["interactive"] for update in updates] == turnable
-    assert [update["interactive"] for update in page.turnable(None, 0, *BLANK)] == [False] * 2
+def test_a_long_list_comes_in_parts(tmp_path: Path) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", 42)))
+
+    def listed(**asked: str) -> str:
+        return page.list_conversations({"run": "run", **asked})["list"]
+
+    first, rest, around = listed(), listed(offset="40"), listed(session="talk-0041")
+    assert (first.count('mm-row"'), rest.count('mm-row"')) == (40, 2)
+    assert 'class="mm-more" data-offset="40"' in first
+    assert "mm-more" not in rest
+    assert around == rest  # where the conversation that is looked at lies
+    assert "40 before these" in around
+    assert listed(offset="99999") == listed(offset="80")
+
+
+def test_a_conversation_opens_under_the_condition_that_passes_the_filter(tmp_path: Path) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", 2)))
+    asked = {"run": "run", "session": "talk-0001"}
+    assert page.show_conversation(asked)["condition"] == "clean"
+    assert page.show_conversation({**asked, "outcome": "incorrect"})["condition"] == "low-light@3"
+    named = page.show_conversation({**asked, "outcome": "incorrect", "condition": "clean"})
+    assert named["condition"] == "clean"
+
+
+def test_the_raw_record_has_the_question_the_trace_and_every_verdict(tmp_path: Path) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", 1)))
+    asked = {"run": "run", "session": "talk-0000", "turn": "2"}
+    record = json.loads(page.show_record(asked)["record"])
+    assert record["turn"]["query"] == "What about thing 1 of picture 0?"
+    assert record["result"]["reply"]["trace"][0]["name"] == "planner"
+    assert record["result"]["reply"]["usage"]["input_tokens"] == 200
+    assert record["verdicts"]["rules/1"]["outcome"] == "perfect"
+    (call,) = calls(page.show_record)
+    assert "no turn 10" in call({**asked, "turn": "10"})["error"]
+    assert "no session" in call({**asked, "session": "nobody"})["error"]
+
+
+@pytest.mark.parametrize("sent", [None, [], "x", {"run": ["a"], 3: {}}, {"run": "\x00" * 9000}])
+def test_whatever_a_browser_sends_is_answered(tmp_path: Path, sent: Any) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", 1)))
+    for call in calls(page.list_conversations, page.show_conversation, page.show_record):
+        assert list(call(sent)) == ["error"]
+    (call,) = calls(page.open_replay)
+    assert call(sent)["run"] == "run"
 
 
 @pytest.mark.parametrize(
@@ -372,7 +404,7 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
     assert "p =" not in page
     assert "What happened in the conversation is shown below" in page
     assert "1 conversation, those" in render(
-        "pairs.html.j2", flips=found.flips, total=len(found.flips), here=""
+        "pairs.html.j2", flips=found.flips, total=len(found.flips), texts={}
     )
     assert "no scored turn" in Robustness(analysis).show("run", "clean")[0]
 

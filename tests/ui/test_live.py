@@ -57,7 +57,7 @@ def test_talking_in_the_browser(page: Page, server: Server) -> None:
     page.click("#mm-save")
     expect(page.locator("#mm-saved")).to_contain_text("Saved as run live-")
     page.click("#mm-saved a")
-    expect(page.locator(".mm-turn").first).to_contain_text("what is it?")
+    expect(page.locator("#mm-view .mm-turn").first).to_contain_text("what is it?")
 
 
 def test_a_picture_chosen_while_the_agent_works_is_the_one_that_is_asked_about(

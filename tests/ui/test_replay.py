@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,25 +12,40 @@ from playwright.sync_api import Page, expect
 from ui_parts import Server, result, session, write_run
 
 from simulator.store.run_store import RunStore
-from ui.catalogue import open_catalogues
+from ui.runs import open_runs
 
 pytestmark = pytest.mark.browser
 
 
-def open_page(page: Page, server: Server, query: str = "") -> None:
+def open_page(page: Page, server: Server, query: str = "/?tab=replay&run=first") -> None:
     page.goto(server.url + query)
-    expect(page.locator(".mm-turn").first).to_be_visible()
+    expect(page.locator("#mm-view .mm-turn").first).to_be_visible()
 
 
 def now(page: Page) -> str:
     return page.locator(".mm-turn.mm-now").get_attribute("data-turn") or ""
 
 
+def condition(page: Page) -> str:
+    return page.locator(".mm-conversation").get_attribute("data-condition") or ""
+
+
+def in_view(page: Page, selector: str) -> bool:
+    """Whether the top of something can be seen: in the window, in its pane, under no bar."""
+    return page.locator(selector).first.evaluate(
+        """part => {
+          const box = part.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + 12;
+          return y > 0 && y < innerHeight && part.contains(document.elementFromPoint(x, y));
+        }"""
+    )
+
+
 def test_the_first_conversation_is_there_at_once(page: Page, server: Server) -> None:
     open_page(page, server)
     expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
-    expect(page.locator(".mm-row")).to_have_count(30)
-    expect(page.locator(".mm-count")).to_contain_text("of 80 conversations")
+    expect(page.locator("#mm-sessions .mm-row")).to_have_count(40)  # both conditions in each
+    expect(page.locator("#mm-sessions .mm-row").first.locator(".mm-cond")).to_have_count(2)
+    expect(page.locator(".mm-count")).to_contain_text("40 conversations")
     expect(page.locator(".mm-frame img.mm-after")).to_be_visible()
     width = page.locator(".mm-after").evaluate("image => image.naturalWidth")
     assert width == 240
@@ -42,9 +59,11 @@ def test_a_deep_link_opens_its_turn(page: Page, server: Server) -> None:
     expect(page.locator(".mm-turn.mm-skipped")).to_have_count(1)
     expect(page.locator(".mm-turn.mm-skipped")).to_contain_text("not asked")
     page.keyboard.press("ArrowRight")
-    assert "turn=3" in page.url
+    for part in ("tab=replay", "run=first", "session=talk-0005", "condition=low-light@3", "turn=3"):
+        assert part in page.url
     page.reload()
     expect(page.locator(".mm-turn.mm-now")).to_have_attribute("data-turn", "2")
+    assert condition(page) == "low-light@3"
 
 
 def test_a_link_to_nowhere_says_so(page: Page, server: Server) -> None:
@@ -56,20 +75,38 @@ def test_a_link_to_nowhere_says_so(page: Page, server: Server) -> None:
     expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
 
 
-def test_stepping_by_buttons_keys_and_scrubber(page: Page, server: Server) -> None:
+def test_stepping_by_buttons_and_keys(page: Page, server: Server) -> None:
     open_page(page, server)
     assert now(page) == "0"
     page.click("[data-act=next]")
     assert now(page) == "1"
-    expect(page.locator(".mm-detail:visible h3")).to_contain_text("Turn 2")
+    expect(page.locator(".mm-where")).to_have_text("turn 2 of 4")
     page.keyboard.press("End")
     assert now(page) == "3"
     page.keyboard.press("ArrowLeft")
     assert now(page) == "2"
-    page.locator(".mm-scrub").fill("0")
+    page.keyboard.press("Home")
     assert now(page) == "0"
     page.locator(".mm-ask").nth(2).click()
     assert now(page) == "2"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_selected_is_in_view(page: Page, server: Server, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 600})
+    open_page(page, server, "/?tab=replay&run=first&session=talk-0039&turn=4")
+    assert in_view(page, ".mm-turn.mm-now")
+    if width > 760:
+        assert in_view(page, ".mm-row.mm-here")
+    page.keyboard.press("Home")
+    assert in_view(page, ".mm-turn.mm-now")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+        assert in_view(page, ".mm-turn.mm-now")
+    page.keyboard.press("e")  # with its evidence open the turn is taller than the screen
+    expect(page.locator(".mm-now .mm-detail")).to_have_attribute("open", "")
+    page.keyboard.press("ArrowLeft")
+    assert in_view(page, ".mm-turn.mm-now")
 
 
 def test_playing_reveals_turn_after_turn(page: Page, server: Server) -> None:
@@ -85,7 +122,9 @@ def test_playing_reveals_turn_after_turn(page: Page, server: Server) -> None:
 
 def test_the_trace_of_a_turn(page: Page, server: Server) -> None:
     open_page(page, server)
-    detail = page.locator(".mm-detail:visible")
+    page.locator(".mm-now .mm-detail > summary").click()
+    detail = page.locator(".mm-detail[open]")
+    expect(detail).to_have_count(1)
     expect(detail).to_contain_text("what about it")  # the plan
     expect(detail).to_contain_text("Velden Kettle")
     expect(detail).to_contain_text("similarity 0.830")
@@ -96,6 +135,18 @@ def test_the_trace_of_a_turn(page: Page, server: Server) -> None:
     expect(detail).to_contain_text("second")  # a vote of the panel
     expect(detail).to_contain_text("200 in, 9 out")
     expect(detail.locator(".mm-step")).to_have_count(5)
+    page.keyboard.press("ArrowRight")  # what is open stays open from turn to turn
+    expect(page.locator(".mm-detail[open]")).to_have_attribute("data-turn", "1")
+
+
+def test_the_raw_record_of_a_turn(page: Page, server: Server) -> None:
+    open_page(page, server)
+    page.locator("[data-raw='1']").click()
+    record = json.loads(page.locator(".mm-raw pre").inner_text())
+    assert record["turn"]["query"] == "What about thing 1 of picture 0?"
+    assert record["result"]["seconds"] == 0.4
+    page.keyboard.press("Escape")
+    expect(page.locator(".mm-raw")).to_be_hidden()
 
 
 def test_overlays_are_switched_on_and_off(page: Page, server: Server) -> None:
@@ -108,46 +159,68 @@ def test_overlays_are_switched_on_and_off(page: Page, server: Server) -> None:
     expect(page.locator(".mm-overlay.mm-k-region:visible")).to_have_count(1)
     page.uncheck(".mm-toggle[data-kind=focus]")
     expect(page.locator(".mm-overlay.mm-k-focus:visible")).to_have_count(0)
+    page.keyboard.press("n")  # and stays so in the next conversation
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0001")
+    expect(page.locator(".mm-overlay.mm-k-ocr:visible")).to_have_count(1)
 
 
 def test_before_and_after(page: Page, server: Server) -> None:
     open_page(page, server, "/?run=first&session=talk-0001&degradation=low-light@3")
-    frame = page.locator(".mm-frame")
-    expect(page.locator(".mm-before")).to_be_visible()
+    frame = page.locator("#mm-view .mm-frame")
+    expect(page.locator("#mm-view .mm-before")).to_be_visible()
     page.locator(".mm-slider").fill("80")
     assert frame.evaluate("f => f.style.getPropertyValue('--mm-split')") == "80%"
     page.click("text=What was done to the picture")
-    expect(page.locator(".mm-left")).to_contain_text("low-light")
+    expect(page.locator(".mm-conversation .mm-left")).to_contain_text("low-light")
 
 
-def test_filters_narrow_the_list(page: Page, server: Server) -> None:
+def test_the_picture_enlarged(page: Page, server: Server) -> None:
+    open_page(page, server, "/?tab=replay&run=first&session=talk-0001&condition=low-light@3")
+    page.locator("#mm-view .mm-frame").click(position={"x": 20, "y": 20})
+    zoom = page.locator(".mm-zoom")
+    expect(zoom.locator(".mm-overlay.mm-k-focus")).to_be_visible()
+    before = zoom.locator(".mm-frame").bounding_box()
+    zoom.get_by_role("button", name="Larger").click()
+    after = zoom.locator(".mm-frame").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] == pytest.approx(1.5 * before["width"], rel=0.01)
+    zoom.locator(".mm-slider").fill("100")
+    split = zoom.locator(".mm-frame").evaluate("f => f.style.getPropertyValue('--mm-split')")
+    assert split == "100%"
+    zoom.locator(".mm-toggle[data-kind=focus]").uncheck()
+    expect(page.locator(".mm-overlay.mm-k-focus:visible")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(zoom).to_be_hidden()
+
+
+def test_filters_narrow_the_list_as_one_types(page: Page, server: Server) -> None:
     open_page(page, server)
-    page.locator("#mm-text textarea, #mm-text input").first.fill("picture 7?")
-    page.keyboard.press("Enter")
-    expect(page.locator(".mm-row")).to_have_count(2)
+    page.locator("#mm-text").press_sequentially("picture 7?")
+    expect(page.locator("#mm-sessions .mm-row")).to_have_count(1)
     expect(page.locator(".mm-head h2")).to_have_text("talk-0007")
-    page.locator("#mm-text textarea, #mm-text input").first.fill("no such words")
-    page.keyboard.press("Enter")
-    expect(page.locator("#mm-sessions .mm-empty")).to_contain_text("No conversation passes")
-    page.locator("#mm-text textarea, #mm-text input").first.fill("")
-    page.keyboard.press("Enter")
-    expect(page.locator(".mm-row")).to_have_count(30)
-    page.click("#mm-filters button")
+    assert "text=picture%207" in page.url
+    page.locator("#mm-text").fill("no such words")
+    expect(page.locator("#mm-sessions .mm-empty")).to_contain_text("No match")
+    page.click("[data-clear]")
+    expect(page.locator("#mm-sessions .mm-row")).to_have_count(40)
+    assert page.locator("#mm-text").input_value() == ""
+    page.click("#mm-filter-toggle")
     page.get_by_label("Stopped early").check()
-    expect(page.locator(".mm-count")).to_contain_text("of 40 conversations")
-    page.get_by_label("Severity", exact=True).first.click()
-    page.get_by_role("option", name="3").click()
-    expect(page.locator(".mm-count")).to_contain_text("of 40 conversations")
-    page.get_by_label("Degradation", exact=True).first.click()
-    page.get_by_role("option", name="clean").click()
+    expect(page.locator(".mm-count")).to_contain_text("40 of 40 conversations")
+    expect(page.locator(".mm-row").first.locator(".mm-other")).to_have_count(1)
+    page.locator("[data-filter=kind]").select_option("clean")
     expect(page.locator("#mm-sessions .mm-empty")).to_be_visible()
+    page.reload()  # the filters are in the address
+    expect(page.locator("#mm-sessions .mm-empty")).to_be_visible()
+    expect(page.locator("#mm-filter-toggle")).to_contain_text("2")
 
 
 def test_a_growing_conversation_stays_where_it_is_read(
     page: Page, server: Server, tmp_path: Path
 ) -> None:
     folder = write_run(tmp_path / "growing", 1, finished=False)
-    server.catalogues.update(open_catalogues([folder]))
+    server.catalogues.update(open_runs([folder]))
     open_page(page, server, "/?run=growing&session=talk-0000")
     page.keyboard.press("End")
     assert now(page) == "3"
@@ -156,30 +229,71 @@ def test_a_growing_conversation_stays_where_it_is_read(
         expect(page.locator(".mm-reply.mm-o-incorrect")).to_be_visible(timeout=45_000)
         assert now(page) == "3"
         store.begin(1, session(1)).result()
-        expect(page.locator(".mm-count")).to_contain_text("of 3 conversations", timeout=45_000)
+        expect(page.locator(".mm-count")).to_contain_text("2 conversations", timeout=45_000)
+
+
+def test_a_run_that_is_deleted_while_it_is_open(page: Page, server: Server, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "doomed", 2)
+    server.catalogues.update(open_runs([folder]))
+    open_page(page, server, "/?tab=replay&run=doomed")
+    shutil.rmtree(folder)
+    server.catalogues.refresh()
+    page.keyboard.press("n")
+    expect(page.locator("#mm-view [role=alert]")).to_contain_text("'doomed' is not open any more")
+    open_page(page, server, "/?tab=replay&run=doomed")
+    expect(page.locator("#mm-view")).to_contain_text("No opened run is called 'doomed'")
 
 
 def test_flipped_conversations(page: Page, server: Server) -> None:
     open_page(page, server)
-    page.click("#mm-filters button")
+    page.click("#mm-filter-toggle")
     page.get_by_label("Flipped by a degradation").check()
-    expect(page.locator(".mm-count")).to_contain_text("of 80 conversations")
+    expect(page.locator(".mm-count")).to_contain_text("40 of 40 conversations")
 
 
 def test_going_through_the_list(page: Page, server: Server) -> None:
     open_page(page, server)
-    page.locator(".mm-row").nth(4).click()
+    page.locator(".mm-row .mm-rowtext").nth(2).click()
     expect(page.locator(".mm-head h2")).to_have_text("talk-0002")
+    page.keyboard.press("ArrowRight")
+    page.locator(".mm-row.mm-here .mm-cond").nth(1).click()
+    expect(page.locator(".mm-conditions [aria-pressed=true]")).to_contain_text("low-light@3")
+    assert now(page) == "1"  # another picture of the same turn
     page.click("#mm-next-session")
-    expect(page.locator(".mm-chips .mm-chip").first).to_have_text("low-light@3")
-    page.click("#mm-previous-session")
-    expect(page.locator(".mm-chips .mm-chip").first).to_have_text("clean picture")
-    expect(page.locator("#mm-earlier")).to_be_disabled()
-    page.click("#mm-later")
-    expect(page.locator("#mm-earlier")).to_be_enabled()
-    expect(page.locator(".mm-count")).to_contain_text("31–60 of 80")
-    page.keyboard.press("n")
-    expect(page.locator(".mm-chips .mm-chip").first).to_have_text("low-light@3")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0003")
+    assert condition(page) == "low-light@3"
+    page.keyboard.press("1")
+    expect(page.locator(".mm-conditions [aria-pressed=true]")).to_contain_text("clean")
+    page.keyboard.press("p")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0002")
+
+
+def test_a_long_list_grows_as_it_is_scrolled(page: Page, server: Server, tmp_path: Path) -> None:
+    server.catalogues.update(open_runs([write_run(tmp_path / "long", 90)]))
+    open_page(page, server, "/?tab=replay&run=long&session=talk-0045")
+    rows = page.locator("#mm-sessions .mm-row")
+    expect(rows.first).to_have_attribute("data-session", "talk-0040")
+    page.locator(".mm-row").last.scroll_into_view_if_needed()
+    expect(rows).to_have_count(50)
+    page.click(".mm-before-these")
+    expect(rows.first).to_have_attribute("data-session", "talk-0000")
+
+
+def test_a_phone_goes_from_the_list_to_the_conversation_and_back(
+    page: Page, server: Server
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/?tab=replay&run=first")
+    row = page.locator(".mm-row").nth(3)
+    expect(row).to_be_visible()
+    expect(page.locator("#mm-view")).to_be_hidden()
+    row.locator(".mm-rowtext").click()
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0003")
+    expect(page.locator("#mm-sessions")).to_be_hidden()
+    assert "session=talk-0003" in page.url
+    page.go_back()
+    expect(page.locator("#mm-sessions")).to_be_visible()
+    expect(page.locator("#mm-view")).to_be_hidden()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -190,7 +304,7 @@ def test_nothing_sticks_out(page: Page, server: Server, width: int, theme: str) 
     open_page(page, server, "/?run=first&session=talk-0005&degradation=low-light@3&turn=2")
     page.wait_for_timeout(500)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    picture = page.locator(".mm-frame").bounding_box()
+    picture = page.locator("#mm-view .mm-frame").bounding_box()
     assert picture is not None
     assert picture["width"] > 200
     assert picture["height"] > 200
@@ -201,12 +315,15 @@ def test_hostile_text_shows_as_text(page: Page, server: Server) -> None:
     reply = page.locator(".mm-reply p").first
     expect(reply).to_contain_text("<script>window.hacked=1</script>")
     expect(reply).to_contain_text("{{#each}} ${1+1} @children ![x](http://evil.example/x.png)")
+    page.locator("[data-raw='0']").click()
+    expect(page.locator(".mm-raw pre")).to_contain_text("<script>window.hacked=1</script>")
     assert page.evaluate("window.hacked") is None
 
 
 def test_another_run(page: Page, server: Server) -> None:
     open_page(page, server)
-    page.locator("#mm-run input").click()
-    page.get_by_role("option", name="evil").click()
-    expect(page.locator(".mm-count")).to_contain_text("of 4 conversations")
+    page.locator("#mm-run").select_option("evil")
+    expect(page.locator(".mm-count")).to_contain_text("2 conversations")
     assert re.search("run=evil", page.url)
+    page.go_back()
+    expect(page.locator(".mm-count")).to_contain_text("40 conversations")

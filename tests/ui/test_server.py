@@ -12,9 +12,10 @@ import pytest
 from ui_parts import Server, picture, write_run
 
 from mmrag.errors import StoreError
-from ui.catalogue import Catalogue, Filter, find_runs, open_catalogues
+from ui.catalogue import Catalogue, Filter
 from ui.labwork import Degraded, Packages
 from ui.render import render, seconds
+from ui.runs import find_runs, open_runs
 from ui.server import Thumbnails
 
 
@@ -107,7 +108,7 @@ def test_downloads_of_the_lab_are_bounded_and_go_with_it() -> None:
 
 def test_a_run_that_is_still_being_written_is_followed(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", 2, finished=False)
-    catalogue = open_catalogues([folder])["run"]
+    catalogue = open_runs([folder])["run"]
     assert len(catalogue) == 4
     assert not catalogue.finished
     assert catalogue.refresh() is False
@@ -119,15 +120,15 @@ def test_a_run_that_is_still_being_written_is_followed(tmp_path: Path) -> None:
 
 def test_runs_are_found_and_named(tmp_path: Path) -> None:
     one, two = write_run(tmp_path / "a" / "run", 1), write_run(tmp_path / "b" / "run", 1)
-    assert list(open_catalogues([one, two])) == ["run", "run-2"]
+    assert list(open_runs([one, two])) == ["run", "run-2"]
     assert find_runs(tmp_path / "a") == [one]
     assert find_runs(tmp_path / "none") == []
     with pytest.raises(StoreError):
-        open_catalogues([tmp_path])
+        open_runs([tmp_path])
 
 
 def test_filters(tmp_path: Path) -> None:
-    catalogue = open_catalogues([write_run(tmp_path / "run", 8)])["run"]
+    catalogue = open_runs([write_run(tmp_path / "run", 8)])["run"]
     assert isinstance(catalogue, Catalogue)
     assert len(catalogue.find(Filter())) == 16
     assert len(catalogue.find(Filter(outcome="incorrect"))) == 8

@@ -176,16 +176,18 @@ class Server:
 
     def __init__(self, folders: list[Path], saved: Path) -> None:
         from mmrag.listening import listen
-        from ui.catalogue import open_catalogues
+        from ui.launch import Launcher
         from ui.livework import AgentShelf
         from ui.pages.app import LiveSetup
+        from ui.runs import open_runs
         from ui.server import make_server
 
         at = listen("127.0.0.1", 0)
         self.port = at.getsockname()[1]
-        self.catalogues = open_catalogues(folders)
+        self.catalogues = open_runs(folders)
         names = ["watched", "random", "nobody"]
-        live = LiveSetup(AgentShelf(Resources, names), names, saved)
+        self.launcher = Launcher(saved, ["random"], ["mini"], "none")
+        live = LiveSetup(AgentShelf(Resources, names), names, saved, self.launcher)
         config = uvicorn.Config(
             make_server(self.catalogues, live, ["wearables.example"]),
             log_level="critical", ws="none",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import gradio as gr
 from mmrag.errors import MmragError
 from ui.catalogue import Catalogue
 from ui.labwork import Packages, Sample, degrade_picture, kinds, samples
+from ui.pages.route import route
 from ui.render import render
 
 PICK_JS = """
@@ -38,12 +39,13 @@ def _path_unopened(payload: Any) -> str | None:
 class Lab:
     """The page with its event handlers."""
 
-    def __init__(self, runs: dict[str, Catalogue]) -> None:
+    def __init__(self, runs: MutableMapping[str, Catalogue]) -> None:
         self.samples: dict[str, Sample] = samples(runs)
         self.packages = Packages()
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
+        self.route = route("lab")
         with gr.Row(elem_classes="mm-columns"):
             with gr.Column(scale=3, min_width=280):
                 self.upload = upload(
@@ -83,6 +85,7 @@ class Lab:
     def _wire(self) -> None:
         knobs = [self.upload, self.sample, self.kind, self.severity, self.seed, self.focus]
         shown = [self.view, self.download]
+        self.route.select(self._degrade, knobs, shown, show_progress="hidden")
         self.shelf.select(self._pick, None, [self.sample, self.upload]).then(
             self._degrade, knobs, shown, show_progress="hidden"
         )
@@ -94,15 +97,6 @@ class Lab:
             self.upload.input, self.kind.input, self.severity.input, self.seed.input,
             self.focus.submit, self.focus.blur,
         ]  # fmt: skip
-
-    def load(self) -> list[Any]:
-        """The first sample under the first settings."""
-        return self._degrade(None, next(iter(self.samples), ""), "low-light", 3, 0, "")
-
-    @property
-    def loaded(self) -> list[Any]:
-        """The components that `load` fills."""
-        return [self.view, self.download]
 
     def _pick(self, event: gr.EventData) -> list[Any]:
         name = str(event.sample)

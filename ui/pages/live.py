@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ import gradio as gr
 from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Query
-from ui.catalogue import Catalogue, open_catalogues
+from ui.catalogue import Catalogue
 from ui.labwork import Sample, data_url, samples
 from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
 from ui.render import render
+from ui.runs import open_runs
 from ui.viewmodel import live_turns
 
 
@@ -25,7 +26,11 @@ class Live:
     """The page with its event handlers."""
 
     def __init__(
-        self, runs: dict[str, Catalogue], shelf: AgentShelf, agents: list[str], folder: Path
+        self,
+        runs: MutableMapping[str, Catalogue],
+        shelf: AgentShelf,
+        agents: list[str],
+        folder: Path,
     ) -> None:
         self.runs = runs
         self.shelf = shelf
@@ -180,7 +185,7 @@ class Live:
         talk = seat.talk
         try:
             place = save(talk, self.folder)
-            opened = open_catalogues([place])
+            opened = open_runs([place])
         except MmragError as error:
             return _message("Not saved", error)
         self.runs.update(opened)

@@ -8,6 +8,7 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from ui.analysis import Analysis
+from ui.pages.route import address_of, route
 from ui.render import render
 
 SHOWN = 60
@@ -38,6 +39,7 @@ class Robustness:
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
         names = list(self.analysis.runs)
+        self.route = route("robustness")
         with gr.Row():
             self.run = gr.Dropdown(
                 names, value=names[0] if names else None, label="Run", elem_id="mm-robust-run"
@@ -50,7 +52,9 @@ class Robustness:
             apply_default_css=False,
         )  # fmt: skip
         self.behind = gr.HTML(elem_id="mm-behind", elem_classes="mm-root", apply_default_css=False)
-        self.run.input(self._switch, [self.run], self.loaded, show_progress="hidden")
+        shown = [self.condition, self.view, self.behind]
+        self.route.select(self.open, [self.run], [self.run, *shown], show_progress="hidden")
+        self.run.input(self._switch, [self.run], shown, show_progress="hidden")
         self.condition.input(
             self.show, [self.run, self.condition], [self.view, self.behind], show_progress="hidden"
         )
@@ -59,19 +63,11 @@ class Robustness:
         )
         opened.then(None, js=_SCROLL_JS)
 
-    @property
-    def loaded(self) -> list[Any]:
-        """The components that `load` fills."""
-        return [self.condition, self.view, self.behind]
-
-    def load(self, name: str | None) -> list[Any]:
-        """The first look at a run."""
-        return self._switch(name)
-
-    @property
-    def needs(self) -> list[Any]:
-        """The components that `load` takes."""
-        return [self.run]
+    def open(self, event: gr.EventData, name: str | None) -> list[Any]:
+        """The run that the address names, else the one chosen before."""
+        wanted = address_of(event).get("run", "")
+        name = wanted if wanted in self.analysis.runs else name
+        return [name, *self._switch(name)]
 
     def _switch(self, name: str | None) -> list[Any]:
         if not name:

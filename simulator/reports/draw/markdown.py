@@ -77,11 +77,11 @@ def _slices(one: dict[str, Any]) -> list[str]:
     if not tested:
         return [untested(one["slices"])]
     own = sum(p <= 0.05 for p in tested)
-    count = f"{own} of {len(tested)} slices changed beyond chance, each tested by itself (Holm)."
+    count = f"Slices that changed beyond chance, each by itself: {own} of {len(tested)} (Holm)."
     if not one["standouts"]["tested"]:
-        return [f"{NONE_COMPARED} {count}"]
+        return [f"{count} {NONE_COMPARED}"]
     if not found:
-        return [f"No slice changed otherwise than the rest of its dimension; {count}"]
+        return [f"{count} None changed otherwise than the rest of its dimension."]
     lines = ["", "| slice that stands out | changed | the rest | p (Holm) | n |"]
     lines.append("|---|--:|--:|--:|--:|")
     for entry in found:

@@ -126,13 +126,13 @@ def replay_link(replay: str, run: str, failure: dict[str, Any]) -> str:
     >>> replay_link("../index.html", "demo", failure)
     '../index.html#s%201/blur%403/2'
     >>> replay_link("http://127.0.0.1:7860", "demo", failure)
-    'http://127.0.0.1:7860/?tab=replay&run=demo&session=s%201&condition=blur%403&degradation=blur%403&turn=2'
+    'http://127.0.0.1:7860/?tab=replay&run=demo&session=s%201&condition=blur%403&turn=2'
     """
     session, condition = quote(failure["session"], safe=""), failure["degradation"]
     quoted = quote(condition, safe="")
     if replay.endswith((".html", ".htm")):
         return f"{replay}#{session}/{quoted}/{failure['turn']}"
-    under = "" if condition == "clean" else f"&condition={quoted}&degradation={quoted}"
+    under = "" if condition == "clean" else f"&condition={quoted}"
     return (
         f"{replay.rstrip('/')}/?tab=replay&run={quote(run, safe='')}&session={session}{under}"
         f"&turn={failure['turn']}"

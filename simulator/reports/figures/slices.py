@@ -69,7 +69,7 @@ _ORDER = {
     "grounding": ("answers", "outdated", "related", "irrelevant", "none", "unlabelled"),
 }
 _LAST_TURN = 8
-_DEFAULTS = {
+DEFAULTS = {
     "domain": "other",
     "query_type": "simple-knowledge",
     "dynamism": "static",
@@ -149,8 +149,8 @@ def title_of(dimension: str) -> str:
 
 
 NONE_COMPARED = (
-    "No slice could be tested against the rest of its dimension: all changed alike, or one of the "
-    f"two has fewer than {LEAST_SESSIONS} conversations."
+    "Whether one differs from the rest of its dimension could not be tested: all are alike, or one "
+    f"of the two has fewer than {LEAST_SESSIONS} conversations."
 )
 """Instead of "none stands out" where nothing was tested."""
 
@@ -311,7 +311,7 @@ def _spread(
 
 def _is_given(dimension: Dimension) -> bool:
     """Whether the data says anything: more than one value, or another than it has by default."""
-    return dimension.slices not in ((UNLABELLED,), (_DEFAULTS.get(dimension.name),))
+    return dimension.slices not in ((UNLABELLED,), (DEFAULTS.get(dimension.name),))
 
 
 def _dimension(frame: Frame, name: str) -> Dimension:

@@ -1,0 +1,266 @@
+"""The board of runs, what people note on them, and runs that are started from it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ui_parts import EVIL, write_run
+
+from mmrag.errors import ConflictError, StoreError, UsageError
+from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.store.run_store import RunReader
+from ui.analysis import Analysis
+from ui.board import Board
+from ui.launch import Launcher
+from ui.notes import FILE, read_note, write_note
+from ui.pages.calls import calls
+from ui.pages.home import Home
+from ui.runs import Runs, open_runs
+from ui.summary import Summaries, summarise
+
+
+def settled(find: Callable[[], Any]) -> Any:
+    """What is found once it is there."""
+    for _ in range(600):
+        if found := find():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+def home(folder: Path, launcher: Launcher | None = None) -> Home:
+    return Home(Analysis(Runs(watched=folder)), launcher)
+
+
+def whole_board(page: Home, **asked: str) -> dict[str, Any]:
+    (call,) = calls(page.show_board)
+    return settled(lambda: (found := call(asked)) and not found["busy"] and found)
+
+
+def test_the_board_says_what_a_report_says(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 12)
+    with RunReader(folder) as run:
+        loaded, stop, errors = load_runs([run], ReportOptions())
+        reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
+    found = summarise(folder)
+    (clean,) = (c for c in reported["conditions"] if c["name"] == "clean")
+    told = clean["strict"]["as_experienced"]["truthfulness_score"]
+    score = found.truthfulness
+    assert [score.estimate, score.low, score.high] == [told[k] for k in ("estimate", "low", "high")]
+    assert (found.sessions, found.conditions, found.main) == (12, 2, "clean")
+    assert (found.agent, found.data, found.coverage) == ("scripted", "test", 1.0)
+
+
+def test_a_summary_is_kept_until_its_run_is_written_again(tmp_path: Path) -> None:
+    folder, cache = write_run(tmp_path / "run", 2), tmp_path / "cache"
+    first = settled(lambda: Summaries(cache).get(folder))
+    again = Summaries(cache).get(folder)  # another start of the app: nothing is computed
+    assert again == first
+    write_run(folder, 5)
+    followed = Summaries(cache)
+    assert settled(lambda: (found := followed.get(folder)) and found.sessions == 5 and found)
+    for kept in cache.iterdir():
+        kept.write_text("{}")  # a damaged cache is computed anew
+    assert settled(lambda: Summaries(cache).get(folder)).sessions == 5
+
+
+def test_runs_come_go_and_break_without_hiding_the_others(tmp_path: Path) -> None:
+    write_run(tmp_path / "good", 2)
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "run.sqlite").write_text("no data base")
+    page = home(tmp_path)
+    board = whole_board(page)["board"]
+    assert 'data-run="good"' in board
+    assert 'data-v-state="unreadable"' in board
+    write_run(tmp_path / "late", 1, finished=False)
+    shutil.rmtree(broken)
+    board = whole_board(page)["board"]
+    assert re.findall(r'data-run="(\w+)"', board) == ["late", "good"]
+    assert 'data-v-state="broken off"' in board
+    gone = whole_board(page, run="broken")
+    assert "no run called &#39;broken&#39;" in gone["hero"]
+    (wrong,) = calls(page.show_wrong)
+    assert "no run called" in wrong({"run": "broken"})["error"]
+
+
+def test_an_empty_folder_teaches_how_to_make_a_run(tmp_path: Path) -> None:
+    page = home(tmp_path / "nothing")
+    assert "mmrag run --data mini" in whole_board(page)["board"]
+
+
+def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:
+    page = home(write_run(tmp_path / "run", 12).parent)
+    wrong = page.show_wrong({"run": "run"})["wrong"]
+    assert "/?tab=replay&amp;run=run&amp;condition=low-light&#64;3" in wrong
+    assert "/?tab=replay&amp;run=run&amp;stopped=yes" in wrong
+    assert "/?tab=robustness&amp;run=run" in wrong
+
+
+def test_two_who_note_at_once_lose_nothing(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 1)
+    assert write_note(folder, "keep, first look", "mine", seen=0).tags == ("keep", "first look")
+    both = write_note(folder, "theirs", "another's", seen=0)  # who had seen nothing of it
+    assert both.tags == ("keep", "first look", "theirs")
+    assert both.note == "another's\n\nmine"
+    assert write_note(folder, "theirs", "another's", seen=2).note == "another's"
+    threads = [
+        threading.Thread(target=write_note, args=(folder, f"tag {n}", f"note {n}", 3))
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    now = read_note(folder)
+    assert now.edition == 11
+    assert {f"tag {n}" for n in range(8)} <= set(now.tags)
+    assert all(f"note {n}" in now.note for n in range(8))
+    with (folder / FILE).open("a") as file:
+        file.write("no json\n")
+    assert read_note(folder).note == now.note
+
+
+def test_a_note_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 1)
+    (folder / FILE).mkdir()
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_note(folder, "", "words", 0)
+    with pytest.raises(StoreError, match="gone"):
+        write_note(tmp_path / "nowhere", "", "words", 0)
+
+
+def test_hostile_notes_and_names_show_as_text(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "<img src=x onerror=alert(1)>", 1)
+    write_note(folder, "<b>bold</b>", EVIL, 0)
+    found = whole_board(home(tmp_path))
+    for page in (found["board"], found["hero"]):
+        assert "<img src" not in page
+        assert "<script" not in page
+        assert "<b>bold" not in page
+
+
+class Fake(Launcher):
+    """Starts a few lines of Python in the place of `mmrag run`."""
+
+    program = "import time; print('conversations: 1 of 9', flush=True); time.sleep(60)"
+
+    def _command(self, *_: Any) -> list[str]:
+        return [sys.executable, "-c", self.program]
+
+
+def test_a_run_is_started_watched_and_stopped(tmp_path: Path) -> None:
+    launcher = Fake(tmp_path, ["random"], ["mini"])
+    board = Board(Runs(watched=tmp_path), Summaries(), launcher)
+    name = launcher.start("random", "mini", "clean", 3)
+    assert name == "mini-random-3"
+    row = settled(lambda: [r for r in board.rows() if r.words])[0]
+    assert (row.name, row.state, row.words) == (name, "starting", "conversations: 1 of 9")
+    launcher.start("random", "mini", "clean", 3, name="../../etc/x y")
+    assert [one.name for one in launcher.started()] == [name, "etc-x-y"]
+    with pytest.raises(ConflictError, match="2 runs are going on"):
+        launcher.start("random", "mini", "clean", 3)
+    for one in launcher.started():
+        launcher.stop(one.name)
+    assert settled(lambda: not any(one.running for one in launcher.started()))
+    assert {r.state for r in board.rows()} == {"failed"}
+    launcher.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"agent": "command:run=rm"}, "--agent SPEC"),
+        ({"data": "/etc"}, "--data DATA"),
+        ({"pictures": "all of them"}, "pictures are"),
+        ({"limit": 0}, "from 1"),
+    ],
+)
+def test_only_what_is_offered_is_started(tmp_path: Path, wrong: dict[str, Any], words: str) -> None:
+    launcher = Fake(tmp_path, ["random"], ["mini"])
+    asked = {"agent": "random", "data": "mini", "pictures": "clean", "limit": 2, **wrong}
+    with pytest.raises(UsageError, match=words):
+        launcher.start(**asked)
+    assert launcher.started() == []
+
+
+def test_a_real_run_appears_on_the_board(tmp_path: Path) -> None:
+    launcher = Launcher(tmp_path, ["random"], ["mini"], "none")
+    page = home(tmp_path, launcher)
+    (start,) = calls(page.start_run)
+    begun = start({"agent": "random", "data": "mini", "pictures": "clean", "limit": "2"})
+    name = begun["run"]
+    assert settled(lambda: not launcher.started()[0].running)
+    assert launcher.started()[0].code == 0, launcher.started()[0].words
+    found = whole_board(page, run=name)
+    assert 'data-v-state="finished"' in found["board"]
+    assert json.loads(json.dumps(found))["run"] == name
+    launcher.close()
+
+
+@pytest.mark.browser
+def test_a_report_leads_to_its_replays_and_back(page: Any, server: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    from simulator.reports.draw.write import make_report
+
+    folder = write_run(tmp_path / "reported", 4)
+    make_report([folder], folder / "report", ReportOptions(failures=2))
+    hostile = folder / "report" / "report.html"
+    hostile.write_text(hostile.read_text("utf-8") + "<script>parent.hacked = 1</script>", "utf-8")
+    server.catalogues.update(open_runs([folder]))
+    page.goto(f"{server.url}/?tab=home&run=reported")
+    page.get_by_role("link", name="Report").click()
+    failure = page.locator(".failure dd a").first
+    place = failure.inner_text()
+    page.once("console", lambda message: None)
+    failure.click()
+    expect(page.locator("#mm-view .mm-head h2")).to_have_text(place.partition(",")[0])
+    turn = page.locator(".mm-turn.mm-now").get_attribute("data-turn")
+    assert place.endswith(f"turn {int(turn or 0) + 1}")
+    assert page.evaluate("window.hacked") is None
+    page.go_back()
+    expect(failure).to_have_text(place)
+
+
+@pytest.mark.browser
+def test_the_board_in_the_browser(page: Any, server: Any) -> None:
+    from playwright.sync_api import expect
+
+    page.goto(f"{server.url}/?tab=home")
+    rows = page.locator("#mm-board tbody tr")
+    expect(rows).to_have_count(len(server.catalogues))
+    line = page.locator("#mm-board tr[data-run=first]")
+    expect(line).to_contain_text("+100.0")
+    line.locator("[data-pick]").click()
+    expect(page.locator("#mm-hero h1")).to_have_text("first")
+    assert "run=first" in page.url
+    expect(page.locator("#mm-wrong")).to_contain_text("Hardest of 1 degradation")
+    line.locator("[data-note]").click()
+    page.get_by_label("Tags, separated by commas").fill("baseline, <b>x</b>")
+    page.get_by_label("Note", exact=True).fill("the first look")
+    page.get_by_role("button", name="Save").click()
+    expect(line).to_contain_text("<b>x</b>")
+    expect(page.locator("#mm-hero")).to_contain_text("the first look")
+    page.reload()
+    expect(line).to_contain_text("baseline")
+    page.locator("#mm-board-filter").fill("basel")
+    expect(page.locator("#mm-board tbody tr:visible")).to_have_count(1)
+    page.locator("#mm-board-filter").fill("")
+    page.locator("[data-sort=name]").click()
+    names = page.locator("#mm-board tbody tr").evaluate_all("all => all.map(r => r.dataset.run)")
+    assert names == sorted(names)
+    for run in ("first", "evil"):
+        page.locator(f"#mm-board tr[data-run={run}] input").check()
+    page.get_by_role("link", name="Compare two").click()
+    expect(page.locator("#mm-run-a")).to_have_value("first")
+    expect(page.locator("#mm-run-b")).to_have_value("evil")

@@ -1,0 +1,109 @@
+"""Home: the runs of a folder as a board, and what went wrong in one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from mmrag.errors import MmragError
+from ui.analysis import Analysis
+from ui.board import Board, BoardRow
+from ui.launch import PICTURES, Launcher
+from ui.notes import write_note
+from ui.pages.calls import calls, whole
+from ui.render import render
+from ui.runs import Runs, place_of
+from ui.summary import Summaries
+
+
+class Home:
+    """The page with what its script may ask."""
+
+    def __init__(
+        self, analysis: Analysis, launcher: Launcher | None = None, cache: Path | None = None
+    ) -> None:
+        self.analysis = analysis
+        self.runs = analysis.runs if isinstance(analysis.runs, Runs) else Runs()
+        self.board = Board(self.runs, Summaries(cache), launcher)
+        self.launcher = launcher
+
+    def build(self) -> None:
+        """Put the page into the surrounding Blocks."""
+        gr.HTML(
+            render("home.html.j2", launcher=self.launcher, pictures=list(PICTURES)),
+            js_on_load="mmrag.home(element, server)",
+            server_functions=calls(
+                self.show_board, self.show_wrong, self.save_note, self.start_run, self.stop_run
+            ),
+            elem_id="mm-home", elem_classes="mm-root", apply_default_css=False,
+        )  # fmt: skip
+
+    def show_board(self, asked: dict[str, str]) -> dict[str, Any]:
+        """All runs, and the figure of the one that is open."""
+        rows = self.board.rows()
+        wanted = asked.get("run", "")
+        named = next((row for row in rows if row.name == wanted), None)
+        here = named or next((row for row in rows if _scored(row)), rows[0] if rows else None)
+        busy = self.board.summaries.working or any(
+            row.state in ("going on", "starting", "reading") for row in rows
+        )
+        lost = (
+            f"There is no run called {wanted[:80]!r} here any more." if wanted and not named else ""
+        )
+        return {
+            "board": render(
+                "board.html.j2", rows=rows, here=here, launching=self.launcher is not None
+            ),
+            "hero": render("hero.html.j2", row=here, lost=lost) if here else "",
+            "run": here.name if here else "",
+            "readable": bool(here and _scored(here)),
+            "edition": _edition(here),
+            "busy": busy,
+        }
+
+    def show_wrong(self, asked: dict[str, str]) -> dict[str, Any]:
+        """What went wrong in a run; it reads the whole run, so it is asked for by itself."""
+        name = asked.get("run", "")
+        place_of(self.runs, name)
+        try:
+            found = self.analysis.overview(name)
+        except MmragError as error:
+            return {"wrong": render("notice.html.j2", words=error)}
+        return {"wrong": render("wrong.html.j2", run=name, found=found)}
+
+    def save_note(self, asked: dict[str, str]) -> dict[str, Any]:
+        """Keep tags and a note of a run."""
+        folder = place_of(self.runs, asked.get("run", ""))
+        seen = whole(asked.get("edition", ""))
+        note = write_note(folder, asked.get("tags", ""), asked.get("note", ""), seen)
+        return {"edition": note.edition, "note": note.note, "merged": note.edition > seen + 1}
+
+    def start_run(self, asked: dict[str, str]) -> dict[str, Any]:
+        """Begin a run of what the operator offers."""
+        if self.launcher is None:
+            return {"error": "Runs cannot be started here."}
+        name = self.launcher.start(
+            asked.get("agent", ""),
+            asked.get("data", ""),
+            asked.get("pictures", ""),
+            whole(asked.get("limit", "")),
+            asked.get("name", ""),
+        )
+        return {"run": name}
+
+    def stop_run(self, asked: dict[str, str]) -> dict[str, Any]:
+        """Interrupt a run that was started here."""
+        if self.launcher is None:
+            return {"error": "Runs cannot be stopped here."}
+        self.launcher.stop(asked.get("run", ""))
+        return {}
+
+
+def _scored(row: BoardRow) -> bool:
+    return row.summary is not None and row.summary.truthfulness.estimate is not None
+
+
+def _edition(row: BoardRow | None) -> str:
+    return f"{row.name}/{row.when}" if row else ""
