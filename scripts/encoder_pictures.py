@@ -32,8 +32,6 @@ from simulator.world.pictures.taking import compose, seed_of
 from simulator.world.pictures.traits import Draws
 from simulator.world.solid.tracer import trace
 
-LOOK = 2026_11_22
-"""Which state of the path-traced pictures was seen."""
 FAMILIES = range(1_000_000_000, 1_400_000_000)
 """Numbers of families for training; worlds stay below, props above."""
 TESTED = 1_400_000_000

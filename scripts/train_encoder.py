@@ -42,7 +42,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.encoder_data import Batch, Data, Probe, fit
-from scripts.encoder_pictures import LOOK, unseen_kinds
+from scripts.encoder_pictures import unseen_kinds
 
 SMALL_SIDE = 128
 """Pictures of the first part of the training: twice as many in the same time."""
@@ -228,7 +228,6 @@ def train(
             "kinds": len(data.kinds),
             "kinds_never_shown": unseen_kinds(),
             "pictures_of_places": len(data.places),
-            "look": LOOK,
         },
         "curve": run.curve,
         "parameters": sum(p.numel() for p in tower.parameters()),
