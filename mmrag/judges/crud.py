@@ -91,7 +91,7 @@ class BertScore:
             return [_none(m, self.id(m)) for m in measures]
         said, *true = self._encoder.token_vectors([case.answer, *texts])
         best = max((bert_score(said, one) for one in true), key=lambda found: found[2])
-        values = dict(zip(BERT, best, strict=True))
+        values: dict[str, float] = dict(zip(BERT, best, strict=True))
         return [Measurement(measure=m, judge=self.id(m), value=values[m]) for m in measures]
 
 
