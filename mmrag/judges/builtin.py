@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import DataError
 from mmrag.judges.chinese import in_western_notation
+from mmrag.judges.doubt import SURE
 from mmrag.judges.features import NAMES, Extractor
 from mmrag.judges.normalise import ends_on_refusal, missing_in, normalise, plain, same_signs, words
 from mmrag.judges.reading import Reading, read_short
@@ -36,8 +37,6 @@ from mmrag.records import JudgeItem, Outcome, Verdict, Vote
 VERSION = 4
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
-SURE = 0.9
-"""Below this chance of either side the judge calls itself unsure, and asks a second judge."""
 MAX_REFERENCE_CHARS = 1_000
 """A longer reference is judged on its beginning."""
 

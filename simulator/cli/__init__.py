@@ -19,6 +19,7 @@ from simulator.evaluation.interrupting import Interrupted
 
 _MODULES = (
     "runs", "doors", "plugins", "agents", "world", "search", "degrade", "reports", "judge",
+    "verdicts",
     "measure", "audit", "load", "sweep", "crag", "data",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""

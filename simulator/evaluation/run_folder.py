@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from mmrag.protocols import Model
     from simulator.evaluation.measure import Measured
+    from simulator.evaluation.verdicts import Verdicts
     from simulator.run.config import RunConfig
 
 
@@ -135,6 +136,13 @@ class Run:
                 self.folder, measures, model=model, judge=judge, prompts=prompts, encoder=encoder,
                 concurrency=concurrency, max_cost=max_cost, on_progress=advance,
             )  # fmt: skip
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """What people say of its replies: give a verdict, a queue to read, agreement, export."""
+        from simulator.evaluation.verdicts import Verdicts
+
+        return Verdicts(self.folder)
 
     def export(self, path: str | Path, to: str | None = None) -> int:
         """Write all turns for another tool: `parquet`, `jsonl`, `hf`, `inspect`, `mlflow`, `otel`

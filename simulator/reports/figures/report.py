@@ -13,6 +13,7 @@ import numpy as np
 from mmrag.errors import SpecError
 from mmrag.metrics.correction import Calibration
 from mmrag.records import Record
+from simulator.reports.figures.by_people import known_of, with_people
 from simulator.reports.figures.confidence import confidence
 from simulator.reports.figures.corrected import check_calibration, corrected
 from simulator.reports.figures.costs import costs, latency_by_condition
@@ -54,6 +55,10 @@ class ReportOptions(Record, frozen=True, kw_only=True):
     title: str | None = None
     calibration: Calibration | None = None
     """The judge's confusion with people, to correct the headline with."""
+
+
+HOW = Uncertainty(resamples=ReportOptions().resamples, seed=ReportOptions().seed)
+"""How intervals are made where nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +145,7 @@ def _run(
     kinds = dimensions(frame)
     on_part("headline")
     headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
-    known = options.calibration
-    if known is not None:
-        known = check_calibration(known, item.run.meta("judge"), item.name)
+    correct = _corrections(item, how, options)
     on_part("robustness")
     broken = robustness(frame, headlines, kinds, how, min_n=options.min_n)
     on_part("slices")
@@ -167,11 +170,7 @@ def _run(
                 "kind": kind_of(name)[0],
                 "severity": kind_of(name)[1],
                 **figures,
-                "corrected": known
-                and {
-                    **corrected(frame, frame.condition(name), known, how),
-                    "verdicts": options.calibration and options.calibration.n,
-                },
+                "corrected": correct(frame.condition(name)),
             }
             for name, figures in headlines.items()
         ],
@@ -193,6 +192,20 @@ def _run(
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],
     }
+
+
+def _corrections(
+    item: Loaded, how: Uncertainty, options: ReportOptions
+) -> Callable[[Mask], dict[str, Any] | None]:
+    """How rates are corrected: by the calibration that was given, else by the run's own people."""
+    given = options.calibration
+    if given is not None:
+        fit = check_calibration(given, item.run.meta("judge"), item.name)
+        return lambda rows: {
+            **corrected(item.frame, rows, fit, how), "by": "calibration", "verdicts": given.n,
+        }  # fmt: skip
+    known = known_of(item.run)
+    return lambda rows: with_people(item.frame, rows, known, how)
 
 
 def _both(rows: Mask, degraded: Mask | None, make: Callable[[Mask], Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What people say of a run's replies: kept beside the judge's verdicts, and what it comes to."""

@@ -1,0 +1,72 @@
+"""How far people agree with each other, and the judge with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+
+from mmrag.metrics.agreement import Agreement, cohen_kappa, compare, krippendorff_alpha
+from mmrag.records import Record
+from simulator.people.human_verdicts import HumanVerdict, Key, Said
+from simulator.people.standing import agreed
+
+
+class Pair(Record, frozen=True, kw_only=True):
+    """Two people on the turns that both decided."""
+
+    n: int
+    same: int
+    kappa: float | None
+
+
+class PeopleAgreement(Record, frozen=True, kw_only=True):
+    """Who read how much, and how far it is the same."""
+
+    people: Mapping[str, int]
+    """Name → turns this person decided."""
+    decided: int
+    """Turns with an outcome most of their readers give."""
+    twice: int
+    """Turns that two people or more decided."""
+    disputed: int
+    """Turns on which as many say one thing as another: a further reader settles them."""
+    unsure: int
+    """Turns that somebody left open."""
+    alpha: float | None
+    """Krippendorff's, over all people."""
+    pairs: Mapping[str, Pair]
+    """`anna & ben` → their agreement."""
+    judge: Agreement | None
+    """The judge against people on the turns they decided. The queue draws doubtful turns more
+    often than others, so this is worse than the judge is over the whole run."""
+
+
+def agreement(
+    standing: Mapping[Key, Mapping[str, HumanVerdict]], judged: Mapping[Key, str]
+) -> PeopleAgreement:
+    """Of what stands of people's verdicts, and the judge's outcome by turn."""
+    rows = {
+        key: {who: v.said.outcome for who, v in people.items() if v.said.outcome}
+        for key, people in standing.items()
+    }
+    names = sorted({who for row in rows.values() for who in row})
+    pairs: dict[str, Pair] = {}
+    for one, two in combinations(names, 2):
+        both = [(row[one], row[two]) for row in rows.values() if one in row and two in row]
+        if both:
+            mine, theirs = zip(*both, strict=True)
+            same = sum(a == b for a, b in both)
+            pairs[f"{one} & {two}"] = Pair(n=len(both), same=same, kappa=cohen_kappa(mine, theirs))
+    said = {key: agreed(people) for key, people in standing.items()}
+    against = [(one, judged[key]) for key, one in said.items() if one and key in judged]
+    return PeopleAgreement(
+        people=dict(Counter(who for row in rows.values() for who in sorted(row)).most_common()),
+        decided=sum(bool(one) for one in said.values()),
+        twice=sum(len(row) > 1 for row in rows.values()),
+        disputed=sum(bool(rows[key]) and not one for key, one in said.items()),
+        unsure=sum(any(v.said is Said.UNSURE for v in p.values()) for p in standing.values()),
+        alpha=krippendorff_alpha([[row.get(name) for name in names] for row in rows.values()]),
+        pairs=pairs,
+        judge=compare([a for a, _ in against], [b for _, b in against]) if against else None,
+    )

@@ -1,0 +1,55 @@
+"""What stands of all that people said: the latest word of each, on replies that are still there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from mmrag.records import TurnResult
+from simulator.people.human_verdicts import HumanVerdict, Key, Said, fingerprint, read_log
+from simulator.store.run_store import RunReader
+
+Standing = dict[Key, dict[str, HumanVerdict]]
+"""Turn → person → latest word."""
+
+
+def standing_in(run: RunReader) -> Standing:
+    """What stands in a run. Words on a reply that is no longer the turn's are left out."""
+    found: Standing = {}
+    replies: dict[tuple[str, str], dict[int, str]] = {}
+    for key, people in latest(read_log(run.folder).verdicts).items():
+        if key[:2] not in replies:
+            replies[key[:2]] = {
+                turn.turn_index: fingerprint(turn.reply.text)
+                for turn in run.turns(*key[:2])
+                if turn.reply is not None
+            }
+        reply = replies[key[:2]].get(key[2])
+        if now := {who: verdict for who, verdict in people.items() if verdict.reply == reply}:
+            found[key] = now
+    return found
+
+
+def latest(verdicts: Iterable[HumanVerdict]) -> Standing:
+    """Each person's latest word on each turn; what was withdrawn is gone."""
+    found: Standing = {}
+    for verdict in verdicts:
+        people = found.setdefault(verdict.key, {})
+        people.pop(verdict.person, None)
+        if verdict.said is not Said.WITHDRAWN:
+            people[verdict.person] = verdict
+    return {key: people for key, people in found.items() if people}
+
+
+def agreed(people: Mapping[str, HumanVerdict]) -> str:
+    """The outcome most people give who decided; empty where nobody did, or two outcomes tie."""
+    counts = Counter(verdict.said.outcome for verdict in people.values() if verdict.said.outcome)
+    ranked = counts.most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return ""
+    return ranked[0][0]
+
+
+def turn_of(run: RunReader, key: Key) -> TurnResult | None:
+    """One turn of a run, if it was written."""
+    return next((turn for turn in run.turns(*key[:2]) if turn.turn_index == key[2]), None)

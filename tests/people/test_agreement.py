@@ -1,0 +1,54 @@
+"""How far people agree, with each other and with the judge: by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from called_command import mmrag
+from small_runs import ByNumber, make_session, run_all
+
+from simulator.evaluation.verdicts import Verdicts
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    run_all(tmp_path / "run", [make_session(0, turns=4)], ByNumber(lambda _, t: "ccim"[t]))
+    return tmp_path / "run"
+
+
+def test_by_hand(run: Path) -> None:
+    verdicts = Verdicts(run)
+    for person, said in (("anna", "rrwm"), ("ben", "rww ")):
+        for turn, letter in enumerate(said):
+            if letter != " ":
+                word = {"r": "right", "w": "wrong", "m": "missing"}[letter]
+                verdicts.say("s000", turn, word, person=person)
+    found = verdicts.agreement()
+    assert found.people == {"anna": 4, "ben": 3}
+    assert (found.decided, found.twice, found.disputed) == (3, 3, 1)
+    pair = found.pairs["anna & ben"]
+    assert (pair.n, pair.same) == (3, 2)
+    # agreed 2/3; chance 2/3 · 1/3 + 1/3 · 2/3 = 4/9; κ = (2/3 − 4/9)/(1 − 4/9) = 0.4
+    assert pair.kappa == pytest.approx(0.4)
+    assert found.judge is not None
+    assert (found.judge.n, found.judge.accuracy) == (3, 1.0)
+    verdicts.say("s000", 1, "wrong", person="cy")
+    assert verdicts.agreement().disputed == 0
+    assert verdicts.agreement().judge.accuracy == 0.75
+
+
+def test_the_command_line_says_the_same(run: Path) -> None:
+    assert "Nobody has said anything" in mmrag("verdicts", "show", str(run)).stdout
+    assert "s000  clean  turn 1" in mmrag("verdicts", "queue", str(run)).stdout
+    told = mmrag("verdicts", "say", str(run), "s000", "2", "wrong", "--by", "anna", "--queued")
+    assert "anna says wrong of turn 2" in told.stdout
+    shown = mmrag("verdicts", "show", str(run)).stdout
+    assert "people     anna 1" in shown
+    assert "judged     truthfulness +25.0 [" not in shown  # one conversation has no interval
+    assert "judged     truthfulness +25.0 as answered, clean" in shown
+    assert mmrag("verdicts", "queue", str(run), "--by", "anna", "-n", "9").stdout.count("turn") == 3
+    assert (
+        "'maybe' is no verdict"
+        in mmrag("verdicts", "say", str(run), "s000", "1", "maybe", "--by", "anna", code=2).stderr
+    )
