@@ -15,7 +15,13 @@ import numpy as np
 
 from mmrag.errors import UsageError
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.report import Loaded, ReportOptions, load_runs, main_condition
+from simulator.reports.figures.report import (
+    HOW,
+    Loaded,
+    ReportOptions,
+    load_runs,
+    main_condition,
+)
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import dimensions, slice_table, title_of
 from simulator.reports.figures.survival import conversation
@@ -27,11 +33,8 @@ from simulator.reports.read.pairs import (
     match,
     rate_differences,
 )
-from simulator.reports.read.session_sums import RATES, Uncertainty
+from simulator.reports.read.session_sums import RATES
 from ui.catalogue import Catalogue, stop_policy
-
-HOW = Uncertainty(resamples=ReportOptions().resamples, seed=ReportOptions().seed)
-"""As a report has it when nothing else is said, so that both give the same intervals."""
 
 TITLES = {
     "accuracy": "accuracy, as answered",
@@ -110,14 +113,14 @@ class Analysis:
 
     def broken(self, name: str) -> dict[str, Any] | None:
         """Clean against degraded; None for a run without both."""
-        frame = self._frame(name).frame
+        frame = self.frame(name)
         headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
         return robustness(frame, headlines, dimensions(frame), HOW)
 
     def overview(self, name: str) -> dict[str, Any]:
         """What went wrong in a run: the stage that failed, how long wearers stayed, the worst."""
-        loaded = self._frame(name)
-        frame, main = loaded.frame, main_condition(loaded.frame)
+        frame = self.frame(name)
+        main = main_condition(frame)
         rows = frame.condition(main)
         stop = stop_policy(self.runs[name].run)
         (stage,) = (s for s in stages(frame) if s["condition"] == main)
@@ -157,7 +160,7 @@ class Analysis:
 
     def slices(self, name: str, condition: str) -> list[dict[str, Any]]:
         """Every slice of one condition."""
-        frame = self._frame(name).frame
+        frame = self.frame(name)
         table = slice_table(frame, frame.condition(condition), HOW)
         return [{**entry, "title": title_of(entry["dimension"])} for entry in table]
 
@@ -165,7 +168,7 @@ class Analysis:
         self, name: str, condition: str, dimension: str = "", wanted: str = ""
     ) -> list[Behind]:
         """The conversations behind a point or a slice, those with most failures first."""
-        frame = self._frame(name).frame
+        frame = self.frame(name)
         rows = frame.condition(condition)
         for found in dimensions(frame) if dimension else ():
             if found.name == dimension and wanted in found.slices:
@@ -188,7 +191,7 @@ class Analysis:
         """Two (run, condition) pairs on the sessions that both have."""
         if first == second:
             raise UsageError("both sides are the same; choose another run or condition.")
-        a, b = self._frame(first[0]).frame, self._frame(second[0]).frame
+        a, b = self.frame(first[0]), self.frame(second[0])
         rows, others = a.condition(first[1]), b.condition(second[1])
         pairs = match(a, rows, b, others)
         if not len(pairs.rows):
@@ -212,7 +215,8 @@ class Analysis:
             only_second=len(np.unique(b["session"][others])) - known,
         )
 
-    def _frame(self, name: str) -> Loaded:
+    def frame(self, name: str) -> Frame:
+        """The turns of a run as a report reads them, read again when the run has grown."""
         catalogue = self.runs[name]
         catalogue.reread()
         with self._lock:
@@ -224,7 +228,7 @@ class Analysis:
             self._loaded.move_to_end(name)
             while len(self._loaded) > MOST_LOADED:
                 self._loaded.popitem(last=False)
-            return known[1]
+            return known[1].frame
 
 
 def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:

@@ -110,9 +110,8 @@ def _open(
     names = list(dict.fromkeys([*named, *offered]))
     opened = open_runs(runs) if runs else Runs(watched=folder)
     launcher = Launcher(folder, names, [data, "mini"], search)
-    live = LiveSetup(
-        AgentShelf(resources, names), names, folder, launcher, cache_folder() / "board"
-    )
+    kept = cache_folder() / "board"
+    live = LiveSetup(AgentShelf(resources, names), names, folder, launcher, kept, data)
     server = make_server(opened, live, [host, *allow_host])
     typer.echo(f"{counted(len(opened), 'run')}; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104

@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-_WIDTH, _HEIGHT = 300, 200
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 26, 30
+_WIDTH, _HEIGHT = 420, 230
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 10, 28
 
 
 def severity_curve(
@@ -44,7 +44,6 @@ def severity_curve(
     parts = [
         f'<svg class="mm-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" '
         f'aria-label="Truthfulness under {escape(kind)} by severity">',
-        f'<text x="{_LEFT}" y="16" style="font-weight:600">{escape(kind)}</text>',
         *_axes(x, y, low, high, step, last),
     ]
     banded = [(s, f) for s, f, _ in series if f["low"] is not None]
@@ -59,7 +58,7 @@ def severity_curve(
     for severity, found, point in series:
         condition = point["condition"] if point else "clean"
         sure = point is not None and point["change"]["p_holm"] <= 0.05
-        words = f"{condition}: {found['estimate']:.1%}, {found['n']} turns"
+        words = f"{condition}: {signed(found['estimate'])}, {found['n']} turns"
         parts.append(
             f'<circle class="mm-point" tabindex="0" role="button" '
             f'data-condition="{escape(condition)}" aria-label="{escape(words)}" '
@@ -68,6 +67,16 @@ def severity_curve(
             f'stroke="var(--mm-accent)" stroke-width="2"><title>{escape(words)}</title></circle>'
         )
     return Markup("".join([*parts, "</svg>"]))  # noqa: S704  every text in it is escaped above
+
+
+def signed(share: float, places: int = 1) -> str:
+    """A share as points of a hundred, with its sign.
+
+    >>> signed(-0.1234), signed(0.5, 0)
+    ('−12.3', '+50')
+    """
+    words = f"{100 * share:+.{places}f}"
+    return words.lstrip("+-") if not float(words) else words.replace("-", "−")
 
 
 def _span(values: Sequence[float]) -> tuple[float, float, float]:
@@ -83,7 +92,8 @@ def _axes(x: Any, y: Any, low: float, high: float, step: float, last: int) -> li
         parts.append(
             f'<line class="mm-axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" '
             f'y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
-            f'<text x="{_LEFT - 6}" y="{y(value) + 4:.1f}" text-anchor="end">{value + 0:.0%}</text>'
+            f'<text x="{_LEFT - 6}" y="{y(value) + 4:.1f}" text-anchor="end">'
+            f"{signed(value, 0)}</text>"
         )
     for severity in range(last + 1):
         parts.append(

@@ -6,6 +6,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
+LIVE = "@live"
+"""Stands for a run where the pictures of the world that Live searches are asked for."""
+
 
 class KGShelf:
     """The KG table of the world that a run was made from, if it is still where it was."""

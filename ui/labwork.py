@@ -12,7 +12,7 @@ import threading
 import weakref
 import zipfile
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Box
 from ui.catalogue import Catalogue, Filter
+from ui.finding import box_at
 from ui.traceview import flat
 
 SHOWN = 1280
@@ -39,6 +40,18 @@ class Sample(msgspec.Struct, frozen=True):
     focus: Box | None
 
 
+class StepView(msgspec.Struct, frozen=True):
+    """One kind: what was wanted of it and what came of it."""
+
+    name: str
+    severity: int
+    measure: str
+    """What is compared; empty where a step is fixed by its angle."""
+    target: float | None
+    reached: float | None
+    clamped: bool
+
+
 class Degraded(msgspec.Struct, frozen=True, kw_only=True):
     """What the lab shows and packs."""
 
@@ -48,25 +61,26 @@ class Degraded(msgspec.Struct, frozen=True, kw_only=True):
     """Both as data URLs, so that nothing of an upload lies where another visitor could ask."""
     size: tuple[int, int]
     box: Box | None
-    """Focus in per cent: left, top, width, height."""
+    """Focus in per cent of the picture before: left, top, width, height."""
+    box_after: Box | None
+    """Where it is in the degraded picture, which may be turned or cut."""
+    matrix: tuple[float, ...]
+    """Pixels of the picture before → of the degraded one, row by row."""
     note: str = ""
     """What was not done as it was asked; empty where all was."""
     figures: tuple[tuple[str, str], ...]
+    steps: tuple[StepView, ...]
     record: tuple[tuple[str, str], ...]
     png: bytes
     sidecar: str
     file_name: str
 
 
-def kinds() -> list[str]:
-    """Every kind with its variants, as specs name them."""
+def kinds() -> dict[str, tuple[str, ...]]:
+    """Every kind with its variants, in the order of CRAG-MM."""
     from simulator.optics.spec import VARIANTS
 
-    return [
-        name
-        for kind, variants in VARIANTS.items()
-        for name in (kind, *(f"{kind}:{variant}" for variant in variants))
-    ]
+    return VARIANTS
 
 
 _LOOKED_AT = 5
@@ -100,17 +114,15 @@ def samples(runs: Mapping[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
     return found
 
 
-def degrade_picture(
-    source: Path | Sample, kind: str, severity: int, seed: int, focus: str = ""
-) -> Degraded:
-    """Degrade a file or a sample about its focus."""
-    from simulator.optics import degrade
+def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = "") -> Degraded:
+    """Degrade a file or a sample about its focus, by a kind or by several at once."""
+    from simulator.optics import DegradationSpec, degrade
 
     path = source.path if isinstance(source, Sample) else source
     image = LazyImage.from_path(path)
     before = image.pil()
     box = parse_box(focus) or (source.focus if isinstance(source, Sample) else None)
-    spec = f"{kind}@{severity}" if severity else "clean"
+    spec = str(DegradationSpec.parse(spec or "clean"))
     done = degrade(image, spec, focus=box, key=f"lab/{seed}")
     record: dict[str, Any] = msgspec.to_builtins(done.record)
     from PIL import Image
@@ -118,15 +130,18 @@ def degrade_picture(
     after = Image.fromarray(done.image)
     buffer = io.BytesIO()
     after.save(buffer, "PNG")
-    name = re.sub(r"[^a-z0-9]+", "-", f"{kind}-{severity}-seed-{seed}")
+    name = re.sub(r"[^a-z0-9]+", "-", f"{spec}-seed-{seed}")
     return Degraded(
         spec=spec,
         before=data_url(before),
         after=data_url(after),
         size=before.size,
         box=_percent(box, before.size),
+        box_after=_percent(done.record.box, before.size) if box else None,
+        matrix=done.record.matrix,
         note=_outside(box, before.size),
         figures=_figures(record),
+        steps=tuple(_steps(record)),
         record=flat(record),
         png=buffer.getvalue(),
         sidecar=json.dumps(record, indent=2),
@@ -194,6 +209,35 @@ def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         if isinstance(value, int | float):
             rows.append((label, f"{value:.2f}"))
     return tuple(rows)
+
+
+_MEASURES = {
+    "low-light": "SSIM",
+    "blurred": "SSIM",
+    "truncated": "visible",
+    "occluded": "covered",
+}
+
+
+def _steps(record: dict[str, Any]) -> Iterator[StepView]:
+    for step in record.get("steps", ()):
+        name = step["kind"] + (f":{step['variant']}" if step.get("variant") else "")
+        yield StepView(
+            name, step["severity"], _MEASURES.get(step["kind"], ""), step.get("target"),
+            step.get("reached"), bool(step.get("clamped")),
+        )  # fmt: skip
+
+
+def find_thing(source: Path | Sample, x: float, y: float) -> tuple[int, int, int, int] | None:
+    """The box, in pixels, of what lies at a point given in shares of the picture's sides."""
+    path = source.path if isinstance(source, Sample) else source
+    picture = LazyImage.from_path(path).pil()
+    x, y = (min(max(one, 0.0), 1.0) for one in (x, y))
+    found = box_at(picture, x * picture.width, y * picture.height)
+    if found is None:
+        return None
+    left, top, right, bottom = (round(edge) for edge in found)
+    return left, top, right, bottom
 
 
 def _outside(box: Box | None, size: tuple[int, int]) -> str:

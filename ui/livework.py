@@ -50,6 +50,8 @@ class LiveTalk(msgspec.Struct):
     exchanges: list[TurnResult] = []
     started: str = ""
     upright: tuple[int, int] | None = None
+    own: bool = False
+    """Whether the visitor brought the picture: what is indexed may say nothing of it."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -60,7 +62,7 @@ class LiveTalk(msgspec.Struct):
 
     def anew(self, agent_spec: str) -> LiveTalk:
         """Nothing said yet, about the same picture."""
-        return LiveTalk(agent_spec, image=self.image, upright=self.upright)
+        return LiveTalk(agent_spec, image=self.image, upright=self.upright, own=self.own)
 
     def fresh(self) -> LazyImage:
         """The picture for a while: what decodes it lets go of it again."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
 from mmrag.listening import OwnNamesOnly, OwnPagesOnly
+from ui.kgshelf import LIVE, KGShelf
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -66,7 +67,7 @@ def make_server(
 
     server.add_middleware(OwnNamesOnly, hosts=hosts)
     server.add_middleware(OwnPagesOnly)
-    thumbnails = Thumbnails()
+    thumbnails, world = Thumbnails(), KGShelf({"data": live.data})
 
     @server.get("/openapi.json")
     @server.get("/gradio_api/openapi.json")
@@ -79,7 +80,10 @@ def make_server(
 
     @server.get("/thumbnail/{run}")
     def thumbnail(run: str, of: str) -> Response:
-        return _answer(lambda: thumbnails.of(runs[run].thumbnail(of)), _AN_HOUR)
+        return _answer(
+            lambda: thumbnails.of(world.picture(of) if run == LIVE else runs[run].thumbnail(of)),
+            _AN_HOUR,
+        )
 
     @server.get("/report/{run}")
     def report(run: str) -> Response:

@@ -33,8 +33,11 @@ PAGES = (
     Page("live", "Live", "M4 5h16v11h-9l-4.5 4v-4H4z M8 9.5h8 M8 12.5h5"),
 )
 
-STYLES = ("tokens", "shell", "gradio", "parts", "home", "replay", "compare", "pages")
-SCRIPTS = ("shell", "home", "replay", "compare")
+STYLES = (
+    "tokens", "shell", "gradio", "parts", "home", "replay", "verdicts", "compare", "robustness",
+    "pages", "lab", "live",
+)  # fmt: skip
+SCRIPTS = ("shell", "home", "replay", "verdicts", "compare", "robustness", "lab")
 
 
 @cache

@@ -202,6 +202,7 @@ def ask(
     from mmrag.images import LazyImage
     from mmrag.records import Query
     from simulator.evaluation.ending import heeding_ctrl_c, stdout_aside
+    from simulator.evaluation.knowing import what_it_knows
     from simulator.evaluation.wiring import check_agent, make_agent, make_resources
     from simulator.run.config import RunConfig
 
@@ -211,6 +212,8 @@ def ask(
         LazyImage.from_path(image).pil()  # broken: reported before anything is loaded
     config = RunConfig(data=data, agent=agent, search=search)
     check_agent(config)
+    if (knows := what_it_knows(agent, data, search)) and not as_json:
+        typer.echo(knows, err=True)
     resources, _ = make_resources(config)
     failed: list[str] = []
 

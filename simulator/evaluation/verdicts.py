@@ -17,6 +17,7 @@ from simulator.people.human_verdicts import (
     Log,
     Said,
     append,
+    check_there,
     make_verdict,
     read_log,
 )
@@ -84,6 +85,7 @@ class Verdicts:
         speak for those that nobody read.
         """
         key = (session_id, degradation, turn_index)
+        check_there(self.folder)
         with RunReader(self.folder) as run:
             reply = _reply(run, key)
         verdict = make_verdict(key, said, person=person, reply=reply, note=note, drawn=drawn)
@@ -145,15 +147,21 @@ class Verdicts:
             "corrected": with_people(frame, rows, known, HOW),
         }
 
+    def lines(self) -> list[dict[str, Any]]:
+        """The decided turns as `mmrag judge calibrate` reads them."""
+        with RunReader(self.folder) as run:
+            found = [
+                _line(run, key, outcome, people)
+                for key, people in standing_in(run).items()
+                if (outcome := agreed(people))
+            ]
+        if not found:
+            raise UsageError(f"{self.folder}: people have decided nothing yet; there is no line.")
+        return found
+
     def export(self, path: str | Path) -> int:
         """Write the decided turns as lines for `mmrag judge calibrate`. Returns their number."""
-        target, lines = Path(path), list[dict[str, Any]]()
-        with RunReader(self.folder) as run:
-            for key, people in standing_in(run).items():
-                if outcome := agreed(people):
-                    lines.append(_line(run, key, outcome, people))
-        if not lines:
-            raise UsageError(f"{self.folder}: people have decided nothing yet; there is no line.")
+        target, lines = Path(path), self.lines()
         if target.exists():
             raise ConflictError(f"{target} exists already; choose another name or remove it.")
         try:

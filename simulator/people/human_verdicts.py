@@ -113,11 +113,16 @@ def make_verdict(
     )
 
 
+def check_there(folder: Path) -> None:
+    """Raise where the run is gone: a verdict must not make a folder of its own."""
+    if not (folder / store_schema.FILE).is_file():
+        raise StoreError(f"{folder}: the run is no longer there, so the verdict was not kept.")
+
+
 def append(folder: Path, verdict: HumanVerdict) -> None:
     """Keep a verdict. It is on the disk when this returns, or `StoreError` says why not."""
     path = folder / FILE
-    if not (folder / store_schema.FILE).is_file():
-        raise StoreError(f"{folder}: the run is no longer there, so the verdict was not kept.")
+    check_there(folder)
     line = encode(verdict) + b"\n"
     try:
         is_new = not path.exists()

@@ -21,6 +21,8 @@ from ui.pages.lab import Lab
 from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
+from ui.pages.verdicts import VerdictCalls
+from ui.reading import Desk
 from ui.shell import PAGES
 
 VISITORS = 100
@@ -38,14 +40,18 @@ class LiveSetup(NamedTuple):
     """Starts runs; None where visitors may not."""
     cache: Path | None = None
     """Where what the board computed is kept."""
+    data: str = ""
+    """The world that the agents search; empty where they search none."""
 
 
 def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
     analysis = Analysis(runs)
+    verdicts = VerdictCalls(Desk(analysis))
     pages = (
-        Home(analysis, live.launcher, live.cache), Replay(runs), Compare(analysis),
-        Robustness(analysis), Lab(runs), Live(runs, live.shelf, live.agents, live.folder),
+        Home(analysis, live.launcher, live.cache), Replay(runs, *verdicts.all),
+        Compare(analysis), Robustness(analysis), Lab(runs),
+        Live(runs, live.shelf, live.agents, live.folder, live.data),
     )  # fmt: skip
     with gr.Blocks(
         title="mmrag", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)

@@ -1,16 +1,17 @@
-"""Lab: any picture under any degradation, live, with its record."""
+"""Lab: any picture under any degradations, live, about a thing that is pointed at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from mmrag.errors import MmragError
+from simulator.optics.calibrate import LADDER
 from ui.catalogue import Catalogue
-from ui.labwork import Packages, Sample, degrade_picture, kinds, samples
+from ui.labwork import Packages, Sample, degrade_picture, find_thing, kinds, samples
 from ui.pages.route import route
 from ui.render import render
 
@@ -46,80 +47,99 @@ class Lab:
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
         self.route = route("lab")
-        with gr.Row(elem_classes="mm-columns"):
+        with gr.Row(elem_classes="mm-columns", elem_id="mm-lab-columns"):
             with gr.Column(scale=3, min_width=280):
-                self.upload = upload(
-                    label="Your picture: upload, camera or clipboard",
-                    height=220,
-                    elem_id="mm-upload",
-                )
+                self.knobs = gr.HTML(
+                    render("knobs.html.j2", kinds=kinds()),
+                    js_on_load="mmrag.lab(element, trigger)",
+                    elem_id="mm-knobs", elem_classes="mm-root", apply_default_css=False,
+                )  # fmt: skip
                 self.shelf = gr.HTML(
-                    self._shelf(), js_on_load=PICK_JS, elem_id="mm-shelf",
+                    render("shelf.html.j2", samples=list(self.samples.values())[:8]),
+                    js_on_load=PICK_JS, elem_id="mm-shelf",
                     elem_classes="mm-root", apply_default_css=False,
                 )  # fmt: skip
-                self.kind = gr.Dropdown(
-                    kinds(), value="low-light", label="Degradation", elem_id="mm-kind"
+                self.upload = upload(
+                    label="Your picture: upload, camera or clipboard",
+                    height=180,
+                    elem_id="mm-upload",
                 )
-                self.severity = gr.Slider(
-                    0, 5, value=3, step=1, label="Severity (0 leaves every byte as it is)",
-                    elem_id="mm-severity",
-                )  # fmt: skip
-                self.seed = gr.Number(value=0, precision=0, label="Seed", minimum=0)
-                self.focus = gr.Textbox(
-                    label="Focus box", placeholder="left, top, right, bottom in pixels",
-                    info="The thing that is asked about. Left empty: a sample's own box, "
-                    "of your own picture all of it.",
-                    elem_id="mm-focus",
-                )  # fmt: skip
             with gr.Column(scale=9, min_width=300):
                 self.view = gr.HTML(
                     self._empty(), elem_id="mm-lab", elem_classes="mm-root",
                     apply_default_css=False,
                 )  # fmt: skip
                 self.download = gr.DownloadButton(
-                    "Download with its record", interactive=False, elem_id="mm-download"
+                    "Download with its record", interactive=False, elem_id="mm-download", size="sm"
                 )
         self.sample = gr.State(next(iter(self.samples), ""))
+        self.asked = gr.State({"spec": "low-light@3", "seed": "0", "focus": ""})
         self._wire()
 
     def _wire(self) -> None:
-        knobs = [self.upload, self.sample, self.kind, self.severity, self.seed, self.focus]
-        shown = [self.view, self.download]
-        self.route.select(self._degrade, knobs, shown, show_progress="hidden")
-        self.shelf.select(self._pick, None, [self.sample, self.upload]).then(
-            self._degrade, knobs, shown, show_progress="hidden"
+        source, shown = [self.upload, self.sample, self.asked], [self.view, self.download]
+        self.route.select(self.show, source, shown, show_progress="hidden")
+        self.knobs.select(
+            self.turn_knob, source, [*shown, self.asked], show_progress="hidden",
+            trigger_mode="always_last",
+        )  # fmt: skip
+        # another picture: the old one's box says nothing about it
+        self.shelf.select(
+            self._pick, [self.asked], [self.sample, self.upload, self.asked], show_progress="hidden"
+        ).then(self.show, source, shown, show_progress="hidden")
+        self.upload.input(self._unboxed, [self.asked], [self.asked], show_progress="hidden").then(
+            self.show, source, shown, show_progress="hidden"
         )
-        for change in self._changes():
-            change(self._degrade, knobs, shown, show_progress="hidden", trigger_mode="always_last")
 
-    def _changes(self) -> list[Callable[..., Any]]:
-        return [
-            self.upload.input, self.kind.input, self.severity.input, self.seed.input,
-            self.focus.submit, self.focus.blur,
-        ]  # fmt: skip
-
-    def _pick(self, event: gr.EventData) -> list[Any]:
+    def _pick(self, event: gr.EventData, asked: dict[str, str]) -> list[Any]:
         name = str(event.sample)
-        return [name if name in self.samples else "", None]
+        return [name if name in self.samples else "", None, self._unboxed(asked)]
 
-    def _degrade(
-        self, path: str | None, sample: str, kind: str, severity: float, seed: float, focus: str
+    def _unboxed(self, asked: dict[str, str]) -> dict[str, str]:
+        return {**asked, "focus": ""}
+
+    def turn_knob(
+        self, event: gr.EventData, path: str | None, sample: str, asked: dict[str, str]
     ) -> list[Any]:
-        source = Path(path) if path else self.samples.get(sample)
+        """Other settings, a box that was drawn, or a thing that was tapped on."""
+        given = {
+            name: str(getattr(event, name, asked[name]))[:300] for name in ("spec", "seed", "focus")
+        }
+        point = str(getattr(event, "point", ""))[:60]
+        problem = ""
+        source = self._source(path, sample)
+        if point and source is not None:
+            try:
+                x, y = (float(part) for part in point.split(","))
+                box = find_thing(source, x, y)
+            except (MmragError, ValueError) as error:
+                box, problem = None, str(error)
+            if box:
+                given["focus"] = ", ".join(map(str, box))
+            else:
+                problem = problem or "Nothing stands out there. Draw a box around it instead."
+        return [*self.show(path, sample, given, problem), given]
+
+    def show(
+        self, path: str | None, sample: str, asked: dict[str, str], problem: str = ""
+    ) -> list[Any]:
+        """The picture under these settings, or why there is none."""
+        source = self._source(path, sample)
         if source is None:
             return [self._empty(), gr.update(interactive=False, value=None)]
+        seed = asked["seed"] if asked["seed"].isdecimal() and len(asked["seed"]) < 10 else "0"
         try:
-            done = degrade_picture(source, kind, int(severity), int(seed or 0), focus)
+            done = degrade_picture(source, asked["spec"], int(seed), asked["focus"])
         except MmragError as error:
             message = render("message.html.j2", title="That cannot be done", words=error)
             return [message, gr.update(interactive=False, value=None)]
         return [
-            render("lab.html.j2", lab=done),
+            render("lab.html.j2", lab=done, ladder=LADDER, problem=problem, focus=asked["focus"]),
             gr.update(interactive=True, value=str(self.packages.put(done))),
         ]
 
-    def _shelf(self) -> str:
-        return render("shelf.html.j2", samples=list(self.samples.values())[:8])
+    def _source(self, path: str | None, sample: str) -> Path | Sample | None:
+        return Path(path) if path else self.samples.get(sample)
 
     def _empty(self) -> str:
         words = "Upload a picture or choose a sample; it is degraded as you move the controls."

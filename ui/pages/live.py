@@ -13,7 +13,9 @@ import gradio as gr
 from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Query
+from simulator.evaluation.knowing import what_it_knows
 from ui.catalogue import Catalogue
+from ui.kgshelf import LIVE
 from ui.labwork import Sample, data_url, samples
 from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
@@ -31,61 +33,60 @@ class Live:
         shelf: AgentShelf,
         agents: list[str],
         folder: Path,
+        data: str = "",
     ) -> None:
         self.runs = runs
         self.shelf = shelf
         self.agents = agents
         self.folder = folder
+        self.data = data
         self.samples: dict[str, Sample] = samples(runs)
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
         talk = LiveTalk(self.agents[0] if self.agents else "")
-        with gr.Row(elem_classes="mm-columns"):
-            with gr.Column(scale=3, min_width=280):
-                self.agent = gr.Dropdown(
-                    self.agents,
-                    value=self.agents[0] if self.agents else None,
-                    label="Agent",
-                    elem_id="mm-agent",
-                )
-                self.upload = upload(
-                    label="Your picture: upload, camera or clipboard",
-                    height=220,
-                    elem_id="mm-live-upload",
-                )
+        with gr.Row(elem_classes="mm-columns", elem_id="mm-live"):
+            with gr.Column(scale=4, min_width=260, elem_id="mm-live-left"):
+                # apart, because the talk is sent again and again while the agent works
+                self.picture = gr.HTML(
+                    _picture(talk), elem_id="mm-live-picture",
+                    elem_classes="mm-root", apply_default_css=False,
+                )  # fmt: skip
                 self.pictures = gr.HTML(
                     render("shelf.html.j2", samples=list(self.samples.values())[:8]),
                     js_on_load=PICK_JS, elem_id="mm-live-shelf", elem_classes="mm-root",
                     apply_default_css=False,
                 )  # fmt: skip
-            with gr.Column(scale=9, min_width=300):
-                with gr.Row(elem_id="mm-live"):
-                    # apart, because the talk is sent again and again while the agent works
-                    with gr.Column(scale=5, min_width=240):
-                        self.picture = gr.HTML(
-                            _picture(talk), elem_id="mm-live-picture",
-                            elem_classes="mm-root", apply_default_css=False,
-                        )  # fmt: skip
-                    with gr.Column(scale=6, min_width=300):
-                        self.view = gr.HTML(
-                            self.page(talk), elem_id="mm-talk", elem_classes="mm-root",
-                            apply_default_css=False,
-                        )  # fmt: skip
-                with gr.Row(equal_height=True):
+                self.upload = upload(
+                    label="Your picture: upload, camera or clipboard",
+                    height=210,
+                    elem_id="mm-live-upload",
+                )
+            with gr.Column(scale=6, min_width=300, elem_id="mm-live-right"):
+                with gr.Row(elem_id="mm-live-head"):
+                    self.agent = gr.Dropdown(
+                        self.agents,
+                        value=self.agents[0] if self.agents else None,
+                        label="Agent",
+                        elem_id="mm-agent",
+                    )
+                    self.fresh = gr.Button("New conversation", size="sm", elem_id="mm-fresh")
+                    self.keep = gr.Button("Save as a run", size="sm", elem_id="mm-save")
+                self.saved = gr.HTML(
+                    elem_id="mm-saved", elem_classes="mm-root", apply_default_css=False
+                )
+                self.view = gr.HTML(
+                    self.page(talk), elem_id="mm-talk", elem_classes="mm-root",
+                    apply_default_css=False,
+                )  # fmt: skip
+                with gr.Row(equal_height=True, elem_id="mm-askrow"):
                     self.text = gr.Textbox(
                         label="Your question", placeholder="What is this? Enter sends it",
-                        scale=8, elem_id="mm-question",
+                        show_label=False, scale=8, elem_id="mm-question",
                     )  # fmt: skip
                     self.send = gr.Button(
                         "Ask", variant="primary", scale=1, min_width=90, elem_id="mm-ask"
                     )
-                with gr.Row():
-                    self.fresh = gr.Button("New conversation", size="sm", elem_id="mm-fresh")
-                    self.keep = gr.Button("Save as a session", size="sm", elem_id="mm-save")
-                self.saved = gr.HTML(
-                    elem_id="mm-saved", elem_classes="mm-root", apply_default_css=False
-                )
         self.seat = gr.State(Seat(talk))
         self._wire()
 
@@ -109,7 +110,7 @@ class Live:
         if not path:
             return self._anew(seat, LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
-        return self.begin(seat, agent, LazyImage.from_bytes(data, name="your picture"))
+        return self.begin(seat, agent, LazyImage.from_bytes(data, name="your picture"), own=True)
 
     def _picked(self, event: gr.EventData, seat: Seat, agent: str) -> list[Any]:
         sample = self.samples.get(str(event.sample))
@@ -117,9 +118,9 @@ class Live:
             return [gr.skip()] * 3
         return self.begin(seat, agent, LazyImage.from_path(sample.path))
 
-    def begin(self, seat: Seat, agent: str, image: LazyImage) -> list[Any]:
+    def begin(self, seat: Seat, agent: str, image: LazyImage, *, own: bool = False) -> list[Any]:
         """Begin a conversation about a picture, or say why it cannot be opened."""
-        talk = LiveTalk(agent, image=image)
+        talk = LiveTalk(agent, image=image, own=own)
         try:
             _ = talk.size
         except MmragError as error:
@@ -203,6 +204,8 @@ class Live:
             waited=waited,
             steps=list(steps),
             agent=talk.agent_spec,
+            knows=what_it_knows(talk.agent_spec, self.data) if talk.own and self.data else "",
+            run=LIVE if self.data else "",
         )
 
 

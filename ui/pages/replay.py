@@ -34,7 +34,7 @@ class Replay:
         """Put the page into the surrounding Blocks."""
         gr.HTML(
             render("replay.html.j2"),
-            js_on_load="mmrag.replay(element, server)",
+            js_on_load="mmrag.verdicts(element, server); mmrag.replay(element, server)",
             server_functions=calls(
                 self.open_replay, self.list_conversations, self.show_conversation,
                 self.show_record, self.follow_run, *self._more,

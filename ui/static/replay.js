@@ -428,7 +428,7 @@ mmrag.replay = (root, server) => {
     if (event.target.tagName === "IMG") event.target.classList.add("mm-gone");
   }, true);
 
-  const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", " ": "play", n: "down", p: "up", z: "zoom" };
+  const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", " ": "play", j: "down", k: "up", z: "zoom" };
   document.addEventListener("keydown", (event) => {
     if (mmrag.page() !== "replay" || !root.isConnected || !box() || !view.offsetParent) return;
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;

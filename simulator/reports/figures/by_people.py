@@ -8,7 +8,7 @@ alone: who looks for mistakes finds more than there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from mmrag.metrics.statistics import bootstrap_replicates, generator, percentile_interval
 from simulator.people.human_verdicts import Key
-from simulator.people.judged import OUTCOMES, STRATA, judged_turns
-from simulator.people.standing import agreed, standing_in
+from simulator.people.judged import OUTCOMES, STRATA, JudgedTurn, judged_turns
+from simulator.people.standing import Standing, agreed, standing_in
 from simulator.reports.figures.corrected import NAMES
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import (
@@ -57,9 +57,12 @@ class Known:
 def known_of(run: RunReader) -> Known | None:
     """What people decided about a run; None where that is nothing."""
     said = standing_in(run)
-    if not said:
-        return None
-    strata = {turn.key: turn.stratum for turn in judged_turns(run)}
+    return known_from(said, judged_turns(run)) if said else None
+
+
+def known_from(said: Standing, turns: Sequence[JudgedTurn]) -> Known | None:
+    """The same, of what stands and the judge's turns."""
+    strata = {turn.key: turn.stratum for turn in turns}
     counts = np.zeros((STRATA, len(OUTCOMES)))
     used, names = 0, set[str]()
     for key, people in said.items():

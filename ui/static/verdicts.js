@@ -1,0 +1,214 @@
+// People's verdicts on Replay: one key for the selected turn, a queue of turns to read.
+// Everything is kept on the server; this only asks, and shows what it answers.
+mmrag.verdicts = (root, server) => {
+  const $ = (selector) => root.querySelector(selector);
+  const state = { run: "", session: "", condition: "", todo: [], second: [] };
+  let drawn = "", round = "todo", asked = 0, looked = 0, trips = 0, busy = Promise.resolve();
+  let going = "", pending = ""; // the next turn to read is on its way; what was said of it meanwhile
+  const drafts = new Map(); // notes that are written and not yet kept
+
+  const passed = new Set();
+
+  const at = (one) => JSON.stringify([state.run, one.session, one.condition, String(one.turn - 1)]);
+  const place = (turn) => JSON.stringify([state.run, state.session, state.condition, turn]);
+  const now = () => root.querySelector(".mm-turn.mm-now");
+
+  function person() {
+    let name = "";
+    try { name = localStorage.getItem("mmrag-person") || ""; } catch { name = person.name || ""; }
+    if (!name) {
+      name = `reader-${Math.random().toString(36).slice(2, 6)}`;
+      named(name);
+    }
+    return name;
+  }
+
+  function named(name) {
+    person.name = name;
+    try { localStorage.setItem("mmrag-person", name); } catch { /* a browser that keeps nothing */ }
+  }
+
+  // ---- one conversation
+
+  root.addEventListener("mm-conversation", (event) => {
+    const run = state.run;
+    Object.assign(state, { run: event.detail.run, session: event.detail.session, condition: event.detail.condition });
+    refresh();
+    if (run !== state.run) { drawn = ""; look(); }
+  });
+
+  root.addEventListener("mm-turn", ({ detail }) => {
+    if (going && going !== JSON.stringify([detail.run, detail.session, detail.condition, String(detail.turn)])) return;
+    going = "";
+    settle();
+  });
+
+  // a key that came before its turn is meant for the turn that was asked for
+  function settle() {
+    const turn = now()?.dataset.turn;
+    if (!pending || going || place(turn) !== drawn || !now().querySelector(".mm-sayform")) return;
+    const said = pending;
+    pending = "";
+    say(turn, said);
+  }
+
+  async function refresh() {
+    const mine = ++asked;
+    const found = await mmrag.ask(server.show_verdicts, { ...whereabouts(), person: person() });
+    if (mine === asked) filled(found);
+  }
+
+  const whereabouts = () => ({ run: state.run, session: state.session, condition: state.condition });
+
+  function filled(found) {
+    if (found.error) return;
+    for (const slot of root.querySelectorAll(".mm-verdict[data-turn]")) {
+      slot.innerHTML = found.turns[slot.dataset.turn] || "";
+      const draft = drafts.get(place(slot.dataset.turn)), note = slot.querySelector(".mm-saynote");
+      if (note && draft !== undefined) note.value = draft;
+    }
+    settle();
+  }
+
+  function trouble(turn, words) {
+    const box = root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-sayerror`);
+    if (box) { box.textContent = words; box.hidden = false; }
+  }
+
+  function say(turn, said) {
+    const slot = root.querySelector(`.mm-verdict[data-turn="${turn}"]`);
+    if (!slot?.querySelector(".mm-sayform")) return;
+    const pressed = slot.querySelector(".mm-sayit[aria-pressed=true]")?.dataset.say;
+    const note = slot.querySelector(".mm-saynote").value;
+    const what = { ...whereabouts(), turn: +turn + 1, said: said === pressed ? "withdrawn" : said, note, person: person(), drawn: drawn === place(turn) ? "yes" : "" };
+    keep(turn, what);
+  }
+
+  function keep(turn, what) {
+    const where = place(turn);
+    drafts.set(where, what.note);
+    busy = busy.then(async () => { // one after the other, in the order of the keys
+      const found = await mmrag.ask(server.say_verdict, what);
+      if (found.error) { if (place(turn) === where) trouble(turn, found.error); return; }
+      if (drafts.get(where) === what.note) drafts.delete(where);
+      if (place(turn) === where) {
+        const typing = document.activeElement?.classList.contains("mm-saynote");
+        ++asked;
+        filled(found);
+        if (typing) root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-saynote`)?.focus();
+      }
+      look();
+    });
+  }
+
+  // ---- the reading as a whole
+
+  async function look() {
+    const box = $("#mm-reading");
+    if (!box || !state.run) return;
+    const mine = ++looked;
+    const found = await mmrag.ask(server.show_reading, { run: state.run, person: person() });
+    if (mine !== looked) return;
+    if (found.error) {
+      box.textContent = found.error;
+      return;
+    }
+    box.innerHTML = found.bar;
+    Object.assign(state, { todo: found.todo, second: found.second, details: found.details });
+    const dialog = $(".mm-readdialog");
+    if (dialog.open && !dialog.contains(document.activeElement?.closest("input"))) dialog.innerHTML = found.details;
+  }
+
+  async function next(wanted = round) {
+    going = "?";
+    const mine = ++trips;
+    setTimeout(() => { if (mine === trips) going = pending = ""; }, 10_000); // whatever happened to it
+    await busy;
+    await look();
+    going = "";
+    round = state[wanted]?.length ? wanted : "todo";
+    if (drawn) passed.add(drawn); // what is passed over comes again at the end
+    let one = state[round].find((other) => !passed.has(at(other)));
+    if (!one) { passed.clear(); one = state[round][0]; }
+    if (!one) return;
+    drawn = going = at(one);
+    $(".mm-readdialog").close();
+    mmrag.go({ tab: "replay", run: state.run, session: one.session, condition: one.condition, turn: one.turn });
+  }
+
+  function details() {
+    const dialog = $(".mm-readdialog");
+    dialog.innerHTML = state.details || "";
+    dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };
+    dialog.showModal();
+  }
+
+  async function save() {
+    const found = await mmrag.ask(server.export_verdicts, { run: state.run });
+    if (found.error) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([found.text], { type: "application/jsonl" }));
+    link.download = found.name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  // ---- events
+
+  root.addEventListener("click", (event) => {
+    const target = event.target, button = target.closest("[data-say]");
+    if (button) say(button.closest(".mm-verdict").dataset.turn, button.dataset.say);
+    else if (target.closest("[data-nextread]")) next("todo");
+    else if (target.closest("[data-secondread]")) next("second");
+    else if (target.closest("[data-reading-details]")) details();
+    else if (target.closest("[data-export-verdicts]")) save();
+  });
+
+  root.addEventListener("submit", (event) => {
+    const form = event.target.closest(".mm-sayform");
+    if (!form) return;
+    event.preventDefault();
+    noted(form, true);
+  });
+
+  // a note goes with the verdict; without one it waits for it
+  function noted(form, asking = false) {
+    const note = form.querySelector(".mm-saynote"), turn = form.dataset.turn;
+    const said = form.querySelector(".mm-sayit[aria-pressed=true]")?.dataset.say;
+    if (said && note.value.trim() !== note.defaultValue.trim()) {
+      note.defaultValue = note.value; // Enter is told twice, as it sends and as it changes
+      keep(turn, { ...whereabouts(), turn: +turn + 1, said, note: note.value, person: person(), drawn: drawn === place(turn) ? "yes" : "" });
+    } else if (!said && asking) trouble(turn, "Kept with your verdict: say right, wrong, missing or unsure.");
+  }
+
+  root.addEventListener("input", (event) => {
+    if (event.target.classList.contains("mm-saynote")) drafts.set(place(event.target.closest(".mm-sayform").dataset.turn), event.target.value);
+  });
+
+  root.addEventListener("change", (event) => {
+    if (event.target.classList.contains("mm-saynote")) noted(event.target.closest(".mm-sayform"));
+    if (event.target.classList.contains("mm-person")) {
+      named(event.target.value.trim());
+      event.target.value = person();
+      refresh();
+      look();
+    }
+  });
+
+  const keys = { y: "right", n: "wrong", m: "missing", "?": "unsure" };
+  document.addEventListener("keydown", (event) => {
+    const turn = now()?.dataset.turn;
+    if (mmrag.page() !== "replay" || turn === undefined || !now().offsetParent) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target.closest?.("input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]")) {
+      if (event.key === "Escape" && event.target.classList.contains("mm-saynote")) event.target.blur();
+      return;
+    }
+    if (keys[event.key] && going) pending = keys[event.key];
+    else if (keys[event.key]) say(turn, keys[event.key]);
+    else if (event.key === "q") next();
+    else if (event.key === "t") now().querySelector(".mm-saynote")?.focus();
+    else return;
+    event.preventDefault();
+  });
+};
