@@ -22,8 +22,8 @@ from simulator.reports.figures.report import (
     load_runs,
     main_condition,
 )
-from simulator.reports.figures.robustness import robustness, stages
-from simulator.reports.figures.slices import dimensions, slice_table, title_of
+from simulator.reports.figures.robustness import stages
+from simulator.reports.figures.slices import slice_table, title_of
 from simulator.reports.figures.survival import conversation
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import (
@@ -42,16 +42,6 @@ TITLES = {
     "hallucination_rate": "hallucination, as answered",
     "truthfulness_score": "truthfulness, as answered",
 }
-
-
-class Behind(msgspec.Struct, frozen=True):
-    """One conversation behind a figure."""
-
-    session_id: str
-    degradation: str
-    wrong: int
-    missing: int
-    turns: int
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,12 +101,6 @@ class Analysis:
         found = {row.degradation for row in self.runs[name].find_all()}
         return sorted(found, key=lambda c: (c != "clean", c))
 
-    def broken(self, name: str) -> dict[str, Any] | None:
-        """Clean against degraded; None for a run without both."""
-        frame = self.frame(name)
-        headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
-        return robustness(frame, headlines, dimensions(frame), HOW)
-
     def overview(self, name: str) -> dict[str, Any]:
         """What went wrong in a run: the stage that failed, how long wearers stayed, the worst."""
         frame = self.frame(name)
@@ -157,35 +141,6 @@ class Analysis:
             {"condition": c, "change": None if None in (clean, v) else v - clean}
             for c, v in found.items()
         ]
-
-    def slices(self, name: str, condition: str) -> list[dict[str, Any]]:
-        """Every slice of one condition."""
-        frame = self.frame(name)
-        table = slice_table(frame, frame.condition(condition), HOW)
-        return [{**entry, "title": title_of(entry["dimension"])} for entry in table]
-
-    def behind(
-        self, name: str, condition: str, dimension: str = "", wanted: str = ""
-    ) -> list[Behind]:
-        """The conversations behind a point or a slice, those with most failures first."""
-        frame = self.frame(name)
-        rows = frame.condition(condition)
-        for found in dimensions(frame) if dimension else ():
-            if found.name == dimension and wanted in found.slices:
-                rows = rows & (found.codes == found.slices.index(wanted))
-        sessions, scored = frame["session"], rows & frame["scored"]
-
-        def count(which: Any) -> Any:
-            return np.bincount(sessions[scored & which], minlength=len(frame.sessions))
-
-        wrong, missing = count(frame["score"] < 0), count(frame["score"] == 0)
-        turns = count(True)
-        behind = [
-            Behind(frame.sessions[n], condition, int(wrong[n]), int(missing[n]), int(turns[n]))
-            for n in np.unique(sessions[rows])
-        ]
-        behind.sort(key=lambda b: (-b.wrong, -b.missing, b.session_id))
-        return behind
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
         """Two (run, condition) pairs on the sessions that both have."""

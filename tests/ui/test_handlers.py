@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,6 +17,7 @@ from ui_agents import Watched
 from ui_parts import picture, result, session, write_run
 
 from mmrag.agents import agents
+from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Verdict
@@ -26,6 +26,7 @@ from simulator.reports.figures.report import ReportOptions, build_report, load_r
 from simulator.run.rejudge import rejudge_run
 from simulator.store.run_store import RunReader, RunStore
 from ui.analysis import Analysis, Comparison, Difference
+from ui.breaking import EXAMPLES, Breakage
 from ui.catalogue import Catalogue
 from ui.curve import severity_curve
 from ui.labwork import degrade_picture
@@ -81,14 +82,14 @@ def test_a_run_that_was_judged_again_shows_its_new_marks(tmp_path: Path) -> None
     assert "perfect" in marks()
     for outcome, again in (
         (Outcome.INCORRECT, lambda: page.open_replay({"run": "run"})),
-        (Outcome.ACCEPTABLE, lambda: analysis.behind("run", "clean")),
+        (Outcome.ACCEPTABLE, lambda: analysis.frame("run")),
     ):
         with RunStore(tmp_path / "run") as store:
             asyncio.run(rejudge_run(store, Always(outcome)))
         again()
         assert str(outcome) in marks()
         assert "perfect" not in marks()
-    assert sum(b.wrong for b in analysis.behind("run", "clean")) == 0
+    assert not (analysis.frame("run")["score"] < 0).any()
     version = runs["run"].version
     page.open_replay({"run": "run"})
     assert runs["run"].version == version  # nothing was written, nothing is read again
@@ -130,15 +131,20 @@ def test_a_link_to_nowhere_says_so(tmp_path: Path, query: dict[str, str], words:
     assert ("mm-message" in shown) is bool(words)
 
 
-def test_all_conversations_behind_a_point_are_counted(tmp_path: Path) -> None:
-    analysis = Analysis(opened(write_run(tmp_path / "run", 70)))
-    assert len(analysis.behind("run", "low-light@3")) == 70
-    point: Any = SimpleNamespace(condition="low-light@3", dimension="", slice="")
-    shown = Robustness(analysis).open_point(point, "run")
-    assert "70 conversations behind low-light&#64;3" in shown
-    assert "The 60 with most failures are listed" in shown
-    first = analysis.behind("run", "low-light@3")[0]
-    assert (first.wrong, first.missing, first.turns) == (2, 0, 3)
+def test_all_turns_behind_a_cell_are_counted_and_few_are_shown(tmp_path: Path) -> None:
+    breakage = Breakage(Analysis(opened(write_run(tmp_path / "run", 70))))
+    found = breakage.examples("run", "low-light@3")
+    assert (found.n, found.lost, found.won) == (210, 140, 0)  # turns 1 and 2 of each are lost
+    assert len(found.shown) == EXAMPLES
+    assert len({one.session for one in found.shown}) == EXAMPLES
+    assert {(str(e.before.outcome), str(e.after.outcome)) for e in found.shown} == {
+        ("perfect", "incorrect")
+    }
+    animals = breakage.examples("run", "low-light@3", dimension="domain", part="animal")
+    assert animals.n == 69  # 23 of the conversations
+    for wrong in ({"dimension": "domain", "part": "nobody"}, {"stage": "nowhere"}):
+        with pytest.raises(UsageError, match="no "):
+            breakage.examples("run", "low-light@3", **wrong)
 
 
 def test_a_turn_that_nobody_scored_has_not_flipped(tmp_path: Path) -> None:
@@ -329,8 +335,8 @@ def test_whatever_a_browser_sends_is_answered(tmp_path: Path, sent: Any) -> None
 )
 def test_the_lab_says_that_a_box_lies_outside(tmp_path: Path, focus: str, note: bool) -> None:
     (tmp_path / "a.jpg").write_bytes(picture(1))
-    done = degrade_picture(tmp_path / "a.jpg", "rotated", 2, 0, focus)
-    page = render("lab.html.j2", lab=done)
+    done = degrade_picture(tmp_path / "a.jpg", "rotated@2", 0, focus)
+    page = render("lab.html.j2", lab=done, ladder=(), problem="", focus=focus)
     assert ("lies outside the picture of 240 × 320 pixels" in page) is note
     assert ("mm-overlay" in page) is (bool(focus) and not note)
 
@@ -362,12 +368,23 @@ def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
     with RunReader(folder) as run:
         loaded, stop, errors = load_runs([run], ReportOptions())
         reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
-    page = analysis.broken("run")
-    assert page is not None
-    assert page["points"] == reported["robustness"]["points"]
-    assert page["points"][0]["change"]["low"] < page["points"][0]["change"]["high"]
-    of_slices = [entry["truthfulness"] for entry in analysis.slices("run", "clean")]
-    assert of_slices == [entry["truthfulness"] for entry in reported["slices"]["main"]]
+    page = Breakage(analysis).of("run")
+    assert list(page.every_point) == reported["robustness"]["points"]
+    assert page.worst is not None
+    change = reported["robustness"]["points"][0]["change"]
+    ends = (page.worst.points, page.worst.low, page.worst.high)
+    assert ends == tuple(100 * change[end] for end in ("estimate", "low", "high"))
+    clean = {(e["dimension"], e["slice"]): e["truthfulness"] for e in reported["slices"]["main"]}
+    assert page.slices
+    for row in page.slices:
+        told = clean[row.dimension, row.slice]
+        assert (row.clean, row.n) == (pytest.approx(100 * told["estimate"]), told["n"])
+    domain = [row for row in page.slices if row.dimension == "domain"]
+    joined = {(e["dimension"], e["slice"]): e for e in reported["robustness"]["slices"]["table"]}
+    for row in domain:  # one degraded condition: the report's joined change is this cell's
+        told = joined[row.dimension, row.slice]
+        assert row.cells[0].points == pytest.approx(100 * told["estimate"])
+        assert row.cells[0].n == told["n"]
 
     shown = analysis.compare(("run", "clean"), ("run", "low-light@3")).differences
     sides = [Side(folder=str(folder), condition=name) for name in ("clean", "low-light@3")]
@@ -389,9 +406,9 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
         assert card.first is not None
         assert card.second is not None
         assert card.second - card.first == pytest.approx(card.estimate)
-    page = Robustness(analysis).show("run", "clean")[0]
-    assert "Truthfulness as experienced, against severity" in page
-    assert "Slices as answered, clean" in page
+    page = Robustness(analysis).open_robustness({"run": "run"})["view"]
+    assert "as experienced" in page
+    assert "As answered: turns that were asked and scored under both" in page
 
 
 def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) -> None:
@@ -406,7 +423,7 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
     assert "1 conversation, those" in render(
         "pairs.html.j2", flips=found.flips, total=len(found.flips), texts={}
     )
-    assert "no scored turn" in Robustness(analysis).show("run", "clean")[0]
+    assert "mm-breaking" in Robustness(analysis).open_robustness({"run": "run"})["view"]
 
 
 def test_curves_side_by_side_have_one_scale() -> None:
@@ -418,8 +435,8 @@ def test_curves_side_by_side_have_one_scale() -> None:
     clean = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 9}
     points = [point("blurred", -0.4), point("rotated", 0.45)]
     axes = [
-        re.findall(r">(-?\d+%)</text>", severity_curve(p["kind"], [p], clean, points))
+        re.findall(r">([+−]\d+)</text>", severity_curve(p["kind"], [p], clean, points))
         for p in points
     ]
     assert axes[0] == axes[1]
-    assert axes[0] != re.findall(r">(-?\d+%)</text>", severity_curve("rotated", points[1:], clean))
+    assert axes[0] != re.findall(r">([+−]\d+)</text>", severity_curve("rotated", points[1:], clean))

@@ -159,7 +159,7 @@ def test_overlays_are_switched_on_and_off(page: Page, server: Server) -> None:
     expect(page.locator(".mm-overlay.mm-k-region:visible")).to_have_count(1)
     page.uncheck(".mm-toggle[data-kind=focus]")
     expect(page.locator(".mm-overlay.mm-k-focus:visible")).to_have_count(0)
-    page.keyboard.press("n")  # and stays so in the next conversation
+    page.keyboard.press("j")  # and stays so in the next conversation
     expect(page.locator(".mm-head h2")).to_have_text("talk-0001")
     expect(page.locator(".mm-overlay.mm-k-ocr:visible")).to_have_count(1)
 
@@ -238,7 +238,7 @@ def test_a_run_that_is_deleted_while_it_is_open(page: Page, server: Server, tmp_
     open_page(page, server, "/?tab=replay&run=doomed")
     shutil.rmtree(folder)
     server.catalogues.refresh()
-    page.keyboard.press("n")
+    page.keyboard.press("j")
     expect(page.locator("#mm-view [role=alert]")).to_contain_text("'doomed' is not open any more")
     open_page(page, server, "/?tab=replay&run=doomed")
     expect(page.locator("#mm-view")).to_contain_text("No opened run is called 'doomed'")
@@ -264,7 +264,7 @@ def test_going_through_the_list(page: Page, server: Server) -> None:
     assert condition(page) == "low-light@3"
     page.keyboard.press("1")
     expect(page.locator(".mm-conditions [aria-pressed=true]")).to_contain_text("clean")
-    page.keyboard.press("p")
+    page.keyboard.press("k")
     expect(page.locator(".mm-head h2")).to_have_text("talk-0002")
 
 

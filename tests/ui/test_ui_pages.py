@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from ui_parts import Server, picture
+from ui_parts import Server
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +15,7 @@ PAGES = {
     "Home": "#mm-board table",
     "Replay": "#mm-view .mm-turn.mm-now",
     "Compare": "#mm-side-by-side h2",
-    "Robustness": "#mm-robustness table",
+    "Robustness": "#mm-examples h3",
     "Lab": "#mm-lab .mm-lab",
     "Live": "#mm-talk .mm-live",
 }
@@ -75,71 +72,6 @@ def test_compare_two_conditions_of_one_run(page: Page, server: Server) -> None:
     expect(figures.first).to_contain_text("+133.3")
     page.locator("#mm-side-by-side a").first.click()
     expect(page.locator(".mm-head h2").first).to_have_text("talk-0005")
-
-
-def test_robustness_leads_down_to_the_conversations(page: Page, server: Server) -> None:
-    open_tab(page, server, "Robustness")
-    expect(page.locator(".mm-chart")).to_have_count(1)
-    point = page.locator(".mm-point[data-condition='low-light@3']")
-    expect(point).to_be_visible()
-    point.click()
-    expect(page.locator("#mm-behind h3")).to_contain_text("40 conversations behind low-light@3")
-    page.click("[data-slice=animal]")
-    expect(page.locator("#mm-behind h3")).to_contain_text("clean, animal")
-    point.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#mm-behind h3")).to_contain_text("low-light@3")
-    page.locator("#mm-behind a").first.click()
-    expect(page.locator("#mm-view .mm-head h2")).to_have_text("talk-0000")
-    expect(page.locator(".mm-conditions [aria-pressed=true]")).to_contain_text("low-light@3")
-    page.go_back()
-    expect(page.locator("#mm-behind h3")).to_be_visible()
-
-
-def test_the_lab_degrades_a_sample_and_an_upload(
-    page: Page, server: Server, tmp_path: Path
-) -> None:
-    open_tab(page, server, "Lab")
-    expect(page.locator("#mm-lab h2")).to_have_text("low-light@3")
-    choose(page, "#mm-kind", "rotated")
-    expect(page.locator("#mm-lab h2")).to_have_text("rotated@3")
-    page.locator("#mm-shelf [data-sample]").nth(1).click()
-    (tmp_path / "mine.jpg").write_bytes(picture(9))
-    page.locator("#mm-upload input[type=file]").set_input_files(tmp_path / "mine.jpg")
-    expect(page.locator("#mm-lab")).to_contain_text("240, 320")
-    page.locator("#mm-focus textarea, #mm-focus input").fill("60,80,180,240")
-    page.keyboard.press("Enter")
-    expect(page.locator("#mm-lab .mm-overlay")).to_be_visible()
-    page.locator("#mm-focus textarea, #mm-focus input").fill("180,80,60,240")
-    page.keyboard.press("Enter")
-    expect(page.locator("#mm-lab")).to_contain_text("inverted")
-    page.locator("#mm-focus textarea, #mm-focus input").fill("")
-    page.keyboard.press("Enter")
-    expect(page.locator("#mm-lab h2")).to_have_text("rotated@3")
-    with page.expect_download() as download:
-        page.click("#mm-download")
-    with zipfile.ZipFile(download.value.path()) as archive:
-        names = sorted(archive.namelist())
-        record = json.loads(archive.read(names[0]))
-    assert [Path(n).suffix for n in names] == [".json", ".png"]
-    assert record["spec"] == "rotated@3"
-
-
-def test_the_lab_refuses_what_is_no_picture(page: Page, server: Server, tmp_path: Path) -> None:
-    open_tab(page, server, "Lab")
-    expect(page.locator("#mm-lab h2")).to_have_text("low-light@3")
-    (tmp_path / "text.jpg").write_text("no picture at all")
-    page.locator("#mm-upload input[type=file]").set_input_files(tmp_path / "text.jpg")
-    expect(page.locator("#mm-lab")).to_contain_text("not a picture")
-
-
-def test_the_labs_record_has_the_width_of_a_phone(page: Page, server: Server) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_tab(page, server, "Lab")
-    values = page.locator("#mm-lab .mm-facts dd")
-    expect(values.first).to_be_visible()
-    narrow = values.evaluate_all("all => Math.min(...all.map(one => one.clientWidth))")
-    assert narrow > 250
 
 
 @pytest.mark.parametrize("tab", PAGES)
