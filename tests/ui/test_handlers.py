@@ -338,7 +338,7 @@ def test_the_lab_says_that_a_box_lies_outside(tmp_path: Path, focus: str, note: 
     done = degrade_picture(tmp_path / "a.jpg", "rotated@2", 0, focus)
     page = render("lab.html.j2", lab=done, ladder=(), problem="", focus=focus)
     assert ("lies outside the picture of 240 × 320 pixels" in page) is note
-    assert ("mm-overlay" in page) is (bool(focus) and not note)
+    assert ("mm-focusbox" in page) is (bool(focus) and not note)
 
 
 def uneven(folder: Path, *, patterns: tuple[str, ...], scored: bool = True) -> Path:
