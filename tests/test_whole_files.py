@@ -60,18 +60,18 @@ def test_what_lasts_is_on_the_disk_before_it_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []
-    sync, rename = os.fsync, Path.replace
+    sync, rename = os.fsync, os.replace
 
     def fsync(handle: int) -> None:
         steps.append(f"sync {Path(f'/proc/self/fd/{handle}').readlink().name[:3]}")
         sync(handle)
 
-    def replace(self: Path, target: Path) -> Path:
+    def replace(source: str, target: Path) -> None:
         steps.append("rename")
-        return rename(self, target)
+        rename(source, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr(os, "replace", replace)
     write_bytes(tmp_path / "a", b"x")
     assert steps == ["sync .a.", "rename", f"sync {tmp_path.name[:3]}"]
     steps.clear()

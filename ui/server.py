@@ -146,7 +146,7 @@ class Thumbnails:
 
 def report_page(folder: Path) -> str:
     """A run's report as a page of the app: its links to replays lead to here, wherever this is."""
-    from simulator.reports.draw.page import APP
+    from simulator.reports.draw.write import APP
 
     page = (folder / "report" / "report.html").read_text("utf-8", errors="replace")
     return page.replace(f'href="{APP}/?', 'href="/?')

@@ -183,11 +183,11 @@ def test_without_tools_the_same_agent_only_asks_the_model() -> None:
 
 
 def test_the_replay_shows_each_call() -> None:
-    from ui.viewmodel import _bars, _walk
+    from ui.traceview import bars_of, walk
 
     model = ScriptedModel([PRICE, "$14.20"])
     _, steps = run(model, [tool()])
-    bars = _bars(list(_walk(tuple(steps))), 1.0)
+    bars = bars_of(list(walk(tuple(steps))), 1.0)
     assert [bar.name for bar in bars] == ["tool price"]
     assert ("gave", '{"of":"Alder Kettle","price":14.2,"at":"2031-05-04T10:00"}') in bars[0].info
 

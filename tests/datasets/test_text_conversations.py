@@ -190,7 +190,7 @@ def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path, mmrag: MM
     mmrag("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out, "--json")
     with RunReader(out) as reader:
         view = conversation(reader, "run", "t", "clean")
-        assert (view.picture, view.quality) == ("", "no picture")
+        assert (view.picture, view.has_picture) == ("", False)
         catalogue = Catalogue(reader)
         assert catalogue.choices()["meta"] == ["room: kitchen", "room: none"]
         assert [row.session_id for row in catalogue.find(Filter(meta="room: none"))] == ["t"]

@@ -45,7 +45,8 @@ def test_cards_and_stages_tell_only_what_the_data_tells(tmp_path: Path) -> None:
     file.write_bytes(b"\n".join(msgspec.json.encode(line) for line in _LINES))
     run = evaluate(lambda _query: "In 1805.", data=str(file), out=tmp_path / "run")
     page = run.report(tmp_path / "report").read_text()
-    where = re.findall(r"<dt>Where</dt><dd>([^<]*)", page)
+    cells = re.findall(r"<dt>Where</dt><dd>(.*?)</dd>", page)
+    where = [re.sub(r"<[^>]*>", "", cell) for cell in cells]
     assert sorted(where) == ["one, turn 1, kitchen", "two, turn 1, street"]
     assert "Best retrieved passage" not in page
     assert "Stages cannot be told apart here" in page

@@ -285,9 +285,10 @@ def test_a_build_whose_server_goes_in_the_middle_goes_on(
 
 
 def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
-    chroma: Chroma, source_folder: Path, tmp_path: Path
+    source_folder: Path, tmp_path: Path
 ) -> None:
     """A run that was begun with one can be gone on with the other."""
+    chroma = Chroma(tmp_path / "its")  # of its own: a server holds one index
     found: list[list[Any]] = []
     for name, url in (("own", None), ("served", f"http://127.0.0.1:{chroma.port}")):
         build_index(
@@ -298,4 +299,5 @@ def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
         index = open_index(tmp_path / name)
         asked = ["Elm Speaker warranty", "made in Tessaly Bridge", "nothing at all"]
         found.append([index.fingerprint, index.web.search_text(asked, 6)])
+    chroma.kill()
     assert found[0] == found[1]

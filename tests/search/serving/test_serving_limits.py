@@ -98,7 +98,7 @@ def test_a_head_that_drips_is_not_waited_for(index: Index, monkeypatch: pytest.M
             first.send(b"POST /search/text HTTP/1.1\r\nX-Slow: ")
             assert drip(first, 0.04) == b""
         with connect(url) as second:  # nor is the head of a later request
-            second.send(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            second.send(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             assert b"200 OK" in second.recv(4096)
             second.send(b"GET /health HTTP/1.1\r\nX-Slow: ")
             assert drip(second, 0.04) == b""
@@ -106,7 +106,7 @@ def test_a_head_that_drips_is_not_waited_for(index: Index, monkeypatch: pytest.M
 
 def test_a_body_that_drips_is_refused(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(index, Limits(seconds=0.2), monkeypatch) as url, connect(url) as slow:
-        slow.send(b"POST /search/text HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
+        slow.send(b"POST /search/text HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n")
         said = drip(slow, 0.04)
         assert b" 408 " in said
         assert b'"TooSlow"' in said
@@ -125,7 +125,7 @@ def test_a_search_may_take_longer_than_a_head(
     slow = msgspec.structs.replace(index, web=Slow())
     with serving(slow, limits, monkeypatch) as url, connect(url) as slowly:
         body = b'{"queries": ["x"]}'
-        slowly.send(b"POST /search/text HTTP/1.1\r\nHost: a\r\n")
+        slowly.send(b"POST /search/text HTTP/1.1\r\nHost: 127.0.0.1\r\n")
         time.sleep(0.2)
         slowly.send(b"Content-Length: %d\r\n\r\n" % len(body))
         time.sleep(0.2)
@@ -139,7 +139,9 @@ def test_a_client_that_leaves_is_no_news(
     with serving(index, Limits(), monkeypatch) as url:
         logging.getLogger("uvicorn.error").addHandler(caplog.handler)
         with connect(url) as leaving:
-            leaving.send(b"POST /search/text HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nx")
+            leaving.send(
+                b"POST /search/text HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nx"
+            )
             assert httpx.get(f"{url}/health").status_code == 200
         assert httpx.get(f"{url}/health").status_code == 200
     logging.getLogger("uvicorn.error").removeHandler(caplog.handler)
@@ -302,7 +304,7 @@ def test_serve_says_where_it_listens(index_folder: Path, monkeypatch: pytest.Mon
     ports: list[int] = []
     monkeypatch.setattr(
         "mmrag.search.serving.http_and_mcp.serve_http",
-        lambda index, limits, at: ports.append(at.getsockname()[1]),
+        lambda index, limits, at, hosts: ports.append(at.getsockname()[1]),
     )
     command = ["serve", "--index", str(index_folder), "--port"]
     told = CliRunner().invoke(build(), [*command, "0"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -114,13 +115,13 @@ def test_vast_grounds_are_fine_only_near_the_eye() -> None:
 
 
 def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyoidn.denoise
+    module = importlib.import_module("pyoidn.denoise")  # the package has a function of that name
 
     def full(*_: object, **__: object) -> None:
         raise RuntimeError("out of\nmemory")
 
     placed = (block(0, (90, 90, 90), "a"),)
-    monkeypatch.setattr(pyoidn.denoise, "denoise", full)
+    monkeypatch.setattr(module, "denoise", full)
     with pytest.raises(Unavailable, match=r"\(out of memory\).*fewer workers"):
         trace(placed, LIGHT, VIEW, 32, 32)
     monkeypatch.setattr(tracer, "_clipped", lambda _: [0] * (1 << 60))  # a real MemoryError

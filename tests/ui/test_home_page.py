@@ -31,7 +31,7 @@ from ui.summary import Summaries, summarise
 
 def settled(find: Callable[[], Any]) -> Any:
     """What is found once it is there."""
-    for _ in range(600):
+    for _ in range(2400):
         if found := find():
             return found
         time.sleep(0.05)
