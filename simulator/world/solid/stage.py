@@ -49,7 +49,6 @@ class Stage:
         self.scene = mi.load_dict(what, parallel=False, optimize=False)
         self._put = _Values(mi.traverse(self.scene))
         self._lamps = lamps
-        self.is_warm = False
         self._full: set[str] = set()
         self._owners: dict[str, NDArray[np.int16]] = {}
         self._kept: dict[str, list[Array]] = {}
@@ -72,6 +71,8 @@ class Stage:
         self._put["sky.data"] = _sky_data(light.sky)
         self._put["sky.scale"] = _number(light.strength)
         self._put["sky.to_world"] = _turned(light.turn)
+        self._put.update()
+        self._put["sky.scale"] = _number(light.strength)  # else the sky keeps the last scene's size
         self._put.update()
         self._settle()
 

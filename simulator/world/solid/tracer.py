@@ -127,11 +127,6 @@ def _staged(placed: Sequence[Placed], light: Light, view: View, *, fine: bool = 
     _shown = None
     sorts = sort(placed, view.eye)
     stage = stage_for(room_for(sorts, light.lamps))
-    if not stage.is_warm:  # the first picture of a process differed in a pixel from the same later
-        stage.show(sorts, light)
-        eye = _eye(View((0, 0, 1), (0, 1, 1)), 8, 8)
-        _rendered(stage, "light", sensor=eye, spp=1, seed=0)
-        stage.is_warm = True
     stage.show(sorts, light)
     if isinstance(placed, tuple):  # a list may be changed behind our back
         _shown = (placed, light, view, stage)
