@@ -61,4 +61,4 @@ def page(browser, server: Server, request: pytest.FixtureRequest) -> Iterator[ob
     SHOTS.mkdir(parents=True, exist_ok=True)
     opened.screenshot(path=SHOTS / f"{request.node.name}.png", full_page=True)
     context.close()
-    assert faults.found == []
+    assert not faults.found, "\n".join(faults.found)

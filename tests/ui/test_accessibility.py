@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
-from test_ui_pages import PAGES, open_tab
+from playwright.sync_api import Page
+from test_ui_pages import PAGES, open_tab, views
 from ui_parts import Server
 
 pytestmark = pytest.mark.browser
@@ -27,13 +27,13 @@ def test_no_serious_fault(page: Page, server: Server, tab: str, theme: str, widt
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=theme)
     open_tab(page, server, tab)
-    expect(page.locator(PAGES[tab])).to_be_visible()
-    page.wait_for_timeout(500)
-    page.evaluate(axe())
-    found = page.evaluate(
-        "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => "
-        "({id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 3).map(n => n.html + ' | ' + "
-        "(n.any[0]?.message || ''))})))"
-    )
-    serious = [v for v in found if v["impact"] in ("serious", "critical")]
-    assert not serious, serious
+    for view in views(page, tab):
+        page.wait_for_timeout(500)
+        page.evaluate(axe())
+        found = page.evaluate(
+            "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => "
+            "({id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 3).map(n => n.html + ' | ' + "
+            "(n.any[0]?.message || ''))})))"
+        )
+        serious = [v for v in found if v["impact"] in ("serious", "critical")]
+        assert not serious, (view, serious)

@@ -236,10 +236,12 @@ def test_a_run_that_is_deleted_while_it_is_open(page: Page, server: Server, tmp_
     folder = write_run(tmp_path / "doomed", 2)
     server.catalogues.update(open_runs([folder]))
     open_page(page, server, "/?tab=replay&run=doomed")
+    page.wait_for_function("document.querySelector('#mm-view .mm-after').naturalWidth > 0")
     shutil.rmtree(folder)
     server.catalogues.refresh()
     page.keyboard.press("j")
-    expect(page.locator("#mm-view [role=alert]")).to_contain_text("'doomed' is not open any more")
+    said = page.locator("#mm-view .mm-message[role=alert]")
+    expect(said).to_contain_text("'doomed' is not open any more")
     open_page(page, server, "/?tab=replay&run=doomed")
     expect(page.locator("#mm-view")).to_contain_text("No opened run is called 'doomed'")
 

@@ -229,9 +229,9 @@ class Faults:
             self.found = [one for one in self.found if not any(word in one for word in cut)]
 
     def _failed(self, request) -> None:
-        # Gradio's event streams are cut when a page is left; everything else is a fault
-        if not any(stream in request.url for stream in ("queue/data", "heartbeat", "progress")):
-            self.found.append(f"failed: {request.url}")
+        # whatever is under way is cut when a page is left; everything else is a fault
+        if request.failure != "net::ERR_ABORTED":
+            self.found.append(f"failed: {request.url}: {request.failure}")
 
     def _outside(self, asked: str, url: str) -> None:
         if not asked.startswith((url, "data:", "blob:")):
