@@ -158,7 +158,8 @@ def _fault(this: Try, host: subprocess.Popen[str], folder: Path) -> str | None:
     said = err.read_text(errors="replace")
     if not ended:
         return f"the run did not end within {LIMIT:g} s"
-    if code != this.code:
+    refused = this.kind == "model" and said.startswith("error: model ")  # before the first turn
+    if code != this.code and not (refused and code == 1):
         return f"exit code {code}, not {this.code}: {said[-300:]}"
     if left:
         return f"{len(left)} processes were left behind"

@@ -49,6 +49,7 @@ class Stage:
         self.scene = mi.load_dict(what, parallel=False, optimize=False)
         self._put = _Values(mi.traverse(self.scene))
         self._lamps = lamps
+        self.is_warm = False
         self._full: set[str] = set()
         self._owners: dict[str, NDArray[np.int16]] = {}
         self._kept: dict[str, list[Array]] = {}

@@ -127,6 +127,11 @@ def _staged(placed: Sequence[Placed], light: Light, view: View, *, fine: bool = 
     _shown = None
     sorts = sort(placed, view.eye)
     stage = stage_for(room_for(sorts, light.lamps))
+    if not stage.is_warm:  # else the first picture has a kernel of its own
+        stage.show(sorts, light)
+        eye = _eye(View((0, 0, 1), (0, 1, 1)), 8, 8)
+        _rendered(stage, "light", sensor=eye, spp=1, seed=0)
+        stage.is_warm = True
     stage.show(sorts, light)
     if isinstance(placed, tuple):  # a list may be changed behind our back
         _shown = (placed, light, view, stage)
