@@ -95,7 +95,8 @@ def test_downloads_of_the_lab_are_bounded_and_go_with_it() -> None:
     packages = Packages(limit=3)
     done = Degraded(
         spec="clean", before="", after="", size=(1, 1), box=None, box_after=None,
-        matrix=(), figures=(), steps=(), record=(), png=b"", sidecar="{}", file_name="clean-0-seed-0",
+        matrix=(), figures=(), steps=(), record=(), png=b"", sidecar="{}",
+        file_name="clean-0-seed-0",
     )  # fmt: skip
     made = [packages.put(done) for _ in range(8)]
     assert [path.exists() for path in made] == [False] * 5 + [True] * 3
