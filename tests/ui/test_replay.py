@@ -31,13 +31,18 @@ def condition(page: Page) -> str:
 
 
 def in_view(page: Page, selector: str) -> bool:
-    """Whether the top of something can be seen: in the window, in its pane, under no bar."""
-    return page.locator(selector).first.evaluate(
-        """part => {
-          const box = part.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + 12;
-          return y > 0 && y < innerHeight && part.contains(document.elementFromPoint(x, y));
-        }"""
-    )
+    """Whether the top of something comes to be seen: in the window, in its pane, under no bar."""
+    for _ in range(20):
+        if page.locator(selector).first.evaluate(_IN_VIEW):
+            return True
+        page.wait_for_timeout(100)  # what arrives late may have pushed it
+    return False
+
+
+_IN_VIEW = """part => {
+  const box = part.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + 12;
+  return y > 0 && y < innerHeight && part.contains(document.elementFromPoint(x, y));
+}"""
 
 
 def test_the_first_conversation_is_there_at_once(page: Page, server: Server) -> None:
@@ -47,8 +52,7 @@ def test_the_first_conversation_is_there_at_once(page: Page, server: Server) -> 
     expect(page.locator("#mm-sessions .mm-row").first.locator(".mm-cond")).to_have_count(2)
     expect(page.locator(".mm-count")).to_contain_text("40 conversations")
     expect(page.locator(".mm-frame img.mm-after")).to_be_visible()
-    width = page.locator(".mm-after").evaluate("image => image.naturalWidth")
-    assert width == 240
+    expect(page.locator(".mm-after")).to_have_js_property("naturalWidth", 240)
 
 
 def test_a_deep_link_opens_its_turn(page: Page, server: Server) -> None:
