@@ -20,12 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.judges.builtin import with_doubt
+from mmrag.judges.builtin import before_trees, with_doubt
 from mmrag.judges.features import NAMES, Extractor
 from mmrag.judges.lexicon import word_set
-from mmrag.judges.normalise import is_exact, is_missing
 from mmrag.judges.reading import Reading
-from mmrag.judges.rules import rule
 from mmrag.judges.stance import COLUMNS, veto
 from mmrag.judges.stress import read_pairs
 from mmrag.judges.trees import Forest, Tree, Trees
@@ -205,16 +203,11 @@ def by_rule(items: list[JudgeItem]) -> tuple[np.ndarray, np.ndarray]:
     """
     said, settled = np.full(len(items), -1), np.zeros(len(items), bool)
     for number, item in enumerate(items):
-        settled[number] = True
-        if is_exact(item.prediction, item.references):
-            said[number] = 1
-        elif is_missing(item.prediction):
-            said[number] = 0
-        else:
-            settled[number] = False
-            ruling = rule(item.question, item.references, Reading(item.prediction))
-            if ruling is not None:
-                said[number] = int(ruling.correct)
+        found = before_trees(item)
+        if not isinstance(found, Reading):
+            outcome, reason = found
+            said[number] = int(outcome.is_correct)
+            settled[number] = not reason.startswith("rule")
     return said, settled
 
 

@@ -30,10 +30,13 @@ def make_judge(
 ) -> Judge:
     """Make the judge that a spec names: `builtin`, `model:model=SPEC`, `panel:judges=A+B`.
 
-    `models` turns a model spec into a client; `agent_model` names the model under test, so that a
-    model judge can warn about its own family. Judges that need neither are not given them.
+    `models` turns a model spec into a client, as the registry does if it is left out; `agent_model`
+    names the model under test, so that a model judge can warn about its own family. Judges that
+    need neither are not given them.
     """
+    from mmrag.models import models as known
+
     parsed = Spec.parse(spec) if isinstance(spec, str) else spec
     accepted = inspect.signature(judges.factory(parsed.name)).parameters
-    context = {"models": models, "agent_model": agent_model}
+    context = {"models": models or known.create, "agent_model": agent_model}
     return judges.create(parsed, **{k: v for k, v in context.items() if k in accepted})

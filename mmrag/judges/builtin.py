@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -22,10 +23,12 @@ from numpy.typing import NDArray
 
 from mmrag.errors import DataError
 from mmrag.judges.chinese import in_western_notation
+from mmrag.judges.claims import asks_judging, settled
 from mmrag.judges.doubt import SURE
 from mmrag.judges.features import NAMES, Extractor
-from mmrag.judges.normalise import ends_on_refusal, missing_in, normalise, plain, same_signs, words
+from mmrag.judges.normalise import declines, missing_in, normalise, plain, same_signs, words
 from mmrag.judges.reading import Reading, read_short
+from mmrag.judges.refusals import ENGLISH
 from mmrag.judges.rules import rule
 from mmrag.judges.stance import COLUMNS, veto
 from mmrag.judges.target import MAX_REFERENCES
@@ -34,7 +37,7 @@ from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict, Vote
 
-VERSION = 4
+VERSION = 6
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
 MAX_REFERENCE_CHARS = 1_000
@@ -111,31 +114,18 @@ class BuiltinJudge:
         return [judged for judged in found if judged is not None]
 
     def _wrong(self, item: JudgeItem) -> Outcome:
-        declines = ends_on_refusal(plain(item.prediction))
-        return Outcome.MISSING if declines else Outcome.INCORRECT
+        said = settled(plain(item.prediction))
+        return Outcome.MISSING if declines(said) else Outcome.INCORRECT
 
     def _odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return with_doubt(self._forest.log_odds(rows), self._wary.log_odds(rows))
 
     def _decide(self, item: JudgeItem) -> Verdict | Reading:
-        references = _bounded(item.references)
-        if not references:
-            return self._verdict(Outcome.UNSCORED, "there is no reference to judge against")
-        text = plain(item.prediction)
-        if _equal(text, references):
-            return self._verdict(Outcome.PERFECT, "equal to a reference", exact=True)
-        if (missing := missing_in(text)) is not None:
-            return self._verdict(Outcome.MISSING, missing)
-        reading, references = Reading(text, is_plain=True), references[:MAX_REFERENCES]
-        if not reading.words or not any(read_short(reference).words for reference in references):
-            # Symbols alone ("+", "🍐"): nothing can be compared but the characters themselves.
-            same = text.strip() in {reference.strip() for reference in references}
-            return self._verdict(Outcome.PERFECT if same else Outcome.INCORRECT, "symbols only")
-        if (ruling := rule(item.question, references, reading)) is not None:
-            right = Outcome.PERFECT if ruling.exactly else Outcome.ACCEPTABLE
-            outcome = right if ruling.correct else Outcome.INCORRECT
-            return self._verdict(outcome, f"rule: {ruling.reason}")
-        return reading
+        found = before_trees(item)
+        if isinstance(found, Reading):
+            return found
+        outcome, reason = found
+        return self._verdict(outcome, reason, exact=reason == _EXACT)
 
     def _verdict(self, outcome: Outcome, reason: str, *, exact: bool = False) -> Verdict:
         return Verdict(
@@ -176,6 +166,33 @@ class Cascade:
         )
 
 
+def before_trees(item: JudgeItem) -> tuple[Outcome, str] | Reading:
+    """What needs no trees, and why; else the reply as the trees are to read it."""
+    references = _bounded(item.references)
+    if not references:
+        return Outcome.UNSCORED, "there is no reference to judge against"
+    text = plain(item.prediction)
+    if _equal(text, references):
+        return Outcome.PERFECT, _EXACT
+    claimed = text if asks_judging(item.question) else settled(text)
+    missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
+    if missing is not None:
+        if _as_unknown(text, references):
+            return Outcome.PERFECT, "rule: as the reference says, that is not told"
+        if not any(_stands(reference, text) for reference in references):
+            return Outcome.MISSING, missing
+    reading, references = Reading(text, is_plain=True), references[:MAX_REFERENCES]
+    if not reading.words or not any(read_short(reference).words for reference in references):
+        # Symbols alone ("+", "🍐"): nothing can be compared but the characters themselves.
+        same = text.strip() in {reference.strip() for reference in references}
+        return (Outcome.PERFECT if same else Outcome.INCORRECT), "symbols only"
+    said = reading if claimed == text else Reading(claimed, is_plain=True)
+    if (ruling := rule(item.question, references, said)) is not None:
+        right = Outcome.PERFECT if ruling.exactly else Outcome.ACCEPTABLE
+        return right if ruling.correct else Outcome.INCORRECT, f"rule: {ruling.reason}"
+    return reading
+
+
 def with_doubt(odds: NDArray[np.float64], wary: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-odds of the trees that learnt from people, unless the wary ones speak up against a reply.
 
@@ -183,6 +200,14 @@ def with_doubt(odds: NDArray[np.float64], wary: NDArray[np.float64]) -> NDArray[
     hardly a reply that was written to mislead, so trees that saw no others believe too much.
     """
     return np.where((odds >= 0) & (wary < -WARY), wary, odds)
+
+
+_ABOUT_ONESELF = re.compile(r"(?i)\b(?:i|me|my|we|idk|dunno|sorry)\b|\byou\b")
+_UNTOLD = re.compile(
+    r"(?i)\W*(?:(?:it|the\s+\w+)\s+(?:does\s*n[o']t|says\s+nothing)\b|(?:it\s+is\s+)?not\s+(?:stated|told"
+    r"|given|mentioned|specified)\b)"
+)
+_EXACT = "equal to a reference"
 
 
 class _Parameters(msgspec.Struct):
@@ -232,6 +257,19 @@ def _equal(text: str, references: tuple[str, ...]) -> bool:
         return False
     said = " ".join(words(text, is_plain=True))
     return said in forms and any(same_signs(text, r) for r in references if normalise(r) == said)
+
+
+def _as_unknown(text: str, references: tuple[str, ...]) -> bool:
+    """Whether references say that nobody can tell, and a reply says so without a word of itself."""
+    says_so = bool(references) and all(missing_in(plain(r)) or _UNTOLD.match(r) for r in references)
+    return says_so and bool(text.strip()) and not _ABOUT_ONESELF.search(text)
+
+
+def _stands(reference: str, text: str) -> bool:
+    """Whether a refusal goes on to guess a reference ("I'm not sure, Sony?"), in any language."""
+    one, other = reference.lower(), text.lower()
+    guessed = other.rstrip(" .?!").endswith(", " + one)
+    return guessed or (len(one) > 3 and one in other and not ENGLISH.search(text))
 
 
 @lru_cache(maxsize=5_000)

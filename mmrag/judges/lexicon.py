@@ -31,12 +31,28 @@ SAME = {
         steven steve stephen | david dave | samuel sam | benjamin ben | kenneth ken
         frederick fred | andrew andy | gregory greg | katherine kate kathy | margaret maggie peggy
         christopher chris | matthew matt | timothy tim | jr junior jnr | sr senior
-        st saint street | mt mount | dr doctor | lost lose loses losing loss | died die death dead
+        st saint street | mt mount | dr doctor physician
+        lost lose loses losing loss | died die death dead
         born birth | won win winner | built build | made make | sold sell
         sang sung sing song singer | wrote written write writer | children child kids kid
         men man | women woman | feet foot ft | people person | tv television
         film movie movies films | grey gray | colour color | centre center | harbour harbor
         theatre theater | versus vs | god gods
+         lawyer attorney | ill sick unwell | round circular | small tiny little
+        bicycle bike cycling cyclist | car automobile
+        cattle cow | sad melancholy | happy joyful glad | fast quick rapid
+        owner proprietor | couch sofa | trousers pants
+        lift elevator | petrol gasoline | flat apartment | lorry truck | pavement sidewalk
+        shop store | rubbish trash garbage | holiday vacation | jumper sweater
+        ship vessel | aeroplane airplane plane aircraft | begin start commence | end finish
+        buy purchase | cheap inexpensive | forbidden prohibited banned | allowed permitted
+        shut closed | cold chilled | rich wealthy
+        forest woods woodland | infant baby | bucket pail | cemetery graveyard | rabbit bunny
+        ladder steps | erase wipe | steal theft | teacher instructor | aid help
+        hill mound | pupil student | gift present | error mistake | speak talk
+        big large huge enormous | wed married marry | glasses spectacles
+        purse handbag | soccer football
+        aubergine eggplant | courgette zucchini | coriander cilantro | maize corn | prawn shrimp
         km kilometre kilometer kilometres kilometers | kg kilogram kilograms
         m metre meter metres meters
     """.replace("\n", "|").split("|")

@@ -25,6 +25,8 @@ def unwrapped(text: str) -> str:
         text = _FOOTNOTE.sub("", text)
         if _TICKED.search(text):
             text = "; ".join(m.group(1) for m in _TICKED.finditer(text))
+    if "\n" in text:
+        text = _chosen(_SELF_RATED.sub("", text))
     if "return" in text and (found := _RETURNED.search(text)):
         text = found.group(2)
     if not text.isascii():
@@ -32,6 +34,16 @@ def unwrapped(text: str) -> str:
     if _SPACED.search(text):
         text = _SPACED.sub(lambda m: re.sub(r"\s", "", m.group()), text)
     return text
+
+
+def _chosen(text: str) -> str:
+    """The option that a reply marks among those it lists: by its letter, or by a yes beside it."""
+    options = {m[1]: m[2] for m in _LETTERED.finditer(text)}
+    if len(options) > 1 and (found := _LETTER.search(text)) and found[1] in options:
+        return options[found[1]]
+    marked = [(m[2].lower() in _YES, m[1]) for m in _MARKED.finditer(text)]
+    chosen = [name for is_chosen, name in marked if is_chosen]
+    return chosen[0] if len(chosen) == 1 and (len(marked) > 2 or "|" in text) else text
 
 
 def _from_json(text: str) -> str:
@@ -61,6 +73,8 @@ def _answers(found: dict[str, Any]) -> list[str]:
 def _told(value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(_answers(value))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return _told(value[0])  # candidates, the best first
     if isinstance(value, list):
         return ", ".join(_told(one) for one in value[:50])
     return "" if value is None else str(value)
@@ -89,10 +103,25 @@ _OWN_VERDICT = re.compile(
 )
 _STRUCK = re.compile(
     r"(?is)~~.{0,500}?~~|<(del|s|strike)\b[^<>]{0,200}>.{0,2000}?</\1\s*>|<!--.{0,2000}?-->"
+    r"|<(\w+)\b[^<>]{0,100}(?:display:\s*none|visibility:\s*hidden|\shidden\b)[^<>]{0,100}>"
+    r".{0,2000}?</\2\s*>"
 )
 _THOUGHT = re.compile(r"(?is)<(think|thinking|scratchpad|reasoning)>.{0,20000}?</\1\s*>")
 _FOOTNOTE = re.compile(r"(?m)^\s*\[\^?\d{1,3}\]:?\s*<?https?://\S+\s*$")
 _TICKED = re.compile(r"(?mi)^\s*[-*]?\s*\[x\]\s*(.{1,200})$")
+_SELF_RATED = re.compile(
+    r"(?mi)^\W*(?:confidence|certainty)\W*[:=].{0,80}$"
+    r"|^\W*(?:verdict|score)\W*[:=]\W*(?:[01]?\.\d+|\d+\s*/\s*\d+|(?:in)?correct|right|perfect)\W*$"
+)
+_LETTERED = re.compile(r"(?m)^\W*([A-F])[).:]\s*(.{1,200})$")
+_LETTER = re.compile(
+    r"(?mi)^\W*(?:final\s+)?(?:answer|choice)(?:\s+is)?\s*[:=]?\s*\W?(?-i:([A-F]))\W*$"
+)
+_YES = ("yes", "✓", "✔", "✅", "true", "correct", "right")
+_MARKED = re.compile(
+    r"(?mi)^\W*(\w.{0,100}?)\s*[|:=-]\s*(yes|no|✓|✔|✅|✗|✘|❌|true|false|correct|incorrect|right|wrong)"
+    r"[\s|.]*$"
+)
 _RETURNED = re.compile(r"(?m)^\s+return\s+(['\"])(.{1,200}?)\1\s*$")
 _EMOJI = re.compile("[\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff\u2600-\u27bf]")
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_]\s{1,3}){3,}[^\W\d_](?![^\W_])")

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from mmrag.judges.markup import unwrapped
-from mmrag.judges.refusals import FOREIGN, FOREIGN_BUT, FOREIGN_CUES, MORE
+from mmrag.judges.refusals import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
 from mmrag.judges.scripts import unmask
 
 MAX_CHARS = 4_000
@@ -65,10 +65,14 @@ def missing_in(text: str) -> str | None:
     bare = text.strip(" .!?,;:-\"'()[]")
     if len(bare) < 80 and _BARE.fullmatch(bare):
         return "refusal"
-    lowered = text.lower()
-    foreign = len(text) < 200 and any(cue in lowered for cue in FOREIGN_CUES)
-    if foreign and FOREIGN.search(text) and not FOREIGN_BUT.search(text):
+    if (
+        len(text) < 200
+        and not ENGLISH.search(text)
+        and FOREIGN.search(text)
+        and not FOREIGN_BUT.search(text)
+    ):
         return "refusal"
+    lowered = text.lower()
     if not any(cue in lowered for cue in _CUES):
         return None
     text = _untitled(text)
@@ -87,14 +91,28 @@ def missing_in(text: str) -> str | None:
     return found
 
 
-def ends_on_refusal(text: str) -> bool:
-    """Whether a short cleaned reply ends on not knowing, whatever it says before.
+def declines(text: str) -> bool:
+    """Whether a cleaned reply that is known to be wrong declines rather than asserts.
 
-    >>> ends_on_refusal("It was not Walmart. I don't recall who it was.")
+    It ends on not knowing, or it declines somewhere and offers nothing of its own: no name, no
+    number, no guess. Reasons for not knowing are no answer.
+
+    >>> declines("It was not Walmart. I don't recall who it was.")
     True
+    >>> declines("I couldn't count them, but say 20."), declines("I'm not sure. Blue.")
+    (False, False)
     """
-    last = (_clauses(text) or [""])[-1] if len(text) < 250 else ""
-    return bool(_FIRST_PERSON.search(last)) and (_refuses(last) or bool(_CLARIFY.search(last)))
+    parts = _clauses(text[:MAX_CHARS])
+    if not parts:
+        return False
+    refused = [bool(_refuses(part) or _CLARIFY.search(part)) for part in parts]
+    if refused[-1] and _FIRST_PERSON.search(parts[-1]) and len(text) < 250:
+        return True
+    return any(refused) and not any(
+        _OFFER.search(part) or _NAMED.search(part) or _SHORT_OFFER.fullmatch(part)
+        for part, said in zip(parts, refused, strict=True)
+        if not said
+    )
 
 
 def _refuses(text: str) -> bool:
@@ -183,9 +201,23 @@ def plain(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Sentences of plain text. Abbreviations and initials do not end one."""
+    if not any(sign in text for sign in ".!?;\n。"):  # a clause, most often
+        return [text.strip()] if text and not text.isspace() else []
     return [part for part in (s.strip() for s in _SENTENCE_END.split(text)) if part]
 
 
+_OFFER = re.compile(
+    r"(?i)\d|\b(?:it|he|she|that|this|they)(?:'s|'re|\s+(?:is|was|are|were))\b|\b(?:guess|say|perhaps"
+    r"|maybe|probably|possibly|might|could\s+be|looks?\s+like|i'd|i\s+would|i\s+think|seems?"
+    r"|answer|one|two|three|four|five|six|seven|eight|nine|ten|true|yes|no)\b"
+)
+_NAMED = re.compile(r"(?<=[a-z,;] )[A-Z]\w+")
+_SHORT_OFFER = re.compile(
+    r"(?i)\W*(?!\W*(?:sorry|unfortunately|alas|apolog\w+|thanks?|please|hmm*|well|oops|oh|no|yes|ok(?:ay)?"
+    r"|nothing|unclear|unknown|unsure|none|n/?a|try|ask|check|again|it|this|that|there|why|what)\b)"
+    r"[^\W\d_]+(?:\s+[^\W\d_]+){0,1}\W*"
+)
+"""One or two words by themselves: an answer, unless they are courtesies."""
 _FIRST_PERSON = re.compile(r"(?i)\b(?:i|me|you)\b|\bi'")
 _SIGNS = frozenset("$€£¥₹%")
 _BELOW_ZERO = re.compile(r"\s*[-−–]\s?[$€£]?\d")
@@ -231,7 +263,7 @@ _CUES = (
     "unsure", "uncertain", "unaware", "cannot", "no ", "idea", "insufficient", "rather",
     "decline", "you", "need", "please", "more ", "additional", "further", "require",
     "unavailable", "impossible", "n t ", "n' t", "available", "refuse", "pass", "mystery", "guess",
-    "leave", "too ", "nobody", "hard to", "impossible", "before i can", "only know",
+    "leave", "too ", "look", "view", "nobody", "hard to", "impossible", "before i can", "only know",
 )  # fmt: skip
 """One of these stands in every reply that `_REFUSE` or `_CLARIFY` matches."""
 
@@ -299,8 +331,8 @@ _PREAMBLE = re.compile(
 _IDLE = re.compile(
     r"""(?ix)(?:
       ^\W*(?:you\s+(?:can|could|may|might|should|will|would|'ll|'d)|try\b|check\b|consult\b|contact\b
-        |feel\s+free|let\s+me\s+know|if\s+you\b|perhaps\s+you|maybe\s+you|i\s+(?:recommend|suggest|would
-        |'d|hope|can\s+(?:try|help)|apologi[sz]e|would\s+recommend|'d\s+recommend)|i'd\b|i'm\s+(?:sorry|afraid
+        |feel\s+free|let\s+me\s+know|if\s+you\b|perhaps\s+you|maybe\s+you|i\s+(?:recommend|suggest|would(?!\s+(?:say|guess|go|bet))
+        |'d|hope|can\s+(?:try|help)|apologi[sz]e|would\s+recommend|'d\s+recommend)|i'd\b(?!\s+(?:say|guess|go|bet))|i'm\s+(?:sorry|afraid
         |happy)|it\s+(?:is|would\s+be|may\s+be|might\s+be)\s+(?:best|recommended|advisable|better)
         |i'll\b|thank|sorry|is\s+there\s+any|can\s+i\s+help|how\s+can\s+i|anything\s+else|which\s+one
         |please\b|as\s+an?\s+(?:ai|large|language)|my\s+(?:knowledge|training)|would\s+you\s+like)

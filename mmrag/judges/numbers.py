@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mmrag.judges.units import COUNTED, MONEY, UNITS
+from mmrag.number_words import NUMBER_WORDS
 
 
 class Quantity(NamedTuple):
@@ -108,6 +109,7 @@ def quantities(tokens: Sequence[str]) -> list[Quantity]:
             if (
                 end + width <= n
                 and phrase in UNITS
+                and not (width > 1 and phrase[-1].isdecimal() and _is_length(tokens, end + width))
                 and not (
                     phrase == "s" and raw % 10 == 0 and 1000 <= raw <= 2100  # a decade: the 1980s
                 )
@@ -187,20 +189,10 @@ MONTHS = {
     for name in names.split()
 }  # fmt: skip
 
-_UNITS_AND_TEENS = """zero one two three four five six seven eight nine ten eleven twelve thirteen
-fourteen fifteen sixteen seventeen eighteen nineteen"""
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _RANKS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
 thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
-
-
-def _numbered(text: str, start: int, step: int = 1) -> dict[str, float]:
-    return {word: float(step * n) for n, word in enumerate(text.split(), start)}
-
-
-_SMALL = _numbered(_UNITS_AND_TEENS, 0) | _numbered(_TENS, 2, 10)
 _WORDS = (
-    _SMALL
+    {word: float(number) for word, number in NUMBER_WORDS.items()}
     | {"hundred": 100.0, "thousand": 1e3, "dozen": 12.0, "fourty": 40.0}
     | {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 )
@@ -215,7 +207,7 @@ _SCALES = {
     "lakhs": 1e5, "crore": 1e7, "crores": 1e7, "dozen": 12.0, "k": 1e3, "m": 1e6, "bn": 1e9,
     "mn": 1e6, "millions": 1e6, "billions": 1e9,
 }  # fmt: skip
-_ORDINALS = _numbered(_RANKS, 1)
+_ORDINALS = {word: float(n) for n, word in enumerate(_RANKS.split(), 1)}
 _SPELLED = frozenset(_WORDS) | frozenset(_ORDINALS)
 _SUFFIXES = frozenset({"st", "nd", "rd", "th"})
 _ROMAN = {
@@ -272,6 +264,11 @@ def _half_digit(token: str) -> float:
 
 def _is_money_before(tokens: Sequence[str], index: int) -> bool:
     return index > 0 and tokens[index - 1] in MONEY
+
+
+def _is_length(tokens: Sequence[str], index: int) -> bool:
+    """Whether a length stands there: the figure before it is no exponent in "1 m 2 cm"."""
+    return UNITS.get(tokens[index] if index < len(tokens) else "", ("",))[0] == "length"
 
 
 def _feet_and_inches(found: list[Quantity]) -> list[Quantity]:

@@ -15,7 +15,7 @@ from mmrag.judges.target import Target
 from mmrag.judges.truth import tells
 
 
-def either(text: str, truth: Sequence[Wording]) -> list[float]:
+def either(asked: Reading, text: str, truth: Sequence[Wording]) -> list[float]:
     """How plainly the truth stands at the edge of an "or", 0 to 3; and whether with a hedge."""
     found = hedged = 0.0
     for sentence in sentences(text)[:20]:
@@ -28,6 +28,8 @@ def either(text: str, truth: Sequence[Wording]) -> list[float]:
             head = Reading(" ".join(right.words[:5]), is_plain=True)
             ahead, behind = tells(tail, truth), tells(head, truth)
             if ahead == behind:
+                continue
+            if left.words[-1:] and right.words and _asked_pair(left, right, asked, truth):
                 continue
             other, raw = (right, parts[place + 1]) if ahead else (left, parts[place])
             if _ALIAS.match(raw) or _NAMED.search(raw) or "(" in raw or raw.endswith(")"):
@@ -42,10 +44,16 @@ def either(text: str, truth: Sequence[Wording]) -> list[float]:
         if (
             len(last) > 2
             and tells(Reading(last[-1], is_plain=True), truth)
-            and _SETTLED.search(text)
+            and (_SETTLED.search(text) or _ASKS_ITSELF.search(text))
         ):
             return [0.0, 0.0]  # "Monet or Manet? It is Monet"
     return [found, hedged]
+
+
+def _asked_pair(left: Reading, right: Reading, asked: Reading, truth: Sequence[Wording]) -> bool:
+    """Whether the "or" is the question's own, between words that are no answers to it."""
+    pair = left.words[-1], right.words[0]
+    return set(pair) <= asked.vocabulary and not any(set(pair) & set(w.words) for w in truth)
 
 
 def guesses(target: Target, text: str, truth: Sequence[Wording]) -> list[float]:
@@ -75,6 +83,8 @@ def row(target: Target, text: str, truth: Sequence[Wording]) -> list[float]:
         if len(block) > 800:
             continue
         items = [item for item in _ITEM.split(block) if _WORD.search(item)]
+        # A series that the question lists, a reply may repeat.
+        items = [i for i in items if i.strip() not in target.asked.vocabulary or i.isalpha()]
         if len(items) <= max(2, best[0]):
             continue
         readings = [Reading(item, is_plain=True) for item in items[:60]]
@@ -127,18 +137,19 @@ def numbers_in_row(target: Target, said: Reading) -> float:
 _WORD = re.compile(r"[^\W_]")
 _NAMED = re.compile(
     r"(?i)\b(?:for short|to give|real name|in full|by another name|as \w+ (?:would )?(?:say"
-    r"|call)|if you prefer|she|he)\b"
+    r"|call)|if you (?:like|prefer)|she|he)\b"
 )
 _SETTLED = re.compile(
     r"(?i)\b(?:it(?:'s| is| was)|that(?:'s| is| was)|for certain|certainly|definitely|final)\b"
 )
+_ASKS_ITSELF = re.compile(r"(?i)\bor\b[^.?!]*\?\s+\w")
 _OR = re.compile(r"(?i)\b(?:or|xor|versus)\b|\w\s*/\s*\w")
 _OR_SPLIT = re.compile(r"(?i)\s*(?:,?\s*\b(?:and/or|or|xor|versus)\b|,|(?<=\w)\s*/\s*(?=\w))\.?\s*")
 _ALIAS = re.compile(
     r"(?i)\W*(?:so|more|less|fewer|thereabouts|about|around|roughly|approximately|nearly|simply"
     r"|just|at least|better|rather"
     r"|in other words|also|known|called|as it is|whatever|something|later|earlier|above|over"
-    r"|under|below|if you|to be)\b"
+    r"|under|below|if you (?:like|prefer|will|want)|to be)\b"
 )
 _GUESS_SPLIT = re.compile(r"(?i)[,;.?!]|\b(?:or|and|but|though|although)\b")
 _EQUALLY = re.compile(

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from mmrag.judges.attributes import another_attribute
+from mmrag.judges.labels import labelled
 from mmrag.judges.lexicon import APPROXIMATE, AUXILIARIES, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
+from mmrag.judges.polarity import opposite, yes_or_no
 from mmrag.judges.reading import Reading, read_short, stem
 from mmrag.judges.ruling import Ruling
 from mmrag.judges.scripts import foreign, sounds_like
-from mmrag.judges.sets import whole_list
+from mmrag.judges.sets import OPTION, joined, options, wants_several, whole_list
+from mmrag.judges.settling import settles
 from mmrag.judges.values import value
 
 
@@ -28,15 +31,20 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
         return None
     return (
         _choice(asked, known, said)
-        or _yes_or_no(asked, known, said)
+        or labelled(asked, known, said)
+        or yes_or_no(asked, known, said)
         or _premise(asked, known, said)
-        or _options(asked, known, said)
-        or _denied(known, said)
+        or options(asked, known, said)
+        or opposite(asked, known, said)
+        or _denied(asked, known, said)
+        or settles(asked, known, said)
         or value(asked, known, said)
         or _quantity(asked, known, said)
         or _date(known, said)
         or _abbreviation(known, said)
         or whole_list(asked, known, said)
+        or joined(asked, known, said)
+        or _part_only(asked, known, said)
         or _set(known, said)
         or _other_script(known, said)
         or _other_name(asked, known, said)
@@ -48,44 +56,6 @@ def _readings(references: tuple[str, ...]) -> list[Reading]:
     return [reading for reading in map(read_short, references) if reading.words]
 
 
-def _yes_or_no(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
-    wanted = {_YES_NO.get(reading.words[0]) for reading in known if len(reading.words) == 1}
-    if not wanted and (opposed := _opposed(asked, known, said)):
-        return opposed
-    if wanted <= {None} or {True, False} <= wanted:
-        return None
-    if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
-        return None  # but "False" and "Falsehood" are one
-    opening = _polarity(said)
-    if opening is not None:
-        told = [word == "yes" for word in said.words if word in _PLAIN]
-        if (not opening) in told[1:] and len(said.words) < 25:
-            return Ruling(False, "says both yes and no")
-        return Ruling(opening in wanted, "yes or no")
-    return None
-
-
-def _opposed(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
-    """A reply that opens with no where the reference opens with yes, and the reverse."""
-    first = {_PLAIN.get(reading.words[0]) for reading in known}
-    told = _PLAIN.get(said.words[0])
-    if len(first) == 1 and told is not None and None not in first and told not in first:
-        return Ruling(False, "yes against no")
-    if first == {told} and told is not None and asked.words and asked.words[0] in AUXILIARIES:
-        heard = asked.vocabulary.union(*(reading.vocabulary for reading in known))
-        named = [said.words[i] for i in said.places if said.capital[i] and i > 0]
-        others = [word for word in named if word not in heard]
-        if others and not _names(known) & said.vocabulary - asked.vocabulary:
-            return Ruling(False, "the same yes or no of something else")
-        if len(said.words) <= 25 and not others:
-            return Ruling(True, "the same yes or no")
-    return None
-
-
-def _names(known: list[Reading]) -> set[str]:
-    return {r.words[i] for r in known for i in r.places if r.capital[i] and i > 0}
-
-
 def _choice(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """A question that offers "Ada or Bela?" with references and a reply that name one of them."""
     found = _TWO.search(asked.text)
@@ -93,11 +63,15 @@ def _choice(asked: Reading, known: list[Reading], said: Reading) -> Ruling | Non
         return None
     options = [stem(word.lower()) for word in found.groups()]
     wanted = {_first(options, reading) for reading in known}
-    told = _first(options, said)
-    if len(wanted) != 1 or None in wanted or told is None or options[0] == options[1]:
+    if len(wanted) != 1 or None in wanted or options[0] == options[1]:
         return None
+    if chosen := _ONE_OF_TWO.match(said.text):
+        place = 0 if chosen[1] else 1 if chosen[2] else None
+        right = place is not None and options[place] in wanted
+        return Ruling(right, "the former or the latter")
+    told = _first(options, said)
     both = all(option in said.stems for option in options)
-    if both and not _THAN.search(said.text):
+    if told is None or (both and not _THAN.search(said.text)):
         return None
     return Ruling(told in wanted, "one of the two that are asked about")
 
@@ -109,81 +83,37 @@ def _first(options: list[str], reading: Reading) -> str | None:
     return places[min(places)] if places else None
 
 
-def _polarity(said: Reading) -> bool | None:
-    """Whether a reply opens, or ends, with a plain yes or no."""
-    text = said.text.strip()
-    if _NO_AT_ALL.match(text):
-        return False
-    opening = _YES_NO.get(said.words[0])
-    if opening is None and (found := _SO_IT_IS.search(text)):
-        return not found.group(1)
-    return opening
-
-
 def _premise(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """References that turn the question down, and a reply that does so too, or plays along."""
     if not all(
-        _TURNED_DOWN.search(r.raw) and (len(r.words) > 3 or _NONE.match(r.raw)) for r in known
+        _TURNED_DOWN.search(r.raw) and (len(r.words) > 2 or _NONE.match(r.raw)) for r in known
     ):
         return None
     if (asked.words and asked.words[0] in AUXILIARIES) or len(said.words) > 60:
         return None
+    if len(known) > 2 and wants_several(asked):
+        return None  # a list of things that are not so
     refuses = bool(_TURNS_DOWN.search(said.raw)) or (
         said.words[0] == "0" and len(said.words) < 12 and asked.text.lower().startswith("how many")
     )
-    if not refuses:
+    fresh = {root for r in known for root in r.roots if root not in asked.stems}
+    shared = fresh & {said.roots[i] for i in said.places}
+    if not refuses and len(shared) < 2:
         return Ruling(False, "plays along with a false premise")
-    shared = {root for r in known for root in r.roots} & set(said.roots)
-    if len(shared) >= 2 or _TRICK.search(said.raw) or len(said.words) <= 6:
+    given = {0.0, 1.0, *(q.raw for r in (asked, *known) for q in r.quantities)}
+    if (
+        len(shared) < 2
+        and len(said.words) <= 25
+        and any(q.raw not in given for q in said.quantities)
+    ):
+        return Ruling(False, "turns the question down, and answers it all the same")
+    both = {root for r in known for root in r.roots} & set(said.roots)
+    if len(both) >= 2 or _TRICK.search(said.raw) or len(said.words) <= 6:
         return Ruling(True, "turns the question down as the reference does")
     return None
 
 
-def _options(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
-    """A reply that lists many options for a question with one answer has not answered it."""
-    if said.sentence[-1] > 0 or len(said.words) > 80:
-        return None
-    if sum(map(said.text.count, ",;|\n/-•*")) + sum(w in ("or", "and") for w in said.words) < 3:
-        return None
-    items = [item for item in _OPTION.split(said.text.strip(" .!?\"'[](){}")) if item.strip()]
-    alternatives = bool(_ALTERNATIVE.search(said.text))
-    if len(items) < (4 if alternatives else 5) or any(
-        len(_OPTION.split(r.text)) > 2 for r in known
-    ):
-        return None
-    if not alternatives and (_PLURAL.search(asked.text) or not _SINGULAR.search(asked.text)):
-        return None
-    short = [Reading(item) for item in items]
-    kind = _kind(known[0])
-    alike = [_kind(item) == kind and 1 <= len(item.words) <= 3 for item in short[1:]]
-    if len(short[0].words) > (6 if alternatives else 3) or sum(alike) < 0.75 * len(alike):
-        return None
-    # Prose with commas is no list of options: the reference must stand there as one of them.
-    if not any(
-        r.compact in item.compact and len(item.words) <= len(r.words) + 2
-        for item in short
-        for r in known
-    ):
-        return None
-    wanted = {word for reading in known for word in reading.words}
-    asked_words = asked.vocabulary
-    foreign = [
-        item for item in short if not wanted & set(item.words) and set(item.words) - asked_words
-    ]
-    if len(foreign) >= 3 and len(foreign) >= 0.6 * len(items):
-        return Ruling(False, f"lists {len(items)} options")
-    return None
-
-
-def _kind(reading: Reading) -> str:
-    if not reading.words:
-        return "nothing"
-    if any(is_number(word) for word in reading.words):
-        return "number"
-    return "name" if reading.capital[0] else "word"
-
-
-def _denied(known: list[Reading], said: Reading) -> Ruling | None:
+def _denied(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """The answer stands there only to be denied: "It is not Paris"."""
     found = denied = 0
     for reading in known:
@@ -204,6 +134,11 @@ def _denied(known: list[Reading], said: Reading) -> Ruling | None:
                 continue
             denied += bool(near) and (
                 near[-1] in DENIALS
+                or (
+                    near[-1] in ("no", "without")
+                    and not _NO_COMMA.search(said.text)
+                    and not _ASKS_ABSENCE.search(asked.text)
+                )
                 or (len(near) > 1 and near[-2] in DENIALS and near[-1] in STOPWORDS)
                 or (len(near) > 2 and near[-3] in DENIALS and near[-1] in ("or", "nor"))
                 or near[-2:] == ["rather", "than"]
@@ -218,11 +153,16 @@ def _denied(known: list[Reading], said: Reading) -> Ruling | None:
 
 def _quantity(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
     """References that are one number or measure each, and a reply that tells such a quantity."""
+    if another_attribute(set(asked.roots), set(said.roots)):
+        return None
+    counted = bool(_COUNTED.search(asked.text))
     wanted: list[Quantity] = []
     for reading in known:
         if len(reading.quantities) != 1 or not _only_quantity(reading):
             return None
-        wanted.append(reading.quantities[0])
+        wanted.append(
+            reading.quantities[0]._replace(year=reading.quantities[0].year and not counted)
+        )
     if any(q.year or q.ordinal for q in wanted):
         return None
     kinds = {q.kind for q in wanted if q.kind}
@@ -230,16 +170,21 @@ def _quantity(asked: Reading, known: list[Reading], said: Reading) -> Ruling | N
     told = [q for q in said.quantities if (q.raw, q.kind) not in repeated and not q.ordinal]
     if kinds:
         money = any(kind.startswith("money") for kind in kinds)
-        told = [q for q in told if q.kind in kinds or (money and q.kind.startswith("money"))]
+        measured = [q for q in told if q.kind in kinds or (money and q.kind.startswith("money"))]
+        if not measured and len(told) == 1 and told[0].kind and len(said.words) <= 6:
+            return Ruling(False, "another kind of quantity")
+        told = measured
         wanted = [q for q in wanted if q.kind]
-    elif len(told) != 1 or told[0].year or len(said.words) > 12:
+    elif len(told) != 1 or (told[0].year and not counted) or len(said.words) > 12:
         return None
+    told = [q._replace(year=q.year and not counted) for q in told]
     if not told:
         return None
-    good = [any(same_quantity(q, other) for other in wanted) for q in told]
+    good = [
+        any(same_quantity(q, o) and (q.kind or counted or q.raw == o.raw) for o in wanted)
+        for q in told
+    ]
     if all(good):
-        if another_attribute(set(asked.roots), set(said.roots)):
-            return Ruling(False, "the value of another thing")
         exactly = any(
             abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
             for q in told
@@ -283,26 +228,47 @@ def _abbreviation(known: list[Reading], said: Reading) -> Ruling | None:
     return None
 
 
+def _part_only(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+    """Some words of the reference, and too few of them.
+
+    "a comet" for "comet 67P" is the kind and no name. Who asks for a whole name, for what is
+    written, or for two things at once wants all of it.
+    """
+    kind = bool(_A.match(said.raw)) and len(said.words) <= 3 and not any(said.capital)
+    if not kind and not _ASKS_ALL.search(asked.text):
+        return None
+    for reading in known:
+        missed = [i for i in reading.places if reading.roots[i] not in said.stems]
+        told = set(said.roots) <= set(reading.roots)
+        if not told or not missed:
+            return None
+        named = any(reading.capital[i] or is_number(reading.words[i]) for i in missed)
+        if kind and not named:
+            return None
+    return Ruling(False, "the kind of thing only" if kind else "a part of what is asked for")
+
+
 def _set(known: list[Reading], said: Reading) -> Ruling | None:
     """A reference that is one list of three or more, and a short reply with few of its members."""
     if len(known) != 1:
         return None
-    members = [read_short(part) for part in _OPTION.split(known[0].text) if part.strip()]
+    members = [read_short(part) for part in OPTION.split(known[0].text) if part.strip()]
     if len(members) < 3 or any(not 1 <= len(member.words) <= 4 for member in members):
         return None
     found = sum(member.compact in said.compact for member in members)
     if len(said.words) <= 3 * len(members) and found <= 0.34 * len(members):
-        items = [part for part in _OPTION.split(said.text) if part.strip()]
+        items = [part for part in OPTION.split(said.text) if part.strip()]
         if len(items) >= 3:
             return Ruling(False, "other members of the set")
     return None
 
 
 def _other_script(known: list[Reading], said: Reading) -> Ruling | None:
-    """A short reply in Cyrillic, Greek or kana that sounds like the reference."""
-    if len(said.words) > 8 or said.text.isascii() or not foreign(said.text):
+    """A short reply in another script that sounds like the reference."""
+    text = said.raw.strip(" .!?")
+    if len(text) > 60 or text.isascii() or not foreign(text):
         return None
-    if any(not foreign(r.text) and sounds_like(r.text, said.text) for r in known):
+    if any(not foreign(r.text) and sounds_like(r.text, text) for r in known):
         return Ruling(True, "sounds like the reference")
     return None
 
@@ -365,39 +331,50 @@ def _like(word: str, others: list[str]) -> bool:
         or (min(len(word), len(other)) == 1 and word[0] == other[0])
         or (min(len(word), len(other)) > 3 and word[:3] == other[:3] and word[-1] == other[-1])
         or (min(len(word), len(other)) > 3 and word[:-2] == other[:-2])
+        or (min(len(word), len(other)) > 3 and _misspelled(word, other))
         or _NUMERALS.get(word, word) == _NUMERALS.get(other, other)
         for other in others
     )
 
 
+def _misspelled(word: str, other: str) -> bool:
+    """Marie and Mary, Yotam and Jotam: no other name, perhaps."""
+    return abs(len(word) - len(other)) <= 2 and (word[:3] == other[:3] or word[1:] == other[1:])
+
+
 def _only_quantity(reading: Reading) -> bool:
     quantity = reading.quantities[0]
     rest = reading.tokens[: quantity.start] + reading.tokens[quantity.end :]
-    return all(token in APPROXIMATE for token in rest)
+    return all(token in APPROXIMATE or token in _LEVEL for token in rest)
 
 
+_COUNTED = re.compile(
+    r"(?i)^how\b|\b(?:population|number|amount|total|size|price|cost|age|weight|height|length|width"
+    r"|depth|distance|speed|area|volume|count|rate|many|much|attendance|capacity|salary)\b"
+)
+_LEVEL = frozenset({"over", "under", "above", "below", "sea", "level", "more", "less", "than"})
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
+_ASKS_ALL = re.compile(
+    r"(?i)\b(?:full|complete|whole|entire|exact)\s+(?:name|title|address|text|sentence|wording"
+    r"|date)\b"
+    r"|\b(?:inscribed|engraved|inscription|slogan|motto|caption)\b"
+    r"|\bwhat(?:'s|\s+is|\s+stands)?\s+(?:written|printed)\b"
+    r"|\bdoes\s.{1,40}\s(?:say|read)\W*$|\b(?:who|what|when|where|which"
+    r"|how)\b.{0,40}\band\s+(?:at\s+|in\s+"
+    r"|for\s+)?(?:who|what|when|where|which|how)\b|\bthe\s+\w+\s+and\s+the\s+\w+\s+of\b"
+)
+_A = re.compile(r"(?i)\W*(?:it(?:'s|\s+is|\s+was)\s+)?(?:an?|some)\s")
+_ASKS_ABSENCE = re.compile(
+    r"(?i)\b(?:prohibit\w*|forbid\w*|forbad\w*|ban|bans|banned|(?:dis)?allow\w*|lack\w*|without|missing|free"
+    r"|not|n't|never|stop\w*|avoid\w*|leave\w*\s+out)\b"
+)
+_NO_COMMA = re.compile(r"(?i)\bno\s*[,.:;!-]")
 _HELPERS = frozenset({"did", "does", "do", "is", "was", "were", "are", "has", "had"})
-_YES_NO = {
-    **dict.fromkeys(
-        [
-            "yes",
-            "true",
-            "correct",
-            "yep",
-            "yeah",
-            "yup",
-            "aye",
-            "absolutely",
-            "certainly",
-            "definitely",
-            "indeed",
-        ],
-        True,
-    ),
-    **dict.fromkeys(["no", "false", "nope", "nah", "never"], False),
-}
 _TWO = re.compile(r"(\w+),? or (?:an? |the )?(\w+)\?\s*$")
+_ONE_OF_TWO = re.compile(
+    r"(?i)\W*(?:it(?:'s|\s+is|\s+was)\s+)?(?:(the\s+(?:former|first)\b)|(the\s+(?:latter|second)\b)"
+    r"|(?:both|neither|either)\b)"
+)
 _THAN = re.compile(r"\bthan\b")
 _NONE = re.compile(r"(?i)\W*(?:none|nobody|no one|never|zero|nothing)\b")
 _TURNED_DOWN = re.compile(
@@ -407,25 +384,8 @@ _TURNED_DOWN = re.compile(
     r"|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
 )
 _TURNS_DOWN = re.compile(
-    r"(?i)\b(?:not|never|none|nobody|no|zero|without|false|myth|trick|premise|neither|nothing)\b|n't\b"
+    r"(?i)\b(?:not|never|none|nobody|no|zero|without|false|myth|trick|premise|neither|nothing"
+    r"|only|outside)\b|n't\b"
 )
 _TRICK = re.compile(r"(?i)\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
-_PLAIN = {"yes": True, "no": False}
-_NO_AT_ALL = re.compile(
-    r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
-    r"|not\s+at\s+all\b|by no means\b"
-)
-_SO_IT_IS = re.compile(
-    r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was|were|has|have|may)(n'?t|\s+not)?\W*$"
-)
 _ASIDE = re.compile(r"(?i)\bother than\b|,|\bMiss\b|\bM(?:r|rs|s)\b")
-_PLURAL = re.compile(
-    r"(?i)\b(?:are|were|include|two|three|four|five|six|seven|eight|nine|ten|list|examples?|all|"
-    r"some|types|kinds|names|members|cast)\b|^\s*name\b"
-)
-_SINGULAR = re.compile(
-    r"(?i)\b(?:how (?:many|much|long|old|tall|high|far)|when|what year|which year)\b|"
-    r"\b(?:who|what|which|where)(?:\s+\w+){0,4}?\s+(?:is|was|does|did|wrote|won|has|plays|played)\b"
-)
-_ALTERNATIVE = re.compile(r"(?i)\bor\b|\||\s/\s")
-_OPTION = re.compile(r"(?i)\s*[,;|\n/]\s*(?:(?:and|or)\s+)?|\s+or\s+|\s+and\s+|\s+[-•*]\s+")

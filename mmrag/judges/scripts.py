@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 
 def unmask(text: str) -> str:
@@ -29,14 +30,34 @@ def unmask(text: str) -> str:
 
 
 def romanised(text: str) -> str:
-    """Cyrillic, Greek and kana in Latin letters; other letters as they are."""
-    return "".join(_LATIN.get(c, c) for c in unicodedata.normalize("NFC", text.lower()))
+    """Letters of other scripts as Latin ones that sound alike; what cannot be read, as it is."""
+    return "".join(map(_sound, unicodedata.normalize("NFC", text.lower())))
 
 
 def foreign(text: str) -> bool:
     """Whether most letters of a text are in a script that `romanised` reads."""
-    letters = [c for c in text if c.isalpha()]
-    return bool(letters) and sum(c.lower() in _LATIN for c in letters) > 0.6 * len(letters)
+    letters = [c for c in unicodedata.normalize("NFC", text.lower()) if c.isalpha()]
+    return bool(letters) and sum(_sound(c) != c for c in letters) > 0.6 * len(letters)
+
+
+@lru_cache(maxsize=4_000)
+def _sound(letter: str) -> str:
+    if letter.isascii():
+        return letter
+    if letter in _LATIN:
+        return _LATIN[letter]
+    bare = unicodedata.normalize("NFD", letter)[0]
+    if bare in _LATIN:
+        return _LATIN[bare]
+    name = unicodedata.name(letter, "")
+    if name.startswith("HANGUL SYLLABLE"):
+        return name.split()[-1].lower()
+    if not (found := _NAMED.match(name)):
+        return letter
+    if found[1] is None:
+        return ""  # a sign that only mutes or doubles
+    # A letter is called by its sound: BAN, BEH, BET and BA all begin with it.
+    return (_FIRST.match(found[1].lower()) or _ANY.match(found[1].lower()) or found)[0]
 
 
 def sounds_like(reference: str, text: str) -> bool:
@@ -45,12 +66,15 @@ def sounds_like(reference: str, text: str) -> bool:
     >>> sounds_like("Igor Stravinsky", "Игорь Стравинский")
     True
     """
-    said = [_skeleton(word) for word in re.findall(r"[^\W\d_]+", _plain(romanised(text)))]
+    if len(text) == 1:
+        text = unicodedata.name(text, "").split(" LETTER ")[-1].lower()
+    bare = bool(_ABJAD.search(text))
+    said = [_skeleton(w, bare=bare) for w in _WORDS.findall(_plain(romanised(text)))]
     wanted = [
-        _skeleton(w) for w in re.findall(r"[^\W\d_]+", _plain(reference.lower())) if len(w) > 3
+        _skeleton(w, bare=bare) for w in _WORDS.findall(_plain(reference.lower())) if len(w) > 2
     ]
     return bool(wanted) and all(
-        max((SequenceMatcher(None, want, s).ratio() for s in said), default=0.0) >= 0.74
+        max((SequenceMatcher(None, want, s).ratio() for s in said), default=0.0) >= 0.78
         for want in wanted
     )
 
@@ -60,10 +84,12 @@ def _plain(text: str) -> str:
     return "".join(c for c in split if not unicodedata.combining(c))
 
 
-def _skeleton(word: str) -> str:
-    """Consonants that sound alike are one, vowels are rough."""
+def _skeleton(word: str, *, bare: bool = False) -> str:
+    """Consonants that sound alike are one, vowels are rough; `bare` leaves them out."""
     for old, new in _SOUNDS:
         word = word.replace(old, new)
+    if bare:
+        word = re.sub("[aeiou]", "", word)
     return re.sub(r"(.)\1+", r"\1", word)
 
 
@@ -78,6 +104,13 @@ _TABLE = str.maketrans(_LOOKS)
 _POSERS = re.compile("[" + "".join(_LOOKS) + "]")
 _FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u052f]")
 _WORDS = re.compile(r"[^\W\d_]+")
+_ABJAD = re.compile(r"[\u0590-\u06ff]")
+_NAMED = re.compile(
+    r"(?:ARABIC|HEBREW|DEVANAGARI|BENGALI|GURMUKHI|GUJARATI|TAMIL|TELUGU|KANNADA|MALAYALAM|GEORGIAN"
+    r"|ARMENIAN)(?: CAPITAL| SMALL)? (?:(?:LETTER|VOWEL SIGN|LIGATURE)(?: FINAL)? (\w+)|SIGN \w+)"
+)
+_FIRST = re.compile("[bcdfghjklmnpqrstvwxyz]+")
+_ANY = re.compile("[aeiou]")
 _CYRILLIC = {
     "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "yo", "ж": "zh",
     "з": "z", "и": "i",

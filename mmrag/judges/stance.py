@@ -10,13 +10,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmrag.judges.attributes import another_attribute
+from mmrag.judges.attributes import another_attribute, flipped
 from mmrag.judges.claims import DENIAL, asks_judging, claim, clauses, not_claimed
 from mmrag.judges.lexicon import NEGATIONS
 from mmrag.judges.matching import Wording
 from mmrag.judges.numbers import is_number
 from mmrag.judges.offers import HEDGE, either, guesses, numbers_in_row, row
 from mmrag.judges.reading import Reading
+from mmrag.judges.standing import beside
 from mmrag.judges.target import Target
 from mmrag.judges.truth import present, tells
 
@@ -46,6 +47,8 @@ def veto(values: Sequence[float]) -> str:
         return "names the answer in an order to the judge only"
     if told["denied_ahead"] or (told["lost_denied"] and told["words"] <= 25):
         return "denies the answer"
+    if told["lost_mentioned"] >= 2:
+        return "names the answer beside another one"
     if told["lost_mentioned"] and (told["rival_names"] > 0 or told["words"] <= 12):
         return "only mentions the answer"
     plainly = told["either"] >= 3 and told["words"] <= 9
@@ -79,26 +82,28 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> list[float]:
     if not truth:
         return [0.0] * len(COLUMNS)
     text = _unquoted(said.raw, truth)
-    keep = bool(target.asked.vocabulary & NEGATIONS) or any(
-        w.reading.vocabulary & NEGATIONS for w in target.known[:4]
-    )
+    denies = target.asked.vocabulary & NEGATIONS or DENIAL.search(target.asked.text)
+    keep = bool(denies) or any(w.reading.vocabulary & NEGATIONS for w in target.known[:4])
     made = claim(text, keep_denials=keep)
     claimed = said if not made.dropped else Reading(made.text, is_plain=True)
     lost = made.dropped if not tells(claimed, truth) else ""
+    if not lost and len(claimed.words) <= 60 and beside(target.asked, truth, made.text):
+        lost = "beside"
     asked = target.asked_roots
     pieces = [p for c in clauses(made.text if not lost else text)[:30] for p in _COMMA.split(c)]
     parts = [_part(piece, truth, asked) for piece in pieces[:40] if _WORD.search(piece)]
     return [
         1.0, float(not lost),
-        float(lost == "withdrawn"), float(lost == "denied"), float(lost == "mentioned"),
+        float(lost == "withdrawn"), float(lost == "denied"),
+        {"mentioned": 1.0, "beside": 2.0}.get(lost, 0.0),
         float(lost == "an order"), float(not keep and _denied_ahead(made.text or text, truth)),
-        *either(made.text, truth), *guesses(target, made.text, truth),
+        *either(target.asked, made.text, truth), *guesses(target, made.text, truth),
         *row(target, made.text, truth), numbers_in_row(target, said),
         *_places(target, parts, truth), *_edges(said, truth),
         float(len(claimed.words) / len(said.words)) if said.words else 0.0,
         float(len(said.words)), float(bool(_WANTS_MANY.search(target.asked.text))),
         float(sum(part.told for part in parts)), float(asks_judging(target.asked.text)),
-        float("or" in target.asked.words), float(_swapped(target, parts)),
+        float("or" in target.asked.words), float(_swapped(target, parts, truth)),
         float(_number_rival(target, parts, said)),
     ]  # fmt: skip
 
@@ -207,12 +212,21 @@ def _asked(target: Target, reading: Reading) -> set[str]:
     return {root for root in target.asked_roots if root in reading.stems}
 
 
-def _swapped(target: Target, parts: list[_Part]) -> bool:
-    """Whether every clause with the truth speaks of another attribute than the question."""
+def _swapped(target: Target, parts: list[_Part], truth: Sequence[Wording]) -> bool:
+    """Whether every clause with the truth speaks of another attribute than the question.
+
+    Whom "than", "beat" or "lost to" puts on the other side stands for the opposite.
+    """
     told = [part for part in parts if part.told]
-    return bool(told) and all(
-        another_attribute(target.asked_roots, set(part.reading.roots)) for part in told
-    )
+    return bool(told) and all(_turned(target, part, truth) for part in told)
+
+
+def _turned(target: Target, part: _Part, truth: Sequence[Wording]) -> bool:
+    said = set(part.reading.roots) - {root for wording in truth for root in wording.stems}
+    places = (part.text.lower().find(w.reading.text.lower()) for w in truth)
+    start = next((place for place in places if place >= 0), 0)
+    other_side = _COMPARES.search(target.asked.text) and flipped(part.text, start)
+    return another_attribute(target.asked_roots, said) != bool(other_side)
 
 
 def _number_rival(target: Target, parts: list[_Part], said: Reading) -> bool:
@@ -249,6 +263,10 @@ def _edges(said: Reading, truth: Sequence[Wording]) -> list[float]:
 
 
 _WORD = re.compile(r"[^\W_]")
+_COMPARES = re.compile(
+    r"(?i)\b(?:w[io]ns?|winner|beats?|more|less|older|younger|taller|shorter|bigger|larger|smaller"
+    r"|longer|faster|slower|heavier|lighter|cheaper|dearer|earlier|later|higher|lower)\b"
+)
 _COMMA = re.compile(r"(?i),\s+(?:and\s+|so\s+|while\s+)?|\s+and\s+(?=the\b|an?\s)|:\s+")
 _QUOTED = re.compile(r'"[^"\n]{1,150}"')
 _WANTS_MANY = re.compile(

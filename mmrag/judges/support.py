@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +24,6 @@ CLAIMS = 20
 
 ENCODED_CHARS = 400
 """What an encoder is sure to see whole; longer sentences are encoded in pieces."""
-
-
-class SupportJudge(Protocol):
-    """Says what passages do for each sentence of an answer."""
-
-    async def support(
-        self, claims: Sequence[str], passages: Sequence[str], question: str = ""
-    ) -> tuple[Support, ...]:
-        """One label per sentence. The question tells what a bare "223" claims."""
-        ...
 
 
 class EncoderSupport:

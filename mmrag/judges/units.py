@@ -37,7 +37,6 @@ volume 0.946353 quart quarts
 volume 0.473176 pint pints
 volume 0.0295735 fl_oz fluid_ounce fluid_ounces
 volume 0.236588 cup cups
-volume 1000 cubic_metre cubic_metres cubic_meter cubic_meters
 time 1 s sec secs second seconds
 time 60 min mins minute minutes
 time 3600 h hr hrs hour hours
@@ -47,16 +46,11 @@ time 2629746 month months
 time 31556952 year years yr yrs
 time 315569520 decade decades
 time 3155695200 century centuries
-speed 0.2777777777777778 km_h kmh kph kmph km_per_hour kilometres_per_hour kilometers_per_hour
-speed 0.44704 mph miles_per_hour mi_h miles_an_hour
-speed 1 m_s metres_per_second meters_per_second
+speed 0.2777777777777778 kmh kph kmph
+speed 0.44704 mph
 speed 0.514444 knot knots kn
-area 1 square_metre square_metres square_meter square_meters sq_m
-area 1000000 square_kilometre square_kilometres square_kilometer square_kilometers sq_km
-area 2589988.11 square_mile square_miles sq_mi sq_miles
 area 10000 hectare hectares ha
 area 4046.856 acre acres
-area 0.09290304 square_foot square_feet sq_ft
 energy 1 kj kilojoule kilojoules
 energy 4.184 kcal kilocalories calorie calories
 power 1 kw kilowatt kilowatts
@@ -64,6 +58,26 @@ power 0.745699872 hp bhp horsepower
 power 0.001 w watt watts
 power 1000 mw megawatt megawatts
 percent 1 % percent per_cent pct percentage
+power 1000000 gw gigawatt gigawatts
+energy 3600 kwh kilowatt_hour kilowatt_hours
+energy 3.6 wh watt_hour watt_hours
+voltage 1 v volt volts
+voltage 1000 kv kilovolt kilovolts
+voltage 0.001 millivolt millivolts
+current 1 amp amps ampere amperes
+current 0.001 milliamp milliamps milliampere milliamperes
+charge 1 ah amp_hour amp_hours
+charge 0.001 mah milliamp_hour milliamp_hours
+frequency 1 hz hertz
+frequency 1000 khz kilohertz
+frequency 1000000 mhz megahertz
+frequency 1000000000 ghz gigahertz
+pressure 1 pa pascal pascals
+pressure 100 hpa hectopascal hectopascals mbar millibar millibars
+pressure 1000 kpa kilopascal kilopascals
+pressure 100000 bar bars
+pressure 101325 atm atmosphere atmospheres
+pressure 6894.757 psi
 data 1 gb gigabyte gigabytes
 data 0.001 mb megabyte megabytes
 data 1000 tb terabyte terabytes
@@ -90,8 +104,27 @@ def _read() -> dict[str, tuple[str, float, float]]:
             if kind == "temperature":
                 offset = -273.15 if "kelvin" in names else -32.0 if value < 1 else 0.0
             table |= {name.replace("_", " "): (kind, value, offset) for name in names}
-    return table
+    return table | _composed(table)
 
 
+def _composed(table: dict[str, tuple[str, float, float]]) -> dict[str, tuple[str, float, float]]:
+    """Lengths squared, cubed and by time, in all the ways that people say them."""
+    found: dict[str, tuple[str, float, float]] = {}
+    of = {kind: [n for n, u in table.items() if u[0] == kind] for kind in ("length", "time")}
+    for name in of["length"]:
+        size = table[name][1]
+        forms = [f"{name} {way}" for way in ("squared", "2", "cubed", "3")]
+        for form in (f"square {name}", f"sq {name}", *forms[: 2 if name in _SHORT else 1]):
+            found[form] = ("area", size**2, 0.0)
+        for form in (f"cubic {name}", f"cu {name}", *forms[2 : 4 if name in _SHORT else 3]):
+            found[form] = ("volume", 1000 * size**3, 0.0)
+        for per in of["time"]:
+            for way in (" ", " per ", " a ", " an "):
+                found[f"{name}{way}{per}"] = ("speed", size / table[per][1], 0.0)
+    return found
+
+
+_SHORT = frozenset({"m", "km", "cm", "mm"})
+"""Names behind which a small raised figure is an exponent; "5 ft 2" is a height."""
 UNITS = _read()
 """Name → kind, factor, offset: value in the base unit = (number + offset) · factor."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mmrag.judges.attributes import another_attribute, opposed
 from mmrag.judges.clock import Span, days, era, is_time, same_time, spans, times
 from mmrag.judges.lexicon import word_set
 from mmrag.judges.numbers import Date, is_number
+from mmrag.judges.ratios import ratio
 from mmrag.judges.reading import Reading
 from mmrag.judges.ruling import Ruling
+from mmrag.number_words import NUMBER_WORDS
 
 
 def value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
@@ -22,6 +25,7 @@ def value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | N
         or _span(known, said)
         or _sign(known, said)
         or _amounts(asked, known, said)
+        or ratio(asked, known, said)
         or _share(known, said)
         or _grouped(known, said)
         or _version(asked, known, said)
@@ -44,10 +48,13 @@ def _time(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | N
     told = times(said.text)
     given = times(asked.text)
     told = [time for time in told if time not in given] or told
-    if not told or len(said.words) > 40:
+    if not told or len(said.words) > 40 or another_attribute(set(asked.roots), set(said.roots)):
         return None
     good = [any(same_time(time, other) for other in wanted) for time in told]
     if all(good):
+        ways = [reading.stems.keys() & _OPEN_OR_SHUT for reading in (asked, said)]
+        if all(ways) and opposed(*ways) and not _UNTIL.search(said.text):
+            return Ruling(False, "the time of another thing")
         return Ruling(True, "the same time")
     if not any(good):
         return Ruling(False, "another time")
@@ -249,6 +256,11 @@ _MARKS = word_set(
     "pro max plus mini ultra air lite turbo xl xs se fe deluxe "
     "mark mk evo hd v x gt ti super premium classic original elite prime"
 )
+_OPEN_OR_SHUT = {"open", "clos", "close", "shut"}
+_UNTIL = re.compile(
+    r"(?i)\b(?:until|till|to|from|at\s+the\s+latest|before|after|past|not|never|no\s+longer"
+    r"|re-?open\w*)\b|n't\b"
+)
 _PERSON = re.compile(r"(?i)\bwho\b|\bwhose\b|\bname\b|\bking\b|\bqueen\b|\bpope\b")
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _NOT_NAME = re.compile(r"(?i)\b(?:not|or|and|edition)\b|[,;:]")
@@ -265,14 +277,10 @@ _PARTS = {
     "sixth": 1 / 6,
     "eighth": 0.125, "tenth": 0.1,
 }  # fmt: skip
-_COUNTS = {
-    "a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8,
-    "nine": 9, "ten": 10, "every": 1,
-}  # fmt: skip
+_COUNTS = {w: n for w, n in NUMBER_WORDS.items() if 1 <= n <= 10} | {"a": 1, "every": 1}
 _PART = re.compile(
     r"\b(?:(a|one|two|three|four|five|seven)[\s-]+)?(half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b(?!\s+(?:past|to|century|time|place|past|of\s+the\s+\w+\s+century))"
 )
 _OUT_OF = re.compile(
-    r"\b(\d+|one|two|three|four|five|six|seven|eight|nine)\s+(?:in|out\s+of)\s+(?:every\s+)?(\d+|two|three|four|five|six|seven|eight|nine|ten)\b"
+    r"(?<![/\d])(?:\b)(\d+|one|two|three|four|five|six|seven|eight|nine)\s*(?:\bin\b|out\s+of|/)\s*(?:every\s+)?(\d+|two|three|four|five|six|seven|eight|nine|ten)\b(?!/)"
 )

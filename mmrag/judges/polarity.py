@@ -1,0 +1,234 @@
+"""Questions of yes or no: which way a reply goes, however it is put."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mmrag.judges.attributes import another_attribute, opposed
+from mmrag.judges.labels import own_field
+from mmrag.judges.lexicon import AUXILIARIES, NEGATIONS, word_set
+from mmrag.judges.normalise import sentences
+from mmrag.judges.reading import Reading, read_short, stem
+from mmrag.judges.ruling import Ruling
+
+
+def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A reply against references that are yes or no, or open with it."""
+    wanted = {_TOLD.get(reading.words[0]) for reading in known if len(reading.words) == 1}
+    if not wanted:
+        return _opposed(asked, known, said)
+    if wanted <= {None} or {True, False} <= wanted:
+        return None
+    if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
+        return None  # but "False" and "Falsehood" are one
+    if (field := own_field(asked, said)) is not None:
+        return Ruling(field in wanted, "yes or no")
+    way = polarity(asked, said)
+    if way is None:
+        return None
+    told = [word == "yes" for word in said.words if word in _PLAIN]
+    if told and told[0] == way and (not way) in told[1:] and len(said.words) < 25:
+        return Ruling(False, "says both yes and no")
+    return Ruling(way in wanted, "yes or no")
+
+
+def opposite(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A reply that says the opposite of the reference in one word: started a war for ended it."""
+    if len(said.words) > 15 or said.vocabulary & NEGATIONS:
+        return None
+    own = set(said.roots) - asked.stems.keys()
+    for reading in known:
+        wanted = set(reading.roots) - asked.stems.keys()
+        if len(reading.words) > 12 or reading.vocabulary & NEGATIONS:
+            return None
+        if not another_attribute(wanted, own):
+            return None
+    return Ruling(False, "the opposite of the reference")
+
+
+def polarity(asked: Reading, said: Reading) -> bool | None:
+    """Whether a reply says yes or no to a question; None where it does neither.
+
+    An opening word decides. Else an even number of negatives is a yes and an odd one a no, a word
+    opposed to one of the question counting as one; without any, a reply must take the question's
+    words up again, or put something else in their place.
+
+    >>> ask = read_short("Is the shop closed?")
+    >>> polarity(ask, read_short("It isn't open.")), polarity(ask, read_short("It isn't closed."))
+    (True, False)
+    """
+    text = said.raw.strip()
+    if _NO_AT_ALL.match(text):
+        return False
+    if (opening := _YES_NO.get(said.words[0])) is not None:
+        return opening
+    if found := _SO_IT_IS.search(text):
+        return not found.group(1)
+    if asked.words and asked.words[0] in AUXILIARIES and (way := _implied(asked, said)) is not None:
+        return way
+    if len(said.words) > 25 or not asked.words or asked.words[0] not in AUXILIARIES | {"there"}:
+        return None
+    first = read_short((sentences(text) or [text])[0])
+    return _stated(asked, first if first.words else said)
+
+
+def _implied(asked: Reading, said: Reading) -> bool | None:
+    """A yes or no that stands in what is taken for granted: when it was, how many there are."""
+    text = said.raw
+    if _ALONE.search(text) and asked.places and asked.roots[asked.places[-1]] not in said.stems:
+        return False  # "They live on leaves alone"
+    if _NEGATIVE.search(text) or len(said.words) > 12:
+        return _compared(asked, said)
+    if _WHEN.fullmatch(text) and not _times_itself(asked):
+        return True
+    counts = not asked.quantities and bool(_EXISTS.search(asked.text))
+    if counts and (_SOME.match(text) or (_ANY.search(asked.text) and _THINGS.fullmatch(text))):
+        return True
+    return _compared(asked, said)
+
+
+def _times_itself(asked: Reading) -> bool:
+    """Whether a question names a time, which another one would deny."""
+    return bool(asked.dates or asked.quantities or _OWN_TIME.search(asked.raw))
+
+
+def _compared(asked: Reading, said: Reading) -> bool | None:
+    """Whether a reply puts the same side ahead as "Is A deeper than B?" does."""
+    found = _THAN.match(asked.text)
+    if not found or said.sentence[-1] > 0:
+        return None
+    one, other = (Reading(found[i], is_plain=True) for i in (1, 3))
+    quality = stem(found[2].lower())
+    first, second = (
+        min((said.stems[root] for root in side.roots if root in said.stems), default=99)
+        for side in (one, other)
+    )
+    if said.words[0] in _PRONOUNS:
+        first = -1
+    reverse = opposed({quality}, said.stems)
+    if first == second or (not reverse and quality not in said.stems):
+        return None
+    if _ALIKE.search(said.text):
+        return False
+    turns = len(_NEGATIVE.findall(said.raw)) + reverse + (second < first)
+    return turns % 2 == 0
+
+
+def _stated(asked: Reading, said: Reading) -> bool | None:
+    text = _EMPHATIC.sub("", said.raw)
+    negatives = len(_NEGATIVE.findall(_CONTRAST.sub(" ", text))) + opposed(asked.stems, said.stems)
+    negatives += bool(_FREE_OF.search(text)) and "free" not in asked.vocabulary
+    if negatives:
+        return negatives % 2 == 0
+    if text != said.raw:
+        return False  # "..., no."
+    if _SURE.match(text) or _PRO_FORM.match(text):
+        return True
+    about = {asked.roots[i] for i in asked.places}
+    copula = _COPULA.match(text)
+    rest = read_short(text[copula.end() :]) if copula else said
+    again = about & {rest.roots[i] for i in rest.places}
+    if copula and asked.words[0] in _BE and rest.words and len(said.words) <= 8 and not again:
+        return False  # "They are fruits", asked whether they are vegetables
+    predicate = {asked.roots[i] for i in asked.places[-1:]}
+    opened = len(said.words) > 1 and said.words[0] in _PRONOUNS and said.roots[1] in about
+    return True if again & predicate or opened else None
+
+
+def _opposed(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A reply that opens with no where the reference opens with yes, and the reverse."""
+    first = {_PLAIN.get(reading.words[0]) for reading in known}
+    told = _PLAIN.get(said.words[0])
+    if len(first) == 1 and told is not None and None not in first and told not in first:
+        return Ruling(False, "yes against no")
+    if first == {told} and told is not None and asked.words and asked.words[0] in AUXILIARIES:
+        heard = asked.vocabulary.union(*(reading.vocabulary for reading in known))
+        named = [said.words[i] for i in said.places if said.capital[i] and i > 0]
+        others = [word for word in named if word not in heard]
+        if others and not _names(known) & said.vocabulary - asked.vocabulary:
+            return Ruling(False, "the same yes or no of something else")
+        if len(said.words) <= 25 and not others:
+            return Ruling(True, "the same yes or no")
+    return None
+
+
+def _names(known: Sequence[Reading]) -> set[str]:
+    return {r.words[i] for r in known for i in r.places if r.capital[i] and i > 0}
+
+
+_PLAIN = {"yes": True, "no": False}
+_TOLD = {**_PLAIN, "true": True, "false": False, "correct": True}
+_YES_NO = {
+    word: way
+    for way, words in (
+        (True, "yes true correct right yep yeah yup aye absolutely certainly definitely indeed"),
+        (False, "no false nope nah never wrong hardly incorrect"),
+    )
+    for word in words.split()
+}
+_PRONOUNS = word_set("i it they he she you we")
+_BE = frozenset({"is", "are", "was", "were"})
+_NEGATIVE = re.compile(
+    r"""(?ix)(?<=\w)n't\b | \b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot
+      |hardly|barely
+    |scarcely|deny|denied|denies|wrong|false|untrue|incorrect|mistaken|myth|misconception|yet\s+to
+    |far\s+from|forbidden|banned|prohibited|illegal|refused?|fail(?:s|ed)?|lacks?|impossible
+    |lost\s+(?:that|its|the|his|her|their)
+    |unable|instead\s+of|rather\s+than|anything\s+but|before\s+reaching)\b
+    | (?:^|[.!?,;:]\s)\W*only\b
+    | \b(?!wire|cord|stain|loss|seam|price|end|base)\w{3,}less\b"""
+)
+_FREE_OF = re.compile(r"(?i)\w-free\b|\bfree\s+(?:of|from)\b")
+_WHEN = re.compile(
+    r"(?i)\W*(?:(?:about|just|around|nearly|almost|some)\s+)?(?:(?:\w+\s+){1,3}ago|(?:in|since)\s+\d{4}"
+    r"|since\s+\w+(?:\s\w+)?|from\s+\d{4}\s+on(?:wards)?|yesterday|last\s+(?:night|week|month|year)"
+    r"|every\s+\w+|always|all\s+the\s+time|(?:once|twice|several\s+times|many\s+times|often))\W*"
+)
+_OWN_TIME = re.compile(
+    r"(?i)\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|(?<=\s)(?-i:May)|june|july"
+    r"|august|september|october|november|december|today|tonight|tomorrow|yesterday|now|still"
+    r"|currently|before|after|since|until|till|during|ago|last|next|every|always|often|once|twice"
+    r"|daily|weekly|monthly|yearly|annually|spring|summer|autumn|winter|christmas|easter"
+    r"|(?:mid)?(?:day|night|week|month|year|hour|minute|decade|century|morning|noon|afternoon|evening|weekend"
+    r"|season|time)s?|(?:week|centu)\w+|midnight)\b"
+)
+_EXISTS = re.compile(
+    r"(?i)^\W*(?:is|are|was|were)\s+there\b|\b(?:an?|any|some|more\s+than\s+one)\b"
+)
+_SOME = re.compile(
+    r"(?i)\W*(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|plenty|lots|a\s+few"
+    r"|a\s+couple|dozens)\b(?!\s*(?:%|percent|thing|of\s+(?:them|the)\b))"
+)
+_ALONE = re.compile(r"(?i)\b(?:alone|exclusively|solely|nothing\s+but|nothing\s+else\s+than)\b")
+_ANY = re.compile(r"(?i)^\W*(?:is|are|was|were)\s+there\s+any\b|\bany\b")
+_THINGS = re.compile(r"(?i)\W*\w+(?:,\s\w+){0,4},?\s+and\s+\w+\W*")
+_THAN = re.compile(
+    r"(?i)\W*(?:is|are|was|were)\s+(.+?)\s+(?:more\s+|less\s+)?(\w+)\s+than\s+(.+?)\W*$"
+)
+_ALIKE = re.compile(r"(?i)\b(?:the\s+same|equal(?:ly)?|alike|as\s+\w+\s+as)\b")
+_CONTRAST = re.compile(
+    r"(?i)\bnot\s+(?:only|just|merely|to\s+mention)\b|\bno\s+doubt\b|\bif only\b"
+)
+_EMPHATIC = re.compile(r"(?i)[,;]\s*no\W*$")
+_SURE = re.compile(
+    r"(?i)\W*(?:sure|surely|of\s+course|very|exactly|always|naturally|obviously|clearly|quite"
+    r"|totally|completely|entirely|without\s+(?:a\s+)?doubt|undoubtedly|affirmative|you\s+bet)\b"
+)
+_PRO_FORM = re.compile(
+    r"(?i)\W*(?:\w+ly\s+(?:speaking,?\s+)?)?(?:i|it|they|he|she|you|we|there|that|this)\s+"
+    r"(?:does|do|did|is|are|was|were|has|have|had|can|could|will|would|may|must|should)\b"
+    r"(?=\s*(?:$|[.,;!]|indeed|so\b|too\b))"
+)
+_COPULA = re.compile(
+    r"(?i)\W*(?:it|they|he|she|that|this|these|those|\w+(?:\s\w+)?)"
+    r"(?:'s|'re|\s+(?:is|are|was|were|belongs?|comes?))\b"
+)
+_NO_AT_ALL = re.compile(
+    r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
+    r"|not\s+at\s+all\b|by no means\b"
+)
+_SO_IT_IS = re.compile(
+    r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was"
+    r"|were|has|have|may)(n'?t|\s+not)?\W*$"
+)
