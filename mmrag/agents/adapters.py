@@ -3,7 +3,9 @@
 What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
 domain, history: [{query, reply}], image: {media_type, base64} or null, passages?}`; what comes back
 is
-`{id, text, confidence?, citations?}`. Whatever else comes back is an `AgentError`.
+`{id, text, confidence?, citations?, ask?}`. A wearer who hears what is asked back (docs/wearer.md)
+adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and `ask` in the
+history. Whatever else comes back is an `AgentError`.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from mmrag.agents.programs import MAX_LINE, Program, stop_all
 from mmrag.agents.readiness import capacity, warm
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
+from mmrag.images import LazyImage
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
 
@@ -37,6 +40,7 @@ class _Answer(msgspec.Struct):
     id: str | None = None
     confidence: float | None = None
     citations: tuple[str, ...] = ()
+    ask: str | None = None
 
 
 def request_of(query: Query, number: str) -> dict[str, Any]:
@@ -48,12 +52,14 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
         "query": query.text,
         "query_time": query.query_time,
         "domain": query.domain,
-        "history": [{"query": e.query, "reply": e.reply} for e in query.history],
-        "image": None if query.image is None else {
-            "media_type": _media_type(query.image.data),
-            "base64": base64.b64encode(query.image.data).decode(),
-        },
-    }  # fmt: skip
+        "history": [
+            {"query": e.query, "reply": e.reply, **({"ask": e.ask} if e.ask else {})}
+            for e in query.history
+        ],
+        "image": None if query.image is None else _sent(query.image),
+    }
+    if query.may_ask:
+        turn |= {"may_ask": True, "earlier": [_sent(image) for image in query.earlier]}
     if query.passages:
         turn["passages"] = [
             {"id": p.id, "title": p.title, "text": p.text, "url": p.url, "date": p.date,
@@ -61,6 +67,13 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
             for p in query.passages
         ]  # fmt: skip
     return turn
+
+
+def _sent(image: LazyImage) -> dict[str, str]:
+    return {
+        "media_type": _media_type(image.data),
+        "base64": base64.b64encode(image.data).decode(),
+    }
 
 
 def python(*, resources: Resources, name: str, **options: str) -> Agent:
@@ -301,7 +314,9 @@ def _reply(answer: _Answer) -> Reply:
     confidence = answer.confidence
     if confidence is not None and not 0 <= confidence <= 1:
         confidence = None
-    return Reply(text=answer.text, citations=answer.citations, confidence=confidence)
+    return Reply(
+        text=answer.text, citations=answer.citations, confidence=confidence, ask=answer.ask
+    )
 
 
 def _media_type(data: bytes) -> str:

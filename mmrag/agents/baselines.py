@@ -5,7 +5,7 @@
 * `task2`: besides, the query rewritten with what was found, 50 pages, 8,000 tokens of snippets.
 * `task3`: besides, the whole history with the agent's own replies.
 
-With `reader=builtin` the grounded agent's planner and extractive reader stand in for the model:
+With `reader=builtin` (or `rules`) the grounded agent's planner and reader stand in for the model:
 they see exactly what the model would see, believe the best hit, and say whatever they find.
 """
 
@@ -16,16 +16,16 @@ from collections.abc import Sequence
 
 import msgspec
 
+from mmrag.agents.asking import heard
 from mmrag.agents.format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
-from mmrag.agents.grounded.extractive import ExtractiveReader
-from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
-from mmrag.agents.grounded.matching import Matcher, Meaning
+from mmrag.agents.grounded.learned.states import Contextual
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
 from mmrag.agents.grounded.talking import follow
+from mmrag.agents.grounded.ways import planner_of, reader_of
 from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
 from mmrag.agents.tracing import Trace
@@ -53,7 +53,8 @@ class Straightforward:
         web: bool,
         history: bool,
         web_tokens: int = WEB_TOKENS,
-        meaning: Meaning | None = None,
+        meaning: Contextual | None = None,
+        reader: str = "learned",
         pages: int = PAGES,
         rewrites: bool = True,
     ) -> None:
@@ -65,7 +66,8 @@ class Straightforward:
         self._history = history
         self._web_tokens = web_tokens
         self._meaning = meaning
-        self._reader = ExtractiveReader(Matcher(meaning))
+        self._planner = planner_of(reader, meaning)
+        self._reader = reader_of(reader, meaning)
         self.capacity = built_in_capacity(model=model is not None)
         """Searching and reading are work for a core."""
 
@@ -109,6 +111,7 @@ class Straightforward:
             multi_turn=bool(history),
             searches=self._images or self._web,
             picture=query.image is not None,
+            may_ask=query.may_ask,
         )
         with trace.step("generate") as step:
             done = await self._model.generate(
@@ -120,7 +123,7 @@ class Straightforward:
             )
             step.info |= {"model": done.model, "finish": done.finish}
         text = without_thoughts(done.text)  # else as said: what it is worth is the judge's word
-        return Reply(text=text, trace=trace.steps, usage=usage + done.usage)
+        return heard(Reply(text=text, trace=trace.steps, usage=usage + done.usage), query)
 
     def _look(self, query: Query, trace: Trace) -> list[Evidence]:
         with trace.step("image search") as step:
@@ -155,8 +158,10 @@ class Straightforward:
 
     async def _rewrite(self, query: Query, entities: list[str]) -> tuple[str, Usage]:
         if self._model is None:
-            talk = follow(query.history, query.query_time) if self._history else Talk()
-            plan = plan_question(query.text, talk, query.query_time)
+            talk = (
+                follow(query.history, query.query_time, self._planner) if self._history else Talk()
+            )
+            plan = self._planner(query.text, talk, query.query_time)
             name = plan.subject.name or (entities[0] if entities else "")
             return f"{name} {plan.question}".strip(), Usage()
         history = query.history if self._history else ()
@@ -171,8 +176,10 @@ class Straightforward:
         self, query: Query, found: list[Evidence], pages: Sequence[Evidence], trace: Trace
     ) -> Reply:
         with trace.step("reader") as step:
-            talk = follow(query.history, query.query_time) if self._history else Talk()
-            plan = plan_question(query.text, talk, query.query_time)
+            talk = (
+                follow(query.history, query.query_time, self._planner) if self._history else Talk()
+            )
+            plan = self._planner(query.text, talk, query.query_time)
             names = list(dict.fromkeys(e.text for e in found if e.text))
             people = [Candidate(name=n, confidence=1.0, source="image-kg") for n in names[:4]]
             scene = Scene(
@@ -279,10 +286,10 @@ def _cut(resources: Resources, options: dict[str, str]) -> Resources:
 
 
 def _check_reader(model: str, reader: str) -> None:
-    if reader not in ("", "builtin", "model"):
-        raise SpecError(f"reader={reader}: choose builtin or model.")
-    if reader == "builtin" and model:
-        raise SpecError("give model= or reader=builtin, not both.")
+    if reader not in ("", "builtin", "rules", "model"):
+        raise SpecError(f"reader={reader}: choose builtin, rules or model.")
+    if reader in ("builtin", "rules") and model:
+        raise SpecError(f"give model= or reader={reader}, not both.")
     if reader == "model" and not model:
         raise SpecError("reader=model needs model=SPEC.")
 
@@ -313,6 +320,7 @@ def _make(
         history=history,
         web_tokens=web_tokens,
         meaning=None if client else SentenceMeaning(),
+        reader="rules" if reader == "rules" else "learned",
         pages=pages,
         rewrites=rewrites,
     )

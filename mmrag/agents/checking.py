@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import AgentError, words
-from mmrag.records import Reply, Step, Usage, decode_as, encode
+from mmrag.records import ASKS, Reply, Step, Usage, decode_as, encode
 
 HUGE_REPLY = 1_000_000
 """Characters; a longer reply is no reply but an `agent_error`."""
@@ -20,6 +20,15 @@ MAX_DEPTH = 64
 """Of lists and objects inside each other, in a trace; a deeper one is dropped too."""
 
 _MOST_TOKENS = 2**53  # what a JSON number holds exactly
+
+
+def says_nothing(text: str) -> bool:
+    """Whether there is nothing in a text that can be read: space, and signs without width.
+
+    >>> says_nothing(" \\u200b"), says_nothing("?")
+    (True, False)
+    """
+    return not any(sign.isprintable() and not sign.isspace() for sign in text)
 
 
 def checked(said: object) -> Reply:
@@ -46,6 +55,11 @@ def checked(said: object) -> Reply:
     if len(data) > MAX_BYTES:
         raise AgentError(
             f"the reply is larger than {MAX_BYTES // 1_000_000} MB even without its trace"
+        )
+    if reply.ask is not None and reply.ask not in ASKS:
+        raise AgentError(
+            f"the reply asks {reply.ask[:40]!r}, which no wearer hears: ask is "
+            f"{', '.join(ASKS)}, or None"
         )
     if not _possible(reply.usage):
         raise AgentError("the reply cannot be kept: its usage is no number of tokens, calls or $")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mmrag.agents.asking import heard
 from mmrag.agents.format import without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import Bounds, answer_with_tools
@@ -25,7 +26,7 @@ class ToolUser:
         trace = Trace()
         system = render(
             "tool_user", picture=query.image is not None, query_time=query.query_time or "",
-            tools=bool(self._tools),
+            tools=bool(self._tools), may_ask=query.may_ask,
         )  # fmt: skip
         before = [
             message
@@ -48,12 +49,13 @@ class ToolUser:
             options=GenerateOptions(max_tokens=300),
             bounds=self._bounds,
         )
-        return Reply(
+        reply = Reply(
             text=without_thoughts(found.text),
             citations=found.citations,
             trace=trace.steps,
             usage=found.usage,
         )
+        return heard(reply, query)
 
 
 def make(

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
@@ -19,26 +20,25 @@ from mmrag.agents import agents
 from mmrag.agents.kits import SearchPipeline, is_error_text
 from mmrag.errors import SpecError
 from mmrag.images import LazyImage
+from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.protocols import two_strikes
 from mmrag.protocols import Resources
 from mmrag.records import (
     Capture,
     Evidence,
     Exchange,
-    JudgeItem,
-    Outcome,
     Query,
     Reference,
     Session,
     Status,
     Turn,
-    Verdict,
 )
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.engine import Rules, hold_conversation
-from simulator.run.results import error_texts, score_run
+from simulator.run.error_texts import error_texts_in, replies_of
+from simulator.run.results import score_run
 from simulator.run.slots import Places
 from simulator.store.run_store import RunReader
 
@@ -264,66 +264,76 @@ def test_what_cannot_be_imported_is_told_with_its_cause(
     assert ("PYTHONPATH" in str(told.value)) == ("PYTHONPATH" in said or "which has no" in said)
 
 
-class Exactly:
-    id = "exactly"
+class Slowed:
+    """A kit agent each of whose calls takes `seconds`, on a clock that nothing else moves.
 
-    async def judge(self, item: JudgeItem) -> Verdict:
-        return Verdict(outcome=Outcome.INCORRECT, judge=self.id)
+    The last `late` conversations begin when the first call has begun, and it ends when they wait.
+    """
 
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float, late: int = 0) -> None:
+        self.agent = make("Closed")  # four at once
+        self.calls, self._seconds, self._late = list[int](), seconds, late
+        self._now, self._waiting = 0.0, 0
+        self._begun, self._joined = threading.Event(), threading.Event()
+        self._said, self._ready = self.agent.agent.batch_generate_response, self.agent.ready
+        self.agent.agent.batch_generate_response = self._call
+        self.agent.ready = self._wait
+        clock = SimpleNamespace(perf_counter=lambda: self._now)
+        monkeypatch.setattr("mmrag.agents.clock.time", clock)
 
-def conversations(agent, rules: Rules, begin: list[float]):
-    """One conversation of one turn for each moment to begin at; how each turn ended."""
-    turn = Turn(index=0, id="t", query="q", reference=Reference(text="r"))
+    def _call(self, queries, *arguments, **more):
+        self.calls.append(len(queries))
+        self._begun.set()
+        assert not self._late or self._joined.wait(60)
+        self._now += self._seconds
+        return self._said(queries, *arguments, **more)
 
-    async def run():
-        places = Places(agent)
+    async def _wait(self) -> None:
+        self._waiting += self._begun.is_set()
+        if self._waiting == self._late:
+            self._joined.set()
+        await self._ready()
 
-        async def keep(*_results):
+    def statuses(self, count: int, rules: Rules) -> list[Status]:
+        """How the only turn of each of so many conversations ended."""
+        turn = Turn(index=0, id="t", query="q", reference=Reference(text="r"))
+
+        async def keep(*_results) -> None:
             pass
 
-        async def hold(number: int, moment: float):
-            session = Session(id=f"s{number}", capture=Capture(image=PICTURE), turns=(turn,))
-            await asyncio.sleep(moment)
-            return await hold_conversation(
-                session, agent, Exactly(), keep, stop=two_strikes, rules=rules, place=places.place
-            )
+        async def run():
+            places = Places(self.agent)
 
-        return await asyncio.gather(*(hold(i, moment) for i, moment in enumerate(begin)))
+            async def hold(number: int):
+                session = Session(id=f"s{number}", capture=Capture(image=PICTURE), turns=(turn,))
+                if number >= count - self._late:
+                    await asyncio.to_thread(self._begun.wait, 60)
+                return await hold_conversation(
+                    session, self.agent, FixedJudge("incorrect"), keep,
+                    stop=two_strikes, rules=rules, place=places.place,
+                )  # fmt: skip
 
-    return [results[0].status for results in asyncio.run(run())]
+            return await asyncio.gather(*(hold(number) for number in range(count)))
 
-
-def slowed(agent, seconds: float) -> list[int]:
-    """Let every call of a kit agent take so long; the sizes of its calls."""
-    said, calls = agent.agent.batch_generate_response, list[int]()
-
-    def slow(queries, *arguments, **more):
-        calls.append(len(queries))
-        time.sleep(seconds)
-        return said(queries, *arguments, **more)
-
-    agent.agent.batch_generate_response = slow
-    return calls
+        return [results[0].status for results in asyncio.run(run())]
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(0.3, Status.ANSWERED), (0.1, Status.TIMEOUT)])
 def test_a_call_has_the_time_of_its_whole_batch(
-    shapes: Path, seconds: float, status: Status
+    shapes: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, status: Status
 ) -> None:
-    agent = make("Closed")  # four at once
-    slowed(agent, 0.7)
-    assert conversations(agent, Rules(seconds=seconds), [0] * 4) == [status] * 4
+    slowed = Slowed(monkeypatch, 0.7)
+    assert slowed.statuses(4, Rules(seconds=seconds)) == [status] * 4
 
 
-@pytest.mark.parametrize("begin", [[0] * 6, [0, 0, 0.2, 0.2]])
+@pytest.mark.parametrize(("count", "late"), [(6, 0), (4, 2)])
 def test_waiting_for_the_call_before_is_not_the_agents_time(
-    shapes: Path, begin: list[float]
+    shapes: Path, monkeypatch: pytest.MonkeyPatch, count: int, late: int
 ) -> None:
     """A call of .7 s that began without them, and then their own: each within .25 s times four."""
-    agent = make("Closed")
-    calls = slowed(agent, 0.7)
-    assert conversations(agent, Rules(seconds=0.25), begin) == [Status.ANSWERED] * len(begin)
-    assert calls == [len(begin) - 2, 2]
+    slowed = Slowed(monkeypatch, 0.7, late)
+    assert slowed.statuses(count, Rules(seconds=0.25)) == [Status.ANSWERED] * count
+    assert slowed.calls == [count - 2, 2]
 
 
 @pytest.mark.parametrize(("text", "is_error"), [
@@ -355,7 +365,7 @@ FAILING = (
 class Refused(Closed):
     def batch_generate_response(self, queries, images, message_histories, rag_context_list, **more):
         error = "[API error after 3 attempts: Error code: 401 - Incorrect API key provided...]"
-        return [error if "?" in query else "A kettle." for query in queries]
+        return [error for _ in queries]
 """
 )
 
@@ -382,7 +392,7 @@ def test_error_texts_are_told_beside_the_coverage(
         assert f"{asked} of {asked} replies are error texts" in shown
         assert "[API error after 3 attempts" in shown
     with RunReader(folder) as run:
-        assert error_texts(run, "low-light@3") is None
+        assert error_texts_in(replies_of(run, "low-light@3")) is None
         options = ReportOptions(resamples=20)
         report = build_report(*load_runs([run], options), options)
     (warning,) = [w for w in report["warnings"] if "error texts" in w]

@@ -16,18 +16,18 @@ import msgspec
 
 from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
+from mmrag.agents.grounded.asking import REQUEST, hear, wants_look
 from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.extractive import ExtractiveReader
-from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.inquiry import Inquiry, Known
+from mmrag.agents.grounded.learned.states import Contextual
 from mmrag.agents.grounded.looking import Looker
-from mmrag.agents.grounded.matching import Matcher, Meaning
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import NAMED, QuestionPlan, Subject
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
+from mmrag.agents.grounded.ways import planner_of, reader_of
 from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
 from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
@@ -40,6 +40,8 @@ from mmrag.records import Evidence, Query, Reply, Usage
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from mmrag.encoders.text import InContext
 
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
@@ -62,7 +64,7 @@ class GroundedAgent:
         model: Model | None = None,
         calibration: Calibration | None = None,
         ocr: Reads | None = None,
-        meaning: Meaning | None = None,
+        meaning: Contextual | None = None,
     ) -> None:
         self._resources = resources
         self._parts = parts
@@ -73,7 +75,8 @@ class GroundedAgent:
         self._looker = Looker(resources, parts, ocr)
         self._ocr = ocr
         self._meaning = meaning
-        self._reader = ExtractiveReader(Matcher(meaning))
+        self._planner = planner_of(parts["planner"], meaning)
+        self._reader = reader_of(parts["reader"], meaning)
         needs = [p for p in ("planner", "reader", "verifier") if parts[p] == "model"]
         if needs and model is None:
             raise SpecError(
@@ -99,14 +102,32 @@ class GroundedAgent:
     async def answer(self, query: Query) -> Reply:
         """Answer one turn."""
         trace = Trace()
-        scene = await asyncio.to_thread(self._looker.look, query, trace, spoken_kind(query))
+        heard = hear(query)
+        query = heard.query
+        scene = await asyncio.to_thread(self._look, query, trace)
         plan, before, usage = await self._plan(query, scene, trace)
         finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if self._parts["reader"] == "model":
             finding, more = await self._read_by_model(query, plan, scene, desk, trace)
             usage += more
         p, more = await self._verify(plan, finding, desk, trace)
-        return self._decide(query, finding, p, trace, usage + more)
+        silent = silent_turns(query.history) if self._parts.on("multiturn") else 0
+        bar = self._calibration.bar(silent)
+        if self._parts.on("ask") and wants_look(heard, finding, scene, self._calibration, bar):
+            with trace.step("asking") as step:
+                step.info |= {"ask": "look", "p": round(p, 4), "threshold": round(bar, 4)}
+            return Reply(text=REQUEST, abstained=True, ask="look", trace=trace.steps, usage=usage)
+        return self._decide(bar, finding, p, trace, usage + more)
+
+    def _look(self, query: Query, trace: Trace) -> Scene:
+        """The picture at hand, or an earlier one that showed the thing better."""
+        kind = spoken_kind(query)
+        scene = self._looker.look(query, trace, kind)
+        for image in query.earlier:
+            before = self._looker.look(msgspec.structs.replace(query, image=image), trace, kind)
+            if _sure(before) > _sure(scene):
+                scene = before
+        return scene
 
     async def _plan(
         self, query: Query, scene: Scene, trace: Trace
@@ -114,7 +135,7 @@ class GroundedAgent:
         """The question taken apart, and those before it."""
         usage, text = Usage(), query.text
         with trace.step("planner", by=self._parts["planner"]) as step:
-            talk, before = replay(query.history, query.query_time)
+            talk, before = replay(query.history, query.query_time, self._planner)
             if not self._parts.on("planner"):
                 thing = Subject()
                 plan = QuestionPlan(operation="lookup", question=text, subject=thing, ask=text)
@@ -137,7 +158,7 @@ class GroundedAgent:
                     )
                     usage = done.usage
                     text = clean_text(done.text)[:500] or query.text
-                plan = plan_question(text, talk, query.query_time)
+                plan = self._planner(text, talk, query.query_time)
             step.info |= {
                 "question": plan.question,
                 "operation": plan.operation,
@@ -207,17 +228,20 @@ class GroundedAgent:
     ) -> tuple[Finding | None, Usage]:
         assert self._model is not None
         with trace.step("model reader") as step:
+            shown = [_shown(e) for e in desk.used[:_MODEL_EVIDENCE]]
             prompt = render(
                 "reader",
                 query=query.text,
                 history=query.history,
                 query_time=query.query_time or "",
                 entity=scene.main.name if scene.main else "",
-                evidence=[_shown(e) for e in desk.used[:_MODEL_EVIDENCE]],
+                evidence=shown,
             )
             done = await self._model.generate(
                 [Message(role="user", text=prompt, images=query.images)],
-                GenerateOptions(max_tokens=75, logprobs=True),
+                GenerateOptions(
+                    max_tokens=75, logprobs=True, span_of=tuple(e["text"] for e in shown)
+                ),
             )
             text = clean_text(done.text)
             step.info |= {"model": done.model, "answer": text[:300]}
@@ -276,11 +300,9 @@ class GroundedAgent:
         return p, usage
 
     def _decide(
-        self, query: Query, finding: Finding | None, p: float, trace: Trace, usage: Usage
+        self, bar: float, finding: Finding | None, p: float, trace: Trace, usage: Usage
     ) -> Reply:
         with trace.step("abstention") as step:
-            silent = silent_turns(query.history) if self._parts.on("multiturn") else 0
-            bar = self._calibration.bar(silent)
             speaks = finding is not None and (p > bar or not self._parts.on("abstain"))
             step.info |= {"threshold": round(bar, 4), "p": round(p, 4), "speaks": speaks}
             step.info["candidate"] = finding.text if finding else None
@@ -313,15 +335,24 @@ class SentenceMeaning:
     """The built-in sentence encoder, loaded when first needed."""
 
     def __init__(self) -> None:
-        self._encoder: Meaning | None = None
+        self._encoder: Contextual | None = None
 
     def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector per text."""
+        return self._loaded().encode(items)
+
+    def in_context(
+        self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = 4
+    ) -> list[InContext]:
+        """Vectors of the pieces of each text's words."""
+        return self._loaded().in_context(items, layers, rows=rows)
+
+    def _loaded(self) -> Contextual:
         if self._encoder is None:
             from mmrag.encoders import text_encoders
 
             self._encoder = text_encoders.create("minilm")
-        return self._encoder.encode(items)
+        return self._encoder
 
 
 def _remembered(search: WebSearch | None) -> WebSearch | None:
@@ -329,6 +360,10 @@ def _remembered(search: WebSearch | None) -> WebSearch | None:
     if search is None or isinstance(search, CachedWebSearch):
         return search
     return CachedWebSearch(search, "", Cache(_WEB_BYTES))
+
+
+def _sure(scene: Scene) -> float:
+    return scene.main.confidence if scene.main else 0.0
 
 
 def _says_no(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mmrag.agents.grounded.learned.lines import Line, lines_about
 from mmrag.agents.grounded.statements import (
     NAME,
     Statement,
@@ -52,6 +53,7 @@ class Desk:
         self._known: dict[str, Evidence] = {}
         self._asked: set[str] = set()
         self._read: dict[str, tuple[int, list[Statement]]] = {}
+        self._lines: dict[str, tuple[int, list[Line]]] = {}
         self._most = MAX_SEARCHES
         self._brief = False
         self.add(evidence)
@@ -72,13 +74,31 @@ class Desk:
         """What is known about an entity; fetches pages about it once per hint."""
         if not name:
             return []
-        asked = [f"{name} {h}" for h in hints if h and self._expand]
-        self._fetch(asked if asked and self._brief else [name, *asked])
+        self._fetch_about(name, hints)
         count, found = self._read.get(name, (-1, []))
         if count != len(self.used):
             found = statements_about(name, self.used, strict=self._strict)
             self._read[name] = (len(self.used), found)
         return found
+
+    def lines(self, name: str, *hints: str) -> list[Line]:
+        """All lines about an entity, after pages about it were fetched once per hint."""
+        if not name:
+            return []
+        self._fetch_about(name, hints)
+        return self.known_lines(name)
+
+    def known_lines(self, name: str) -> list[Line]:
+        """All lines about an entity of the evidence on the desk, without fetching more."""
+        count, found = self._lines.get(name, (-1, []))
+        if count != len(self.used):
+            found = lines_about(name, self.used, strict=self._strict)
+            self._lines[name] = (len(self.used), found)
+        return found
+
+    def _fetch_about(self, name: str, hints: Sequence[str]) -> None:
+        asked = [f"{name} {h}" for h in hints if h and self._expand]
+        self._fetch(asked if asked and self._brief else [name, *asked])
 
     def also(self, searches: int) -> None:
         """Go on for a thing less probable: with so many searches more, and one per question."""

@@ -21,9 +21,13 @@ class ExtractiveReader:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
 
+    def reading(self, scene: Scene, desk: Desk, now: str) -> Reading:
+        """The steps that operations are made of: here by noun phrases."""
+        return Reading(self._matcher, scene, desk, now)
+
     def read(self, plan: QuestionPlan, scene: Scene, desk: Desk, now: str | None) -> Finding | None:
         """The answer, or None when the evidence has none."""
-        reading = Reading(self._matcher, scene, desk, now or "")
+        reading = self.reading(scene, desk, now or "")
         operation: Callable[[Reading, QuestionPlan], Finding | None] | None = OPERATIONS.get(
             plan.operation
         )
@@ -31,5 +35,5 @@ class ExtractiveReader:
 
     def holds(self, claim: QuestionPlan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
         """Whether a premise is true of the thing in view; None where the evidence does not say."""
-        actual = Reading(self._matcher, scene, desk, now or "").resolve(claim)
+        actual = self.reading(scene, desk, now or "").resolve(claim)
         return None if actual is None else is_so(actual.value, claim.claim)

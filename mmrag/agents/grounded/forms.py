@@ -21,6 +21,7 @@ from mmrag.agents.grounded.grammar import (
 )
 from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.values import clock_in, quantities
+from mmrag.number_words import NUMBER_WORDS
 
 _M = "\ue001\\d+\ue002"
 _GROUP = re.compile(
@@ -38,13 +39,13 @@ def plan_question(text: str, talk: Talk, now: str | None) -> QuestionPlan:
     """
     parser = Parser(text, talk, now)
     plan = _parse(parser, parser.masked)
-    return _after_a_failure(plan, talk.open) if talk.open else plan
+    return after_a_failure(plan, talk.open) if talk.open else plan
 
 
-def _after_a_failure(plan: QuestionPlan, before: QuestionPlan) -> QuestionPlan:
+def after_a_failure(plan: QuestionPlan, before: QuestionPlan) -> QuestionPlan:
     """The plan, with the question whose answer would have named whom it is about."""
     if plan.inner is not None:
-        plan = msgspec.structs.replace(plan, inner=_after_a_failure(plan.inner, before))
+        plan = msgspec.structs.replace(plan, inner=after_a_failure(plan.inner, before))
     if all(s.kind != UNKNOWN for s in (plan.subject, *plan.others)):
         return plan
     return msgspec.structs.replace(plan, whom=before)
@@ -495,8 +496,6 @@ def _compare(p: Parser, t: str) -> QuestionPlan | None:
 
 
 def _recognise(p: Parser, t: str) -> QuestionPlan | None:
-    if re.search(r"\balphabet|\bsorted\b.*\bby (?:the )?name", t):
-        return p.plan("first-name", Subject(kind=GROUP), "", needs_web=False)
     either = re.search(
         rf"\b(?:is this|which one is this|am i looking at|this is|is it)\b.*?({_M})\s+or\s+(?:at )?({_M})",
         t,
@@ -548,8 +547,7 @@ def _with(subject: Subject, tail: str) -> Subject:
 
 
 def _count(word: str) -> int:
-    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return int(word) if word.isdigit() else words.index(word) if word in words else 0
+    return int(word) if word.isdigit() else NUMBER_WORDS.get(word, 0)
 
 
 _RULES: tuple[Callable[[Parser, str], QuestionPlan | None], ...] = (

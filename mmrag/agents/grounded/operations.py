@@ -10,7 +10,7 @@ import msgspec
 from mmrag.agents.grounded.plan import NAMED, QuestionPlan, Subject
 from mmrag.agents.grounded.reader import Found, Reading, finding
 from mmrag.agents.grounded.scene import Candidate, Finding
-from mmrag.agents.grounded.statements import Statement, fold
+from mmrag.agents.grounded.statements import fold
 from mmrag.agents.grounded.values import Value, read_value, say_list, say_number
 
 UNITS: dict[tuple[str, str], tuple[float, float]] = {
@@ -87,13 +87,6 @@ def _choose_name(r: Reading, plan: QuestionPlan) -> Finding | None:
     offered = {fold(o) for o in plan.options}
     ranked = [c for c in (*r.scene.beside, *r.scene.alike) if fold(c.name) in offered]
     return _seen(ranked[0].name, plan, ranked[:1], 0.5) if ranked else None
-
-
-def _first_name(r: Reading, plan: QuestionPlan) -> Finding | None:
-    group = r.entities(msgspec.structs.replace(plan.subject, kind="group"))
-    if len(group) < 2:
-        return None
-    return _seen(min((c.name for c in group), key=str.casefold), plan, group)
 
 
 def _compare(r: Reading, plan: QuestionPlan) -> Finding | None:
@@ -206,6 +199,18 @@ def _against_past(r: Reading, plan: QuestionPlan) -> Finding | None:
     return finding(said, plan.operation, now, then, luck=_EVEN)
 
 
+def _change(r: Reading, plan: QuestionPlan) -> Finding | None:
+    pair = _now_and_then(r, plan)
+    if pair is None:
+        return None
+    now, then = pair
+    gap = _number(now) - _number(then)
+    said = say_number(abs(gap), now.value.unit, _digits(now, then))
+    way = "up" if gap > 0 else "down"
+    text = f"{way} by {said}, from {_say(then.value)} to {_say(now.value)}" if gap else "unchanged"
+    return finding(text, plan.operation, now, then)
+
+
 def _percent(r: Reading, plan: QuestionPlan) -> Finding | None:
     pair = _now_and_then(r, plan)
     if pair is None or not _number(pair[1]):
@@ -307,13 +312,12 @@ def _sharing(r: Reading, plan: QuestionPlan) -> Finding | None:
     if owner is None:
         return None
 
-    def shares(statements: list[Statement]) -> bool:
-        said = r.decide(statements, owner.noun, plan)
-        return said is not None and said.value.key == owner.value.key
+    def shares(name: str) -> bool:
+        return r.holds_relation(name, plan.relation, owner, plan)
 
     kin: dict[str, str] = {}
-    for name, statements in r.desk.sharing(plan.relation, owner.value.text, plan.noun).items():
-        if shares(statements):
+    for name in r.desk.sharing(plan.relation, owner.value.text, plan.noun):
+        if shares(name):
             kin.setdefault(fold(name), name)
     kin.setdefault(fold(me.name), me.name)
     others = [n for key, n in sorted(kin.items()) if key != fold(me.name)]
@@ -330,7 +334,7 @@ def _sharing(r: Reading, plan: QuestionPlan) -> Finding | None:
         (n, r.attribute(n, plan.ask, plan, is_noun=plan.operation == "total-sharing"))
         for n in names
     ]  # which has fetched more pages: some of these may tell that one does not belong
-    values = [(n, f) for n, f in values if n == me.name or shares(r.desk.about_known(n))]
+    values = [(n, f) for n, f in values if n == me.name or shares(n)]
     known = [(n, f) for n, f in values if f is not None and _is_number(f)]
     if not known or len(known) < len(values):
         return None
@@ -352,7 +356,8 @@ def _premise(r: Reading, plan: QuestionPlan) -> Finding | None:
         return None
     if is_so(actual.value, plan.claim):
         return msgspec.structs.replace(answer, operation="premise") if answer else None
-    text = f"That's not right: the {actual.noun} is {_say(actual.value)}, not {plan.claim}."
+    what = f"the {actual.noun}" if actual.noun else "it"
+    text = f"That's not right: {what} is {_say(actual.value)}, not {plan.claim}."
     return finding(text, "false-premise", actual)
 
 
@@ -463,10 +468,10 @@ def _seen(
 OPERATIONS: dict[str, Callable[[Reading, QuestionPlan], Finding | None]] = {
     "lookup": _lookup, "name": _name, "print": _print, "small-print": _small_print,
     "initials": _initials, "is-name": _is_name, "choose-name": _choose_name,
-    "first-name": _first_name, "compare": _compare, "choose": _choose, "choose-then": _choose_then,
+    "compare": _compare, "choose": _choose, "choose-then": _choose_then,
     "difference": _difference, "days-apart": _days_apart, "years-between": _years_between,
     "convert": _convert, "fits": _fits, "times": _times, "enough": _enough,
-    "against-past": _against_past, "percent": _percent, "peak": _over_days(max),
+    "against-past": _against_past, "percent": _percent, "change": _change, "peak": _over_days(max),
     "trough": _over_days(min), "swing": _over_days(lambda v: max(v) - min(v)), "in-time": _in_time,
     "minutes-left": _minutes_left, "extreme": _extreme, "filter": _filter, "count": _filter,
     "total": _sum, "average": _sum, "list-sharing": _sharing, "count-sharing": _sharing,

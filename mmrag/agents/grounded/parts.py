@@ -28,17 +28,24 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
         ("on", "off"),
         "things that look alike are weighed by what is said and answered; off: the first",
     ),
-    "planner": (("grammar", "model", "off"), "takes the question apart; off: a plain look-up"),
+    "planner": (
+        ("learned", "rules", "model", "off"),
+        "takes the question apart; off: a plain look-up",
+    ),
     "web": (("on", "off"), "web search"),
     "queries": (("on", "off"), "several queries (entity, entity + attribute, relations); off: one"),
     "rerank": (("on", "off"), "pages that are not about the entity are put aside"),
-    "reader": (("builtin", "model"), "answers from the evidence"),
+    "reader": (("learned", "rules", "model"), "answers from the evidence"),
     "verifier": (
         ("on", "model", "off"),
         "agreement, support, freshness and margins decide; off: all 1",
     ),
     "abstain": (("calibrated", "off"), "speak only when it pays; off: always speak"),
     "multiturn": (("on", "off"), "after silent turns another probability is asked for"),
+    "ask": (
+        ("on", "off"),
+        "where a live wearer hears it, asks for another picture when that is worth their patience",
+    ),
     "injection": (("on", "off"), "pages that give orders to the assistant are set aside"),
     "freshness": (("on", "off"), "values as of the query time; off: any date will do"),
 }

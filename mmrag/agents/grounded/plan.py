@@ -49,6 +49,8 @@ class QuestionPlan(Record, frozen=True, kw_only=True):
     noun: str = ""
     """What kind of thing the question calls its subject."""
     needs_web: bool = True
+    sure: float = 1.0
+    """How probable it is that this is the operation asked for."""
     inner: QuestionPlan | None = None
     """The question behind a premise or a condition."""
     whom: QuestionPlan | None = None

@@ -25,10 +25,10 @@ _WEAKEST_NOUN = 0.6
 _APART, _APART_NOUN = (0.16, 0.05), (0.35, 0.15)
 """A weaker match will do where it stands out: least match, least margin over the next."""
 
-_MEASURES = {
+MEASURES = {
     "compare", "choose", "choose-then", "difference", "days-apart", "extreme", "filter", "count",
-    "total", "average", "percent", "against-past", "peak", "trough", "swing", "convert", "fits",
-    "times", "enough", "total-sharing", "extreme-sharing",
+    "total", "average", "percent", "against-past", "change", "peak", "trough", "swing", "convert",
+    "fits",     "times", "enough", "total-sharing", "extreme-sharing",
 }  # fmt: skip
 """Operations on quantities: what is a name or a list is not what they ask for."""
 
@@ -112,19 +112,19 @@ class Reading:
             step = self.attribute(name, relation, plan, is_noun=True, names=True)
             if step is None:
                 return None
-            trail, name = _joined(trail, step), step.value.text
+            trail, name = joined(trail, step), step.value.text
         if tail and not plan.asks_noun:
             relation, rest = self._relation(name, tail)
             if relation:
                 step = self.attribute(name, relation, plan, is_noun=True, names=True)
                 if step is None:
                     return None
-                trail, name, tail = _joined(trail, step), step.value.text, rest
+                trail, name, tail = joined(trail, step), step.value.text, rest
             ask = f"{ask} {tail}".strip()
         elif tail:
             ask = tail
         found = self.attribute(name, ask, plan, is_noun=plan.asks_noun)
-        return _joined(trail, found) if found else None
+        return joined(trail, found) if found else None
 
     def attribute(
         self, name: str, asked: str, plan: QuestionPlan, *, is_noun: bool, names: bool = False
@@ -136,7 +136,7 @@ class Reading:
             nouns.setdefault(_noun_key(s.noun), s.value)
         if names:
             nouns = {n: v for n, v in nouns.items() if v.kind in ("name", "text")}
-        elif plan.operation in _MEASURES:
+        elif plan.operation in MEASURES:
             nouns = {
                 n: v for n, v in nouns.items() if v.kind in ("number", "year", "date", "clock")
             }
@@ -145,11 +145,14 @@ class Reading:
         if match is None or not _is_enough(match, is_noun):
             return None
         chosen = [s for s in statements if _noun_key(s.noun) == match.noun]
-        return self._decide(chosen, plan, match.score, match.margin)
+        return self.decide_among(chosen, plan, match.score, match.margin)
 
-    def decide(self, statements: list[Statement], noun: str, plan: QuestionPlan) -> Found | None:
-        """What statements say of one noun phrase, as of the time that the plan asks about."""
-        return self._decide([s for s in statements if _noun_key(s.noun) == noun], plan, 1.0, 1.0)
+    def holds_relation(self, name: str, relation: str, owner: Found, plan: QuestionPlan) -> bool:
+        """Whether the evidence on the desk says that a thing's relation is the owner."""
+        del relation  # the owner was found under a noun phrase, which says it better
+        stated = [s for s in self.desk.about_known(name) if _noun_key(s.noun) == owner.noun]
+        said = self.decide_among(stated, plan, 1.0, 1.0)
+        return said is not None and said.value.key == owner.value.key
 
     def _time_bonus(self, statements: list[Statement], plan: QuestionPlan) -> dict[str, float]:
         """Values that carry a date are what "today" asks for."""
@@ -177,9 +180,10 @@ class Reading:
                 return head, " ".join(parts[size:])
         return "", tail
 
-    def _decide(
+    def decide_among(
         self, statements: list[Statement], plan: QuestionPlan, match: float, margin: float
     ) -> Found | None:
+        """What statements of one attribute come to, as of the time that the plan asks about."""
         target = _midst(plan.when) or self.now
         dated = [s for s in statements if s.is_dated and s.date]
         freshness = 1.0
@@ -248,7 +252,8 @@ def finding(text: str, operation: str, *parts: Found, **more: float) -> Finding:
     )
 
 
-def _joined(trail: Found, step: Found) -> Found:
+def joined(trail: Found, step: Found) -> Found:
+    """A step more: as good as the weakest."""
     return Found(
         value=step.value,
         noun=step.noun,

@@ -63,5 +63,5 @@ class Finding(Record, frozen=True, kw_only=True):
             "set": float(self.operation.endswith("-sharing")),
             "choice": float(self.operation in ("compare", "choose", "enough", "against-past")),
             "denial": float(self.operation == "false-premise"),
-            "picture": float(self.operation in ("name", "is-name", "choose-name", "first-name")),
+            "picture": float(self.operation in ("name", "is-name", "choose-name")),
         }

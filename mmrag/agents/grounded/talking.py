@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from mmrag.agents.format import is_refusal
 from mmrag.agents.grounded.forms import plan_question, singular
@@ -11,17 +12,21 @@ from mmrag.agents.grounded.plan import MAIN, NAMED, UNKNOWN, QuestionPlan, Subje
 from mmrag.agents.grounded.statements import NAME
 from mmrag.records import History, Query
 
-
-def follow(history: History, now: str | None) -> Talk:
-    """Replay the agent's own turns through the grammar. Its answers are names, not facts."""
-    return replay(history, now)[0]
+_Plan = Callable[[str, Talk, str | None], QuestionPlan]
 
 
-def replay(history: History, now: str | None) -> tuple[Talk, list[QuestionPlan]]:
+def follow(history: History, now: str | None, plan: _Plan = plan_question) -> Talk:
+    """Replay the agent's own turns through its planner. Its answers are names, not facts."""
+    return replay(history, now, plan)[0]
+
+
+def replay(
+    history: History, now: str | None, plan: _Plan = plan_question
+) -> tuple[Talk, list[QuestionPlan]]:
     """The talk so far, and what each of the wearer's questions was taken for."""
     talk, plans = Talk(), list[QuestionPlan]()
     for exchange in history:
-        plans.append(plan_question(exchange.query, talk, now))
+        plans.append(plan(exchange.query, talk, now))
         talk = after(talk, plans[-1], exchange.reply)
     return talk, plans
 

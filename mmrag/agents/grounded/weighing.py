@@ -35,7 +35,7 @@ _MATCHES, _DIFFERS = 5.0, 0.6
 """Odds of a candidate of which a premise of the wearer's is true, and of which it is false: some
 premises are false, but a wrong thing fits one only by luck."""
 
-_PICTURE_ONLY = {"print", "small-print", "first-name"}
+_PICTURE_ONLY = {"print", "small-print"}
 """Operations whose answer is read off the picture, whatever the thing is."""
 
 _ANSWERS, _SILENT = 1.35, 0.2

@@ -102,7 +102,7 @@ def seen(part, choice, **more):
 
         def search_regions(self, images, k=30):
             asked.append("parts")
-            return [(HIT, OTHER) for _ in images]
+            return [hits for _ in images]
 
         def search_whole(self, images, k=30):
             asked.append("whole")
@@ -115,6 +115,7 @@ def seen(part, choice, **more):
     given = {"ocr": "off", **more, part: choice}
     resources = Resources(image_search=Search(), web_search=MemoryWebSearch(PAGES[part]))
     calibration = {"abstain": UNSURE, "multiturn": MIDDLING}.get(part, SURE)
+    hits = () if part == "ask" else (HIT, OTHER)
     made = GroundedAgent(
         resources, Parts.choose(given), calibration=calibration, ocr=Print(),
     )  # fmt: skip
@@ -126,6 +127,7 @@ def seen(part, choice, **more):
         query_time="2026-06-01",
         turn_index=part == "multiturn",
         history=silent if part == "multiturn" else (),
+        may_ask=part == "ask",
     )
     return asyncio.run(made.answer(query)), asked
 
@@ -173,6 +175,7 @@ SHOWS = {
     "verifier": (lambda r, _: step(r, "verifier")["features"]["support"] == 1, False, True),
     "abstain": (lambda r, _: r.text, ABSTAIN, "900 g"),
     "multiturn": (lambda r, _: r.text, ABSTAIN, "900 g"),
+    "ask": (lambda r, _: r.ask, "look", None),
     "injection": (lambda r, _: r.text, ABSTAIN, "Evil Works Limited"),
     "freshness": (lambda r, _: r.text, "$90", "$50"),
 }  # fmt: skip
@@ -487,3 +490,11 @@ def test_a_calibration_of_another_kind_is_refused(tmp_path):
     file.write_text('{"bias": 0.0, "weights": {}, "turn_value": 0.1, "least": 0.6}')
     with pytest.raises(DataError, match="mmrag agent calibrate"):
         read_calibration(file)
+
+
+def test_a_model_that_reads_is_asked_for_words_of_what_it_was_shown():
+    model = ScriptedModel("900 g")
+    ask(agent(model=model, reader="model"))
+    options, [message] = model.options[-1], model.calls[-1]
+    assert any("The weight of Alder Brook Kettle is 900 g." in text for text in options.span_of)
+    assert all(text in message.text for text in options.span_of)

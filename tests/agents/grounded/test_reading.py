@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 
 from mmrag.agents.grounded.desk import Desk
@@ -21,7 +23,7 @@ NOW = "2030-06-10T15:00"
 
 
 def page(name, text, *, date="2030-06-01", url=None):
-    url = url or f"https://{name.lower().replace(' ', '-')}.example/{abs(hash(text)) % 997}"
+    url = url or f"https://{name.lower().replace(' ', '-')}.example/{crc32(text.encode())}"
     return Evidence(source="web", id=url, url=url, score=0, title=name, text=text, date=date)
 
 

@@ -1,0 +1,124 @@
+"""Times, sums and numbers as people say them: "last March", "half past six", "fifty dollars"."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from mmrag.agents.grounded.values import MONTHS, Value, clock_in, quantities
+from mmrag.number_words import NUMBER_WORDS
+
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
+_ONES = NUMBER_WORDS | {
+    "a": 1, "an": 1, "dozen": 12, "couple": 2, "few": 3, "half": 0.5, "quarter": 15,
+}  # fmt: skip
+_DAYS_OF = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
+_SEASONS = {"spring": 4, "summer": 7, "autumn": 10, "fall": 10, "winter": 1}
+_EVENING = 8
+"""An hour below this, said without am or pm, is in the afternoon or evening."""
+
+
+def number_in(text: str) -> float | None:
+    """The first number of a text, in figures or words.
+
+    >>> number_in("a hundred euros"), number_in("fifty-five"), number_in("$1,200")
+    (100.0, 55.0, 1200.0)
+    """
+    found = quantities(text)
+    if found and found[0].number is not None:
+        return found[0].number
+    total, current, seen = 0.0, 0.0, False
+    for word in re.findall(r"[a-z]+", text.lower()):
+        if word in _SCALES and seen:
+            current = max(current, 1) * _SCALES[word]
+            if _SCALES[word] > 100:
+                total, current = total + current, 0.0
+        elif word == "dozen" and seen:
+            current = max(current, 1) * 12
+        elif word in _ONES:
+            current, seen = current + _ONES[word], True
+        elif seen and word != "and":
+            break
+    return total + current if seen else None
+
+
+def quantity_in(text: str) -> Value | None:
+    """The first quantity of a text with its unit, in figures or words."""
+    found = quantities(text)
+    if found:
+        return found[0]
+    number = number_in(text)
+    return None if number is None else Value(kind="number", text=text, number=number)
+
+
+def hour_in(text: str) -> str:
+    """The time of day that a phrase says, as HH:MM; "seven" is in the evening.
+
+    >>> hour_in("half past six"), hour_in("quarter to nine tonight"), hour_in("8 pm")
+    ('18:30', '20:45', '20:00')
+    """
+    if clock := clock_in(text):
+        return clock
+    said = text.lower()
+    past = re.search(r"(half|quarter|[a-z0-9]+)(?: minutes)? (past|to) ([a-z]+|\d{1,2})", said)
+    if past:
+        part, way, whole = past.groups()
+        hour = number_in(whole)
+        minutes = {"half": 30.0, "quarter": 15.0}.get(part, number_in(part))
+        if hour is None or minutes is None:
+            return ""
+        total = hour * 60 + (minutes if way == "past" else -minutes)
+    else:
+        hour = number_in(re.sub(r"\b(?:a|an|half|quarter)\b", " ", said))
+        if hour is None:
+            return ""
+        total = hour * 60
+    if total < _EVENING * 60 or (total < 720 and re.search(r"evening|tonight|night|pm", said)):
+        total += 0 if "morning" in said else 720
+    return f"{int(total // 60) % 24:02d}:{int(total % 60):02d}"
+
+
+def moment_in(text: str, now: str) -> str:
+    """The past moment that a phrase means, as much of an ISO date as it says; empty if none.
+
+    >>> moment_in("last March", "2031-02-10T12:00"), moment_in("two years ago", "2031-02-10T12:00")
+    ('2030-03', '2029-02')
+    """
+    said, today = text.lower(), _today(now)
+    if today is None:
+        return ""
+    if "yesterday" in said:
+        return str(today - dt.timedelta(days=1))
+    back = re.search(r"([a-z]+|\d+)\s+(day|week|month|year)s?\s+(?:ago|back|earlier)", said)
+    last = re.search(r"\b(?:last|past|previous)\s+(day|week|month|year)\b", said)
+    if back or last:
+        unit = back.group(2) if back else last.group(1) if last else ""
+        count = (number_in(back.group(1)) or 1) if back else 1
+        then = today - dt.timedelta(days=count * _DAYS_OF[unit])
+        return str(then)[: {"day": 10, "week": 10, "month": 7, "year": 7 if back else 4}[unit]]
+    month = next((i for i, m in enumerate(MONTHS, 1) if re.search(rf"\b{m}\b", said)), 0)
+    if not month:
+        month = next((i for s, i in _SEASONS.items() if re.search(rf"\b{s}\b", said)), 0)
+    named = re.search(r"\b(1\d{3}|20\d{2})\b", said)
+    if not month:
+        return named.group() if named else ""
+    year = int(named.group()) if named else today.year - (month > today.month)
+    if not named and "last" in said and month == today.month:
+        year -= 1
+    day = re.search(
+        r"\b(\d{1,2})(?:st|nd|rd|th)?\b(?!\d)", said.replace(named.group() if named else "\0", "")
+    )
+    first = "first of" in said
+    if first or day:
+        try:
+            return str(dt.date(year, month, 1 if first else int(day.group(1)) if day else 1))
+        except ValueError:
+            return ""
+    return f"{year}-{month:02d}"
+
+
+def _today(now: str) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(now[:10])
+    except ValueError:
+        return None
