@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulator.world.language.voices.reading import OPERATIONS, STYLES, catalogue, needs
+from simulator.world.facts.catalogue import raw_domains
+from simulator.world.language.voices.rules import OPERATIONS, STYLES, needs
 
 
 @cache
@@ -25,7 +26,7 @@ def write_plain_voice(folder: Path) -> Path:
     import yaml
 
     folder.mkdir(parents=True)
-    for stem, domain in catalogue().items():
+    for stem, domain in raw_domains().items():
         words = {key: _wording(key, a) for key, a in domain["attributes"].items()}
         (folder / f"{stem}.yaml").write_text(yaml.safe_dump({"attributes": words}))
     (folder / "operations.yaml").write_text(yaml.safe_dump(_operations()))
@@ -66,7 +67,7 @@ def _operations() -> dict[str, Any]:
     made["back"] = ["back a,", "back b,", "back c,"]
     years = {
         k
-        for d in catalogue().values()
+        for d in raw_domains().values()
         if d["name"] != "hub"
         for k, a in d["attributes"].items()
         if "year" in a

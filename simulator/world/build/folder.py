@@ -24,6 +24,7 @@ from simulator.world.build.request import Request, needed_bytes
 from simulator.world.build.table_columns import MANIFEST, SPLITS, TABLES
 from simulator.world.build.workers import check_workers, in_processes
 from simulator.world.build.world_manifest import generator_revision, read_manifest, write_manifest
+from simulator.world.language.voices.reading import content_of
 
 Progress = Callable[[str, int, int], None]
 """Stage, parts done, parts in all."""
@@ -111,6 +112,7 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     sessions = list(
         make_sessions(
             facts,
+            request.voices,
             conversations=request.conversations,
             singles=request.singles,
         )
@@ -121,7 +123,7 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
         facts=facts,
         multi=sessions[: request.conversations],
         single=sessions[request.conversations :],
-        pages=plan_pages(facts, needs),
+        pages=plan_pages(facts, needs, request.voices),
         shots=plan_shots(facts, [s.entity_id for s in sessions], request),
         specs=assign_qualities(sessions, request.seed),
     )
@@ -324,8 +326,10 @@ def identity_of(request: Request) -> bytes:
 
 
 def _spelled_out(request: Request) -> dict[str, Any]:
-    """Every option, defaults too: a default may change one day."""
-    return msgspec.json.decode(msgspec.json.encode(msgspec.structs.asdict(request)))
+    """Every option, defaults too: a default may change one day. A voice of one's own is named by
+    its content: where its folder lies says nothing."""
+    said = {**msgspec.structs.asdict(request), "voices": [content_of(v) for v in request.voices]}
+    return msgspec.json.decode(msgspec.json.encode(said))
 
 
 def _empty(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mmrag.errors import UsageError
 from mmrag.records import Record
 from simulator.world.facts.names import MAX_SEED
+from simulator.world.language.voices.reading import OPEN, named
 
 CONVERSATIONS = 1956
 SINGLES = 6462
@@ -33,12 +34,19 @@ class Request(Record, frozen=True, kw_only=True):
     kg_side: int = 384
     """Side of KG pictures: catalogue pictures are small, which bounds disk and time."""
     jpeg: int = 88
+    voices: tuple[str, ...] = OPEN
+    """Who words its questions and pages."""
     pictures: bool = True
     """False leaves every picture out: facts, text and pages only, to measure them apart."""
 
 
 def make_request(
-    seed: int, sessions: int | None = None, size: str = "crag-mm", *, pictures: bool = True
+    seed: int,
+    sessions: int | None = None,
+    size: str = "crag-mm",
+    *,
+    voices: str = "open",
+    pictures: bool = True,
 ) -> Request:
     """A request of `sessions` conversations with everything else in proportion.
 
@@ -67,6 +75,7 @@ def make_request(
             catalogue=512,
             kg_side=320,
             jpeg=76,
+            voices=named(voices),
             pictures=pictures,
         )
     scale = n / CONVERSATIONS
@@ -78,6 +87,7 @@ def make_request(
         singles=max(1, round(SINGLES * scale)),
         entities=entities,
         kg_pictures=max(1, round(KG_PICTURES * scale)),
+        voices=named(voices),
         pictures=pictures,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -86,6 +87,7 @@ def page_rows(plan: WorldPlan, orders: Sequence[Order]) -> list[Row]:
         document = compose(order, plan.facts)
         about = {
             "order": order.id,
+            "voice": Path(order.voice).name,
             "copy_of": order.copy_of,
             "wrong": order.wrong,
             "attack": document.attack,
@@ -145,6 +147,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
         "visible": session.visible,
         "legible": session.text_clue,
         "domain": session.domain,
+        "voice": session.voice,
     }
     if shot:
         scene |= {

@@ -88,7 +88,7 @@ def generator_revision() -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*")):
-        if path.suffix in (".py", ".j2", ".txt"):
+        if path.suffix in (".py", ".j2", ".txt", ".yaml"):
             digest.update(f"{path.relative_to(root).as_posix()}\x00".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -15,6 +15,7 @@ from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, S
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
 from simulator.world.checks.verify import stream
+from simulator.world.language.voices.reading import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
 
@@ -53,6 +54,8 @@ class Stats(Record, frozen=True, kw_only=True):
     """All figures of a world."""
 
     folder: str
+    language: str
+    """Whose words it is in, and whether a reader may know them."""
     figures: tuple[Figure, ...]
 
     @property
@@ -63,11 +66,16 @@ class Stats(Record, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, Any]:
         """For programs."""
         rows = [{**msgspec.to_builtins(f), "met": f.is_met} for f in self.figures]
-        return {"folder": self.folder, "figures": rows, "missed": len(self.missed)}
+        return {
+            "folder": self.folder,
+            "language": self.language,
+            "figures": rows,
+            "missed": len(self.missed),
+        }
 
     def as_text(self) -> str:
         """For people: one line per figure."""
-        lines = [f"{'':44}{'published':>12}{'generated':>12}"]
+        lines = [self.language, "", f"{'':44}{'published':>12}{'generated':>12}"]
         group = ""
         for f in self.figures:
             if f.group != group:
@@ -91,10 +99,12 @@ def world_stats(folder: Path) -> Stats:
     single = list(_text_only(read_world(folder, "single-turn")))
     return Stats(
         folder=str(folder),
+        language=_language(manifest),
         figures=(
             *_sizes(manifest, multi, single),
             *_conversations(multi, single),
             *_questions(multi, single),
+            *_voices([*multi, *single]),
             *_pictures([*multi, *single]),
             *_kg(folder, [*multi, *single]),
             *_pages(folder, [*multi, *single]),
@@ -110,6 +120,22 @@ def _text_only(sessions: Iterable[Session]) -> Iterable[Session]:
     for session in sessions:
         capture = msgspec.structs.replace(captured(session), image=nothing, degraded=None)
         yield msgspec.structs.replace(session, capture=capture)
+
+
+def _language(manifest: dict[str, Any]) -> str:
+    voices = manifest["request"].get("voices")
+    if not voices:
+        return "Questions and pages of a generator before there were voices."
+    return f"Questions and pages in the {whose(voices)}."
+
+
+def _voices(sessions: list[Session]) -> Iterable[Figure]:
+    """How the sessions are shared out among the voices."""
+    counts = Counter(str(s.extra.get("voice", "")) for s in sessions)
+    for name, count in sorted(counts.items()):
+        if name:
+            share = 100 * count / len(sessions)
+            yield Figure(group="Voices", name=name, generated=share)
 
 
 def _sizes(

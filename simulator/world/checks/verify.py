@@ -15,6 +15,7 @@ import msgspec
 
 from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
+from simulator.counting import problems_told
 from simulator.datasets.world import read_world
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
@@ -26,9 +27,6 @@ from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, Need, Question
 from simulator.world.pages.document import Statement
 from simulator.world.pages.grounding import worth
-
-MOST_SHOWN = 20
-"""Problems that are told one by one; the rest are counted."""
 
 
 class Report(Record, frozen=True, kw_only=True):
@@ -53,13 +51,8 @@ class Report(Record, frozen=True, kw_only=True):
             f"{self.statements:,} statements of pages and {self.groundings:,} grounding labels "
             "compared with the facts. "
         )
-        if not self.problems:
-            return head + "No problem found."
-        shown = "\n".join(f"  {p}" for p in self.problems[:MOST_SHOWN])
-        more = len(self.problems) - MOST_SHOWN
-        rest = f"\n  … and {more:,} more" if more > 0 else ""
-        note = f"\n{self.note}" if self.note else ""
-        return head + f"{len(self.problems):,} problems:\n{shown}{rest}{note}"
+        note = f"\n{self.note}" if self.problems and self.note else ""
+        return head + problems_told(self.problems) + note
 
 
 def verify_world(folder: Path) -> Report:
@@ -70,6 +63,7 @@ def verify_world(folder: Path) -> Report:
     if lost:
         return _report(folder, manifest, problems)
     facts = read_facts(folder, manifest)
+    voices = {str(v).partition("@")[0] for v in manifest["request"].get("voices") or [""]}
     answers = 0
     turns: dict[str, Turn] = {}
     for split in SPLITS:
@@ -79,7 +73,8 @@ def verify_world(folder: Path) -> Report:
             turns |= {turn.id: turn for turn in session.turns}
             problems += check_session(conversation, facts)
             problems += _check_needs(conversation, facts)
-    said, statements = _check_pages(folder, facts, problems)
+            problems += _check_scene(conversation, facts, voices)
+    said, statements = _check_pages(folder, facts, voices, problems)
     groundings = _check_grounding(folder, facts, turns, said, problems)
     problems += _check_kg(folder)
     return _report(folder, manifest, problems, answers, statements, groundings)
@@ -161,6 +156,7 @@ def conversation_of(session: Session) -> Conversation:
         text_clue=session.extra["legible"],
         query_time=session.query_time or "",
         domain=session.extra["domain"],
+        voice=session.extra.get("voice", ""),
         questions=tuple(_question_of(turn) for turn in session.turns),
     )
 
@@ -198,10 +194,25 @@ def _check_needs(conversation: Conversation, facts: FactBase) -> list[str]:
     return problems
 
 
+_UNNAMED = "which world.json does not name"
+
 Said = dict[str, list[Statement]]
 
 
-def _check_pages(folder: Path, facts: FactBase, problems: list[str]) -> tuple[Said, int]:
+def _check_scene(conversation: Conversation, facts: FactBase, voices: set[str]) -> list[str]:
+    """It is in a voice of this world, and its picture lets print be read where there is some."""
+    name, problems = conversation.id, list[str]()
+    if conversation.voice not in voices:
+        problems.append(f"{name}: in the voice {conversation.voice!r}, {_UNNAMED}")
+    look = facts.entity(conversation.entity_id).look
+    if conversation.text_clue and (look is None or not look.label):
+        problems.append(f"{name}: its picture is to show print, and what it shows carries none")
+    return problems
+
+
+def _check_pages(
+    folder: Path, facts: FactBase, voices: set[str], problems: list[str]
+) -> tuple[Said, int]:
     """Every statement of every page: true where it says so, never true where planted as wrong."""
     said: Said = {}
     count = 0
@@ -209,6 +220,10 @@ def _check_pages(folder: Path, facts: FactBase, problems: list[str]) -> tuple[Sa
         url = row["page_url"]
         about = msgspec.json.decode(row["about"], type=dict[str, Any])
         states = [msgspec.convert(_tupled(s), Statement) for s in about["states"]]
+        if about.get("voice", "") not in voices:
+            problems.append(
+                f"{url}: in the voice {about['voice']!r}, which world.json does not name"
+            )
         if url in said:
             problems.append(f"{url}: two pages have this address")
         said[url] = states

@@ -80,14 +80,12 @@ def _share(stage: Stage, name: str, at: str) -> list[Line]:
     found = next((s for s in stage.shares if stage.name(s.company) == name), None)
     if found is None:
         return []
-    closes = stage.facts.history(found.company, "close", until=at)
     day = at[:10]
     cap = market_cap(stage, at, found.ticker) or 0.0
     paid = [(on, sum_) for on, sum_ in found.dividends if on <= at]
     return [
         Line("ticker", found.ticker),
-        *(Line("closing share price", money(float(str(f.value))), (f.valid_from or "")[:10])
-          for f in closes[-3:]),
+        *(Line("closing share price", money(price), on) for on, price in found.closes_by(at)[-3:]),
         Line("market capitalization", money(cap), day),
         Line("price-to-earnings ratio", f"{pe_ratio(stage, at, found.ticker):g}", day),
         Line("earnings per share", f"${found.eps:,.2f}"),

@@ -15,6 +15,7 @@ from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.fact_records import Entity
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.names import Names
 
 FIRST_NAME = 1 << 19
@@ -109,6 +110,12 @@ class Share(Record, frozen=True, kw_only=True):
     eps: float
     dividends: tuple[tuple[str, float], ...]
     """Day and dollars per share, oldest first."""
+    closes: tuple[tuple[str, float], ...]
+    """Day and closing price, oldest first, from a week before the first day of asking."""
+
+    def closes_by(self, at: str) -> list[tuple[str, float]]:
+        """The closing prices of the days up to a moment."""
+        return [(day, price) for day, price in self.closes if day <= at]
 
 
 class Game(Record, frozen=True, kw_only=True):
@@ -300,9 +307,17 @@ class Stage:
                     dividends=tuple((str(day), draw.between(5, 250) / 100) for day in quarters)
                     if draw.chance(0.7)
                     else (),
+                    closes=self._closes(company),
                 )
             )
         return found
+
+    def _closes(self, company: Entity) -> tuple[tuple[str, float], ...]:
+        """About the price of the day on which asking begins: a share moves little in a week."""
+        draw = self._draw("closes", company.id)
+        price = float(str(self.facts.value(company.id, "share", self.facts.window[0])))
+        days = [self.today + dt.timedelta(days=back) for back in range(-7, WINDOW_DAYS)]
+        return tuple((str(day), round(price * draw.uniform(0.92, 1.08), 2)) for day in days)
 
     def _teams(self) -> dict[str, tuple[str, ...]]:
         towns = [town.name for town in self.facts.of_kind("town")]

@@ -24,8 +24,6 @@ HUBS = ("person", "company", "town")
 DYNAMISM = ("real-time", "fast-changing", "slow-changing", "static")
 """How fast a value changes, fastest first (CRAG's four classes)."""
 
-POPULARITY = ("head", "torso", "tail")
-
 FactValue = str | float | int | tuple[str, ...]
 
 
@@ -82,8 +80,6 @@ class Day(Record, frozen=True, kw_only=True, tag="day"):
     high: int
     year_of: str = ""
     """The day lies in the year that this attribute of the same entity says."""
-    after: str = ""
-    """The day lies in a year after the one that this attribute says."""
 
 
 class Clock(Record, frozen=True, kw_only=True, tag="clock"):
@@ -126,16 +122,14 @@ class Attribute(Record, frozen=True, kw_only=True):
     dynamism: str = "static"
     kinds: tuple[str, ...] = ()
     """Kinds that have it; empty means all kinds of the domain."""
-    ask: tuple[str, ...] = ()
-    """Ways to ask, with {x} for the thing and {xs} for its possessive."""
     grows: bool = False
     """Never falls: a running total."""
-    more: str = ""
-    """Finite comparative of a larger value: "costs more", "is taller". Empty: not compared."""
-    less: str = ""
-    most: str = ""
-    """Finite superlative: "costs the most"."""
-    least: str = ""
+    leans: str = ""
+    """What of the thing it goes with: size, grade, fame or age; with a minus where it falls."""
+    adds_up: bool = False
+    """Several things have it together: a weight, a price."""
+    is_compared: bool = True
+    """Whether larger means something: not with street numbers."""
 
     @property
     def is_relation(self) -> bool:
@@ -150,13 +144,15 @@ class Attribute(Record, frozen=True, kw_only=True):
     @property
     def is_numeric(self) -> bool:
         """Whether values can be ordered and subtracted as numbers."""
-        return isinstance(self.value, Number | Year)
+        return self.is_compared and isinstance(self.value, Number | Year)
 
 
 class Domain(Record, frozen=True, kw_only=True):
     """The schema of one domain (or of the hubs)."""
 
     name: str
+    stem: str
+    """The name of its files."""
     attributes: tuple[Attribute, ...]
     nouns: dict[str, str]
     """Kind → what a person calls it: "this {noun}"."""

@@ -51,8 +51,16 @@ class FactBase:
         facts: Iterable[Fact],
     ) -> FactBase:
         """Rebuild a fact base from its entities and facts, in any order."""
+        entities = list(entities)
+        kinds = {entity.id: entity.kind for entity in entities}
         grouped: dict[str, dict[str, list[Span]]] = {}
         for fact in facts:
+            kind = kinds.get(fact.entity_id, "")
+            if kind and all(fact.attribute != a.key for a in attributes_of(kind)):
+                raise DataError(
+                    f"{fact.entity_id} has a {fact.attribute!r}, which no {kind} has here: the "
+                    "world is of an earlier version. Write it again with `mmrag world new`."
+                )
             spans = grouped.setdefault(fact.entity_id, {}).setdefault(fact.attribute, [])
             spans.append((fact.valid_from, fact.valid_to, fact.value))
         return cls(
@@ -97,10 +105,6 @@ class FactBase:
     def of_kind(self, kind: str) -> list[Entity]:
         """All entities of a kind, in order of id."""
         return self._by_kind.get(kind, [])
-
-    def of_domain(self, domain: str, *, visible: bool = True) -> list[Entity]:
-        """All entities of a domain; `visible` leaves out hubs."""
-        return [e for e in self.entities.values() if e.domain == domain and (e.look or not visible)]
 
     def family(self, entity: Entity) -> list[Entity]:
         """The look-alikes of an entity, itself excluded: its hard negatives."""

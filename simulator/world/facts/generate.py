@@ -37,7 +37,8 @@ WINDOW_DAYS = 3
 """Wearers ask on three consecutive days: the snapshot of the world."""
 
 _POPULARITY = (("head", 0.34), ("torso", 0.33), ("tail", 0.33))
-_TAGGED = 0.4
+_TOGETHER = 0.7
+"""How much of a value that leans on a trait is the trait: a heavier dog is longer, mostly."""
 _WELL_KNOWN = 0.7
 """Share of relations that are drawn among head entities only: most links lead to the known."""
 
@@ -54,7 +55,7 @@ def generate_facts(seed: int, n_entities: int) -> FactBase:
     values = _Values(seed, entities)
     spans = {e.id: {a.key: values.spans(e, a) for a in attributes_of(e.kind)} for e in entities}
     facts = FactBase(seed=seed, window=values.window, entities=entities, spans=spans)
-    looks = [_printed(e, facts, seed) for e in entities]
+    looks = [_printed(e, facts) for e in entities]
     return FactBase(seed=seed, window=values.window, entities=looks, spans=spans)
 
 
@@ -124,12 +125,9 @@ def _popularity(draw: Draw) -> str:
     return "tail"
 
 
-def _printed(entity: Entity, facts: FactBase, seed: int) -> Entity:
-    """Settle what is printed on a thing, once the facts are known."""
-    if entity.look is None:
-        return entity
-    tagged = Draw(seed, entity.id, "tag").chance(_TAGGED)
-    if entity.kind not in LABELLED and not tagged:
+def _printed(entity: Entity, facts: FactBase) -> Entity:
+    """Settle what is printed on a thing, once the facts are known: on kinds that carry print."""
+    if entity.look is None or entity.kind not in LABELLED:
         return entity
     sublabel = None
     key = domain_of_kind(entity.kind).sublabel.get(entity.kind)
@@ -200,12 +198,13 @@ class _Values:
     def _value(self, entity: Entity, attribute: Attribute, draw: Draw) -> FactValue:
         spec = attribute.value
         if isinstance(spec, Number):
-            return _round(_spread(spec, draw), spec)
+            return _round(_spread(spec, self._share(entity, attribute, draw)), spec)
         if isinstance(spec, Year):
             if spec.same_as:
                 other = attribute_of(entity.kind, spec.same_as)
                 return self._value(entity, other, Draw(self._seed, entity.id, spec.same_as))
-            return draw.between(spec.low, spec.high)
+            share = self._share(entity, attribute, draw)
+            return spec.low + min(int(share * (spec.high - spec.low + 1)), spec.high - spec.low)
         if isinstance(spec, Day):
             low, high = self._years(entity, spec)
             first, last = dt.date(low, 1, 1).toordinal(), dt.date(high, 12, 31).toordinal()
@@ -221,13 +220,24 @@ class _Values:
 
     def _years(self, entity: Entity, spec: Day) -> tuple[int, int]:
         """The years a date may lie in, given the year that another attribute states."""
-        anchor = spec.year_of or spec.after
-        if not anchor:
+        if not spec.year_of:
             return spec.low, spec.high
-        attribute = attribute_of(entity.kind, anchor)
-        year = self._value(entity, attribute, Draw(self._seed, entity.id, anchor))
+        attribute = attribute_of(entity.kind, spec.year_of)
+        year = self._value(entity, attribute, Draw(self._seed, entity.id, spec.year_of))
         assert isinstance(year, int)
-        return (year, year) if spec.year_of else (min(year + 1, spec.high), spec.high)
+        return year, year
+
+    def _share(self, entity: Entity, attribute: Attribute, draw: Draw) -> float:
+        """Where in its range a value lies, 0–1: partly its own, partly what the thing is like."""
+        own = draw.uniform()
+        trait = attribute.leans.removeprefix("-")
+        if not trait:
+            return own
+        shared = Draw(self._seed, entity.id, "trait", trait).uniform()
+        if trait == "fame":  # what is known to all is at the top of it
+            shared = (shared + {"head": 2.0, "torso": 1.0, "tail": 0.0}[entity.popularity]) / 3
+        lean = 1 - shared if attribute.leans.startswith("-") else shared
+        return _TOGETHER * lean + (1 - _TOGETHER) * own
 
     def _other(self, entity: Entity, spec: Ref, draw: Draw) -> str:
         kind = draw.pick(spec.kinds)
@@ -260,10 +270,10 @@ class _Values:
                 return moved
 
 
-def _spread(spec: Number, draw: Draw) -> float:
+def _spread(spec: Number, share: float) -> float:
     if spec.low > 0 and spec.high / spec.low > 8:
-        return math.exp(draw.uniform(math.log(spec.low), math.log(spec.high)))
-    return draw.uniform(spec.low, spec.high)
+        return spec.low * (spec.high / spec.low) ** share
+    return spec.low + share * (spec.high - spec.low)
 
 
 def _round(value: float, spec: Number) -> float | int:

@@ -25,7 +25,7 @@ LABELLED = {
     "book", "bottle", "carton", "jar", "packet", "shopfront", "textbook_page", "board_game",
     "sign", "poster", "ticket", "van", "coin",
 }  # fmt: skip
-"""Kinds that carry printed text in the world; on others a name can stand on a tag or plaque."""
+"""Kinds that carry printed text: their name and a fact. No other kind shows a word of its own."""
 
 
 class Look(Record, frozen=True, kw_only=True):

@@ -7,59 +7,66 @@ process. `check_session` re-derives every answer from its program.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import attribute_of
 from simulator.world.facts.fact_records import DYNAMISM, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.language.program import Access, Answer, evaluate
 from simulator.world.language.questions.answers import say_answer
-from simulator.world.language.questions.asking import Draft, Moment, Statistics, Template
-from simulator.world.language.questions.operations_by_attribute import OPERATIONS, patterns
-from simulator.world.language.questions.phrases import (
-    noun_of,
-    now_words,
-    plural_of,
-    possessive,
-    utter,
+from simulator.world.language.questions.asking import (
+    Draft,
+    Moment,
+    Statistics,
+    Template,
+    about,
+    words_of,
 )
+from simulator.world.language.questions.operations_by_attribute import OPERATIONS, wordings
+from simulator.world.language.questions.phrases import noun_of, plural_of, utter
 from simulator.world.language.questions.question_records import Conversation, Need, Question
 from simulator.world.language.session_plans import SessionPlan, TurnPlan, cell, make_plan
+from simulator.world.language.voices.reading import Voice
+from simulator.world.language.voices.reading import voice as voice_of
 
 LEGIBLE = 0.6
 """Share of pictures of labelled things in which the print is meant to be legible."""
 
 _TRIES = 12
 _ELLIPSIS = 0.7
-_NATURAL = 0.4
-"""How often one of a template's own wordings is preferred to those that the grammar derives."""
 _SAME_OF_OTHER = 0.5
 """How often a simple question is followed by "and what about …?" where the plan allows it."""
 
 
-def make_sessions(facts: FactBase, *, conversations: int, singles: int) -> Iterator[Conversation]:
+def make_sessions(
+    facts: FactBase, voices: Sequence[str], *, conversations: int, singles: int
+) -> Iterator[Conversation]:
     """All sessions of a world in order: the multi-turn set, then the single-turn set."""
     statistics = Statistics(facts)
     for plan in make_plan(facts.seed, conversations, singles):
-        yield make_session(plan, facts, statistics)
+        yield make_session(plan, facts, voices, statistics)
 
 
 def make_session(
     plan: SessionPlan,
     facts: FactBase,
+    voices: Sequence[str],
     statistics: Statistics | None = None,
 ) -> Conversation:
-    """One session. The main thing is drawn until every turn of the plan can be asked about it."""
+    """One session, in one of the voices.
+
+    The main thing is drawn until every turn of the plan can be asked about it.
+    """
     draw = Draw(facts.seed, plan.id)
+    voice = voice_of(Draw(facts.seed, plan.id, "voice").pick(voices))
     statistics = statistics or Statistics(facts)
     needs_print = any(t.template.legible for t in plan.turns)
     pool = _pool(statistics, facts, plan, needs_print)
     best: _Session | None = None
     for _ in range(_TRIES):
-        made = _Session(plan, facts, statistics, draw.pick(pool), needs_print)
+        made = _Session(plan, facts, voice, statistics, draw.pick(pool), needs_print)
         made.ask()
         if best is None or made.changed < best.changed:
             best = made
@@ -113,12 +120,14 @@ class _Session:
         self,
         plan: SessionPlan,
         facts: FactBase,
+        voice: Voice,
         statistics: Statistics,
         main: Entity,
         needs_print: bool,
     ) -> None:
         self._plan = plan
         self._facts = facts
+        self._voice = voice
         self._statistics = statistics
         self._main = main
         self._draw = Draw(facts.seed, plan.id, main.id)
@@ -149,6 +158,7 @@ class _Session:
             text_clue=self._text_clue,
             query_time=self._at,
             domain=self._plan.domain,
+            voice=self._voice.name,
             questions=tuple(self._questions),
         )
 
@@ -277,7 +287,7 @@ class _Session:
         named: bool,
     ) -> None:
         if named:
-            words = draw.pick(("and {other}", "and what about {other}", "how about {other}"))
+            words = draw.pick(self._voice.operations["again"])
             text, needs_history = utter(words.format(other=subject.name), draw), True
         else:
             text, needs_history = self._words(template, subject, draft, draw)
@@ -352,22 +362,21 @@ class _Session:
             and before.template.split("/")[1] in ("attribute", "past", "hop")
             and draw.chance(_ELLIPSIS)
         ):
-            attribute = attribute_of(subject.kind, template.keys[0])
-            wording = draw.pick(
-                ("and {xs} {n}{now}", "what about the {n}{now}", "and the {n}{now}")
-            )
-            slots = {"n": attribute.noun, "now": now_words(attribute)}
-            return utter(wording.format(xs=possessive(phrase), **slots), draw), True
-        wordings = patterns(template)
-        pattern = draw.pick(wordings[:2] if draw.chance(_NATURAL) else wordings)
+            return utter(
+                about(draw.pick(words_of(template, self._voice).short), phrase), draw
+            ), True
+        pattern = draw.pick(wordings(template, draft, self._voice))
         slots = {"noun": noun, "plural": plural_of(subject.kind), **draft.slots}
-        sentence = pattern
         for _ in range(2):
             for name, value in slots.items():
-                sentence = sentence.replace(f"{{{name}}}", value)
-        sentence = sentence.replace("{xs}", possessive(phrase)).replace("{x}", phrase)
+                pattern = pattern.replace(f"{{{name}}}", value)
+        if phrase == "it" and "{x}'s" in pattern:
+            phrase = f"this {noun}" if main else f"that {noun}"
+        sentence = about(pattern, phrase)
         if main and self._subjects and self._subjects[-1].id != subject.id:
-            sentence = draw.pick(("", "", "going back to what I'm looking at, ")) + sentence
+            sentence = (
+                draw.pick(("", "", self._voice.operations["back"][draw.below(3)] + " ")) + sentence
+            )
         return utter(sentence, draw), leaning
 
     def _phrase(self, subject: Entity, template: Template, draw: Draw) -> tuple[str, bool]:

@@ -152,16 +152,6 @@ def _printed(run: _Run, thing: Any, part: str) -> Answer:
     return Answer(kind="text", value=text)
 
 
-def _first_by_name(run: _Run, things: Any) -> Answer:
-    """The thing whose printed name comes first in the alphabet."""
-    looks = [(run.facts.entity(i).look, i) for i in run.entities(things)]
-    if any(look is None or not look.label for look, _ in looks):
-        raise ProgramError("not all of these have their name on them.")
-    return Answer(
-        kind="entity", value=min(((look.label or "").casefold(), i) for look, i in looks if look)[1]
-    )
-
-
 def _initials(run: _Run, thing: Any) -> Answer:
     text = str(_printed(run, thing, "label").value)
     letters = [word[0].upper() for word in text.replace("-", " ").split() if word[0].isalpha()]
@@ -347,7 +337,6 @@ _OPERATIONS: dict[str, Callable[..., Answer]] = {
     "these": _these,
     "get": _get,
     "printed": _printed,
-    "first_by_name": _first_by_name,
     "initials": _initials,
     "sources": _sources,
     "without": _without,

@@ -27,7 +27,7 @@ from simulator.world.checks.published import (
 )
 from simulator.world.facts.catalogue import attribute_of, domain_of_kind
 from simulator.world.facts.fact_records import Ref
-from simulator.world.facts.look import KINDS
+from simulator.world.facts.look import KINDS, LABELLED
 from simulator.world.language.questions.asking import Template
 from simulator.world.language.questions.operations_by_attribute import (
     OPERATIONS,
@@ -45,6 +45,9 @@ _KG = TORSO_TAIL * 1.5
 
 _VISUAL = 1 - EXTERNAL - TYPE_TOTALS[TYPES[0]] / sum(TYPE_TOTALS.values())
 """Share of questions beside recognition that the picture alone answers: 11 % in all."""
+
+_PRINTED = ("reasoning", "static")
+"""The type and dynamism of questions beside recognition that print alone can answer."""
 
 _TWICE = 0.2
 """Share of the shifting conversations that shift a second time."""
@@ -117,6 +120,7 @@ class _Planner:
         self._asked: dict[tuple[str, ...], int] = {}
         self._flips: dict[tuple[str, str], int] = {}
         self._kinds: dict[str, int] = {}
+        self._orders: dict[str, list[str]] = {}
         self._turns = 0
         self._visual = 0
 
@@ -132,7 +136,8 @@ class _Planner:
         plans: list[SessionPlan] = []
         for i, (domain, query_type) in enumerate(slots):
             speed = "static" if query_type == TYPES[0] else speeds.pop()
-            kind = self._kind(domain)
+            printed = (query_type, speed) == _PRINTED and self._wants_visual(query_type)
+            kind = self._kind(domain, printed=printed)
             turn = self._turn(domain, kind, query_type, speed)
             plans.append(self._session(f"single-{i:05d}", domain, kind, popularity[i], [turn]))
         return plans
@@ -163,6 +168,8 @@ class _Planner:
                     turns.append(self._drift(domain, kind, turns))
                 elif t == 0 and i in openers:
                     turns.append(self._turn(domain, kind, TYPES[0], "static"))
+                elif self._can_read(kind, turns) and _taken(_PRINTED, types, speeds):
+                    turns.append(self._turn(domain, kind, *_PRINTED))
                 else:
                     turns.append(self._next(domain, kind, types.pop(), speeds.pop(), turns))
             plans.append(self._session(f"multi-{i:05d}", domain, kind, popularity[i], turns))
@@ -200,9 +207,19 @@ class _Planner:
             keys.append((self._draw.uniform() ** (sum(row) / (row[0] + 0.05 * sum(row))), i))
         return {i for _, i in sorted(keys, reverse=True)[:n]}
 
-    def _kind(self, domain: str) -> str:
-        count = self._kinds[domain] = self._kinds.get(domain, self._draw.below(8)) + 1
-        return KINDS[domain][count % len(KINDS[domain])]
+    def _kind(self, domain: str, *, printed: bool = False) -> str:
+        """The kind that was asked about least; `printed`: of those that can be read."""
+        if domain not in self._orders:
+            self._orders[domain] = self._draw.shuffled(KINDS[domain])
+        kinds = [k for k in self._orders[domain] if k in LABELLED or not printed]
+        found = min(kinds or self._orders[domain], key=lambda k: self._kinds.get(k, 0))
+        self._kinds[found] = self._kinds.get(found, 0) + 1
+        return found
+
+    def _can_read(self, kind: str, turns: list[TurnPlan]) -> bool:
+        """Whether to ask, once in a conversation, what the print on the main thing answers."""
+        unread = not any(t.template.legible for t in turns)
+        return kind in LABELLED and unread and self._wants_visual(_PRINTED[0])
 
     # -- turns
 
@@ -261,6 +278,9 @@ class _Planner:
         groups = cell(kind, query_type, speed, subject != _MAIN)
         if not groups:
             groups = cell(kind, query_type, "static", subject != _MAIN)
+        if self._wants_visual(query_type):
+            seen = {o: tuple(t for t in of if t.visual) for o, of in groups.items()}
+            groups = {o: of for o, of in seen.items() if of} or groups
         operation = min(
             groups,
             key=lambda o: (self._used.get((query_type, o), 0.0) / OPERATIONS[o].weight, o),
@@ -269,8 +289,6 @@ class _Planner:
         choices = groups[operation]
         if leads and self._draw.chance(_LEADING):
             choices = tuple(t for t in choices if _target_kind(t)) or choices
-        if self._wants_visual(query_type):
-            choices = tuple(t for t in choices if t.visual) or choices
         template = choices[self._count((operation, kind, speed)) % len(choices)]
         self._turns += query_type != TYPES[0]
         self._visual += query_type != TYPES[0] and template.visual
@@ -320,6 +338,15 @@ class _Planner:
             popularity=popularity[1],
             turns=tuple(turns),
         )
+
+
+def _taken(wanted: tuple[str, str], types: list[str], speeds: list[str]) -> bool:
+    """Whether a type and a speed were among those left to be asked, and are now taken."""
+    if wanted[0] not in types or wanted[1] not in speeds:
+        return False
+    types.remove(wanted[0])
+    speeds.remove(wanted[1])
+    return True
 
 
 @cache

@@ -8,7 +8,7 @@ name are not. Published is one relevant page to two irrelevant ones.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -42,7 +42,8 @@ _STYLES = {
 class PagePlan:
     """All orders of a world, findable by the entity they stand for."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int, voices: Sequence[str]) -> None:
+        self._seed, self._voices = seed, voices
         self.orders: list[Order] = []
         self._about: dict[str, list[Order]] = {}
         self._beside: dict[str, list[Order]] = {}
@@ -57,19 +58,25 @@ class PagePlan:
 
     def add(self, orders: list[Order], *, about: str = "", beside: Iterable[str] = ()) -> None:
         """Order pages about an entity that stand in the way of finding out about others."""
+        orders = [replace(o, voice=self._voice(o)) for o in orders]
         self.orders += orders
         if about:
             self._about[about] = orders
         for entity_id in beside:
             self._beside.setdefault(entity_id, []).extend(orders)
 
+    def _voice(self, order: Order) -> str:
+        """A copy repeats the text of its source, so it has its voice."""
+        return Draw(self._seed, "page voice", order.copy_of or order.id).pick(self._voices)
 
-def plan_pages(facts: FactBase, needs: Iterable[Need]) -> PagePlan:
-    """Order the pages for what is asked. The order of the needs does not matter."""
+
+def plan_pages(facts: FactBase, needs: Iterable[Need], voices: Sequence[str]) -> PagePlan:
+    """Order the pages for what is asked, each in one of the voices. The order of the needs does
+    not matter."""
     wanted: dict[str, list[Need]] = {}
     for need in needs:
         wanted.setdefault(need.entity_id, []).append(need)
-    plan = PagePlan()
+    plan = PagePlan(facts.seed, voices)
     for family in askable(facts):
         _plan_family(plan, family, wanted, facts)
     apart = [e for e in sorted(wanted) if not plan.relevant_to(e)]

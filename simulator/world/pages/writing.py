@@ -16,6 +16,8 @@ from simulator.world.facts.catalogue import domain_of_kind
 from simulator.world.facts.fact_records import Attribute, Entity, Fact, FactValue
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
+from simulator.world.language.voices.reading import Voice, Wording
+from simulator.world.language.voices.reading import voice as voice_of
 from simulator.world.pages import prose
 from simulator.world.pages.document import Block, Document, Line, Section, StatedFact, Statement
 from simulator.world.pages.hostile import make_attack
@@ -35,6 +37,8 @@ class Order(Record, frozen=True, kw_only=True):
     """One of `tables.PAGE_LABELS`: what the page is made to be."""
     as_of: str
     """The time of which it speaks, ISO with minutes; no fact that is younger stands in it."""
+    voice: str = ""
+    """Whose sentences it is made of."""
     must: tuple[str, ...] = ()
     """Attributes that it states in any case."""
     avoid: tuple[str, ...] = ()
@@ -51,10 +55,11 @@ def compose(order: Order, facts: FactBase) -> Document:
     draw = Draw(facts.seed, "page", order.copy_of or order.id)
     site = site_for(order.style, Draw(facts.seed, "site", order.id))
     stated = [] if order.label == "noise" else _stated_facts(order, entity, facts, draw)
-    lead, sections = _LAYOUTS[order.style](_Voice(order, entity, facts, draw), stated)
+    voice = voice_of(order.voice)
+    lead, sections = _LAYOUTS[order.style](_Page(order, entity, facts, voice, draw), stated)
     slug = re.sub(r"[^a-z0-9]+", "-", entity.name.lower()).strip("-")
     mark = f"{Draw(facts.seed, 'url', order.id).bits():016x}"[:8]
-    title = _title(order.style, entity, Draw(facts.seed, "title", order.id), order.label)
+    title = _title(order, entity, voice, Draw(facts.seed, "title", order.id))
     return Document(
         url=f"https://{site.host}/{_FOLDER[order.style]}/{slug}-{mark}",
         title=title,
@@ -80,34 +85,53 @@ def fact_at(facts: FactBase, entity_id: str, attribute: str, at: str) -> Fact | 
         return None
 
 
-class _Voice:
-    """Says things about one entity in the style and at the date of one order."""
+class _Page:
+    """Says things about one entity in one voice, in the style and at the date of one order."""
 
-    def __init__(self, order: Order, entity: Entity, facts: FactBase, draw: Draw) -> None:
+    def __init__(
+        self, order: Order, entity: Entity, facts: FactBase, voice: Voice, draw: Draw
+    ) -> None:
         self.order, self.entity, self.facts, self.draw = order, entity, facts, draw
-        self.noun = domain_of_kind(entity.kind).nouns[entity.kind]
+        self._voice = voice
+        self._parts = voice.pages[order.style]
+        self._domain = domain_of_kind(entity.kind)
         self.is_noise = order.label == "noise"
 
     def sentence(self, stated: StatedFact) -> Line:
         text = prose.sentence(
             self.order.style,
+            self._wording(stated),
             stated.attribute,
             self.entity.name,
             self.words(stated),
             self.order.as_of,
-            self.draw,
         )
         return Line(text=text, states=(stated.statement,))
 
     def row(self, stated: StatedFact) -> Line:
-        label, value = prose.row(stated.attribute, self.words(stated), self.order.as_of)
+        label, value = prose.row(
+            self._wording(stated), stated.attribute, self.words(stated), self.order.as_of
+        )
         return Line(text=f"{label}: {value}", cells=(label, value), states=(stated.statement,))
 
     def words(self, stated: StatedFact) -> str:
         return say_value(stated.attribute, stated.statement.value, self.facts)
 
+    def lead(self) -> str:
+        noun = self._domain.nouns[self.entity.kind]
+        return self._filled(self.draw.pick(self._parts["leads"]).replace("{noun}", noun))
+
+    def headings(self) -> list[str]:
+        return self.draw.shuffled(list(self._parts["headings"]))
+
     def chatter(self, n: int) -> list[Line]:
-        return [Line(text=t) for t in prose.chatter(self.order.style, self.draw, n)]
+        return [Line(text=t) for t in self.draw.sample(self._parts["chatter"], n)]
+
+    def _filled(self, text: str) -> str:
+        return text.replace("{x}", self.entity.name)
+
+    def _wording(self, stated: StatedFact) -> Wording:
+        return self._voice.wording(self._domain.name, stated.attribute.key)
 
     def paragraphs(self, stated: list[StatedFact], per: int = 3) -> list[Block]:
         """Facts in prose, a few to a paragraph, with chatter between them."""
@@ -126,6 +150,10 @@ class _Voice:
             kind="text",
             lines=tuple(Line(text=t) if isinstance(t, str) else t for t in lines),
         )
+
+    def post(self, *lines: Line) -> Block:
+        day = self.order.as_of[:10]
+        return Block(kind="post", author=self.person(), date=day, lines=lines)
 
     def person(self) -> str:
         return self.draw.pick(_HANDLES) + str(self.draw.between(2, 99))
@@ -175,132 +203,88 @@ def wrong_value(
     raise DataError(f"every {entity.kind} has the same {attribute.key!r}; nothing to get wrong.")
 
 
-def _encyclopaedia(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+def _encyclopaedia(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     x = v.entity.name
     box, rest = stated[: len(stated) // 2], stated[len(stated) // 2 :]
-    also = f", also known as {v.entity.aliases[0]}," if v.entity.aliases else ""
-    article = "an" if v.noun[0] in "aeiou" else "a"
-    lead = f"{x}{also} is {article} {v.noun}."
-    sections = [
-        Section(heading=x, blocks=(v.text(lead, v.chatter(1)[0]), *v.table(box))),
-        Section(
-            heading=v.draw.pick(("Description", "Overview", "Characteristics")),
-            blocks=tuple(v.paragraphs(rest) or [v.text(*v.chatter(3))]),
-        ),
-        Section(
-            heading=v.draw.pick(("Reception", "Background", "In print")),
-            blocks=(v.text(*v.chatter(3)),),
-        ),
+    lead = v.lead()
+    also = [f"Also known as {v.entity.aliases[0]}."] if v.entity.aliases else []
+    first, second, *_ = v.headings()
+    return lead, [
+        Section(heading=x, blocks=(v.text(lead, *also, v.chatter(1)[0]), *v.table(box))),
+        Section(heading=first, blocks=tuple(v.paragraphs(rest) or [v.text(*v.chatter(3))])),
+        Section(heading=second, blocks=(v.text(*v.chatter(3)),)),
     ]
-    return lead, sections
 
 
-def _shop(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
-    x = v.entity.name
+def _shop(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     rows, rest = stated[: 2 * len(stated) // 3], stated[2 * len(stated) // 3 :]
-    lead = f"{x}: the {v.noun} that everybody asks us about."
+    lead = v.lead()
+    first, second, *_ = v.headings()
     asked = [
         Block(kind="post", author=v.person(), lines=(v.sentence(t),), stars=v.draw.between(3, 5))
         for t in rest
     ]
     return lead, [
-        Section(heading=x, blocks=(v.text(lead, *v.chatter(2)),)),
-        Section(
-            heading="Specifications", blocks=tuple(v.table(rows)) or (v.text("Out of stock."),)
-        ),
-        Section(heading="Customer questions", blocks=(*asked, v.text(*v.chatter(1)))),
+        Section(heading=v.entity.name, blocks=(v.text(lead, *v.chatter(2)),)),
+        Section(heading=first, blocks=tuple(v.table(rows)) or (v.text(*v.chatter(1)),)),
+        Section(heading=second, blocks=(*asked, v.text(*v.chatter(1)))),
     ]
 
 
-def _review(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
-    x = v.entity.name
+def _review(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     rows, rest = stated[: len(stated) // 4], stated[len(stated) // 4 :]
-    lead = f"We spent {v.draw.between(2, 9)} weeks with {x}. Here is what we found."
+    lead = v.lead()
+    first, second, third, fourth, *_ = v.headings()
     comments = [
-        Block(
-            kind="post",
-            author=v.person(),
-            lines=tuple(v.chatter(1)),
-            stars=v.draw.between(1, 5),
-        )
+        Block(kind="post", author=v.person(), lines=tuple(v.chatter(1)), stars=v.draw.between(1, 5))
         for _ in range(v.draw.between(1, 3))
     ]
     return lead, [
-        Section(heading="First impressions", blocks=(v.text(lead, *v.chatter(2)),)),
-        Section(
-            heading="In detail", blocks=tuple(v.paragraphs(rest, 2)) or (v.text("To follow."),)
-        ),
-        Section(heading="At a glance", blocks=tuple(v.table(rows)) or (v.text(*v.chatter(1)),)),
-        Section(heading="Comments", blocks=tuple(comments)),
+        Section(heading=first, blocks=(v.text(lead, *v.chatter(2)),)),
+        Section(heading=second, blocks=tuple(v.paragraphs(rest, 2)) or (v.text(*v.chatter(1)),)),
+        Section(heading=third, blocks=tuple(v.table(rows)) or (v.text(*v.chatter(1)),)),
+        Section(heading=fourth, blocks=tuple(comments)),
     ]
 
 
-def _forum(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
-    x = v.entity.name
-    lead = v.draw.pick(
-        (
-            f"Hi all, can anybody tell me more about {x}? The {v.noun}, I mean.",
-            f"Does anyone here know {x} well? Collecting facts.",
-            f"Found {x} mentioned somewhere and got curious.",
-        )
-    )
-    posts = [
-        Block(kind="post", author=v.person(), date=v.order.as_of[:10], lines=(Line(text=lead),))
-    ]
+def _forum(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    lead = v.lead()
+    posts = [v.post(Line(text=lead))]
     at = 0
     while at < len(stated):
         some = stated[at : at + v.draw.between(1, 3)]
         at += len(some)
         lines = [v.sentence(t) for t in some]
         lines[v.draw.below(len(lines) + 1) : 0] = v.chatter(v.draw.below(2))
-        posts.append(
-            Block(kind="post", author=v.person(), date=v.order.as_of[:10], lines=tuple(lines))
-        )
+        posts.append(v.post(*lines))
         if v.draw.chance(0.35):
-            posts.append(
-                Block(
-                    kind="post",
-                    author=v.person(),
-                    date=v.order.as_of[:10],
-                    lines=tuple(v.chatter(1)),
-                )
-            )
-    return lead, [Section(heading=f"Thread: {x}", blocks=tuple(posts))]
+            posts.append(v.post(*v.chatter(1)))
+    return lead, [Section(heading=v.headings()[0], blocks=tuple(posts))]
 
 
-def _news(v: _Voice, stated: list[StatedFact]) -> tuple[str, list[Section]]:
-    x = v.entity.name
-    when = prose.say_time(v.order.as_of)
-    lead = (
-        f"{when} – {x} is back in the conversation, and this desk has put together what is known."
-    )
+def _news(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
+    lead = f"{prose.say_time(v.order.as_of)} – {v.lead()}"
     half = (len(stated) + 1) // 2
+    first, second, *_ = v.headings()
     return lead, [
         Section(
-            heading="What we know",
+            heading=first,
             blocks=(v.text(lead, *v.chatter(1)), *v.paragraphs(stated[:half])),
         ),
         Section(
-            heading=v.draw.pick(("The background", "The figures", "In other words")),
+            heading=second,
             blocks=(*v.paragraphs(stated[half:], 2), v.text(*v.chatter(2))),
         ),
     ]
 
 
-def _title(style: str, entity: Entity, draw: Draw, label: str) -> str:
+def _title(order: Order, entity: Entity, voice: Voice, draw: Draw) -> str:
     x = entity.name
-    if label == "noise":
+    if order.label == "noise":
         return draw.pick(
             (f"{x}: everything you need to know", f"Tag: {x}", f"{x} near me, {x} best")
         )
-    titles = {
-        "encyclopaedia": (x,),
-        "shop": (f"{x}, buy online", f"{x} in stock", f"{x} (original)"),
-        "review": (f"{x} reviewed", f"{x}: worth it?", f"Two months with {x}"),
-        "forum": (f"Question about {x}", f"{x} thread", f"Anyone know {x}?"),
-        "news": (f"What to know about {x}", f"{x} in the spotlight", f"{x}: the facts"),
-    }
-    return draw.pick(titles[style])
+    return draw.pick(voice.pages[order.style]["titles"]).replace("{x}", x)
 
 
 def _links(entity: Entity, facts: FactBase, draw: Draw) -> tuple[str, ...]:

@@ -27,12 +27,14 @@ def develop(
     noise: float = 1.0,
     swing: float = 1.0,
     limit: float = 32.0,
+    white: NDArray[np.float32] | None = None,
 ) -> NDArray[np.uint8]:
     """Linear light as a phone shows it. `limit` is the most that ISO may rise above 100: what is
-    darker than that stays dark."""
+    darker than that stays dark. `white` is how white paper would look, if that is known; else the
+    picture is taken to be grey in the mean, which fades a lawn."""
     import cv2
 
-    light = np.maximum(light, 0) * _balance(light, draws, swing)
+    light = np.maximum(light, 0) * _balance(light, draws, swing, white)
     mean = _mean(light)
     iso = min(max(_BRIGHT / mean, 0.5), limit)
     gain = 0.2 / _BRIGHT * iso * 2 ** (draws("exposure", -0.25, 0.3) * swing)
@@ -52,9 +54,11 @@ def _mean(light: NDArray[np.float32]) -> float:
     return float(np.exp(np.log(luma + 1e-4).mean()))
 
 
-def _balance(light: NDArray[np.float32], draws: Draws, swing: float) -> NDArray[np.float32]:
+def _balance(
+    light: NDArray[np.float32], draws: Draws, swing: float, white: NDArray[np.float32] | None
+) -> NDArray[np.float32]:
     flat = np.minimum(light.reshape(-1, 3), np.percentile(light, 97))
-    mean = np.maximum(flat.mean(0), 1e-6)
+    mean = np.maximum(flat.mean(0) if white is None else white, 1e-6)
     grey = float(mean @ np.array([0.2126, 0.7152, 0.0722]))
     warm = draws("warm", -0.035, 0.045) * swing
     own = np.array([1 + warm, 1.0, 1 - warm])

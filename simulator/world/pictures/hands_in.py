@@ -18,18 +18,25 @@ _BROAD = 0.085
 
 
 def held_up(
-    item: Placed, view: View, pixels: float, frame: tuple[int, int], tried: Draws, *, flat: bool
+    item: Placed,
+    view: View,
+    pixels: float,
+    frame: tuple[int, int],
+    tried: Draws,
+    *,
+    flat: bool,
+    swing: float = 1.0,
 ) -> Placed:
-    """A thing before the wearer's eyes, its front more or less towards them."""
+    """A thing before the wearer's eyes, its front towards them but for a `swing`."""
     low, high = item.thing.bounds
     size = float(max(high - low))
     distance = size * focal(view, *frame) / pixels
     # what is large covers the picture when it is held near
     distance = min(max(distance, _REACH[0], 0.9 * size), max(_REACH[1], 1.1 * size))
     at = _before(view, frame, (tried("held-u", 0.38, 0.56), tried("held-v", 0.42, 0.58)), distance)
-    yaw = _heading(view) + tried("held-turn", -24, 24)
-    upright = turned((1, 0, 0), 72 + tried("held-lean", -8, 8)) if flat else np.eye(4)
-    tilt = turned((0, 1, 0), tried("held-tilt", -9, 9))
+    yaw = _heading(view) + swing * tried("held-turn", -24, 24)
+    upright = turned((1, 0, 0), 72 + swing * tried("held-lean", -8, 8)) if flat else np.eye(4)
+    tilt = turned((0, 1, 0), swing * tried("held-tilt", -9, 9))
     pose = moved(turn=yaw) @ tilt @ upright
     middle = pose[:3, :3] @ ((low + high) / 2)
     pose[:3, 3] = at - middle

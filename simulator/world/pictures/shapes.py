@@ -39,20 +39,6 @@ def ellipse(cx: float, cy: float, rx: float, ry: float, *, turn: float = 0, n: i
     return move(np.stack([rx * np.cos(angle), ry * np.sin(angle)], 1), cx, cy, turn=turn)
 
 
-def rounded(x0: float, y0: float, x1: float, y1: float, r: float, n: int = 6) -> Points:
-    """A rectangle with round corners."""
-    r = min(r, abs(x1 - x0) / 2, abs(y1 - y0) / 2)
-    arc = np.linspace(0, math.pi / 2, n)
-    corners = [(x1 - r, y1 - r, 0), (x0 + r, y1 - r, 1), (x0 + r, y0 + r, 2), (x1 - r, y0 + r, 3)]
-    parts = [
-        np.stack(
-            [cx + r * np.cos(arc + q * math.pi / 2), cy + r * np.sin(arc + q * math.pi / 2)], 1
-        )
-        for cx, cy, q in corners
-    ]
-    return np.concatenate(parts)
-
-
 def rectangle(x0: float, y0: float, x1: float, y1: float) -> Points:
     """A rectangle, from its lower left corner anticlockwise."""
     return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], np.float64)

@@ -28,13 +28,12 @@ from simulator.world.pictures.scene import Scene
 EGO_SHARE = 6248 / (6248 + 1695)
 """Egocentric among all published pictures."""
 
-NEARNESS = (0.36, 0.52)
-"""How large things are in egocentric pictures, as `Scene.entity_scale`.
+NEARNESS = (0.8, 1.2)
+"""How large things are in egocentric pictures, as `Scene.entity_scale`: mostly 2 to 10 % of them.
 
-Who wears glasses seldom walks up to a thing. So chosen, with the clutter, that the built-in
-encoder, shown the whole picture, has the thing among its first 30 about as often as CLIP has on
-CRAG-MM (52 %); measured in docs/benchmarks/search.md. Print that a question needs is held closer:
-the renderer keeps it large enough to read.
+So chosen, with the clutter, that the built-in encoder, shown the whole picture, has the thing among
+its first 30 about as often as CLIP has on CRAG-MM (52 %); measured in docs/benchmarks/search.md.
+Print that a question needs is held closer: the renderer keeps it large enough to read.
 """
 
 CLUTTER = 0.9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,22 +14,30 @@ from simulator.world.facts.look import Look
 from simulator.world.pictures.framing import approached, largest, usual_share
 from simulator.world.pictures.hands_in import held_up, holding, reaching
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.seeing import look_at_print
+from simulator.world.pictures.seeing import corners, look_at_print
 from simulator.world.pictures.traits import Draws
 from simulator.world.places.kinds import PLACES
 from simulator.world.places.setting import Need, Setting, Spot
 from simulator.world.solid.forms import Array, Light, Placed, Print, Thing, View, moved
 from simulator.world.things.kinds import KINDS, build
 
-READABLE = 13.0
-"""Pixels of a capital letter that is meant to be read."""
+READABLE = 22.0
+"""Pixels of a capital letter that is meant to be read, before it is seen askew."""
 UNREAD = 4.5
 """Pixels of a capital letter that nobody reads."""
 _LENS = (60.0, 72.0)
 """Fields of view along the larger side, degrees."""
 _APERTURE = 0.0012
+_SHALLOW = 0.6
+"""Metres nearer than which all but a thin slice would be out of focus."""
 _HELD_TRIES = 2
 """A table may hide what is held, wherever it is held up: then it stands."""
+_TINY = 0.06
+"""Metres below which nothing is held up to be read: one bends over it, which is nearer."""
+_THIN = 0.35
+"""Of its width: what is less deep, as a sign, shows nothing but its edge when it is turned away."""
+_BENT = (48.0, 66.0)
+"""Degrees by which one looks down who reads what lies flat."""
 
 
 class Staged(NamedTuple):
@@ -65,6 +73,7 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     spots = [setting.spots[order.index(i)] for i in range(len(looks))]
     light = setting.light
     held = kind.held and draw.chance("held", 0.3)
+    held = held and not (scene.legible and max(_size(things[0])) < _TINY)
     if held and not scene.others and attempt < _HELD_TRIES:
         held, view = _held(scene, things[0], setting, tried)
         return Staged((*held, *setting.placed), 1, light, view)
@@ -105,13 +114,32 @@ def unread(
 def _unread(item: Placed, look: Look, view: View, scene: Scene, turning: bool) -> Placed:
     if not can_be_read(item, view, scene.width, scene.height):
         return item
-    side = 1 if Draws("unread", scene.key, look.kind, look.variant).chance("side") else -1
+    draws = Draws("unread", scene.key, look.kind, look.variant)
+    side = 1 if draws.chance("side") else -1
+    thin = _is_thin(item.thing)
+    turning = turning and not (thin and draws.chance("front", 0.6))
     for degrees in (75, 100, 130, 165) if turning else ():
-        pose = item.pose @ moved(turn=side * degrees)
-        if not can_be_read(item._replace(pose=pose), view, scene.width, scene.height):
-            return item._replace(pose=pose)
+        turned = item._replace(pose=item.pose @ moved(turn=side * degrees))
+        if thin and _edge_on(turned, view):
+            continue
+        if not can_be_read(turned, view, scene.width, scene.height):
+            return turned
     bare = Look(domain=look.domain, kind=look.kind, family=look.family, variant=look.variant)
     return item._replace(thing=thing_of(bare))
+
+
+def _is_thin(thing: Thing) -> bool:
+    """Whether its upper half, a sign without its foot, is a board."""
+    at = np.concatenate([part.mesh.vertices for part in thing.parts])
+    wide, deep = np.ptp(at[at[:, 2] > at[:, 2].max() / 2], axis=0)[:2]
+    return bool(deep < _THIN * wide)
+
+
+def _edge_on(item: Placed, view: View) -> bool:
+    """Whether of a thin thing little but its edge is seen."""
+    towards = np.asarray(view.eye)[:2] - item.pose[:2, 3]
+    ahead = item.pose[:2, 1] / np.linalg.norm(item.pose[:2, 1])
+    return abs(float(ahead @ towards)) < 0.5 * float(np.linalg.norm(towards))
 
 
 def can_be_read(item: Placed, view: View, width: int, height: int) -> bool:
@@ -148,7 +176,7 @@ def _pose(
     at = spot.at
     if stands == "wall":
         angle = spot.turn
-    elif stands == "flat":
+    elif stands == "flat" and not legible:
         angle = spot.turn + turn * 0.5
     elif look.kind in ("tower", "bridge", "shopfront"):
         angle = spot.turn + turn * 0.2
@@ -173,14 +201,31 @@ def _view(
     away = min(scene.off_centre, 1.3)
     at = (0.5 + (tried("u") - 0.5) * 0.62 * away, 0.54 + (tried("v") - 0.5) * 0.4 * away)
     path = [np.asarray(setting.far), np.asarray(setting.near)]
+    if scene.legible and KINDS[scene.main.kind].stands == "flat":
+        path = _bent_over(placed[0].pose[:3, 3], path, tried("bent", *_BENT))
     while pixels > 8:
         if found := approached(view, path, placed, pixels, w, h, at):
-            return found
+            return focused(found, placed[0])
         pixels *= 0.85
     raise SpecError(
         f"a {scene.main.kind} and {len(placed) - 1} others do not fit into one picture of "
         f"{w} × {h}; ask for fewer `others`."
     )
+
+
+def focused(view: View, item: Placed) -> View:
+    """The same eye with a thing in focus; what is near is seen through a smaller lens."""
+    away = float(np.linalg.norm(corners(item).mean(0) - np.asarray(view.eye)))
+    return view._replace(focus=away, aperture=_APERTURE * min(away / _SHALLOW, 1.0))
+
+
+def _bent_over(at: Array, path: Sequence[Array], degrees: float) -> list[Array]:
+    """A path down to what lies flat, from where those stand who walk the other one."""
+    aside = path[-1] - at
+    aside[2] = 0
+    a = math.radians(degrees)
+    away = aside / max(float(np.linalg.norm(aside)), 1e-9) * math.cos(a) + (0, 0, math.sin(a))
+    return [at + away * distance for distance in (1.6, 0.1)]
 
 
 def _readable_size(placed: Placed, scene: Scene) -> float:
@@ -207,7 +252,8 @@ def _held(
     if scene.legible:
         pixels = max(pixels, _readable_size(at, scene))
     flat = KINDS[scene.main.kind].stands == "flat"
-    item = held_up(at, view, pixels, (scene.width, scene.height), tried, flat=flat)
+    swing = 0.35 if scene.legible else 1.0
+    item = held_up(at, view, pixels, (scene.width, scene.height), tried, flat=flat, swing=swing)
     (item,) = unread(scene, (item,), view, turning=not flat)
-    view = view._replace(focus=float(np.linalg.norm(item.pose[:3, 3] - np.asarray(view.eye))))
+    view = focused(view, item)
     return (item, holding(item, view, scene.key, flat=flat)), view

@@ -21,11 +21,13 @@ from simulator.world.solid.forms import (
     moved,
 )
 from simulator.world.solid.meshes import box, skin
-from simulator.world.solid.surfaces import asphalt, grass, laid, slabs
+from simulator.world.solid.surfaces import asphalt, concrete, grass, laid, slabs
 from simulator.world.things.kinds import KINDS
 
 _BIG = 1.3
 """Metres from which on a thing is photographed where it stands."""
+_VAST = 8.0
+"""Metres from which on no stone or blade of the ground is seen."""
 _GAP = 0.12
 
 
@@ -135,7 +137,11 @@ def _outdoors(draw: Draws, size: float) -> tuple[tuple[Placed, ...], Light]:
         slabs: (168.0, 164.0, 156.0),
     }
     wide = 30 * max(size, 2.0)
-    floor = laid(box(wide, wide, 0.02), ground(colours[ground], draw.count("ground-seed", 0, 2)))
+    vast = size > _VAST
+    cover = (concrete if vast else ground)(colours[ground], draw.count("ground-seed", 0, 2))
+    if vast:  # from so far away a pattern of metres is a grid: only stains as large as fields show
+        cover = cover._replace(width=wide / 4, height=wide / 4)
+    floor = laid(box(wide, wide, 0.02), cover)
     sky = draw.pick("sky", ("park", "sky", "esplanade", "city", "sunrise", "venice"))
     x, y, z = draw("sun-x", -60, 60), draw("sun-y", 20, 60), draw("sun-z", 50, 90)
     sun = Lamp(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,19 +14,20 @@ from mmrag.records import Box, Polygon
 from simulator.world.pictures.developing import develop
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.seeing import (
+    Sight,
     corners,
     look_at_print,
     project,
     visible_shares,
 )
-from simulator.world.pictures.staging import Staged, place_of, stage
+from simulator.world.pictures.staging import Staged, label_prints, place_of, stage
 from simulator.world.pictures.studio import studio
 from simulator.world.pictures.traits import Draws, unit
 from simulator.world.solid.forms import View
 from simulator.world.solid.tracer import Traced, glance, trace
 from simulator.world.things.kinds import KINDS
 
-RENDERER = "traced-2"
+RENDERER = "traced-3"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
 and worlds name theirs."""
 
@@ -34,6 +36,8 @@ _ENOUGH = 0.9
 """Of the main thing that is to be seen; of the others a little less."""
 _PRINT = 8.0
 """Pixels of a capital letter from which on a print is said to be readable."""
+_FACING = 0.25
+"""How squarely it must then be seen (`Sight.facing`)."""
 _RANGES = (
     ("entity_scale", 0.05, 20.0),
     ("clutter", 0.0, 1.0),
@@ -72,11 +76,18 @@ def compose(scene: Scene) -> Rendered:
     )
     draws = Draws("develop", scene.key)
     noise, swing = scene.noise * (1.0 if scene.is_ego else 0.5), scene.light_swing
-    return described(develop(traced.light, draws, noise=noise, swing=swing), scene, staged, traced)
+    white = None if scene.is_ego else traced.white
+    image = develop(traced.light, draws, noise=noise, swing=swing, white=white)
+    return described(image, scene, staged, traced)
 
 
+@lru_cache(maxsize=2)
 def settled(scene: Scene) -> Staged:
-    """A scene seen from where its things are not hidden."""
+    """A scene seen from where its things are not hidden.
+
+    The last two stay: who looks again looks at a scene that was just settled, for up to half of
+    what a picture costs.
+    """
     _check(scene)
     if not scene.is_ego:
         return studio(scene)
@@ -95,6 +106,8 @@ def settled(scene: Scene) -> Staged:
         shares = visible_shares(seen.owner, staged.placed[: staged.things], staged.view)
         held = len(staged.placed) > staged.things and staged.placed[1].name == "hand"
         good = min(shares[0] + (0.3 if held else 0.0), *(s + 0.1 for s in shares[1:]), 1.0)
+        if scene.legible:
+            good = min(good, _name_shown(scene, staged, seen.owner))
         if best is None or good > best[0]:
             best = (good, staged)
         if good >= _ENOUGH:
@@ -102,6 +115,29 @@ def settled(scene: Scene) -> Staged:
     if best is None:
         raise next(iter(full.values()))
     return best[1]
+
+
+def _name_shown(scene: Scene, staged: Staged, owner: NDArray[np.int16]) -> float:
+    """How much of the name of what is to be read is seen; none of it from behind."""
+    main, (height, width) = staged.placed[0], owner.shape
+    names = label_prints(main.thing, scene.main)
+    sights = [look_at_print(p, main, staged.view, width, height) for p in names]
+    return max((_shown(s, owner) for s in sights if s.facing > _FACING), default=0 if names else 1)
+
+
+def _shown(sight: Sight, owner: NDArray[np.int16]) -> float:
+    """The part of a print that nothing stands before and that lies in the frame."""
+    import cv2
+
+    area = np.zeros(owner.shape, np.uint8)
+    cv2.fillConvexPoly(area, np.rint(sight.corners).astype(np.int32), 1)
+    inside = owner[area.astype(bool)]
+    low, high = sight.corners.min(0), sight.corners.max(0)
+    frame = owner.shape[::-1]
+    if not inside.size or (high - low).min() <= 0:
+        return 0.0
+    within = float(np.prod(np.clip(high, 0, frame) - np.clip(low, 0, frame)) / np.prod(high - low))
+    return float((inside == 0).mean()) * within
 
 
 def _check(scene: Scene) -> None:
@@ -188,25 +224,14 @@ def _box(staged: Staged, number: int, scene: Scene) -> Polygon:
 
 def _texts(scene: Scene, staged: Staged, traced: Traced) -> tuple[tuple[str, Box], ...]:
     """The main thing's prints that are large enough, face the eye and are not covered."""
-    import cv2
-
     main, found = staged.placed[0], list[tuple[str, Box]]()
     view: View = staged.view
     for mark in main.thing.prints:
         sight = look_at_print(mark, main, view, scene.width, scene.height)
-        if sight.cap < _PRINT * max(scene.width, 240) / 720 or sight.facing < 0.25:
+        if sight.cap < _PRINT * max(scene.width, 240) / 720 or sight.facing < _FACING:
             continue
-        area = np.zeros(traced.owner.shape, np.uint8)
-        cv2.fillConvexPoly(area, np.rint(sight.corners).astype(np.int32), 1)
-        inside = traced.owner[area.astype(bool)]
-        if inside.size and float((inside == 0).mean()) >= 0.6:
+        if _shown(sight, traced.owner) >= 0.6:
             points = np.clip(sight.corners, 0, (scene.width, scene.height))
-            (x0, y0), (x1, y1) = points.min(0), points.max(0)
-            box = (
-                round(float(x0), 1),
-                round(float(y0), 1),
-                round(float(x1), 1),
-                round(float(y1), 1),
-            )
-            found.append((mark.text, box))
+            (x0, y0), (x1, y1) = np.round(points.min(0), 1), np.round(points.max(0), 1)
+            found.append((mark.text, (float(x0), float(y0), float(x1), float(y1))))
     return tuple(found)

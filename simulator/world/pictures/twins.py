@@ -25,7 +25,7 @@ from simulator.world.pictures.developing import develop
 from simulator.world.pictures.framing import gazing, largest
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.seeing import axes, corners, focal, project, visible_shares
-from simulator.world.pictures.staging import Staged
+from simulator.world.pictures.staging import Staged, focused
 from simulator.world.pictures.taking import Rendered, described, seed_of, settled
 from simulator.world.pictures.traits import Draws
 from simulator.world.solid.forms import Placed, View, moved
@@ -276,9 +276,8 @@ def _closer(staged: Staged, scene: Scene) -> Staged:
     away = np.asarray(view.eye) - middle
     wanted = max(size * focal(view, w, h) / (0.7 * w), 0.16 + size / 2)
     near = middle + away * min(wanted / float(np.linalg.norm(away)), 1.0)
-    return staged._replace(
-        view=gazing(view._replace(eye=tuple(near.tolist()), focus=None), middle, w, h, (0.5, 0.5))
-    )
+    view = gazing(view._replace(eye=tuple(near.tolist())), middle, w, h, (0.5, 0.5))
+    return staged._replace(view=focused(view, staged.placed[0]))
 
 
 def _brighter(staged: Staged, _: Scene) -> Staged:

@@ -55,6 +55,7 @@ class Stage:
         self._kept: dict[str, list[Array]] = {}
         shapes = list(self.scene.shapes())
         self._names = dict(zip(_indices(shapes), (s.id() for s in shapes), strict=True))
+        self.plain = next(index for index, name in self._names.items() if name == "plain")
         self._settle()
 
     def show(self, sorts: Sorts, light: Light) -> None:

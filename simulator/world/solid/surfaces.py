@@ -186,11 +186,6 @@ def gravel(colour: Colour, seed: int) -> Surface:
     return surface_of(_gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85)
 
 
-def earth(colour: Colour, seed: int) -> Surface:
-    """Dug soil or bark mulch."""
-    return surface_of(_gravel, (seed, 2600, 0.6, 9.0), colour, (0.9, 0.9), rough=1.0)
-
-
 def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
     owner, _, edge = cells(seed, count)
     rng = generator("gravel", seed)

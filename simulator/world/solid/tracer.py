@@ -24,8 +24,13 @@ from simulator.world.solid.variant import mitsuba
 _GUIDES = 4
 """Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""
 
-_BLURS = 0.004
-"""Radius of a lens, in metres, from which on a surface has to be looked at more often."""
+_COARSE = 0.8
+"""Of a picture's sides: light is followed and cleaned at this size, colours are as fine as it."""
+_BLACK = np.float32(0.05)
+"""Added to a surface's colour before light is divided by it."""
+_SOFT, _BLURRED = 0.0008, 0.0017
+"""Radius of a point that is out of focus, as a part of the picture's larger side: from the first on
+colours are no finer than light, from the second on surfaces are looked at more often."""
 _SPARK = 40.0
 """Light as a multiple of the picture's mean from which on it is a spark."""
 
@@ -48,6 +53,8 @@ class Traced(NamedTuple):
     """Which of the placed things a pixel shows; -1 is none."""
     depth: NDArray[np.float32]
     """Metres from the eye; 0 where nothing is."""
+    white: NDArray[np.float32]
+    """Red, green, blue of what would be white: the light on all that has a colour."""
 
 
 def trace(
@@ -80,22 +87,58 @@ def _traced(
 ) -> Traced:
     with _ALONE:
         stage = _staged(placed, light, view)
-        eye = _eye(view, *frame)
-        raw = _rendered(stage, "light", sensor=eye, seed=seed, spp=paths)[..., :3]
-        looks = _GUIDES if view.aperture < _BLURS else 4 * _GUIDES
+        wide, high = (max(round(n * _COARSE), 1) for n in frame)
+        coarse = _eye(view, wide, high)
+        raw = _rendered(stage, "light", sensor=coarse, seed=seed, spp=paths)[..., :3]
+        seen, coloured = _seen(stage, _eye(view, *frame), seed)
+        blur = _blur(view, seen.depth)
+        sharp = float((blur < _BLURRED).mean()) > 0.5
+        looks = _GUIDES if sharp else 4 * _GUIDES
         even = _eye(view, *frame, "stratified")
         guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
-        seen = _seen(stage, eye, seed)
-    albedo = np.clip(guides[..., :3], 0, 1)
-    sharp = view.aperture < _BLURS
-    return Traced(_denoised(_clipped(raw), albedo, guides[..., 3:], sharp), *seen)
+    clean, white = _cleaned(_clipped(raw), guides, coloured & (blur < _SOFT), sharp)
+    return Traced(clean, *seen, white)
+
+
+def _blur(view: View, depth: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Radius of each pixel's point on the film, as a part of its larger side."""
+    focus = view.focus or math.dist(view.eye, view.target)
+    away = np.where(depth > 0, depth, 1e6)
+    lens = view.aperture / (2 * math.tan(math.radians(view.angle) / 2))
+    return (lens * np.abs(1 / focus - 1 / away)).astype(np.float32)
+
+
+def _cleaned(
+    light: Array, guides: Array, coloured: NDArray[np.bool_], sharp: bool
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Light without noise, as large as its guides, and how white looks in it.
+
+    Shades are smooth, and may be stretched; what is `coloured` by what it falls on alone has its
+    colours as fine as they are known.
+    """
+    import cv2
+
+    frame, small = guides.shape[1::-1], light.shape[1::-1]
+    albedo, normal = np.clip(guides[..., :3], 0, 1), guides[..., 3:]
+    less, across = (cv2.resize(g, small, interpolation=cv2.INTER_AREA) for g in (albedo, normal))
+    clean = _denoised(light, less, across, sharp)
+    wide = np.asarray(cv2.resize(clean, frame), np.float32)
+    shade = cv2.resize(clean / (less + _BLACK), frame)
+    white = np.median(shade[coloured], axis=0) if coloured.any() else np.ones(3, np.float32)
+    if sharp and coloured.any():  # the sky's light smeared on a leaf is many times the leaf's own
+        inside = cv2.erode(coloured.astype(np.uint8), np.ones((5, 5), np.uint8)).astype(bool)
+        fine, around = shade * (albedo + _BLACK), np.ones((3, 3), np.uint8)
+        # where two lights meet in a pixel their mean fits neither side: none shines beyond both
+        fine = np.clip(fine, 0.85 * cv2.erode(wide, around), 1.15 * cv2.dilate(wide, around))
+        wide[inside] = fine[inside]
+    return wide, white.astype(np.float32)
 
 
 def glance(placed: Sequence[Placed], light: Light, view: View, width: int, height: int) -> Seen:
     """What each pixel would show, without any light: a hundred times as fast as `trace`."""
     with _ALONE:
         stage = _staged(placed, light, view, fine=False)
-        return _seen(stage, _eye(view, width, height), 0)
+        return _seen(stage, _eye(view, width, height), 0)[0]
 
 
 def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.uint8]:
@@ -170,12 +213,16 @@ def _clipped(light: NDArray[np.float32]) -> NDArray[np.float32]:
     return light * np.minimum(most / np.maximum(luma, 1e-9), 1)[..., None]
 
 
-def _seen(stage: Stage, eye: Any, seed: int) -> Seen:
+def _seen(stage: Stage, eye: Any, seed: int) -> tuple[Seen, NDArray[np.bool_]]:
+    """What each pixel shows, and where that has a colour of its own: neither sky nor glass nor
+    lamp."""
     found = _rendered(stage, "owners", sensor=eye, spp=1, seed=seed)
     depth = found[..., -1]
     shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-3, -2))
-    owner = stage.owners(np.where(depth > 0, shape, -1), triangle)
-    return Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
+    shape = np.where(depth > 0, shape, -1)
+    owner = stage.owners(shape, triangle)
+    seen = Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
+    return seen, shape == stage.plain
 
 
 def _eye(view: View, width: int, height: int, sampler: str = "independent") -> Any:

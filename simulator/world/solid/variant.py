@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import sysconfig
 import warnings
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any
 from mmrag.errors import Unavailable, UsageError
 
 _OLDEST = 19
+_PROCESSOR = Path("/proc/cpuinfo")
 _CACHED = 64 << 20
 """Bytes of compiled kernels that are kept."""
 
@@ -33,6 +35,7 @@ class SlowRendererWarning(UserWarning):
 @lru_cache(maxsize=1)
 def mitsuba() -> Any:
     """Mitsuba with the fastest variant that this machine can run."""
+    _refuse_old_processors(_PROCESSOR)
     llvm = find_llvm()
     _keep_kernels()
     try:
@@ -49,6 +52,17 @@ def mitsuba() -> Any:
     mi.set_variant("llvm_ad_rgb")
     _refuse_old_llvm()
     return mi
+
+
+def _refuse_old_processors(told: Path) -> None:
+    """Mitsuba is compiled for AVX2: without it the process would end with no word of why."""
+    with contextlib.suppress(OSError):  # another system tells nothing
+        flags = re.findall(r"^flags\s*:(.*)$", told.read_text(errors="replace"), re.MULTILINE)
+        if any("avx2" not in line.split() for line in flags):
+            raise Unavailable(
+                "this processor lacks AVX2, without which the renderer cannot run: write the "
+                "world on another machine, or with --text-only."
+            )
 
 
 def find_llvm() -> Path | None:

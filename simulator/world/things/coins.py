@@ -41,7 +41,7 @@ def coin(look: Look, traits: Traits) -> Thing:
     up, down = (
         _coin_face(radius * 0.985, thick if top else 0.0, sides, top) for top in (True, False)
     )
-    metal = Material(rough=v("rough", 0.24, 0.4), metal=1.0)
+    metal = Material(rough=v("rough", 0.24, 0.4), metal=0.6)
     parts = (
         Part(up, metal._replace(sheet=face.rgb)),
         Part(down, metal._replace(sheet=rear.rgb)),
@@ -128,5 +128,5 @@ def _struck(
         height = height - 0.5 * np.exp(-(((far - ring / 2) * size / 3) ** 2))
     worn = 0.05 * page.noise("cloud", v("wx"), v("wy")) + 0.03 * page.noise("fine")
     dirt = v("patina", 0.5, 0.75) * np.clip(soft * 1.5 - height * 0.9, 0, 0.8)
-    light = 1 - dirt + 0.18 * height - 3.2 * slope + worn
+    light = 0.9 - dirt + 0.34 * height - 3.2 * slope + worn
     page.shade(np.clip(light, 0.22, 1.25))

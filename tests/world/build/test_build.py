@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import os
 import shutil
 import signal
@@ -30,7 +31,18 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: f["sha256"] for name, f in read_manifest(folder)["files"].items()}
 
 
-def test_two_workers_give_the_bytes_of_one(picture_world: Path, tmp_path: Path) -> None:
+@pytest.mark.timeout(300)
+def test_two_workers_give_the_bytes_of_one_and_a_killed_one_loses_nothing(
+    picture_world: Path, tmp_path: Path
+) -> None:
+    def tell(stage: str, done: int, total: int) -> None:
+        rendering = multiprocessing.active_children()
+        if stage == "kg" and done == total and rendering:
+            os.kill(rendering[0].pid or 0, signal.SIGKILL)
+
+    with pytest.raises(StoreError, match=r"a worker died.*continues where it stopped"):
+        build(pictured_request(), tmp_path / "two", workers=2, progress=tell)
+    assert not (tmp_path / "two").exists()
     build(pictured_request(), tmp_path / "two", workers=2)
     assert hashes(tmp_path / "two") == hashes(picture_world)
     assert (tmp_path / "two/world.json").read_bytes() == (picture_world / "world.json").read_bytes()

@@ -22,6 +22,7 @@ from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.contact_sheets import write_sheets
 from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
+from simulator.world.language.voices.reading import OPEN
 
 
 def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
@@ -149,7 +150,8 @@ def test_a_damaged_table_is_named(picture_world: Path, tmp_path: Path) -> None:
 def test_a_fresh_world_is_proven(picture_world: Path) -> None:
     report = verify_world(picture_world)
     assert report.problems == ()
-    assert report.answers > 50
+    counts = json.loads((picture_world / "world.json").read_text())["counts"]
+    assert report.answers == counts["turns"] + counts["single_turn_questions"] > 40
     assert report.statements > 1000
     assert report.groundings > 300
 
@@ -226,6 +228,35 @@ def test_a_query_picture_in_the_kg_makes_it_fail(picture_world: Path, tmp_path: 
 
     mutate(world, "kg", change)
     assert any("stands in the KG" in p for p in verify_world(world).problems)
+
+
+def test_words_of_a_voice_that_the_world_does_not_name_make_it_fail(
+    text_world: Path, tmp_path: Path
+) -> None:
+    """What says that it is in held-out voices must hold no word of another."""
+    world = tmp_path / "w"
+    shutil.copytree(text_world, world)
+    manifest = json.loads((world / "world.json").read_text())
+    manifest["request"]["voices"] = ["larch"]
+    (world / "world.json").write_text(json.dumps(manifest))
+    problems = verify_world(world).problems
+    assert any("single-0" in p and "does not name" in p for p in problems)
+    assert any(p.startswith("https://") and "does not name" in p for p in problems)
+
+
+def test_a_world_says_whose_words_it_is_in(text_world: Path) -> None:
+    said = "open voices alder, birch, cedar, dogwood and elm"
+    assert json.loads((text_world / "world.json").read_text())["request"]["voices"] == [*OPEN]
+    assert said in (text_world / "README.md").read_text()
+    stats = world_stats(text_world)
+    assert said in stats.as_text().splitlines()[0]
+    assert said in stats.as_json()["language"]
+    shares = {f.name: f.generated for f in stats.figures if f.group == "Voices"}
+    assert shares.keys() == set(OPEN)
+    sessions = list(read_world(text_world, "single-turn"))
+    voices = {s.extra["voice"] for s in sessions}
+    assert voices == set(OPEN)
+    assert all(t.meta == {"voice": s.extra["voice"]} for s in sessions for t in s.turns)
 
 
 # -- stats, look, the command line

@@ -131,8 +131,9 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
             for page in pages:
                 plain = page.html.replace("&#x27;", "'").replace("&amp;", "&")
                 body = plain.partition("<main>")[2]
-                stated = need.name in body and any(
-                    f"{need.noun} of {need.name} {word} {text}." in body
+                phrase = f"the {need.noun} of {need.name}"
+                stated = any(
+                    re.search(re.escape(f"{phrase} {word} {text}.") + r"\D", body, re.IGNORECASE)
                     for word in ("is", "was") for text in texts
                 )  # fmt: skip
                 if stated and need.day == "":

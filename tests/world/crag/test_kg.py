@@ -122,10 +122,10 @@ def test_prices_are_those_of_the_fact_base_at_the_time_of_asking(
     prices = box["finance_get_price_history"].call({"ticker_name": ticker}, early)
     last = max(prices)
     assert last == f"{stage.today} 00:00:00 EST", "tomorrow is not known"
-    assert prices[last]["Close"] == stage.facts.value(share.company, "close", early)
+    assert prices[last]["Close"] == dict(share.closes)[str(stage.today)]
     assert all(bar["Low"] <= min(bar["Open"], bar["Close"]) for bar in prices.values())
     bars = box["finance_get_detailed_price_history"].call({"ticker_name": ticker}, early)
-    now = stage.facts.value(share.company, "share_price", early)
+    now = stage.facts.value(share.company, "share", early)
     assert max(bars) == f"{stage.today} 07:00:00 EST"
     assert bars[max(bars)]["Close"] == now
     cap = box["finance_get_market_capitalization"].call({"ticker_name": ticker}, early)
@@ -185,7 +185,7 @@ def test_open_entities_are_the_worlds_own(stage: Stage, box: dict[str, Tool], ea
     assert box["open_search_entity_by_name"].call({"query": kettle.name}, early)[0] == kettle.name
     found = box["open_get_entity"].call({"entity": kettle.name}, early)
     used = stage.facts.value(kettle.id, "used", early)
-    assert found["summary_structured"]["second-hand price"] == f"${used:,.2f}"
+    assert found["summary_structured"]["cheapest second-hand offer"] == f"${used:,.2f}"
     assert box["open_get_entity"].call({"entity": "Excalibur"}, early) is None
 
 
@@ -384,7 +384,7 @@ def test_only_its_own_names_are_answered(stage: Stage, host: str, status: int) -
 def test_boxes_by_name() -> None:
     box = toolboxes.create("crag-kg:world=mini")
     assert len(box.tools) == 38
-    assert len(toolboxes.create("world").tools) == 83
+    assert len(toolboxes.create("world").tools) == 84
     assert box.fingerprint != toolboxes.create("world").fingerprint
     with pytest.raises(SpecError, match="not both"):
         toolboxes.create("crag-kg:world=mini,url=http://x")

@@ -175,9 +175,8 @@ def test_look_alikes_differ_in_variant_only(facts: FactBase) -> None:
 def test_print_shows_the_name_and_a_fact(facts: FactBase) -> None:
     at = facts.window[0]
     for entity in facts.entities.values():
-        if entity.kind in LABELLED:
-            assert entity.look is not None
-            assert entity.look.label == entity.name
+        if entity.look is not None:
+            assert entity.look.label == (entity.name if entity.kind in LABELLED else None)
     book = facts.of_kind("book")[0]
     assert book.look is not None
     assert book.look.sublabel == facts.target(book.id, "author", at).name
@@ -192,6 +191,19 @@ def test_facts_survive_a_round_trip(facts: FactBase) -> None:
     )
     for entity in list(facts.entities.values())[::11]:
         assert list(again.facts(entity.id)) == list(facts.facts(entity.id))
+
+
+def test_facts_of_an_earlier_catalogue_are_refused_with_the_cure(facts: FactBase) -> None:
+    car = facts.of_kind("car")[0]
+    with pytest.raises(
+        DataError, match=r"has a .wingspan., which no car has here.*mmrag world new"
+    ):
+        FactBase.from_facts(
+            seed=facts.seed,
+            window=facts.window,
+            entities=[car],
+            facts=[Fact(entity_id=car.id, attribute="wingspan", value=3)],
+        )
 
 
 def test_an_overlap_in_time_is_noticed(facts: FactBase) -> None:
@@ -264,10 +276,10 @@ def test_tools_answer_as_of_the_time_of_asking(facts: FactBase) -> None:
     """What comes after the question is nobody's to know, nor is the last value always the one."""
     book, box = facts.of_kind("book")[0], tools(facts)
     early = f"{facts.window[0][:10]}T07:00"
-    at_once = box["book_get_attribute"].call({"name": book.name, "attribute": "offer"}, early)
-    assert at_once["value"] == facts.value(book.id, "offer", early)
+    at_once = box["book_get_attribute"].call({"name": book.name, "attribute": "used"}, early)
+    assert at_once["value"] == facts.value(book.id, "used", early)
     everything = box["book_get_entity"].call({"name": book.name}, early)
-    assert everything["attributes"]["offer"] == at_once
-    history = box["book_get_history"].call({"name": book.name, "attribute": "offer"}, early)
+    assert everything["attributes"]["used"] == at_once
+    history = box["book_get_history"].call({"name": book.name, "attribute": "used"}, early)
     assert history[-1]["value"] == at_once["value"]
     assert all(entry["valid_from"] <= early for entry in history)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from plain_voice import plain
 
 from simulator.world.build.request import Request, make_request
 from simulator.world.checks.published import KG_COVERAGE
@@ -18,7 +19,7 @@ from simulator.world.pictures.catalogue_pictures import Shot, plan_shots
 
 @pytest.fixture(scope="module")
 def request_() -> Request:
-    return make_request(4, 489)
+    return make_request(4, 489, voices=plain())
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,9 @@ def facts(request_: Request) -> FactBase:
 
 @pytest.fixture(scope="module")
 def asked(facts: FactBase, request_: Request) -> set[str]:
-    sessions = make_sessions(facts, conversations=request_.conversations, singles=request_.singles)
+    sessions = make_sessions(
+        facts, [plain()], conversations=request_.conversations, singles=request_.singles
+    )
     return {s.entity_id for s in sessions}
 
 

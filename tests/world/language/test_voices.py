@@ -8,21 +8,25 @@ from typing import Any
 
 import pytest
 import yaml
-from plain_voice import write_plain_voice
+from plain_voice import plain, write_plain_voice
 
 from mmrag.errors import DataError, SpecError
+from simulator.world.build.request import make_request
+from simulator.world.facts.catalogue import raw_domains
+from simulator.world.facts.generate import generate_facts
+from simulator.world.language.conversations import make_sessions
 from simulator.world.language.voices import check
 from simulator.world.language.voices.reading import (
     HELD,
     OPEN,
     VOICES,
     Voice,
-    catalogue,
-    check_voice,
+    content_of,
     named,
-    needs,
     voice,
+    whose,
 )
+from simulator.world.language.voices.rules import check_voice, needs
 
 SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/operations.yaml"))
 
@@ -110,13 +114,88 @@ def test_operations_are_checked_too(tmp_path: Path) -> None:
     assert "pages.shop.titles: give exactly 4" in found
 
 
+def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / "v")
+    (folder / "food.yaml").write_bytes(b"attributes:\n  price: caf\xe9\n")
+    assert [str(fault) for fault in check_voice(folder)] == ["food.yaml:2: is not UTF-8."]
+
+
 def test_an_unknown_voice_is_refused() -> None:
     with pytest.raises(SpecError, match="there is no voice 'nobody'"):
         voice("nobody")
+    with pytest.raises(SpecError, match="there is no voice 'nobody'"):
+        make_request(1, 4, voices="alder,nobody")
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"), [(",", "names none"), ("", "names none"), ("elm,elm", "names a voice twice")]
+)
+def test_voices_that_name_nobody_or_one_twice_are_refused(spec: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        named(spec)
+
+
+def test_a_folder_may_not_pass_for_a_shipped_voice(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / HELD[0])
+    with pytest.raises(SpecError, match="a voice of that name is shipped"):
+        named(str(folder))
+
+
+def test_two_authors_who_ask_for_two_things_in_the_same_words(tmp_path: Path) -> None:
+    """Nobody could tell what is asked: both places are named by file and line."""
+    one, two = (write_plain_voice(tmp_path / name) for name in ("one", "two"))
+    said = yaml.safe_load((two / "food.yaml").read_text())
+    said["attributes"]["sugar"]["ask"][2] = "how much is in {x}"
+    (two / "food.yaml").write_text(yaml.safe_dump(said))
+    assert len(named(f"{one},{two}")) == 2
+    said = yaml.safe_load((one / "food.yaml").read_text())
+    said["attributes"]["salt"]["ask"][0] = "How much is in {x}"
+    (one / "food.yaml").write_text(yaml.safe_dump(said))
+    voice.cache_clear()
+    with pytest.raises(
+        DataError, match=r"two/food\.yaml:\d+ \(sugar\) and one/food\.yaml:\d+ \(salt"
+    ):
+        named(f"{one},{two}")
+
+
+def test_the_shipped_voices_can_stand_in_one_world() -> None:
+    assert named("open") == OPEN
+    assert named("held") == HELD
+    assert set(named(",".join((*OPEN, *HELD)))) == {*OPEN, *HELD}
+
+
+def test_who_may_have_read_them_is_said() -> None:
+    assert whose(HELD) == "held-out voices juniper, larch and maple"
+    assert whose(["plain", "elm"]) == (
+        "open voice elm, own voice plain (mixed: the slices by voice tell them apart)"
+    )
+
+
+def test_a_voice_of_ones_own_is_known_by_its_words_not_its_place(tmp_path: Path) -> None:
+    one, two = (write_plain_voice(tmp_path / at / "mine") for at in "ab")
+    assert content_of(str(one)) == content_of(str(two))
+    assert content_of(str(one)).startswith("mine@")
+    (two / "food.yaml").write_text((two / "food.yaml").read_text() + "# another\n")
+    assert content_of(str(one)) != content_of(str(two))
+    assert content_of("elm") == "elm"
+
+
+def test_a_session_has_one_voice_and_a_world_all_of_its_own() -> None:
+    facts = generate_facts(4, 400)
+    sessions = list(make_sessions(facts, ("elm", plain()), conversations=30, singles=30))
+    assert {s.voice for s in sessions} == {"elm", "plain"}
+    again = make_sessions(facts, ("elm", plain()), conversations=30, singles=30)
+    assert [s.voice for s in again] == [s.voice for s in sessions]
+    alone = list(make_sessions(facts, ("elm",), conversations=30, singles=30))
+    assert {s.voice for s in alone} == {"elm"}
+    for both, one in zip(sessions, alone, strict=True):  # the voice changes words, nothing else
+        assert [q.program for q in both.questions] == [q.program for q in one.questions]
+        same = [q.text for q in both.questions] == [q.text for q in one.questions]
+        assert same == (both.voice == "elm")
 
 
 def test_every_attribute_says_what_it_is() -> None:
-    for domain in catalogue().values():
+    for domain in raw_domains().values():
         for key, attribute in domain["attributes"].items():
             assert attribute["noun"], key
             assert "ask" in needs(attribute)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 from msgspec.structs import replace
+from plain_voice import plain
 
 from simulator.world.facts.fact_records import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
@@ -31,14 +32,15 @@ def facts() -> FactBase:
 
 
 def order_for(facts: FactBase, entity_id: str, style: str, **changes: object) -> Order:
-    plain = Order(
+    bare = Order(
         id=f"{entity_id}/t",
         entity_id=entity_id,
         style=style,
         label="answers",
         as_of=facts.window[1],
+        voice=plain(),
     )
-    return replace(plain, **changes)
+    return replace(bare, **changes)
 
 
 def words(text: str) -> str:
@@ -261,7 +263,7 @@ def needs(facts: FactBase) -> list[Need]:
 
 
 def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> None:
-    plan = plan_pages(facts, needs)
+    plan = plan_pages(facts, needs, [plain()])
     asked = {n.entity_id for n in needs}
     told = {e.id for of in askable(facts) for e in _members(facts, of)}
     for entity_id in asked - told:
@@ -293,7 +295,7 @@ def test_the_web_does_not_tell_what_is_asked_about(facts: FactBase) -> None:
         for i in asked
         for a in facts.attributes(i)[::5]
     ]
-    plan = plan_pages(facts, needs)
+    plan = plan_pages(facts, needs, [plain()])
     pages = Counter(o.entity_id for o in plan.orders)
     others = {e.id for of in families for e in _members(facts, of)} - asked
     means = [sum(pages[i] for i in group) / len(group) for group in (asked, others)]
@@ -311,11 +313,14 @@ def _members(facts: FactBase, family: tuple[str, int]) -> list[Entity]:
 
 
 def test_the_order_of_needs_does_not_matter(facts: FactBase, needs: list[Need]) -> None:
-    assert plan_pages(facts, needs).orders == plan_pages(facts, reversed(needs)).orders
+    assert (
+        plan_pages(facts, needs, [plain()]).orders
+        == plan_pages(facts, reversed(needs), [plain()]).orders
+    )
 
 
 def test_every_need_is_met_or_withheld_on_purpose(facts: FactBase, needs: list[Need]) -> None:
-    plan = plan_pages(facts, needs)
+    plan = plan_pages(facts, needs, [plain()])
     for need in needs:
         labels = {
             label(compose(o, facts), [need], need.at, facts).label
@@ -326,7 +331,7 @@ def test_every_need_is_met_or_withheld_on_purpose(facts: FactBase, needs: list[N
 
 
 def test_no_page_is_younger_than_its_question(facts: FactBase, needs: list[Need]) -> None:
-    plan = plan_pages(facts, needs)
+    plan = plan_pages(facts, needs, [plain()])
     early = facts.window[0][:10] + "T09:00"
     found = Grounder(facts, plan).of_turn("t", needs[:1], early)
     assert found
@@ -335,13 +340,15 @@ def test_no_page_is_younger_than_its_question(facts: FactBase, needs: list[Need]
 
 
 def test_a_question_has_fifty_pages_at_most(facts: FactBase, needs: list[Need]) -> None:
-    grounder = Grounder(facts, plan_pages(facts, needs))
+    grounder = Grounder(facts, plan_pages(facts, needs, [plain()]))
     found = grounder.of_turn("turn", needs[:40], facts.window[1])
     relevant = [g for g in found if g.label != "irrelevant"]
     assert len(found) <= MOST_PAGES
     assert len(found) == 3 * len(relevant)
     assert len({g.page_url for g in found}) == len(found)
-    again = Grounder(facts, plan_pages(facts, needs)).of_turn("turn", needs[:40], facts.window[1])
+    again = Grounder(facts, plan_pages(facts, needs, [plain()])).of_turn(
+        "turn", needs[:40], facts.window[1]
+    )
     assert found == again
 
 

@@ -17,10 +17,16 @@ from simulator.world.facts.look import Look
 from simulator.world.pictures.developing import develop
 from simulator.world.pictures.framing import eye_at, framed, gazing, usual_share
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.seeing import look_at_print, project, silhouette, visible_shares
+from simulator.world.pictures.seeing import (
+    corners,
+    look_at_print,
+    project,
+    silhouette,
+    visible_shares,
+)
 from simulator.world.pictures.staging import READABLE, can_be_read, stage
 from simulator.world.pictures.studio import studio
-from simulator.world.pictures.taking import compose, outline, settled
+from simulator.world.pictures.taking import _name_shown, compose, outline, settled
 from simulator.world.pictures.traits import Draws
 from simulator.world.pictures.twins import AGAIN, TWINS, again, twin
 from simulator.world.solid.forms import Material, Part, Placed, Print, Thing, View, moved
@@ -228,6 +234,54 @@ def test_what_is_to_be_read_is_large_and_nothing_else_can_be_read(kind: str) -> 
         assert not any(can_be_read(p, far.view, 720, 960) for p in far.placed[:2]), key
 
 
+@pytest.mark.parametrize("kind", ["jar", "book", "coin"])
+@pytest.mark.parametrize("key", ["a", "b"])
+def test_what_is_to_be_read_is_in_focus_and_turned_to_the_eye(kind: str, key: str) -> None:
+    """Books were seen at 20 degrees, and all lenses focused one metre ahead: coins were a blur."""
+    scene = small(kind, legible=True, key=key, width=720, height=960, entity_scale=0.44)
+    staged = stage(scene, attempt=3)  # not held
+    main, view = staged.placed[0], staged.view
+    assert max(look_at_print(p, main, view, 720, 960).facing for p in main.thing.prints) > 0.6
+    away = np.linalg.norm(corners(main).mean(0) - view.eye)
+    assert view.focus == pytest.approx(away)
+    assert view.aperture <= 0.0012 * away / 0.6 + 1e-9, "little else would be sharp"
+
+
+def test_a_name_behind_a_table_is_not_shown() -> None:
+    """A packet was held up inside a table; most of it was seen, but not its name."""
+    scene = small("carton", legible=True, key="a", width=180, height=240)
+    staged = stage(scene, attempt=3)
+    front = np.zeros((240, 180), np.int16)
+    assert _name_shown(scene, staged, front) == pytest.approx(1, abs=0.1)
+    assert _name_shown(scene, staged, front - 1) == 0
+
+
+@pytest.mark.parametrize("key", "abcdef")
+def test_a_sign_that_is_not_to_be_read_is_not_seen_edge_on(key: str) -> None:
+    staged = studio(small("sign", is_ego=False, key=key, width=96, height=96))
+    sign, view = staged.placed[0], staged.view
+    assert not can_be_read(sign, view, 96, 96)
+    wide = silhouette(sign, view, 96, 96)
+    plate = np.ptp(np.nonzero(wide[:48])[1]) / np.ptp(np.nonzero(wide)[0])
+    assert plate > 0.15, "a post and an edge"
+
+
+def test_under_towers_no_pattern_of_metres_is_laid() -> None:
+    for key in "abc":
+        scene = small("tower", is_ego=False, key=key, width=96, height=96)
+        (floor,) = studio(scene).placed[1].thing.parts
+        assert np.ptp(floor.mesh.uv, axis=0).max() <= 4.01
+
+
+def test_a_lawn_stays_green_where_the_light_is_known() -> None:
+    lawn = np.full((32, 32, 3), (0.1, 0.3, 0.08), np.float32)
+    guessed, known = (
+        develop(lawn, Draws("d"), noise=0, swing=0, white=white).reshape(-1, 3).mean(0)
+        for white in (None, np.ones(3, np.float32))
+    )
+    assert known[1] / known[2] > 1.2 * guessed[1] / guessed[2]
+
+
 @pytest.mark.parametrize("kind", ["jar", "poster", "car"])
 def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str) -> None:
     ways = set()
@@ -280,6 +334,19 @@ def test_who_looks_again_sees_more() -> None:
     level = settled(scene).view
     assert level.roll != 0
     assert AGAIN["level"](settled(scene), scene).view.roll == 0
+
+
+def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
+    """What a scene has on the stage stays for the next look at it."""
+    scene, other = small("jar", key="twin"), small("lamp", key="other")
+    first = [compose(scene), again(scene, "closer"), again(scene, "other side")]
+    for key in ("x", "y"):
+        compose(small("jar", key=key))  # nothing of the scene is left
+    later = [again(scene, "other side"), compose(other), again(scene, "closer"), compose(scene)]
+    later = [later[3], later[2], later[0]]
+    for one, two in zip(first, later, strict=True):
+        assert (one.image == two.image).all()
+        assert one.polygon == two.polygon
 
 
 @pytest.mark.parametrize("is_ego", [True, False])

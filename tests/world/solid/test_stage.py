@@ -239,6 +239,24 @@ def test_a_wrong_llvm_is_named_with_its_cure(
         variant.find_llvm()
 
 
+@pytest.mark.parametrize(
+    ("flags", "refused"),
+    [("flags\t\t: fpu sse4_2 avx\n", True), ("flags\t\t: fpu avx avx2 fma\n", False), ("", False)],
+)
+def test_a_processor_without_avx2_is_refused_with_the_cure(
+    flags: str, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the process ends by an illegal instruction, with no word."""
+    told = tmp_path / "cpuinfo"
+    told.write_text("processor\t: 0\n" + flags)
+    monkeypatch.setattr(variant, "_PROCESSOR", told)
+    if refused:
+        with pytest.raises(Unavailable, match=r"lacks AVX2.*--text-only"):
+            variant.mitsuba.__wrapped__()
+    else:
+        variant.mitsuba.__wrapped__()
+
+
 def test_without_llvm_it_says_why_it_is_slow_and_still_draws(tmp_path: Path) -> None:
     code = (
         "import warnings; warnings.simplefilter('always')\n"

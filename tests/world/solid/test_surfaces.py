@@ -20,7 +20,6 @@ MAKERS: dict[str, Callable[[int], Surface]] = {
     "marble": lambda s: surfaces.marble((225, 222, 218), s),
     "cobbles": lambda s: surfaces.cobbles((120, 115, 108), s),
     "gravel": lambda s: surfaces.gravel((160, 150, 135), s),
-    "earth": lambda s: surfaces.earth((84, 62, 44), s),
     "tiles": lambda s: surfaces.tiles((225, 226, 222), s, tile=(0.2, 0.1), bond=0.5),
     "bricks": lambda s: surfaces.bricks((150, 84, 62), s),
     "slabs": lambda s: surfaces.slabs((160, 156, 148), s),

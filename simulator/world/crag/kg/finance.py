@@ -25,17 +25,14 @@ def ticker(stage: Stage, at: str, query: str) -> str | None:
 
 
 def prices(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
-    """Day by day up to the day of asking; the close is the fact base's."""
+    """Day by day up to the day of asking."""
     share = _share(stage, ticker_name)
     if share is None:
         return None
-    closes = [
-        (fact.valid_from or "", float(str(fact.value)))
-        for fact in stage.facts.history(share.company, "close", until=at)
-    ]
+    closes = share.closes_by(at)
     before = [closes[0][1], *(close for _, close in closes)]
     return {
-        f"{day[:10]} 00:00:00 EST": _bar(stage, share, day, open_, close)
+        f"{day} 00:00:00 EST": _bar(stage, share, day, open_, close)
         for (day, close), open_ in zip(closes, before, strict=False)
     }
 
@@ -45,7 +42,7 @@ def bars(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
     share = _share(stage, ticker_name)
     if share is None:
         return None
-    first = stage.facts.history(share.company, "share_price", until=at)[0].valid_from or at
+    first = stage.facts.history(share.company, "share", until=at)[0].valid_from or at
     moment = dt.datetime.fromisoformat(f"{first[:10]}T00:00")
     found: dict[str, Any] = {}
     before = price_at(stage, share, moment.isoformat(timespec="minutes"))
@@ -95,7 +92,7 @@ def info(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
         "city": facts.target(own, "headquarters", at).name,
         "industry": facts.entity(own).domain,
         "founded": facts.value(own, "founded", at),
-        "fullTimeEmployees": facts.value(own, "employees", at),
+        "fullTimeEmployees": facts.value(own, "staff", at),
         "totalRevenue": float(str(facts.value(own, "revenue", at))) * 1e6,
         "companyOfficers": [
             {"name": facts.target(own, "chief", at).name, "title": "Chief Executive Officer"}
@@ -110,7 +107,7 @@ def info(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
 
 def price_at(stage: Stage, share: Share, at: str) -> float:
     """The price of a share at a moment."""
-    return float(str(stage.facts.value(share.company, "share_price", at)))
+    return float(str(stage.facts.value(share.company, "share", at)))
 
 
 @lru_cache(maxsize=4)

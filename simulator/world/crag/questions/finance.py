@@ -40,7 +40,7 @@ def _price_now(s: Scene) -> Drawn:
 
 def _close(s: Scene, day: str, when: str) -> Drawn:
     [(share, name, popularity)] = _share(s)
-    price = float(str(s.facts.value(share.company, "close", f"{day}T12:00")))
+    price = dict(share.closes)[day]
     return Drawn(
         query=f"What was the closing share price of {name} {when}?", answer=money(price),
         others=(f"{price} dollars",), value=price, popularity=popularity,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from simulator.world.crag.questions.drawing import INVALID, Drawn, Need, Scene, Template
 from simulator.world.crag.questions.proof import Call, Proof
+from simulator.world.facts.catalogue import attributes_of
 from simulator.world.facts.fact_records import Attribute, Entity, Number, Several
 from simulator.world.facts.wording import say_list, say_value
 
@@ -14,6 +17,14 @@ def _thing(s: Scene, dynamism: str = "") -> tuple[Entity, Attribute]:
     known = [a for a in s.facts.attributes(entity.id) if dynamism in ("", a.dynamism)]
     known = [a for a in known if not isinstance(a.value, Several)]
     return entity, s.draw.pick(known)
+
+
+def _having(s: Scene, fits: Callable[[Attribute], bool]) -> tuple[Entity, Attribute]:
+    """A thing of a kind that has such an attribute, and one of these."""
+    found = s.draw.pick(
+        [e for e in s.facts.entities.values() if any(map(fits, attributes_of(e.kind)))]
+    )
+    return found, s.draw.pick([a for a in attributes_of(found.kind) if fits(a)])
 
 
 def _call(name: str | dict[str, int], noun: str) -> Call:
@@ -52,9 +63,7 @@ def _mayor(s: Scene) -> Drawn:
 
 
 def _several(s: Scene) -> tuple[Entity, Attribute, tuple[str, ...]]:
-    entity = s.draw.pick([e for e in s.facts.entities.values() if e.look])
-    lists = [a for a in s.facts.attributes(entity.id) if isinstance(a.value, Several)]
-    attribute = s.draw.pick(lists)
+    entity, attribute = _having(s, lambda a: isinstance(a.value, Several))
     value = s.facts.value(entity.id, attribute.key, s.at)
     return entity, attribute, value if isinstance(value, tuple) else (str(value),)
 
@@ -71,11 +80,10 @@ def _set(s: Scene) -> Drawn:
 
 
 def _compared(s: Scene) -> Drawn | None:
-    entity = s.draw.pick(list(s.facts.entities.values()))
+    entity, attribute = _having(
+        s, lambda a: isinstance(a.value, Number) and a.dynamism == "static" and a.is_compared
+    )
     other = s.draw.pick([e for e in s.facts.of_kind(entity.kind) if e.id != entity.id])
-    known = [a for a in s.facts.attributes(entity.id)
-             if isinstance(a.value, Number) and a.dynamism == "static" and a.more]  # fmt: skip
-    attribute = s.draw.pick(known)
     values = [s.facts.value(e.id, attribute.key, s.at) for e in (entity, other)]
     if values[0] == values[1]:
         return None
@@ -117,10 +125,7 @@ def _hop(s: Scene) -> Drawn | None:
 
 
 def _bill(s: Scene) -> Drawn | None:
-    entity = s.draw.pick([e for e in s.facts.entities.values() if e.look])
-    prices = [a for a in s.facts.attributes(entity.id)
-              if a.key == "price" and isinstance(a.value, Number)]  # fmt: skip
-    attribute = s.draw.pick(prices)
+    entity, attribute = _having(s, lambda a: a.key == "price")
     each, many = float(str(s.facts.value(entity.id, "price", s.at))), s.draw.between(3, 9)
     total = round(each * many, 2)
     return Drawn(

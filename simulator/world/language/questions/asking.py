@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import attribute_of, attributes_of
+from simulator.world.facts.catalogue import attribute_of, attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import DYNAMISM, HUBS, Attribute, Domain, Entity, Number
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable import askable
+from simulator.world.language.voices.reading import Voice, Wording
 
 Values = list[tuple[float, str]]
 
@@ -84,6 +86,9 @@ class Draft:
 
     program: list[Any]
     slots: dict[str, str] = field(default_factory=dict[str, str])
+    """What stands in the wording as it is: names, bounds, times."""
+    larger: bool = True
+    """Whether it asks for more or most (and for what lies over a bound), or for less or least."""
     visible: tuple[Entity, ...] = ()
     """Further things that must stand in the picture."""
     choice: tuple[str, ...] = ()
@@ -97,7 +102,8 @@ class Operation:
     name: str
     query_type: str
     keys: Callable[[Domain], Iterable[tuple[Attribute, ...]]]
-    patterns: Callable[[Template], tuple[str, ...]]
+    say: Callable[[Template, Draft, Voice], tuple[str, ...]]
+    """Wordings of one voice, with {x} or {xs} for the subject and the draft's slots."""
     bind: Callable[[Template, Moment], Draft | None]
     form: str = "plain"
     pictured: bool = False
@@ -139,6 +145,44 @@ def subject_of(template: Template, key: str) -> Attribute:
     return attribute_of(template.kinds[0], key)
 
 
+def words_of(template: Template, voice: Voice, i: int = 0) -> Wording:
+    """How a voice words one of the template's attributes, all of them of the subject."""
+    return voice.wording(domain_of_kind(template.kinds[0]).name, template.keys[i])
+
+
+def words_along(template: Template, voice: Voice, i: int) -> Wording:
+    """How a voice words a step of the template's path: each attribute is of the one before."""
+    kind = template.kinds[0]
+    for key in template.keys[:i]:
+        kind = hub_of(attribute_of(kind, key)) or kind
+    return voice.wording(domain_of_kind(kind).name, template.keys[i])
+
+
+def framed(voice: Voice, operation: str, **slots: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The frames of an operation, filled: a slot with several texts gives each frame another."""
+    found: list[str] = []
+    for i, frame in enumerate(voice.operations[operation]):
+        for name, text in slots.items():
+            one = text if isinstance(text, str) else text[i % len(text)]
+            frame = frame.replace(f"{{{name}}}", one)
+        found.append(frame)
+    return tuple(found)
+
+
+def about(pattern: str, noun_phrase: str) -> str:
+    """A wording about somebody else: {x} becomes a phrase that itself holds {x} or {xs}."""
+    slots = {"{xs}": possessive(noun_phrase), "{x}": noun_phrase}
+    return re.sub(r"\{xs?\}", lambda found: slots[found.group()], pattern)
+
+
+def possessive(phrase: str) -> str:
+    """ "this book" → "this book's", "it" → "its"; of a slot, what its filling will make of it."""
+    pronouns = {"it": "its", "they": "their", "them": "their"}
+    if phrase in pronouns:
+        return pronouns[phrase]
+    return phrase + ("'" if phrase.endswith("s") else "'s")
+
+
 def kinds_with(domain: Domain, attributes: tuple[Attribute, ...]) -> tuple[str, ...]:
     """The kinds of a domain that have all of these attributes."""
     return tuple(
@@ -153,7 +197,7 @@ def fastest(attributes: Iterable[Attribute]) -> str:
 
 def numeric(domain: Domain) -> Iterable[tuple[Attribute]]:
     """Attributes that can be compared."""
-    return ((a,) for a in domain.attributes if a.is_numeric and a.more)
+    return ((a,) for a in domain.attributes if a.is_numeric)
 
 
 def changing(domain: Domain) -> Iterable[tuple[Attribute]]:

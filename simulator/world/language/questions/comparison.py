@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from simulator.world.facts.catalogue import attribute_of
 from simulator.world.facts.fact_records import Attribute, Domain, Entity
 from simulator.world.language.questions.asking import (
     Draft,
     Moment,
     Operation,
     Template,
+    about,
     changing,
+    framed,
     hub_attributes,
     hub_of,
     it,
     numeric,
     relations,
     subject_of,
+    words_along,
+    words_of,
 )
 from simulator.world.language.questions.direct import past_instant
-from simulator.world.language.questions.phrases import inverted
+from simulator.world.language.voices.reading import Voice
 
 
 def _pair(m: Moment, key: str, *, larger: bool, beside: bool) -> Entity | None:
@@ -57,10 +60,8 @@ def _yes_no(t: Template, m: Moment, *, beside: bool) -> Draft | None:
     theirs: list[Any] = ["get", ["it", other.id], attribute.key]
     return Draft(
         program=["above", mine, theirs] if more else ["above", theirs, mine],
-        slots={
-            "other": other.name,
-            "asked": inverted(attribute.more if more else attribute.less, "{x}"),
-        },
+        slots={"other": other.name},
+        larger=more,
         visible=(other,) if beside else (),
         choice=("Yes", "No"),
     )
@@ -74,11 +75,8 @@ def _which(t: Template, m: Moment, *, beside: bool) -> Draft | None:
     first, second = ("{x}", other.name) if m.order else (other.name, "{x}")
     return Draft(
         program=["most" if more else "least", ["these", m.subject.id, other.id], attribute.key],
-        slots={
-            "verb": attribute.more if more else attribute.less,
-            "first": first,
-            "second": second,
-        },
+        slots={"first": first, "second": second},
+        larger=more,
         visible=(other,) if beside else (),
         choice=("{x}", other.name),
     )
@@ -98,7 +96,7 @@ def _difference(t: Template, m: Moment) -> Draft | None:
 def _hop_keys(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
     for relation in relations(domain):
         for attribute in hub_attributes(relation):
-            if attribute.is_numeric and attribute.more:
+            if attribute.is_numeric:
                 yield relation, attribute
 
 
@@ -107,7 +105,6 @@ def _hop(t: Template, m: Moment) -> Draft | None:
     hub = hub_of(subject_of(t, relation))
     if hub is None:
         return None
-    attribute = attribute_of(hub, key)
     owner = m.facts.target(m.subject.id, relation, m.at)
     mine = m.number(owner, key)
     more = m.draw.chance(0.5)
@@ -120,11 +117,10 @@ def _hop(t: Template, m: Moment) -> Draft | None:
                     continue
                 a: list[Any] = ["get", ["get", it(m), relation], key]
                 b: list[Any] = ["get", ["get", ["it", other.id], relation], key]
-                verb = attribute.more if wording_more else attribute.less
-                noun = subject_of(t, relation).noun
                 return Draft(
                     program=["above", a, b] if wording_more else ["above", b, a],
-                    slots={"other": other.name, "asked": inverted(verb, f"{{xs}} {noun}")},
+                    slots={"other": other.name},
+                    larger=wording_more,
                     choice=("Yes", "No"),
                 )
     return None
@@ -156,55 +152,60 @@ def _steady(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
     return (keys for keys in changing(domain) if not keys[0].grows)
 
 
-def _noun(t: Template) -> str:
-    return subject_of(t, t.keys[0]).noun
+def _way(d: Draft) -> str:
+    return "more" if d.larger else "less"
+
+
+def _say_against(t: Template, d: Draft, v: Voice) -> tuple[str, ...]:
+    return (words_of(t, v).than[_way(d)],)
+
+
+def _say_beside(t: Template, d: Draft, v: Voice) -> tuple[str, ...]:
+    than = words_of(t, v).than[_way(d)].replace("{other}", "the other one")
+    return framed(v, "beside-than", than=than)
+
+
+def _say_which(operation: str) -> Any:
+    return lambda t, d, v: framed(v, operation, comp=words_of(t, v).comp[_way(d)])
+
+
+def _say_hop(t: Template, d: Draft, v: Voice) -> tuple[str, ...]:
+    who = words_of(t, v).who
+    theirs = who.replace("{xs}", "{other}'s").replace("{x}", "{other}")
+    than = words_along(t, v, 1).than[_way(d)].replace("{other}", "\0")
+    return framed(v, "hop-than", than=about(than, who).replace("\0", theirs))
+
+
+def _say_with_noun(operation: str) -> Any:
+    return lambda t, _d, v: framed(v, operation, n=words_of(t, v).noun)
 
 
 OPERATIONS = (
     Operation(
-        "against", "comparison", numeric,
-        lambda _t: ("{asked} than {other}", "what do you think, {asked} than {other}",
-                    "compared with {other}, {asked}"),
+        "against", "comparison", numeric, _say_against,
         lambda t, m: _yes_no(t, m, beside=False), choice=True, weight=2.0,
     ),
     Operation(
-        "against-beside", "comparison", numeric,
-        lambda _t: ("{asked} than the other {noun} here", "{asked} than the one beside it",
-                    "of the two {plural} in view, {asked} than the other"),
+        "against-beside", "comparison", numeric, _say_beside,
         lambda t, m: _yes_no(t, m, beside=True), choice=True, pictured=True, weight=1.5,
     ),
     Operation(
-        "which", "comparison", numeric,
-        lambda _t: ("which one {verb}, {first} or {second}", "{first} or {second}: which {verb}",
-                    "between {first} and {second}, which one {verb}"),
+        "which", "comparison", numeric, _say_which("which"),
         lambda t, m: _which(t, m, beside=False), choice=True, weight=2.0,
     ),
     Operation(
-        "which-beside", "comparison", numeric,
-        lambda _t: ("which of these two {plural} {verb}",
-                    "of the two {plural} here, which one {verb}",
-                    "this {noun} or the other one: which {verb}"),
+        "which-beside", "comparison", numeric, _say_which("which-beside"),
         lambda t, m: _which(t, m, beside=True), choice=True, pictured=True, weight=1.5,
     ),
     Operation(
-        "difference", "comparison", numeric,
-        lambda t: (f"what's the difference in {_noun(t)} between {{x}} and {{other}}",
-                   f"how far apart are {{x}} and {{other}} in {_noun(t)}",
-                   f"by how much do {{x}} and {{other}} differ in {_noun(t)}"),
-        _difference, weight=1.5,
+        "difference", "comparison", numeric, _say_with_noun("difference"), _difference,
+        weight=1.5,
     ),
     Operation(
-        "hop-against", "comparison", _hop_keys,
-        lambda t: (f"{{asked}} than the {_noun(t)} of {{other}}",
-                   f"compared with the {_noun(t)} of {{other}}, {{asked}}",
-                   f"let's compare with {{other}}: {{asked}} than that one's {_noun(t)}"),
-        _hop, choice=True, weight=1.0,
+        "hop-against", "comparison", _hop_keys, _say_hop, _hop, choice=True, weight=1.0,
     ),
     Operation(
-        "against-past", "comparison", _steady,
-        lambda t: (f"is {{xs}} {_noun(t)} {{way}} now than {{when}}",
-                   f"compared with what it was {{when}}, is {{xs}} {_noun(t)} {{way}} now",
-                   f"is the {_noun(t)} of {{x}} {{way}} at the moment than it was {{when}}"),
-        _past, choice=True, weight=1.0,
+        "against-past", "comparison", _steady, _say_with_noun("past-than"), _past, choice=True,
+        weight=1.0,
     ),
 )  # fmt: skip

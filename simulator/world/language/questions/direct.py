@@ -13,22 +13,20 @@ from simulator.world.language.questions.asking import (
     Moment,
     Operation,
     Template,
+    about,
     changing,
+    framed,
     hub_attributes,
     hub_of,
     it,
     numeric,
     relations,
     subject_of,
+    words_along,
+    words_of,
 )
-from simulator.world.language.questions.phrases import (
-    attribute_patterns,
-    now_words,
-    plural_of,
-    spoken_day,
-    spoken_time,
-    through,
-)
+from simulator.world.language.questions.phrases import plural_of, spoken_day, spoken_time
+from simulator.world.language.voices.reading import Voice
 
 
 def printed_keys(domain: Domain) -> set[str]:
@@ -140,6 +138,11 @@ def _attribute(t: Template, m: Moment) -> Draft:
     return Draft(program=["get", it(m), t.keys[0]])
 
 
+def _remembered(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
+    """What somebody asks the past of: not how long the queue was at two last night."""
+    return (k for k in changing(domain) if k[0].dynamism != "real-time")
+
+
 def _past(t: Template, m: Moment) -> Draft | None:
     found = past_instant(subject_of(t, t.keys[0]), m)
     if found is None:
@@ -162,17 +165,6 @@ def _premise_keys(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
                 yield (claim, then)
 
 
-def _premise_patterns(t: Template) -> tuple[str, ...]:
-    claim, then = (subject_of(t, k) for k in t.keys)
-    asked = attribute_patterns(then)[0]
-    return (
-        f"given that {{xs}} {claim.noun} is {{claim}}, {asked}",
-        f"since {{xs}} {claim.noun} is {{claim}}, {asked}",
-        f"knowing that {{claim}} is {{xs}} {claim.noun}, {asked}",
-        f"so if {{xs}} {claim.noun} is {{claim}}, as I read, {asked}",
-    )
-
-
 def _premise(t: Template, m: Moment) -> Draft | None:
     """The same wording with a true or a false claim, in equal numbers: only facts tell."""
     key, then = t.keys
@@ -186,7 +178,7 @@ def _premise(t: Template, m: Moment) -> Draft | None:
             return None
     return Draft(
         program=["premise", it(m), key, claim, ["get", it(m), then]],
-        slots={"claim": say_value(attribute, claim, m.facts)},
+        slots={"v": say_value(attribute, claim, m.facts)},
         false_premise=not m.polarity,
     )
 
@@ -208,22 +200,11 @@ def _hops_out(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
                 yield relation, attribute
 
 
-def _hop_attributes(t: Template) -> list[Attribute]:
-    """The schema of each key along the path."""
-    found: list[Attribute] = []
-    kind = t.kinds[0]
-    for key in t.keys:
-        attribute = attribute_of(kind, key)
-        found.append(attribute)
-        kind = hub_of(attribute) or kind
-    return found
-
-
-def _hop_patterns(t: Template) -> tuple[str, ...]:
-    *path, last = _hop_attributes(t)
-    patterns = attribute_patterns(last)
-    for relation in reversed(path):
-        patterns = through(patterns, relation.noun)
+def _say_hop(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    """What is asked of the last, said of the one before, and so on: "the firm that makes {x}"."""
+    patterns = words_along(t, v, len(t.keys) - 1).ask
+    for i in reversed(range(len(t.keys) - 1)):
+        patterns = tuple(about(p, words_along(t, v, i).who) for p in patterns)
     return patterns
 
 
@@ -255,14 +236,9 @@ def _siblings(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
                     yield relation, attribute
 
 
-def _sibling_patterns(t: Template) -> tuple[str, ...]:
-    relation, attribute = (subject_of(t, k) for k in t.keys)
-    same = f"with the same {relation.noun} as {{x}}"
-    return (
-        f"of the other {{plural}} {same}, which one {attribute.most}",
-        f"leaving this one aside, which of the {{plural}} {same} {attribute.most}",
-        f"among the rest of the {{plural}} {same}, which {attribute.most}",
-    )
+def _say_sibling(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    same, rank = words_of(t, v).same, words_of(t, v, 1).rank["most"]
+    return framed(v, "sibling", same=same, rank=rank)
 
 
 def _sibling(t: Template, m: Moment) -> Draft | None:
@@ -301,89 +277,73 @@ def _the_one_that(t: Template, m: Moment) -> Draft | None:
     things = ["these", m.subject.id, others[0].id]
     return Draft(
         program=["get", ["most" if most else "least", things, by.key], t.keys[1]],
-        slots={"verb": by.more if most else by.less},
+        larger=most,
         visible=(others[0],),
     )
 
 
-def _the_one_that_patterns(t: Template) -> tuple[str, ...]:
-    what = subject_of(t, t.keys[1])
-    now = now_words(what)
-    return (
-        f"of the two {{plural}} here, take the one that {{verb}}: what's its {what.noun}{now}",
-        f"what's the {what.noun} of the {{noun}} here that {{verb}}{now}",
-        f"the one of these two that {{verb}}, what's its {what.noun}{now}",
-    )
+def _say_the_one_that(t: Template, d: Draft, v: Voice) -> tuple[str, ...]:
+    comp = words_of(t, v).comp["more" if d.larger else "less"]
+    return framed(v, "the-one-that", comp=comp, n=words_of(t, v, 1).noun)
 
 
-def _fixed(*patterns: str) -> Any:
-    return lambda _t: patterns
+def _say_premise(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    who = "that person" if "person" in t.kinds else "it"
+    asked = tuple(about(p, who) for p in words_of(t, v, 1).ask)
+    return framed(v, "premise", claim=words_of(t, v).claim, ask=asked)
+
+
+def _frames(operation: str) -> Any:
+    return lambda _t, _d, v: v.operations[operation]
+
+
+def _say_attribute(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    return words_of(t, v).ask
 
 
 OPERATIONS = (
     Operation(
-        "name", "simple-recognition", _once,
-        _fixed("what's {x} called", "which {noun} is this", "do you know the name of {x}",
-               "what exactly am I looking at here, which {noun}", "can you identify {x} for me"),
-        _name, pictured=True,
+        "name", "simple-recognition", _once, _frames("name"), _name, pictured=True,
     ),
     Operation(
-        "label", "simple-recognition", _once,
-        _fixed("what name is printed on {x}", "what does it say in big letters on {x}",
-               "can you read me the main text on {x}"),
-        _label("label"), pictured=True,
+        "label", "simple-recognition", _once, _frames("label"), _label("label"), pictured=True,
     ),
     Operation(
-        "sublabel", "simple-recognition", _printed_attributes,
-        _fixed("what does the small print on {x} say", "what's written below the name on {x}",
-               "can you read me the smaller line on {x}"),
+        "sublabel", "simple-recognition", _printed_attributes, _frames("sublabel"),
         _label("sublabel"), pictured=True,
     ),
     Operation(
-        "printed", "simple-recognition", _printed_attributes,
-        lambda t: attribute_patterns(subject_of(t, t.keys[0])), _printed, pictured=True,
+        "printed", "simple-recognition", _printed_attributes, _say_attribute, _printed,
+        pictured=True,
     ),
     Operation(
-        "which-name", "simple-recognition", _once,
-        _fixed("is this {first} or {second}", "which one is this, {first} or {second}",
-               "am I looking at {first} or at {second}"),
-        _which_name, pictured=True, choice=True,
+        "which-name", "simple-recognition", _once, _frames("which-name"), _which_name,
+        pictured=True, choice=True,
     ),
     Operation(
-        "is-name", "simple-recognition", _once,
-        _fixed("is this {other}", "am I looking at {other} here", "would this be {other}"),
-        _is_name, pictured=True, choice=True,
+        "is-name", "simple-recognition", _once, _frames("is-name"), _is_name, pictured=True,
+        choice=True,
     ),
     Operation(
-        "beside", "simple-recognition", _once,
-        _fixed("what's the other {noun} called, the one beside this",
-               "and the second {noun} here, which one is that",
-               "do you know the name of the other {noun} in view"),
-        _beside, pictured=True,
+        "beside", "simple-recognition", _once, _frames("beside"), _beside, pictured=True,
     ),
     Operation(
-        "attribute", "simple-knowledge", _plain_keys,
-        lambda t: attribute_patterns(subject_of(t, t.keys[0])), _attribute, weight=5.0,
+        "attribute", "simple-knowledge", _plain_keys, _say_attribute, _attribute, weight=5.0,
     ),
     Operation(
-        "past", "simple-knowledge", changing,
-        lambda t: (
-            f"what was {{xs}} {subject_of(t, t.keys[0]).noun} {{when}}",
-            f"can you look up {{xs}} {subject_of(t, t.keys[0]).noun} {{when}}",
-            f"going back a bit, what was {{xs}} {subject_of(t, t.keys[0]).noun} {{when}}",
-        ),
-        _past, form="condition", static=True, weight=1.0,
+        "past", "simple-knowledge", _remembered, lambda t, _d, v: words_of(t, v).past, _past,
+        form="condition", static=True, weight=1.0,
     ),
     Operation(
-        "premise", "simple-knowledge", _premise_keys, _premise_patterns, _premise,
-        form="condition", weight=1.2,
+        "premise", "simple-knowledge", _premise_keys, _say_premise, _premise, form="condition",
+        weight=1.2,
     ),
-    Operation("hop", "multi-hop", _hops, _hop_patterns, _hop, weight=3.0),
-    Operation("hop-out", "multi-hop", _hops_out, _hop_patterns, _hop, weight=0.5),
-    Operation("far-hop", "multi-hop", _far_hops, _hop_patterns, _hop, weight=1.0),
-    Operation("sibling", "multi-hop", _siblings, _sibling_patterns, _sibling, weight=1.0),
+    Operation("hop", "multi-hop", _hops, _say_hop, _hop, weight=3.0),
+    Operation("hop-out", "multi-hop", _hops_out, _say_hop, _hop, weight=0.5),
+    Operation("far-hop", "multi-hop", _far_hops, _say_hop, _hop, weight=1.0),
+    Operation("sibling", "multi-hop", _siblings, _say_sibling, _sibling, weight=1.0),
     Operation(
-        "the-one-that", "multi-hop", _pairs, _the_one_that_patterns, _the_one_that,
-        pictured=True, weight=0.8,
+        "the-one-that", "multi-hop", _pairs, _say_the_one_that, _the_one_that, pictured=True,
+        weight=0.8,
     ),
 )  # fmt: skip

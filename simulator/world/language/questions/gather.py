@@ -12,18 +12,15 @@ from simulator.world.language.questions.asking import (
     Moment,
     Operation,
     Template,
+    framed,
     it,
     numeric,
     relations,
     subject_of,
+    words_of,
 )
-from simulator.world.language.questions.phrases import an, plural_of
-
-ADDITIVE = {
-    "g", "kg", "$", "ml", "litres", "copies", "packs", "pieces", "units", "people", "readers",
-    "minutes", "hours", "reviews", "collectors",
-}  # fmt: skip
-"""Units whose sum over different things means something."""
+from simulator.world.language.questions.phrases import plural_of
+from simulator.world.language.voices.reading import Voice
 
 
 def _group(m: Moment, n: int) -> list[Entity]:
@@ -45,7 +42,7 @@ def _extreme(t: Template, m: Moment) -> Draft | None:
         return None
     return Draft(
         program=["most" if most else "least", _these(m, others), attribute.key],
-        slots={"verb": attribute.most if most else attribute.least},
+        larger=most,
         visible=tuple(others),
     )
 
@@ -77,20 +74,10 @@ def _where(t: Template, m: Moment, *, count: bool) -> Draft | None:
     chosen = ["where", _these(m, others), t.keys[0], ">" if above else "<", bound[0]]
     return Draft(
         program=["count", chosen] if count else chosen,
-        slots={"bound": bound[1], "side": "above" if above else "below"},
+        slots={"bound": bound[1]},
+        larger=above,
         visible=tuple(others),
     )
-
-
-def _first_name(_t: Template, m: Moment) -> Draft | None:
-    others = [o for o in _group(m, 3) if o.look and o.look.label]
-    if not m.text_clue or len(others) < max(2, len(m.view)):
-        return None
-    return Draft(program=["first_by_name", _these(m, others)], visible=tuple(others))
-
-
-def _once(_domain: Domain) -> Iterable[tuple[Attribute, ...]]:
-    return ((),)
 
 
 def _sum(operation: str) -> Any:
@@ -104,7 +91,7 @@ def _sum(operation: str) -> Any:
 
 
 def _additive(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
-    return (k for k in numeric(domain) if k[0].unit in ADDITIVE)
+    return (k for k in numeric(domain) if k[0].adds_up)
 
 
 def _quantities(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
@@ -168,92 +155,61 @@ def _week(operation: str) -> Any:
     return bind
 
 
-def _noun(t: Template, i: int = 0) -> str:
-    return subject_of(t, t.keys[i]).noun
+def _say_rank(t: Template, d: Draft, v: Voice) -> tuple[str, ...]:
+    return framed(v, "extreme", rank=words_of(t, v).rank["most" if d.larger else "least"])
+
+
+def _say_where(operation: str) -> Any:
+    def say(t: Template, d: Draft, v: Voice) -> tuple[str, ...]:
+        words = words_of(t, v)
+        return framed(v, operation, phrase=words.over if d.larger else words.under)
+
+    return say
+
+
+def _say_noun(operation: str) -> Any:
+    return lambda t, _d, v: framed(v, operation, n=words_of(t, v).noun)
+
+
+def _say_same(operation: str) -> Any:
+    return lambda t, _d, v: framed(v, operation, same=words_of(t, v).same)
+
+
+def _say_total(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    return framed(v, "total-sharing", same=words_of(t, v).same, n=words_of(t, v, 1).noun)
 
 
 OPERATIONS = (
     Operation(
-        "extreme-in-view", "aggregation", numeric,
-        lambda _t: ("which of these {plural} {verb}", "out of all the {plural} here, which one {verb}",
-                    "looking at these {plural}, which {verb}"),
-        _extreme, pictured=True, weight=2.0,
+        "extreme-in-view", "aggregation", numeric, _say_rank, _extreme, pictured=True, weight=2.0,
     ),
     Operation(
-        "count-in-view", "aggregation", _quantities,
-        lambda t: (f"how many of these {{plural}} have {an(_noun(t))} {{side}} {{bound}}",
-                   f"of the {{plural}} in front of me, how many have {an(_noun(t))} {{side}} {{bound}}",
-                   f"how many of the {{plural}} here are {{side}} {{bound}} in {_noun(t)}"),
+        "count-in-view", "aggregation", _quantities, _say_where("count-where"),
         lambda t, m: _where(t, m, count=True), pictured=True, weight=1.0,
     ),
     Operation(
-        "set-in-view", "aggregation", _quantities,
-        lambda t: (f"which of these {{plural}} have {an(_noun(t))} {{side}} {{bound}}",
-                   f"name the {{plural}} here with {an(_noun(t))} {{side}} {{bound}}, please",
-                   f"of these {{plural}}, which are {{side}} {{bound}} in {_noun(t)}"),
+        "set-in-view", "aggregation", _quantities, _say_where("set-where"),
         lambda t, m: _where(t, m, count=False), pictured=True, form="set", weight=1.5,
     ),
     Operation(
-        "total-in-view", "aggregation", _additive,
-        lambda t: (f"what's the total {_noun(t)} of these {{plural}} together",
-                   f"if I add up the {_noun(t)} of all the {{plural}} here, what do I get",
-                   f"all these {{plural}} taken together, what's their {_noun(t)}"),
-        _sum("total"), pictured=True, weight=1.5,
+        "total-in-view", "aggregation", _additive, _say_noun("total"), _sum("total"),
+        pictured=True, weight=1.5,
     ),
     Operation(
-        "average-in-view", "aggregation", _quantities,
-        lambda t: (f"what's the average {_noun(t)} of these {{plural}}",
-                   f"on average, what's the {_noun(t)} of the {{plural}} here",
-                   f"could you average the {_noun(t)} over these {{plural}}"),
-        _sum("average"), pictured=True, weight=0.7,
+        "average-in-view", "aggregation", _quantities, _say_noun("average"), _sum("average"),
+        pictured=True, weight=0.7,
     ),
     Operation(
-        "first-name-in-view", "aggregation", _once,
-        lambda _t: ("if I sorted these {plural} by the name on them, which would come first",
-                    "going by the alphabet, which of these {plural} has the first name",
-                    "of the {plural} here, whose printed name comes first in the alphabet"),
-        _first_name, pictured=True, weight=2.5,
+        "list-sharing", "aggregation", _shared, _say_same("list-sharing"), _list, form="set",
+        weight=1.5,
     ),
     Operation(
-        "list-sharing", "aggregation", _shared,
-        lambda t: (f"which other {{plural}} have the same {_noun(t)} as {{x}}",
-                   f"name all the other {{plural}} that share {{xs}} {_noun(t)}",
-                   f"what other {{plural}} are there with the same {_noun(t)} as {{x}}"),
-        _list, form="set", weight=1.5,
+        "count-sharing", "aggregation", _shared, _say_same("count-sharing"), _tally, weight=0.7,
     ),
     Operation(
-        "count-sharing", "aggregation", _shared,
-        lambda t: (f"how many {{plural}} have the same {_noun(t)} as {{x}}, counting it too",
-                   f"with {{x}} included, how many {{plural}} share its {_noun(t)}",
-                   f"how many {{plural}} are there in all with {{xs}} {_noun(t)}"),
-        _tally, weight=0.7,
+        "total-sharing", "aggregation", _shared_totals, _say_total, _shared_total, weight=1.0,
     ),
-    Operation(
-        "total-sharing", "aggregation", _shared_totals,
-        lambda t: (f"what's the total {_noun(t, 1)} of all {{plural}} with the same {_noun(t)} as {{x}}",
-                   f"taking every one of the {{plural}} with {{xs}} {_noun(t)}, what's their {_noun(t, 1)} together",
-                   f"add up the {_noun(t, 1)} over all {{plural}} that share {{xs}} {_noun(t)}, what's the sum"),
-        _shared_total, weight=1.0,
-    ),
-    Operation(
-        "peak", "aggregation", _fast,
-        lambda t: (f"what was the highest {_noun(t)} of {{x}} over the last five days, today included",
-                   f"from five days ago until now, how high did {{xs}} {_noun(t)} get",
-                   f"what's the peak of {{xs}} {_noun(t)} since five days ago"),
-        _week("peak"), weight=1.0,
-    ),
-    Operation(
-        "trough", "aggregation", _fast,
-        lambda t: (f"what was the lowest {_noun(t)} of {{x}} over the last five days, today included",
-                   f"from five days ago until now, how low did {{xs}} {_noun(t)} fall",
-                   f"what's the lowest {{xs}} {_noun(t)} has been since five days ago"),
-        _week("trough"), weight=1.0,
-    ),
-    Operation(
-        "swing", "aggregation", _fast,
-        lambda t: (f"how far apart are the highest and the lowest {_noun(t)} of {{x}} since five days ago",
-                   f"from five days ago until now, by how much did {{xs}} {_noun(t)} swing",
-                   f"what's the spread of {{xs}} {_noun(t)} over the last five days, today included"),
-        _week("swing"), weight=0.7,
-    ),
+    Operation("peak", "aggregation", _fast, _say_noun("peak"), _week("peak"), weight=1.0),
+    Operation("trough", "aggregation", _fast, _say_noun("trough"), _week("trough"), weight=1.0),
+    Operation("swing", "aggregation", _fast, _say_noun("swing"), _week("swing"), weight=0.7),
 )  # fmt: skip

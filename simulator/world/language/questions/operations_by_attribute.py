@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 
-from simulator.world.facts.catalogue import DOMAINS
+from simulator.world.facts.catalogue import DOMAINS, HUB
 from simulator.world.facts.fact_records import HUBS, Attribute, Domain
-from simulator.world.facts.hubs import HUB
+from simulator.world.facts.look import LABELLED
 from simulator.world.language.questions import comparison, direct, gather, reason
 from simulator.world.language.questions.asking import (
+    Draft,
     Operation,
     Template,
     fastest,
     hub_of,
     kinds_with,
 )
+from simulator.world.language.voices.reading import Voice
 
 OPERATIONS: dict[str, Operation] = {
     o.name: o
@@ -26,14 +28,12 @@ OPERATIONS: dict[str, Operation] = {
     )
 }
 
-_IN_VIEW = {
-    "against-beside", "which-beside", "extreme-in-view", "count-in-view", "set-in-view",
-    "total-in-view", "average-in-view", "enough", "times", "convert",
-}  # fmt: skip
-"""Operations to which the print on the things in view can be enough."""
+_OF_A_FIGURE = {"enough", "times", "convert"}
+"""Operations to which a figure printed on the thing can be enough. Of what stands beside it the
+print cannot be counted on."""
 
-_PRINT = {"first-name-in-view", "initials"}
-"""Operations about the printed names themselves."""
+_OF_PRINT = {"label", "sublabel", "printed", "initials"}
+"""Operations about the print itself."""
 
 _NOT_OF_HUBS = {"sibling", "total-sharing", "years-between", "hop-against", "times", "budget"}
 """Operations that mix attributes of the subject and of its relations, or count copies of it."""
@@ -51,9 +51,9 @@ def hub_templates() -> tuple[Template, ...]:
     return tuple(t for kind in HUBS for t in _of(HUB, (kind,)))
 
 
-def patterns(template: Template) -> tuple[str, ...]:
-    """The wordings of a template: at least three."""
-    return OPERATIONS[template.operation].patterns(template)
+def wordings(template: Template, draft: Draft, voice: Voice) -> tuple[str, ...]:
+    """What a voice can say for a template filled in."""
+    return OPERATIONS[template.operation].say(template, draft, voice)
 
 
 def _of(domain: Domain, kinds: tuple[str, ...]) -> list[Template]:
@@ -69,12 +69,14 @@ def _of(domain: Domain, kinds: tuple[str, ...]) -> list[Template]:
             ):
                 continue
             own = _own(operation, domain, attributes)
-            fitting = tuple(k for k in kinds_with(domain, own) if k in kinds)
+            printed = operation.name in _OF_PRINT or (
+                operation.name in _OF_A_FIGURE and _is_printed(domain, attributes)
+            )
+            fitting = tuple(
+                k for k in kinds_with(domain, own) if k in kinds and (k in LABELLED or not printed)
+            )
             if not fitting:
                 continue
-            printed = operation.name in _PRINT or (
-                operation.name in _IN_VIEW and _is_printed(domain, attributes)
-            )
             template = Template(
                 domain=domain.name,
                 operation=operation.name,
@@ -85,7 +87,7 @@ def _of(domain: Domain, kinds: tuple[str, ...]) -> list[Template]:
                 kinds=fitting,
                 pictured=operation.pictured,
                 visual=operation.query_type == "simple-recognition" or printed,
-                legible=printed or operation.name in ("label", "sublabel", "printed"),
+                legible=printed,
             )
             key = "/".join((template.id, *(fitting if domain.name == HUB.name else ())))
             found.setdefault(key, template)

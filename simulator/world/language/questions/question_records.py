@@ -102,6 +102,8 @@ class Conversation(Record, frozen=True, kw_only=True):
     """Whether the names printed on them are to be legible."""
     query_time: str
     domain: str
+    voice: str = ""
+    """Whose wordings it is in."""
     questions: tuple[Question, ...]
 
     @property

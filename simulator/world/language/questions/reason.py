@@ -13,14 +13,18 @@ from simulator.world.language.questions.asking import (
     Moment,
     Operation,
     Template,
+    about,
     changing,
+    framed,
     hub_attributes,
     it,
     numeric,
     relations,
     subject_of,
+    words_of,
 )
 from simulator.world.language.questions.direct import past_instant
+from simulator.world.language.voices.reading import Voice
 
 _SPOKEN = {
     "oz": "ounces", "lb": "pounds", "in": "inches", "ft": "feet", "mi": "miles",
@@ -28,11 +32,16 @@ _SPOKEN = {
     "°F": "degrees Fahrenheit", "kJ": "kilojoules",
 }  # fmt: skip
 
-_PER_PIECE = {"$", "g", "kg", "ml", "litres", "minutes"}
-
 
 def _quantities(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
     return (k for k in numeric(domain) if isinstance(k[0].value, Number))
+
+
+def _needed(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
+    """What somebody needs at least or at most of a thing: not fame, not its stars."""
+    return (
+        k for k in _quantities(domain) if k[0].leans.lstrip("-") != "fame" and k[0].unit != "stars"
+    )
 
 
 def _enough(t: Template, m: Moment) -> Draft:
@@ -50,8 +59,8 @@ def _enough(t: Template, m: Moment) -> Draft:
     return Draft(
         program=["above", value, bound] if at_least else ["above", bound, value],
         slots={
-            "bound": say_number(bound, spec.unit, spec.digits),
-            "way": "at least" if at_least else "at most",
+            "need": f"at {'least' if at_least else 'most'} "
+            + say_number(bound, spec.unit, spec.digits)
         },
         choice=("Yes", "No"),
     )
@@ -71,7 +80,7 @@ def _costs(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
     return (
         (a,)
         for a in domain.attributes
-        if isinstance(a.value, Number) and a.value.unit == "$" and "bid" not in a.noun
+        if a.adds_up and isinstance(a.value, Number) and a.value.unit == "$"
     )
 
 
@@ -91,12 +100,12 @@ def _budget(t: Template, m: Moment) -> Draft | None:
 
 def _multiples(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
     """What several of a thing have together: prices, weights, volumes, but no single offers."""
-    return (k for k in numeric(domain) if k[0].unit in _PER_PIECE and k[0].dynamism != "real-time")
+    return (k for k in numeric(domain) if k[0].adds_up)
 
 
 def _times(t: Template, m: Moment) -> Draft:
     n = m.draw.between(3, 48)
-    return Draft(program=["times", ["get", it(m), t.keys[0]], n], slots={"n": str(n)})
+    return Draft(program=["times", ["get", it(m), t.keys[0]], n], slots={"count": str(n)})
 
 
 def _convertible(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
@@ -145,18 +154,9 @@ def _age(t: Template, m: Moment) -> Draft:
     return Draft(program=["minus", ["get", it(m), key], start])
 
 
-def _age_patterns(t: Template) -> tuple[str, ...]:
-    attribute, relation = (subject_of(t, k) for k in t.keys[:2])
-    start = {
-        "born": "the birth year",
-        "founded": "the founding year",
-        "chartered": "the charter year",
-    }[t.keys[2]]
-    return (
-        f"how many years lie between {start} of {{xs}} {relation.noun} and {{xs}} {attribute.noun}",
-        f"from {start} of {{xs}} {relation.noun} to {{xs}} {attribute.noun}, how many years is that",
-        f"count the years for me: {start} of {{xs}} {relation.noun} up to {{xs}} {attribute.noun}",
-    )
+def _say_age(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    start = about(v.starts[t.keys[2]], words_of(t, v, 1).who)
+    return framed(v, "years-between", start=start, end=v.ends[t.keys[0]])
 
 
 def _days(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
@@ -174,7 +174,7 @@ def _days_apart(t: Template, m: Moment) -> Draft | None:
 
 
 def _clocks(domain: Domain) -> Iterable[tuple[Attribute, ...]]:
-    return ((a,) for a in domain.attributes if isinstance(a.value, Clock) and "clos" in a.noun)
+    return ((a,) for a in domain.attributes if isinstance(a.value, Clock) and a.key == "closes")
 
 
 def _in_time(t: Template, m: Moment) -> Draft | None:
@@ -199,73 +199,53 @@ def _minutes_left(t: Template, m: Moment) -> Draft | None:
     return Draft(program=["minutes_until", ["get", it(m), t.keys[0]]])
 
 
-def _noun(t: Template, i: int = 0) -> str:
-    return subject_of(t, t.keys[i]).noun
+def _say_noun(operation: str) -> Any:
+    return lambda t, _d, v: framed(v, operation, n=words_of(t, v).noun)
+
+
+def _frames(operation: str) -> Any:
+    return lambda _t, _d, v: v.operations[operation]
+
+
+def _say_convert(t: Template, _d: Draft, v: Voice) -> tuple[str, ...]:
+    return framed(v, "convert", ask=words_of(t, v).ask, unit=_SPOKEN[_unit(t)])
 
 
 OPERATIONS = (
     Operation(
-        "enough", "reasoning", _quantities,
-        lambda t: (f"I need {{way}} {{bound}} for {_noun(t)}, would {{x}} do",
-                   f"my limit for {_noun(t)} is {{way}} {{bound}}: does {{x}} qualify",
-                   f"would {{x}} be all right if {_noun(t)} has to be {{way}} {{bound}}"),
-        _enough, choice=True, weight=1.5,
+        "enough", "reasoning", _needed, _say_noun("enough"), _enough, choice=True, weight=1.5,
     ),
     Operation(
-        "initials", "reasoning", _once,
-        lambda _t: ("what initials would I get from the name printed on {x}",
-                    "can you give me the initials of the name on {x}",
-                    "I'm labelling a box: what are the initials of the name on {x}"),
-        _initials, pictured=True, form="post-processing", weight=2.0,
+        "initials", "reasoning", _once, _frames("initials"), _initials, pictured=True,
+        form="post-processing", weight=1.0,
     ),
     Operation(
-        "budget", "reasoning", _costs,
-        lambda t: (f"how many times would {{amount}} cover {{xs}} {_noun(t)}",
-                   f"with {{amount}} in my pocket, how many times could I pay {{xs}} {_noun(t)}",
-                   f"how often does {{xs}} {_noun(t)} go into {{amount}}"),
-        _budget, form="post-processing", weight=1.5,
+        "budget", "reasoning", _costs, lambda t, _d, v: (words_of(t, v).budget,), _budget,
+        form="post-processing", weight=1.5,
     ),
     Operation(
-        "times", "reasoning", _multiples,
-        lambda t: (f"what would {_noun(t)} come to for {{n}} like {{x}}",
-                   f"if I had {{n}} of {{x}}, what would the {_noun(t)} be in total",
-                   f"take {{xs}} {_noun(t)} times {{n}}, what do I get"),
-        _times, form="post-processing", weight=1.5,
+        "times", "reasoning", _multiples, lambda t, _d, v: (words_of(t, v).times,), _times,
+        form="post-processing", weight=1.5,
     ),
     Operation(
-        "convert", "reasoning", _convertible,
-        lambda t: (f"what's {{xs}} {_noun(t)} in {_SPOKEN[_unit(t)]}",
-                   f"can you give me {{xs}} {_noun(t)} in {_SPOKEN[_unit(t)]}",
-                   f"I think in {_SPOKEN[_unit(t)]}: what's {{xs}} {_noun(t)}"),
-        _convert, form="post-processing", weight=1.0,
+        "convert", "reasoning", _convertible, _say_convert, _convert, form="post-processing",
+        weight=1.0,
     ),
     Operation(
-        "percent", "reasoning", changing,
-        lambda t: (f"by how many percent has {{xs}} {_noun(t)} changed since {{when}}",
-                   f"in percent, how much has {{xs}} {_noun(t)} moved compared with {{when}}",
-                   f"what's the percentage change in {{xs}} {_noun(t)} from {{when}} to now"),
-        _percent, form="post-processing", weight=1.0,
+        "percent", "reasoning", changing, _say_noun("percent"), _percent, form="post-processing",
+        weight=1.0,
     ),
-    Operation("years-between", "reasoning", _age_keys, _age_patterns, _age, weight=1.2),
+    Operation("years-between", "reasoning", _age_keys, _say_age, _age, weight=1.2),
     Operation(
-        "days-apart", "reasoning", _days,
-        lambda t: (f"how many days lie between {{xs}} {_noun(t)} and that of {{other}}",
-                   f"how many days apart are the {_noun(t)} of {{x}} and the {_noun(t)} of {{other}}",
-                   f"counting days, how far is {{xs}} {_noun(t)} from {{other}}'s"),
-        _days_apart, form="post-processing", weight=1.2,
+        "days-apart", "reasoning", _days, _say_noun("days-apart"), _days_apart,
+        form="post-processing", weight=1.2,
     ),
     Operation(
-        "in-time", "reasoning", _clocks,
-        lambda _t: ("if I get there at {hour} today, will {x} {state}",
-                    "say I arrive at {hour}: will {x} {state}",
-                    "will {x} {state} when I turn up at {hour} today"),
-        _in_time, choice=True, form="condition", weight=1.5,
+        "in-time", "reasoning", _clocks, _frames("in-time"), _in_time, choice=True,
+        form="condition", weight=1.5,
     ),
     Operation(
-        "minutes-left", "reasoning", _clocks,
-        lambda _t: ("how many minutes do I have before {x} closes today",
-                    "how many minutes are left until {x} shuts today",
-                    "counting from now, how many minutes is {x} still open"),
-        _minutes_left, form="post-processing", weight=1.0,
+        "minutes-left", "reasoning", _clocks, _frames("minutes-left"), _minutes_left,
+        form="post-processing", weight=1.0,
     ),
 )  # fmt: skip

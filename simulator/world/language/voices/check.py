@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from simulator.world.language.voices.reading import VOICES, check_voice
+from simulator.world.language.voices.reading import VOICES
+from simulator.world.language.voices.rules import check_voice
 
 
 def main() -> int:
