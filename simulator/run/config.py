@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from mmrag.errors import DataError, SpecError, UsageError
+from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.datasets import asks_for_long_answers
 from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.engine import Rules
 from simulator.run.stopping import StopPolicy
+
+if TYPE_CHECKING:
+    from simulator.store.run_store import RunReader
 
 SWEEP = "sweep"
 """The only `degrade` that takes severities."""
@@ -40,6 +43,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of a sweep."""
     faults: str = "none"
     """none, all, parts such as `web`, or kinds such as `model-busy@3`: conditions of their own."""
+    wearer: str = "scripted"
+    """scripted: the data's questions, one after the other; live: a wearer who answers back; person:
+    somebody who plays such a wearer in the app (`mmrag ui`)."""
     stop: str = "strikes(2)"
     after_stop: str = "skip"
     """skip or generate."""
@@ -62,6 +68,13 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         StopPolicy.parse(self.stop)
         if self.after_stop not in ("skip", "generate"):
             raise SpecError(f"after_stop is skip or generate, not {self.after_stop!r}.")
+        if self.wearer not in ("scripted", "live", "person"):
+            raise SpecError(f"wearer is scripted or live, not {self.wearer!r}.")
+        if self.answers_back and (self.after_stop == "generate" or self.reference_history):
+            raise SpecError(
+                "a live wearer goes on from what was really said, and leaves for good: leave "
+                "after_stop=generate and reference_history to scripted ones."
+            )
         if self.agent_errors not in ("unscored", "missing", "incorrect"):
             raise SpecError(
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
@@ -76,6 +89,19 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SpecError("seconds is a number; 0 means no limit.")
         if self.seconds < 0 or self.max_tokens < 0 or self.retries < 0:
             raise SpecError("seconds, max_tokens and retries cannot be negative.")
+
+    @property
+    def answers_back(self) -> bool:
+        """Whether what is said next depends on the replies."""
+        return self.wearer != "scripted"
+
+    def refuse_person(self) -> None:
+        """Refuse to hold by a program what a person holds."""
+        if self.wearer == "person":
+            raise UsageError(
+                "a person plays the wearer in the app: `mmrag ui`, then Live, then Play a wearer. "
+                "Without one, take --wearer live."
+            )
 
     @property
     def rules(self) -> Rules:
@@ -130,6 +156,16 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
     except msgspec.ValidationError as error:
         known = ", ".join(RunConfig.__struct_fields__)
         raise SpecError(f"{where}{error}. Known settings: {known}.") from error
+
+
+def read_config(run: RunReader) -> RunConfig:
+    """The config that a run was made with."""
+    found = run.meta("config")
+    if found is None:
+        raise StoreError(
+            f"{run.folder}: the run has no config; it was never started. Run it again."
+        )
+    return msgspec.convert(found, RunConfig)
 
 
 def changes(before: RunConfig, after: RunConfig) -> dict[str, tuple[Any, Any]]:

@@ -95,11 +95,11 @@ async def hold_conversation(
     results = list(done)
     for turn in session.turns[len(results) :]:
         if not rules.ask_after_stop and _stopped(session, results, stop):
-            skipped = [_skipped(session, later) for later in session.turns[len(results) :]]
-            await commit(*skipped)
-            return [*results, *skipped]
-        query = _query(session, turn, _history(session, results, rules), rules)
-        result = await _one_turn(session, turn, query, agent, judge, rules, place)
+            rest = [skipped(session, later) for later in session.turns[len(results) :]]
+            await commit(*rest)
+            return [*results, *rest]
+        query = query_of(session, turn, history_of(session, results, rules), rules)
+        result = await one_turn(session, turn, query, agent, judge, rules, place)
         await commit(result)
         results.append(result)
     return results
@@ -117,8 +117,8 @@ async def ask_again(
 ) -> TurnResult:
     """Ask one turn of a conversation that was held, with the history that it had then."""
     turn = session.turns[index]
-    query = _query(session, turn, _history(session, results[:index], rules), rules)
-    return await _one_turn(session, turn, query, agent, judge, rules, place)
+    query = query_of(session, turn, history_of(session, results[:index], rules), rules)
+    return await one_turn(session, turn, query, agent, judge, rules, place)
 
 
 def broken_turns(
@@ -162,7 +162,7 @@ def _pause(before: int, asked: Asked) -> float | None:
     return None
 
 
-async def _one_turn(
+async def one_turn(
     session: Session,
     turn: Turn,
     query: Query,
@@ -171,6 +171,7 @@ async def _one_turn(
     rules: Rules,
     place: Place,
 ) -> TurnResult:
+    """Ask one turn and have the reply judged; what fails becomes the turn's status."""
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     async with place():
         with meeting(fault):
@@ -186,7 +187,7 @@ async def _one_turn(
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
-        prediction=reply.text,
+        prediction=reply.answer,
         id=f"{session.id}/{turn.index}",
     )
     verdict, judge_error = await judge_reply(judge, item)
@@ -249,7 +250,8 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
     task = asyncio.create_task(contained(lambda: _answer(agent, query, clock)))
     CLOCK.reset(before)
     try:
-        left = seconds
+        await asyncio.sleep(0)  # who replies at once needs nobody to wait
+        left = seconds - clock.seconds
         while not task.done() and (left > 0 or not seconds):
             await asyncio.wait((task,), timeout=left if seconds else None)
             left = seconds - clock.seconds
@@ -277,10 +279,15 @@ async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
         clock.stop()
 
 
-def _query(session: Session, turn: Turn, history: History, rules: Rules) -> Query:
+def query_of(session: Session, turn: Turn, history: History, rules: Rules) -> Query:
+    """What the agent is given for a turn: of the session nothing else."""
+    captures = [session.capture, *(asked.capture for asked in session.turns[: turn.index + 1])]
+    pictures = [capture.image for capture in captures if capture is not None]
     return Query(
         text=turn.query,
-        image=None if session.capture is None else session.capture.image,
+        image=pictures[-1] if pictures else None,
+        earlier=tuple(pictures[:-1]),
+        may_ask=turn.wearer is not None,
         history=history,
         session_id=session.id,
         turn_index=turn.index,
@@ -292,14 +299,15 @@ def _query(session: Session, turn: Turn, history: History, rules: Rules) -> Quer
     )
 
 
-def _history(session: Session, results: list[TurnResult], rules: Rules) -> History:
+def history_of(session: Session, results: list[TurnResult], rules: Rules) -> History:
+    """What was said before, as the agent is shown it."""
     if rules.reference_history:
         return tuple(
             Exchange(query=turn.query, reply=turn.reference.text)
             for turn in session.turns[: len(results)]
         )
     return tuple(
-        Exchange(query=turn.query, reply=result.reply.text)
+        Exchange(query=turn.query, reply=result.reply.text, ask=result.reply.ask)
         for turn, result in zip(session.turns, results, strict=False)
         if result.reply is not None
     )
@@ -310,7 +318,8 @@ def _stopped(session: Session, results: list[TurnResult], stop: StopRule) -> boo
     return end is not None and end <= len(results)
 
 
-def _skipped(session: Session, turn: Turn) -> TurnResult:
+def skipped(session: Session, turn: Turn) -> TurnResult:
+    """A turn that was never asked, because the wearer had left."""
     return _result(session, turn, Status.SKIPPED_AFTER_STOP)
 
 

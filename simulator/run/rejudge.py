@@ -63,7 +63,7 @@ async def _verdict(judge: Judge, turn: Turn, result: TurnResult) -> Verdict:
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
-        prediction=result.reply.text,
+        prediction=result.reply.answer,
         id=f"{result.session_id}/{result.turn_index}",
     )
     verdict, problem = await judge_reply(judge, item)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.protocols import PROTOCOLS, TurnScore, score
-from mmrag.partial import SaidTurn
-from mmrag.records import JudgeItem, Outcome, Record, Status, Turn, TurnResult, outcome_of
+from mmrag.metrics.protocols import PROTOCOLS, Scoring, TurnScore, sessions_of
+from mmrag.partial import SaidTurn, SessionPart, VerdictPart
+from mmrag.records import JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
+from simulator.run.error_texts import SAID, ErrorTextCount, replies_of
 from simulator.run.official import Said, as_in_kit
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
@@ -64,7 +66,13 @@ def turns_of(
     run: RunReader, options: ScoreOptions, judging: Judging | None = None
 ) -> Iterator[TurnScore]:
     """Every turn of a run as a protocol counts it, in the data set's order."""
-    found: Iterable[Said] = _said(run, options.agent_errors, options.degradation)
+    return _turns_of(run, options, judging, ErrorTextCount())
+
+
+def _turns_of(
+    run: RunReader, options: ScoreOptions, judging: Judging | None, errors: ErrorTextCount
+) -> Iterator[TurnScore]:
+    found: Iterable[Said] = _said(run, options, errors, replies=judging is not None)
     if judging is not None:
         found = judging(list(found))
     return (as_in_kit(said, options.protocol) for said in found)
@@ -82,40 +90,53 @@ def condition_of(turn: TurnScore) -> str:
     return turn.session_id.partition("\x00")[0]
 
 
-def _said(run: RunReader, agent_errors: str, degradation: str | None) -> Iterator[Said]:
-    for session in run.sessions():
+def _said(
+    run: RunReader, options: ScoreOptions, errors: ErrorTextCount, *, replies: bool
+) -> Iterator[Said]:
+    """`replies`: with each reply, also where the protocol takes the outcomes as they are."""
+    replies = replies or options.protocol != "strict"
+    for record, rows in run.raw():
+        session = run.decoded(_SESSION, record)
         condition = session.degradation
-        if degradation is not None and condition != degradation:
+        if options.degradation not in (None, condition):
             continue
         # A condition holds no NUL, so that no session's name can pass for another's.
         name = f"{condition}\x00{session.id}"
-        for result in run.turns(session.id, condition):
-            verdict, asked = result.verdict, session.turns[result.turn_index]
+        is_ego = None if session.capture is None else session.capture.is_ego
+        for row, status, judged in rows:
+            result = run.decoded(SAID, row)
+            if result.reply is not None:
+                errors.look_at(result.reply.text)
+            if result.step:  # of a live wearer's goal the last turn counts
+                continue
+            verdict = None if judged is None else run.decoded(_VERDICT, judged)
+            asked = session.turns[result.turn_index]
             turn = TurnScore(
                 session_id=name,
                 cluster=session.id,
-                turn_index=result.turn_index,
-                outcome=_outcome(result, agent_errors),
+                turn_index=asked.wearer.goal if asked.wearer else result.turn_index,
+                outcome=_outcome(verdict, status, options.agent_errors),
                 exact=verdict is not None and verdict.exact,
                 votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
-                is_ego=None if session.capture is None else session.capture.is_ego,
-                skipped=result.status is Status.SKIPPED_AFTER_STOP,
-                domain=asked.domain,
-                query_type=asked.query_type,
-                dynamism=asked.dynamism,
+                is_ego=is_ego,
+                skipped=status == Status.SKIPPED_AFTER_STOP,
+                domain=sys.intern(asked.domain),
+                query_type=sys.intern(asked.query_type),
+                dynamism=sys.intern(asked.dynamism),
                 seconds=result.seconds if result.reply is not None else None,
             )
-            yield Said(turn=turn, item=_item(asked, result))
+            yield Said(turn=turn, item=_item(session, result) if replies else None)
 
 
-def _item(turn: Turn, result: TurnResult) -> JudgeItem | None:
+def _item(session: SessionPart, result: SaidTurn) -> JudgeItem | None:
     if result.reply is None:
         return None
+    said, turn = result.reply, session.turns[result.turn_index]
     return JudgeItem(
-        id=f"{result.session_id}/{result.turn_index}",
+        id=f"{session.id}/{result.turn_index}",
         question=turn.query,
-        references=turn.reference.all_texts,
-        prediction=result.reply.text,
+        references=(turn.reference.text, *turn.reference.accept),
+        prediction=Reply(text=said.text, abstained=said.abstained, ask=said.ask).answer,
     )
 
 
@@ -134,7 +155,7 @@ class RunState(Record, frozen=True, kw_only=True):
     missing_turns: int
     """Of the conversations that have begun."""
 
-    def warning(self, name: str) -> str | None:
+    def warning(self, name: str, *, by_person: bool = False) -> str | None:
         """In a sentence what is missing; None of a run that is finished."""
         if self.finished:
             return None
@@ -146,17 +167,20 @@ class RunState(Record, frozen=True, kw_only=True):
         if self.missing_turns:
             parts.append(f"{counted(self.missing_turns, 'turn')} missing")
         what = f" ({', '.join(parts)})" if parts else ""
-        return (
-            f"{name} is not finished{what}: the figures are those of what is there. "
-            "`mmrag resume` completes it."
+        how = (
+            "Who played it completes it in the app" if by_person else "`mmrag resume` completes it"
         )
+        return f"{name} is not finished{what}: the figures are those of what is there. {how}."
 
 
 def run_state(run: RunReader) -> RunState:
     """How far a run has come."""
-    sizes = run.conversation_sizes()
-    begun, turns = len(sizes), sum(there for _, there in sizes)
-    missing = [planned - there for planned, there in sizes if there < planned]
+    begun = turns = 0
+    missing: list[int] = []
+    for planned, there in run.conversation_sizes():
+        begun, turns = begun + 1, turns + there
+        if there < planned:
+            missing.append(planned - there)
     plan: dict[str, Any] = run.meta("plan") or {}
     expected: int | None = plan.get("conversations")  # a session without a picture is held once
     if plan and expected is None:  # the run is older than that
@@ -182,56 +206,94 @@ def score_run(
 
     `turns` are those of `turns_of`, where they were read (and judged) already.
     """
+    return _scored(run, options, turns, None)
+
+
+def scores_by_condition(
+    run: RunReader, options: ScoreOptions, turns: Iterable[TurnScore] | None = None
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """As `score_run`, and figures of each condition of a sweep from the same reading.
+
+    The latter is empty where one condition, or a mixture, is scored, and is without intervals:
+    they would take as long as those of the whole, once for each condition.
+    """
+    config: dict[str, Any] = run.meta("config") or {}
+    if options.degradation is not None or config.get("degrade") == "mix":
+        return score_run(run, options, turns), {}
+    parts: dict[str, Scoring] = {}
+    figures = _scored(run, options, turns, parts)
+    if len(parts) < 2:
+        return figures, {}
+    return figures, {condition: part.figures()["all"] for condition, part in parts.items()}
+
+
+def _scored(
+    run: RunReader,
+    options: ScoreOptions,
+    turns: Iterable[TurnScore] | None,
+    parts: dict[str, Scoring] | None,
+) -> dict[str, Any]:
+    """One session at a time: a run may have millions of turns. `parts` are filled by condition."""
     there = run.conditions()
     if options.degradation is not None and options.degradation not in there:
         raise SpecError(
             f"{run.folder}: nothing was run under {options.degradation!r}; there is "
             f"{', '.join(there) or 'no session in it yet'}."
         )
-    counted_turns = list(turns_of(run, options) if turns is None else turns)
-    figures: dict[str, Any] = score(
-        counted_turns,
-        options.protocol,
-        stop=StopPolicy.parse(options.stop, seed=options.seed).rule,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
-    if not any(turn.is_ego is False for turn in counted_turns):  # nothing to tell them from
+    errors = ErrorTextCount()
+    if turns is None:
+        turns = _turns_of(run, options, None, errors)
+    else:
+        errors.look_at_all(replies_of(run, options.degradation))
+    stop = StopPolicy.parse(options.stop, seed=options.seed).rule
+    scoring = Scoring(options.protocol, stop=stop, resamples=options.resamples, seed=options.seed)
+    for rows in sessions_of(turns):
+        scoring.add(rows)
+        if parts is not None:
+            condition = condition_of(rows[0])
+            if condition not in parts:
+                parts[condition] = Scoring(options.protocol, stop=stop, resamples=0)
+            parts[condition].add(rows)
+    figures: dict[str, Any] = scoring.figures()
+    if not scoring.tells_ego:  # nothing to tell them from
         figures.pop("ego", None)
-    errors = error_texts(run, options.degradation)
+    found = errors.found()
     state = run_state(run)
-    warning = state.warning("the run")
+    warning = state.warning("the run", by_person=is_persons(run))
     return {
         **figures,
         "options": msgspec.structs.asdict(options),
         "judge": run.meta("judge"),
         "statuses": run.turn_counts(),
-        "error_texts": None if errors is None else msgspec.structs.asdict(errors),
+        "error_texts": None if found is None else msgspec.structs.asdict(found),
         "state": msgspec.structs.asdict(state),
         "warnings": [] if warning is None else [warning],
     }
 
 
-def scores_by_condition(
-    run: RunReader, options: ScoreOptions, read: Iterable[TurnScore] | None = None
-) -> dict[str, dict[str, Any]]:
-    """Figures of each condition of a sweep; empty where one condition, or a mixture, is scored.
-
-    Without intervals: they would take as long as those of the whole, once for each condition.
-    """
+def is_persons(run: RunReader) -> bool:
+    """Whether a person played the wearers of a run."""
     config: dict[str, Any] = run.meta("config") or {}
-    if options.degradation is not None or config.get("degrade") == "mix":
-        return {}
-    turns: dict[str, list[TurnScore]] = {}
-    for turn in turns_of(run, options) if read is None else read:
-        turns.setdefault(condition_of(turn), []).append(turn)
-    if len(turns) < 2:
-        return {}
-    stop = StopPolicy.parse(options.stop, seed=options.seed).rule
-    return {
-        condition: score(rows, options.protocol, stop=stop, resamples=0)["all"]
-        for condition, rows in turns.items()
-    }
+    return config.get("wearer") == "person"
+
+
+def to_finish(run: RunReader, folder: object) -> str:
+    """What is to be done for a run to be finished."""
+    if is_persons(run):
+        return f"go on playing {folder} in the app (`mmrag ui`, Live)"
+    return f"`mmrag resume {folder}`"
+
+
+def language_note(run: RunReader) -> str | None:
+    """Whose words the questions were in: a person's, or which voices of a world, and whether a
+    reader may know them; else None."""
+    from simulator.world.language.voices.reading import whose
+
+    if is_persons(run):
+        return "A person played the wearer, in their own words."
+
+    voices = run.voices()
+    return f"Questions in the {whose(voices)}." if voices else None
 
 
 def failure_note(run: RunReader) -> str | None:
@@ -287,54 +349,11 @@ def failure_cure(run: RunReader, again: str) -> str:
     return f"{faults} of them {lie} in the data: {correct}. {others}"
 
 
-class ErrorTexts(Record, frozen=True, kw_only=True):
-    """Replies that are an agent's own words for a failure: scored as answers, and no answers."""
-
-    turns: int
-    of: int
-    """Replies looked at."""
-    first: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.turns:,} of {self.of:,} replies are error texts that the agent itself returned "
-            f'("{self.first}"). They are scored as answers and coverage counts them: see to the '
-            "cause and run it again."
-        )
+_SESSION = msgspec.json.Decoder(SessionPart)
+_VERDICT = msgspec.json.Decoder(VerdictPart)
 
 
-def error_texts(run: RunReader, degradation: str | None = None) -> ErrorTexts | None:
-    """Of a run's replies, in one condition or in all."""
-    return error_texts_in(_replies(run, degradation))
-
-
-def error_texts_in(replies: Iterable[str]) -> ErrorTexts | None:
-    """Replies such as `[API error after 3 attempts: …`, which agents of the 2026 kit return."""
-    from mmrag.agents.kits import is_error_text
-
-    found: list[str] = []
-    looked_at = 0
-    for text in replies:
-        looked_at += 1
-        if is_error_text(text):
-            found.append(text)
-    if not found:
-        return None
-    return ErrorTexts(turns=len(found), of=looked_at, first=" ".join(found[0].split())[:100])
-
-
-def _replies(run: RunReader, degradation: str | None) -> Iterator[str]:
-    for _, turns in run.raw():
-        for record, _, _ in turns:
-            said = _SAID.decode(record)
-            if said.reply is not None and degradation in (None, said.degradation):
-                yield said.reply.text
-
-
-_SAID = msgspec.json.Decoder(SaidTurn)
-
-
-def _outcome(result: TurnResult, agent_errors: str) -> Outcome:
-    if agent_errors != "unscored" and result.status in (Status.AGENT_ERROR, Status.TIMEOUT):
+def _outcome(verdict: VerdictPart | None, status: str, agent_errors: str) -> Outcome:
+    if agent_errors != "unscored" and status in (Status.AGENT_ERROR, Status.TIMEOUT):
         return Outcome(agent_errors)
-    return outcome_of(result)
+    return Outcome.UNSCORED if verdict is None else verdict.outcome

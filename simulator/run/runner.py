@@ -22,9 +22,10 @@ from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
+from simulator.run.live import Wearers, hold_live
 from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy
-from simulator.store.landing import Landing
+from simulator.store.landing import Gathering, Landing
 from simulator.store.run_store import RunStore
 
 
@@ -95,26 +96,35 @@ async def run_sessions(
     plan: Plan,
     *,
     optics: Optics | None = None,
+    wearers: Wearers | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> None:
     """Hold every conversation under every degradation, skipping what the store has already.
+
+    `wearers` answer back; without them each reads their questions from the session.
 
     `sessions` yields (position in the data set, session). Raises the store's error when nothing
     more can be written; what was committed stays.
     """
     work = conversations(sessions, plan, optics)
-    at_once, landing = max(1, plan.concurrency), Landing()
+    at_once, landing, is_new = max(1, plan.concurrency), Landing(), store.is_empty()
+    pictures: Gathering[Session] = Gathering(store.keep_pictures)
+    met = set[int]()  # in a new run, as hashes: a session may stand twice in somebody's data
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
 
     async def work_through() -> None:
         for position, session, degradation in work:  # one iterator is shared by all who do
-            done = store.turns(session.id, degradation)
-            kept = _Stored(store, landing, session.id, degradation, done)
+            # looking for what cannot be there would cost a third of a turn
+            key = hash((session.id, degradation))
+            first = is_new and key not in met
+            met.add(key)
+            done = [] if first else store.turns(session.id, degradation)
+            kept = _Stored(store, landing, pictures, session.id, degradation, done, first)
             on_progress(await held.hold(position, session, degradation, kept))
 
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
         place = Places(agent, seconds=plan.ready_seconds).place
-        held = Conversations(agent, judge, plan, optics, optics_threads, place)
+        held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers)
         workers = [asyncio.create_task(work_through()) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)
@@ -156,8 +166,8 @@ class Conversation(Protocol):
         """Record a session whose picture cannot be had."""
         ...
 
-    async def commit(self, *results: TurnResult) -> None:
-        """Return when the turns are on disk."""
+    async def commit(self, *results: TurnResult, session: Session | None = None) -> None:
+        """Return when the turns are on disk, and with them the session where it has grown."""
         ...
 
 
@@ -170,12 +180,13 @@ class Conversations(NamedTuple):
     optics: Optics | None
     optics_threads: Executor
     place: Place
+    wearers: Wearers | None = None
 
     async def hold(
         self, position: int, session: Session, degradation: str, kept: Conversation
     ) -> Progress:
         """Hold one conversation to its end, from the turn after the last one committed."""
-        complete = len(kept.done) == len(session.turns)
+        complete = self.wearers is None and len(kept.done) == len(session.turns)
         results = kept.done if complete else await self._go_on(position, session, degradation, kept)
         return Progress(
             session_id=session.id,
@@ -199,6 +210,11 @@ class Conversations(NamedTuple):
             rest = broken_turns(broken, error)[len(kept.done) :]  # what was committed stays
             await kept.commit(*rest)
             return [*kept.done, *rest]
+        if self.wearers is not None:
+            return await hold_live(
+                self.wearers, session, seen, self.agent, self.judge, kept.commit,
+                stop=self.plan.stop.rule, rules=self.plan.rules, done=kept.done, place=self.place,
+            )  # fmt: skip
         return await hold_conversation(
             seen,
             self.agent,
@@ -214,14 +230,10 @@ class Conversations(NamedTuple):
         """Load and degrade a session's picture: slow work, away from the event loop."""
         if session.capture is not None and not session.capture.image.is_here:
             await asyncio.to_thread(lambda image: image.data, session.capture.image)
-        if kind_of_fault(degradation):
-            return labelled(session, degradation)
-        if degradation == "clean":
-            return session
-        if self.optics is None:
-            raise DataError(f"no optics were given, so {degradation!r} cannot be applied.")
+        if kind_of_fault(degradation) or degradation == "clean":
+            return seen_under(session, degradation, self.optics, self.plan.seed)
         return await asyncio.get_running_loop().run_in_executor(
-            self.optics_threads, self.optics.apply, session, degradation, self.plan.seed
+            self.optics_threads, seen_under, session, degradation, self.optics, self.plan.seed
         )
 
 
@@ -230,21 +242,35 @@ class _Stored(NamedTuple):
 
     store: RunStore
     landing: Landing
+    pictures: Gathering[Session]
     session_id: str
     degradation: str
     done: list[TurnResult]
+    is_new: bool
 
     def begun(self) -> Session | None:
-        return self.store.begun(self.session_id, self.degradation)
+        return None if self.is_new else self.store.begun(self.session_id, self.degradation)
 
     async def begin(self, position: int, session: Session) -> None:
-        await self.landing.of(await asyncio.to_thread(self.store.begin, position, session))
+        await self.pictures.of(session)
+        await self.landing.of(lambda: self.store.begin_kept(position, session))
 
     async def begin_broken(self, position: int, session: Session) -> None:
-        await self.landing.of(self.store.begin_broken(position, session))
+        await self.landing.of(lambda: self.store.begin_broken(position, session))
 
-    async def commit(self, *results: TurnResult) -> None:
-        await self.landing.of(self.store.commit(*results))
+    async def commit(self, *results: TurnResult, session: Session | None = None) -> None:
+        await self.landing.of(lambda: self.store.commit(*results, session=session))
+
+
+def seen_under(session: Session, condition: str, optics: Optics | None, seed: int) -> Session:
+    """A session with the picture that the agent gets under a condition."""
+    if kind_of_fault(condition):
+        return labelled(session, condition)
+    if condition == "clean":
+        return session
+    if optics is None:
+        raise DataError(f"no optics were given, so {condition!r} cannot be applied.")
+    return optics.apply(session, condition, seed)
 
 
 def labelled(session: Session, degradation: str) -> Session:
