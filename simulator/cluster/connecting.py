@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import socket
 from collections.abc import Generator
 from typing import Any
 
@@ -14,6 +15,9 @@ from simulator.cluster.machines import Machines
 
 _OBJECTS = 256 << 20
 """Bytes of a local cluster's object store: turns are small, and pictures pass one at a time."""
+
+_KNOCKING = 20.0
+"""Seconds that the head of a cluster has to take a connection."""
 
 
 class Lost(Exception):
@@ -34,6 +38,7 @@ def connected(machines: Machines, *, workers: int) -> Generator[None]:
         "include_dashboard": False,
     }
     try:
+        _knock(address)
         ray.init(
             address=address, log_to_driver=False, logging_level="ERROR",
             **(local if address == "local" else {}),
@@ -45,6 +50,13 @@ def connected(machines: Machines, *, workers: int) -> Generator[None]:
             yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Find out at once where nobody listens: Ray tries such a place for minutes."""
+    place = re.fullmatch(r"\[?([^/\]]+?)\]?:(\d{1,5})", address)
+    if place is not None:
+        socket.create_connection((place[1], int(place[2])), timeout=_KNOCKING).close()
 
 
 @contextlib.contextmanager

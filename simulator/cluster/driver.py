@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
 from mmrag.cache import CacheStats
-from mmrag.errors import AgentError, StoreError
-from mmrag.records import Record, Session, Status
+from mmrag.errors import AgentError, MmragError, StoreError
+from mmrag.records import Record, Session, Status, TurnResult
 from simulator.cluster.connecting import Lost, answered, load_ray
 from simulator.cluster.keeper import Keeper, LeasedConversation
 from simulator.cluster.lookup import Sessions
@@ -38,6 +38,9 @@ STARTS = 3
 """How often in a row a worker may die before it is ready."""
 
 Work = Callable[[], Iterator[tuple[int, Session]]]
+
+BreakOff = Callable[[Session, Session, MmragError, LeasedConversation], Awaitable[list[TurnResult]]]
+"""(the agenda, the session as it stands, why, what is kept of it) → all its turns."""
 
 
 class Summary(Record, frozen=True, kw_only=True):
@@ -73,14 +76,16 @@ async def hold_on_cluster(
     machines: Machines,
     *,
     workers: int,
+    break_off: BreakOff | None,
     on_progress: Callable[[Progress], None],
 ) -> tuple[Summary, CacheStats]:
     """Hold `items` on a cluster that this process has joined, into a run that it has open.
 
     `sessions` reads the same data anew, for what has to be told of a conversation that nobody can
-    hold. Raises what ends a run of one process too; what was committed stays.
+    hold; `break_off` ends it where a live wearer is in it, and is None where none is. Raises what
+    ends a run of one process too; what was committed stays.
     """
-    driver = _Driver(sessions, job, store, machines, workers, on_progress)
+    driver = _Driver(sessions, job, store, machines, workers, break_off, on_progress)
     try:
         await driver.open()
         with following(store) as gather:
@@ -109,12 +114,13 @@ class _Driver:
         store: RunStore,
         machines: Machines,
         workers: int,
+        break_off: BreakOff | None,
         on_progress: Callable[[Progress], None],
     ) -> None:
         ray = load_ray()
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        self._store, self._on_progress = store, on_progress
+        self._store, self._break_off, self._on_progress = store, break_off, on_progress
         self._sessions = Sessions(sessions, keep=1)
         self._places = [Place() for _ in range(workers)]
         self._kill: Callable[..., None] = ray.kill
@@ -223,7 +229,7 @@ class _Driver:
 
     async def _lend(self, item: Item, place: Place, schedule: Schedule) -> None:
         done = self._store.turns(item.session_id, item.degradation)
-        if len(done) == item.turns:
+        if self._break_off is None and len(done) == item.turns:  # nobody knows how many a talk has
             self._tell(item, tuple(done), resumed=True)
             return
         worker = place.worker
@@ -249,17 +255,27 @@ class _Driver:
             f"with nothing else in hand ({item.deaths[-1]})"
         )
         keeper = self._keepers[shard_of(item.session_id, item.degradation, len(self._keepers))]
-        kept = await LeasedConversation.take(keeper, item.session_id, item.degradation)
+        kept = await LeasedConversation.take(
+            keeper, item.position, item.session_id, item.degradation
+        )
+        results = await self._broken(item, kept, why)
+        self._quarantined += 1
+        self._tell(item, tuple(results), resumed=False)
+
+    async def _broken(
+        self, item: Item, kept: LeasedConversation, why: MmragError
+    ) -> list[TurnResult]:
         session = kept.begun()
-        if session is None:
-            session = await self._sessions.get(item.position, item.session_id)
-            session = labelled(session, item.degradation)
+        if session is None or self._break_off is not None:
+            agenda = await self._sessions.get(item.position, item.session_id)
+            if session is not None and self._break_off is not None:
+                return await self._break_off(agenda, session, why, kept)
+            session = labelled(agenda, item.degradation)
             await kept.begin_broken(item.position, session)
         rest = broken_turns(session, why, Status.AGENT_ERROR)[len(kept.done) :]
         if rest:
             await kept.commit(*rest)
-        self._quarantined += 1
-        self._tell(item, (*kept.done, *rest), resumed=False)
+        return [*kept.done, *rest]
 
     def _tell(self, item: Item, results: tuple[Any, ...], *, resumed: bool) -> None:
         self._on_progress(

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 from mmrag.errors import ConflictError, StoreError
 from mmrag.images import LazyImage
-from mmrag.records import Session, TurnResult, decode_as, encode
+from mmrag.records import ImageLookup, Session, TurnResult, decode_as, encode
 from simulator.cluster.connecting import Lost, answered
 from simulator.store.leases import ShardStore
 from simulator.store.run_store import without_picture
 from simulator.store.shards import PATIENCE
 
-LeaseSent = tuple[int, list[bytes], bytes | None, bytes | None]
-"""Epoch, committed turns, the session as it began, its picture."""
+SessionSent = tuple[bytes, dict[str, bytes]]
+"""A session's record, and beside it those pictures by hash that the other end may not have."""
+
+LeaseSent = tuple[int, list[bytes], SessionSent | None]
+"""Epoch, committed turns, the session as it stands."""
 
 
 class Keeper:
@@ -32,31 +36,25 @@ class Keeper:
         """Give a conversation to who asks, and take it from whoever had it."""
         await asyncio.wrap_future(self._shard.take(session_id, degradation))
         lease = self._shard.lease(session_id, degradation)
-        begun, picture = lease.begun, None
-        if begun is not None and begun.capture is not None:
-            picture = begun.capture.image.data
-        return (
-            lease.epoch,
-            [encode(result) for result in lease.done],
-            None if begun is None else encode(begun),
-            picture,
-        )
+        begun = None if lease.begun is None else packed(lease.begun)
+        return lease.epoch, [encode(result) for result in lease.done], begun
 
-    async def begin(
-        self, epoch: int, position: int, record: bytes, picture: bytes | None, broken: bool
-    ) -> bool:
+    async def begin(self, epoch: int, position: int, sent: SessionSent, broken: bool) -> bool:
         """Record a session as the agent is going to see it."""
-        session = with_picture(record, picture)
+        session = unpacked(sent, self._shard.images.get)
         if not self._shard.holds(epoch, session.id, session.degradation):
             return False
         begin = self._shard.begin_broken if broken else self._shard.begin
         await asyncio.wrap_future(await asyncio.to_thread(begin, position, session))
         return True
 
-    async def commit(self, epoch: int, results: list[bytes]) -> bool:
-        """Return when the turns are on disk."""
+    async def commit(
+        self, epoch: int, position: int, results: list[bytes], sent: SessionSent | None
+    ) -> bool:
+        """Return when the turns are on disk, and with them the session where it has grown."""
         turns = [decode_as(TurnResult, result) for result in results]
-        kept = self._shard.commit_leased(epoch, *turns)
+        session = None if sent is None else unpacked(sent, self._shard.images.get)
+        kept = self._shard.commit_leased(epoch, *turns, session=session, position=position)
         if kept is None:
             return False
         await asyncio.wrap_future(kept)
@@ -75,18 +73,21 @@ class Fenced(Exception):
 class LeasedConversation:
     """A conversation as its worker sees it: kept by another process."""
 
-    def __init__(self, keeper: Any, lease: LeaseSent) -> None:
-        self._keeper = keeper
-        self._epoch, done, record, picture = lease
-        self._begun = None if record is None else with_picture(record, picture)
+    def __init__(self, keeper: Any, position: int, lease: LeaseSent) -> None:
+        self._keeper, self._position = keeper, position
+        self._epoch, done, begun = lease
+        self._begun = None if begun is None else unpacked(begun)
+        self._there = set[str]() if begun is None else set(begun[1])
+        """Pictures that the keeper has."""
         self.done = [decode_as(TurnResult, result) for result in done]
 
     @staticmethod
-    async def take(keeper: Any, session_id: str, degradation: str) -> LeasedConversation:
+    async def take(
+        keeper: Any, position: int, session_id: str, degradation: str
+    ) -> LeasedConversation:
         """Lease it."""
-        return LeasedConversation(
-            keeper, await _asked(keeper.lease.remote(session_id, degradation))
-        )
+        lease = await _asked(keeper.lease.remote(session_id, degradation))
+        return LeasedConversation(keeper, position, lease)
 
     def begun(self) -> Session | None:
         """The session as the agent saw it, where the conversation has begun."""
@@ -94,31 +95,50 @@ class LeasedConversation:
 
     async def begin(self, position: int, session: Session) -> None:
         """Record the session as the agent is going to see it."""
-        picture = None if session.capture is None else session.capture.image.data
-        await self._sent(
-            self._keeper.begin.remote(self._epoch, position, encode(session), picture, False)
-        )
+        await self._begin(position, session, broken=False)
 
     async def begin_broken(self, position: int, session: Session) -> None:
         """Record a session whose picture cannot be had."""
-        record = encode(without_picture(session))
-        await self._sent(self._keeper.begin.remote(self._epoch, position, record, None, True))
+        await self._begin(position, without_picture(session), broken=True)
 
-    async def commit(self, *results: TurnResult) -> None:
-        """Return when the turns are on disk."""
-        sent = [encode(result) for result in results]
-        await self._sent(self._keeper.commit.remote(self._epoch, sent))
+    async def commit(self, *results: TurnResult, session: Session | None = None) -> None:
+        """Return when the turns are on disk, and with them the session where it has grown."""
+        turns = [encode(result) for result in results]
+        grown = None if session is None else self._new(session)
+        await self._sent(self._keeper.commit.remote(self._epoch, self._position, turns, grown))
+
+    async def _begin(self, position: int, session: Session, *, broken: bool) -> None:
+        sent = self._new(session)
+        await self._sent(self._keeper.begin.remote(self._epoch, position, sent, broken))
+
+    def _new(self, session: Session) -> SessionSent:
+        sent = packed(session, self._there)
+        self._there.update(sent[1])
+        return sent
 
     async def _sent(self, reference: Any) -> None:
         if not await _asked(reference):
             raise Fenced
 
 
-def with_picture(record: bytes, picture: bytes | None) -> Session:
-    """A session that was sent, with its picture's bytes beside it."""
-    if picture is None:
-        return decode_as(Session, record)
-    return decode_as(Session, record, images=lambda _digest: LazyImage.from_bytes(picture))
+def packed(session: Session, there: Container[str] = ()) -> SessionSent:
+    """A session to be sent, with the pictures that are not `there`."""
+    captures = (session.capture, *(turn.capture for turn in session.turns))
+    images = [capture.image for capture in captures if capture is not None]
+    new = {i.sha256: i for i in images if i.sha256 and i.sha256 not in there}
+    return encode(session), {digest: image.data for digest, image in new.items()}
+
+
+def unpacked(sent: SessionSent, other: ImageLookup | None = None) -> Session:
+    """A session that was sent; `other` has the pictures that were not sent along."""
+    record, pictures = sent
+
+    def picture(digest: str) -> LazyImage:
+        if digest in pictures or other is None:
+            return LazyImage.from_bytes(pictures[digest])
+        return other(digest)
+
+    return decode_as(Session, record, images=picture)
 
 
 async def _asked(reference: Any) -> Any:

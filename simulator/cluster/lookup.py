@@ -11,7 +11,11 @@ from mmrag.records import Session
 
 
 class Sessions:
-    """Reads on to the place that is asked for; the last few stay, as conditions share them."""
+    """Reads on to the place that is asked for.
+
+    The last few stay, those too that were only passed: conditions share them, and conversations
+    are not asked for in quite the order in which they are read.
+    """
 
     def __init__(self, read: Callable[[], Iterator[tuple[int, Session]]], keep: int) -> None:
         self._read = read
@@ -29,10 +33,7 @@ class Sessions:
                 session = await asyncio.to_thread(self._find, position)
             if session is None or session.id != session_id:
                 raise ConflictError(f"the data have changed: {session_id} is not in its place.")
-            self._kept[position] = session
-            self._kept.move_to_end(position)
-            while len(self._kept) > self._keep:
-                self._kept.popitem(last=False)
+            self._keep_at(position, session)
             return session
 
     def _find(self, position: int) -> Session | None:
@@ -40,7 +41,14 @@ class Sessions:
             self._walk = self._read()
         for place, session in self._walk:
             self._last = place
+            self._keep_at(place, session)
             if place == position:
                 return session
         self._last = None
         return None
+
+    def _keep_at(self, position: int, session: Session) -> None:
+        self._kept[position] = session
+        self._kept.move_to_end(position)
+        while len(self._kept) > self._keep:
+            self._kept.popitem(last=False)

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mmrag.cache import CacheStats
-from mmrag.protocols import Judge
+from mmrag.errors import MmragError
+from mmrag.records import Session, TurnResult
 from simulator.cluster.connecting import connected, load_ray
 from simulator.cluster.driver import hold_on_cluster
+from simulator.cluster.keeper import LeasedConversation
 from simulator.cluster.machines import Machines
 from simulator.cluster.worker import Job
-from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
 from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig
+from simulator.run.live import break_off
 from simulator.run.runner import conversations
 
 if TYPE_CHECKING:
-    from simulator.run.runner import Plan, Progress, SessionSource
+    from simulator.evaluation.parts import Parts
+    from simulator.run.runner import Plan, Progress
     from simulator.store.run_store import RunStore
 
 
@@ -33,26 +35,13 @@ class OnCluster:
     capacity: int | None = None
     """Each worker's agent has its own."""
 
-    def __init__(
-        self,
-        settings: RunConfig,
-        source: SessionSource,
-        judge: Judge,
-        plan: Plan,
-        hosting: Hosting,
-        machines: Machines,
-        *,
-        progress: bool,
-    ) -> None:
+    def __init__(self, parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> None:
         load_ray()  # before an index is built for nothing
-        folder = wiring.index_folder(settings, progress=progress)
-        self.index = wiring.index_fingerprint(folder)
-        place = "none" if folder is None else str(folder.absolute())
-        self._settings, self._source, self._plan = settings, source, plan
+        self._parts, self._plan = parts, plan
         self._hosting, self._machines = hosting, machines
-        self._found = msgspec.structs.replace(settings, search=place)
-        self._judge = judge.id
-        wiring.chosen_sessions(source, settings)  # refuses names that are not there
+        _ = parts.index  # built once, before every worker would
+        self._wearers = parts.wearers
+        parts.sessions()  # refuses names that are not there
 
     def opened(self) -> contextlib.AbstractContextManager[None]:
         """The cluster, joined or made."""
@@ -61,25 +50,35 @@ class OnCluster:
     async def hold(self, store: RunStore, advance: Callable[[Progress], None]) -> CacheStats:
         """Hold all that is not held yet."""
         workers = self._workers()
+        folder = self._parts.search_folder
+        place = "none" if folder is None else str(folder.absolute())
         job = Job(
-            config=self._found,
+            config=msgspec.structs.replace(self._parts.settings, search=place),
             folder=str(Path.cwd()),
             hosting=self._hosting,
             concurrency=math.ceil(self._plan.concurrency / workers),
-            data=self._source.fingerprint,
-            index=self.index,
-            judge=self._judge,
+            data=self._parts.source.fingerprint,
+            index=self._parts.index,
+            judge=self._parts.judge.id,
         )
 
-        def sessions():
-            return wiring.chosen_sessions(self._source, self._settings)
-
+        sessions = self._parts.sessions
         summary, cache = await hold_on_cluster(
             sessions, conversations(sessions(), self._plan, CaptureOptics()), job, store,
             self._machines, workers=workers, on_progress=advance,
+            break_off=None if self._wearers is None else self._break_off,
         )  # fmt: skip
         store.set_meta("cluster", summary.after(store.meta("cluster")))
         return cache
+
+    async def _break_off(
+        self, agenda: Session, seen: Session, why: MmragError, kept: LeasedConversation
+    ) -> list[TurnResult]:
+        assert self._wearers is not None
+        return await break_off(
+            self._wearers, agenda, seen, why, self._parts.judge.id, kept.commit,
+            stop=self._plan.stop.rule, seed=self._plan.rules.seed, done=kept.done,
+        )  # fmt: skip
 
     def _workers(self) -> int:
         """As many as were asked for, else one per core; never more than conversations at once."""

@@ -18,8 +18,8 @@ from mmrag.protocols import Agent
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
 from simulator.cluster.keeper import Fenced, LeasedConversation
 from simulator.cluster.lookup import Sessions
-from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
+from simulator.evaluation.parts import Parts
 from simulator.run.captures import CaptureOptics
 from simulator.run.config import RunConfig
 from simulator.run.runner import Conversations, Progress
@@ -83,7 +83,7 @@ class Worker:
         """Hold one conversation; what came of it but its words. None: somebody else has it."""
         session = await self._sessions.get(position, session_id)
         keeper = self._keepers[shard_of(session_id, degradation, len(self._keepers))]
-        kept = await LeasedConversation.take(keeper, session_id, degradation)
+        kept = await LeasedConversation.take(keeper, position, session_id, degradation)
         try:
             progress = await self._conversations.hold(position, session, degradation, kept)
         except Fenced:
@@ -103,32 +103,24 @@ class Worker:
                 f"there is no folder {job.folder}. What a run's settings name must lie at the same "
                 "place on every machine: put it on a disk that all of them see."
             ) from error
-        source = wiring.open_source(job.config)
-        resources, index = wiring.make_resources(job.config, progress=False)
-        judge = wiring.make_judge(job.config.judge)
+        parts = Parts(job.config, progress=False)
+        same = "Install the same mmrag and models on all machines."
         for what, here, there, cure in (
-            ("data", source.fingerprint, job.data, "Copy the driver's data there."),
-            ("search index", index, job.index, "Copy the driver's index there."),
-            ("judge", judge.id, job.judge, "Install the same mmrag and models on all machines."),
+            ("data", parts.source.fingerprint, job.data, "Copy the driver's data there."),
+            ("search index", parts.index, job.index, "Copy the driver's index there."),
+            ("judge", parts.judge.id, job.judge, same),
             ("code", _commit(), job.revision, "Install the same mmrag on all machines."),
         ):
             if here != there:
                 raise ConflictError(f"another {what} than the driver's ({here}, {there}). {cure}")
-        agent = wiring.host_agent(
-            job.config,
-            wiring.shared(job.config, resources, self._cache, index),
-            job.hosting,
-            job.concurrency,
-        )
-        plan = wiring.make_plan(
-            job.config, job.concurrency, ready_seconds=job.hosting.ready_seconds
-        )
-        self._sessions = Sessions(
-            lambda: wiring.chosen_sessions(source, job.config), keep=2 * job.concurrency
-        )
+        agent = parts.host_agent(job.hosting, job.concurrency)
+        plan = parts.plan(job.concurrency, ready_seconds=job.hosting.ready_seconds)
+        self._cache = parts.cache
+        self._sessions = Sessions(parts.sessions, keep=4 * job.concurrency)
         self._conversations = Conversations(
-            agent, judge, plan, CaptureOptics(), ThreadPoolExecutor(cores()),
+            agent, parts.judge, plan, CaptureOptics(), ThreadPoolExecutor(cores()),
             Places(agent, seconds=plan.ready_seconds).place,
+            parts.wearers,
         )  # fmt: skip
         return agent
 

@@ -60,6 +60,8 @@ def _session_rows(
 ) -> Iterator[dict[str, Any]]:
     results = run.turns(session.id, session.degradation)
     for turn, result in zip(session.turns, results, strict=False):
+        if result.step:  # of a live wearer's goal the last turn counts, and has the row
+            continue
         own = {name: turn.meta.get(name.removeprefix(OWN)) for name in columns[len(COLUMNS) :]}
         yield {**_row(session, turn, result), **own}
 
@@ -69,7 +71,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
     return {
         "session_id": session.id,
         "degradation": session.degradation,
-        "turn_index": turn.index,
+        "turn_index": turn.wearer.goal if turn.wearer else turn.index,
         "interaction_id": turn.id,
         "status": str(result.status),
         "outcome": str(outcome_of(result)),
@@ -96,9 +98,15 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "needs_history": turn.needs_history,
         "quality": session.quality,
         "is_ego": None if session.capture is None else session.capture.is_ego,
-        "image_sha256": "" if session.capture is None else session.capture.image.sha256,
+        "image_sha256": _picture(session, turn.index),
         "trace": encode(reply.trace).decode() if reply else "[]",
     }
+
+
+def _picture(session: Session, index: int) -> str:
+    """Hash of the picture that a turn was asked about: the last one that was taken."""
+    taken = (session.capture, *(turn.capture for turn in session.turns[: index + 1]))
+    return next((capture.image.sha256 for capture in reversed(taken) if capture is not None), "")
 
 
 def _jsonl(rows: Iterable[dict[str, Any]], out: Path) -> int:

@@ -69,8 +69,13 @@ class ShardStore(RunStore):
         """Whether nobody has taken the conversation over since."""
         return epoch == self._epoch(_key(session_id, degradation))
 
-    def commit_leased(self, epoch: int, *results: TurnResult) -> Kept:
-        """Commit turns of one conversation once: the same turns may come again, others may not."""
+    def commit_leased(
+        self, epoch: int, *results: TurnResult, session: Session | None = None, position: int = 0
+    ) -> Kept:
+        """Commit turns of one conversation once: the same turns may come again, others may not.
+
+        `session` is the session as it stands now, where it has grown, and `position` its place.
+        """
         first = results[0]
         there = {r.turn_index: r for r in self.turns(first.session_id, first.degradation)}
         if all(there.get(result.turn_index) == result for result in results):
@@ -81,7 +86,7 @@ class ShardStore(RunStore):
         if not free or not self.holds(epoch, first.session_id, first.degradation):
             self.refused += len(results)
             return None
-        return self.commit(*results)
+        return self.commit(*results, session=session, position=position)
 
     def close(self) -> None:
         """Let go of the files."""

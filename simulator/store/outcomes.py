@@ -29,15 +29,19 @@ _KITS = (
 _KNOWN = frozenset((*_OURS, *_KITS, *COLUMNS))
 
 
-def read_turns(path: Path) -> list[Said]:
-    """All turns of the file, checked: known fields and outcomes, no turn twice, no gap."""
+def read_turns(path: Path, *, several: bool = False) -> list[Said]:
+    """All turns of the file, checked: known fields and outcomes, no turn twice, no gap.
+
+    With `several` the same sessions may stand there under several conditions, as in the export of a
+    run that has them. Without, that is refused: they are no more conversations of one score.
+    """
     found: list[Said] = []
-    places: dict[tuple[str, int], int] = {}
+    places: dict[tuple[str, str, int], int] = {}
     ego: dict[str, bool | None] = {}
     for row in read_rows(path):
         said = _said(row)
         turn = said.turn
-        key = (turn.session_id, turn.turn_index)
+        key = (turn.session_id, condition_of(row), turn.turn_index)
         if key in places:
             raise DataError(
                 f"{row.where}: turn {turn.turn_index} of session {turn.session_id!r} stands on "
@@ -56,6 +60,12 @@ def read_turns(path: Path) -> list[Said]:
         found.append(said)
     if not found:
         raise DataError(f"{path}: no outcomes in it; write one JSON object per line and turn.")
+    conditions = sorted({condition for _, condition, _ in places})
+    if len(conditions) > 1 and not several:
+        raise DataError(
+            f"{path}: holds {len(conditions)} conditions ({', '.join(conditions)[:200]}). Keep "
+            "one, or bring the file in with `mmrag import` and score that run."
+        )
     _check_gaps(path, places)
     return [
         msgspec.structs.replace(
@@ -63,6 +73,11 @@ def read_turns(path: Path) -> list[Said]:
         )
         for said in found
     ]
+
+
+def condition_of(row: Row) -> str:
+    """What was done to the picture that a line was asked about."""
+    return str(row.get("degradation") or "clean")
 
 
 def _said(row: Row) -> Said:
@@ -134,21 +149,22 @@ def _item(row: Row) -> JudgeItem | None:
     return row.item() if any(there) else None
 
 
-def _check_gaps(path: Path, places: dict[tuple[str, int], int]) -> None:
-    turns: dict[str, list[int]] = {}
-    for session, index in places:
-        turns.setdefault(session, []).append(index)
-    for session, indices in turns.items():
+def _check_gaps(path: Path, places: dict[tuple[str, str, int], int]) -> None:
+    turns: dict[tuple[str, str], list[int]] = {}
+    for session, condition, index in places:
+        turns.setdefault((session, condition), []).append(index)
+    for (session, condition), indices in turns.items():
         indices.sort()
         first = indices[0]
         if first not in (0, 1):
             raise DataError(
-                f"{path}, line {places[session, first]}: session {session!r} begins with turn "
-                f"{first}; add the earlier turns, or number from 0."
+                f"{path}, line {places[session, condition, first]}: session {session!r} begins "
+                f"with turn {first}; add the earlier turns, or number from 0."
             )
         for before, after in itertools.pairwise(indices):
             if after != before + 1:
                 raise DataError(
-                    f"{path}, line {places[session, after]}: session {session!r} jumps from turn "
-                    f"{before} to {after}; add the missing turn (outcome missing or unscored)."
+                    f"{path}, line {places[session, condition, after]}: session {session!r} jumps "
+                    f"from turn {before} to {after}; add the missing turn (outcome missing or "
+                    "unscored)."
                 )

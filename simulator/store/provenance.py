@@ -23,7 +23,7 @@ def provenance(**more: Any) -> dict[str, Any]:
         "revision": revision(),
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "libraries": {name: found for name in _LIBRARIES if (found := _version(name))},
+        "libraries": {name: found for name in _LIBRARIES if (found := installed_version(name))},
         **more,
     }
 
@@ -47,7 +47,8 @@ def _git(root: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def _version(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
+    """The version of a package, if it is there."""
     try:
         return version(name)
     except PackageNotFoundError:

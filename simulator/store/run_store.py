@@ -14,28 +14,40 @@ import queue
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from mmrag.errors import ImageError, MmragError, StoreError
-from mmrag.files import write_bytes
+from mmrag.files import write_all
 from mmrag.images import LazyImage
 from mmrag.metrics.cases import Measurement
 from mmrag.protocols import Completion
-from mmrag.records import Session, Status, TurnResult, Verdict, decode_as, encode, reply_status
+from mmrag.records import (
+    Capture,
+    Session,
+    Status,
+    TurnResult,
+    Verdict,
+    decode_as,
+    encode,
+    reply_status,
+)
 from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
 from simulator.store.shards import ShardRows, deserted
 
+T = TypeVar("T")
+
+_PAGE = 500  # rows that a list takes at a time
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
 
 class Changes(NamedTuple):
-    """What `RunReader.changes_since` found."""
+    """A page of what `RunReader.changes_since` found."""
 
     sessions: list[tuple[int, str, str, bytes]]
     """Position, session id, degradation, JSON of the session."""
@@ -128,14 +140,25 @@ class RunReader:
             "SELECT session_id, degradation FROM sessions ORDER BY position, degradation"
         )
 
-    def conversation_sizes(self) -> list[tuple[int, int]]:
+    def is_empty(self) -> bool:
+        """Whether no conversation has begun."""
+        return not self._rows("SELECT 1 FROM sessions LIMIT 1")
+
+    def conversation_sizes(self) -> Iterator[tuple[int, int]]:
         """(turns planned, turns there) of every conversation that has begun."""
-        return self._rows(
-            "SELECT json_array_length(CAST(s.record AS TEXT), '$.turns'), "
-            "(SELECT COUNT(*) FROM turns t WHERE t.session_id = s.session_id "
-            "AND t.degradation = s.degradation) "
-            "FROM sessions s"
-        )
+        with self._reading() as db:
+            yield from db.execute(
+                "SELECT json_array_length(CAST(s.record AS TEXT), '$.turns'), "
+                "(SELECT COUNT(*) FROM turns t WHERE t.session_id = s.session_id "
+                "AND t.degradation = s.degradation) "
+                "FROM sessions s"
+            )
+
+    def voices(self) -> list[str]:
+        """Whose words the conversations are in, where the data is a world; see `whose`."""
+        voice = "json_extract(CAST(record AS TEXT), '$.extra.voice')"
+        rows = self._rows(f"SELECT DISTINCT {voice} FROM sessions WHERE {voice} <> '' ORDER BY 1")
+        return [str(row[0]) for row in rows]
 
     def conditions(self) -> list[str]:
         """Every degradation that something was run under."""
@@ -221,6 +244,14 @@ class RunReader:
                 yield record, self._rows(_TURNS + where, session_id, degradation)
             start = sessions[-1][:2]
 
+    @staticmethod
+    def decoded(part: msgspec.json.Decoder[T], data: bytes) -> T:
+        """A cell of `raw` as the part of a record that is needed of it."""
+        try:
+            return part.decode(data)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise _damaged(part.type, error) from error
+
     def verdicts(self, session_id: str, degradation: str, turn_index: int) -> dict[str, Verdict]:
         """Every judge's verdict on one turn, by judge."""
         rows = self._rows(
@@ -297,29 +328,35 @@ class RunReader:
         there = "SELECT 1 FROM sqlite_master WHERE name = 'measurements'"
         return self._rows(sql, *values) if self._rows(there) else []
 
-    def changes_since(self, session_row: int = 0, turn_row: int = 0) -> Changes:
-        """What was written after two row numbers; start at 0 and pass on what it returns.
+    def changes_since(self, session_row: int = 0, turn_row: int = 0) -> Iterator[Changes]:
+        """What was written after two row numbers, in pages; start at 0, go on with the last's.
 
-        For lists over many conversations: the sessions' JSON is left undecoded, and a turn is
-        reduced to its outcome, or its status where it has none. All of it is read at one moment,
-        so that no turn is told of before its session.
+        For lists over many conversations: the sessions' JSON is left undecoded, a turn is reduced
+        to its outcome, or its status where it has none, and no more than a page is in memory.
         """
-        marks: dict[tuple[str, str], list[str]] = {}
-        with self._one_moment() as rows:
-            sessions = rows(
-                "SELECT rowid, position, session_id, degradation, record FROM sessions "
-                "WHERE rowid > ? ORDER BY rowid",
-                session_row,
-            )
-            last = rows("SELECT COALESCE(MAX(rowid), 0) FROM turns")[0][0]
-            for session_id, degradation, mark in rows(_MARKS, turn_row) if last > turn_row else ():
-                marks.setdefault((session_id, degradation), []).append(mark)
-        return Changes(
-            sessions=[(row[1], row[2], row[3], row[4]) for row in sessions],
-            marks=marks,
-            session_row=sessions[-1][0] if sessions else session_row,
-            turn_row=last,
-        )
+        # asked first: a session is there before its turns, so none is told of without it
+        last: int = self._rows("SELECT COALESCE(MAX(rowid), 0) FROM turns")[0][0]
+        seen = session_row
+        while sessions := self._rows(
+            "SELECT rowid, position, session_id, degradation, record FROM sessions "
+            f"WHERE rowid > ? ORDER BY rowid LIMIT {_PAGE}",
+            seen,
+        ):
+            seen, before = sessions[-1][0], seen
+            marks = self._marks(_OF_SESSIONS, before, seen)
+            yield Changes([tuple(row[1:]) for row in sessions], marks, seen, last)
+        if session_row:  # else every turn was told of with its session
+            for row in range(turn_row, last, _PAGE):
+                marks = self._marks(_OF_TURNS, row, min(row + _PAGE, last))
+                yield Changes([], marks, seen, last)
+        yield Changes([], {}, seen, last)
+
+    def _marks(self, conversations: str, *rows: int) -> dict[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        same: dict[str, str] = {}  # a few words, in millions of turns
+        for session_id, degradation, mark in self._rows(_MARKS.format(conversations), *rows):
+            found.setdefault((session_id, degradation), []).append(same.setdefault(mark, mark))
+        return found
 
     @property
     def edition(self) -> int:
@@ -339,16 +376,6 @@ class RunReader:
     def _rows(self, sql: str, *values: object) -> list[Any]:
         with self._reading() as db:
             return db.execute(sql, values).fetchall()
-
-    @contextlib.contextmanager
-    def _one_moment(self) -> Generator[Callable[..., list[Any]]]:
-        """Several questions to the run as it is now, whatever is written between them."""
-        with self._reading() as db:
-            db.execute("BEGIN")
-            try:
-                yield lambda sql, *values: db.execute(sql, values).fetchall()
-            finally:
-                db.execute("ROLLBACK")  # nothing was written
 
     @contextlib.contextmanager
     def _reading(self) -> Generator[sqlite3.Connection]:
@@ -387,7 +414,7 @@ class RunStore(RunReader):
         except BaseException:
             self._lock.release()
             raise
-        self._queue: queue.Queue[_Job | None] = queue.Queue()
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._failure: StoreError | None = None
         self._thread = threading.Thread(target=self._write_loop, name="run-store", daemon=True)
         self._lock.on_fork = self._forget
@@ -413,36 +440,70 @@ class RunStore(RunReader):
         )
 
     def begin(self, position: int, session: Session) -> Future[None]:
-        """Record a session as the agent is going to see it, its picture included.
+        """Record a session as the agent is going to see it, its pictures included.
 
-        The picture is on disk before this returns, written by the calling thread, so that many
-        sessions can begin without holding up the writer.
+        They are on disk before this returns.
         """
-        capture = session.capture
+        self.keep_pictures(session)
+        return self.begin_kept(position, session)
+
+    def keep_pictures(self, *sessions: Session) -> None:
+        """Have the pictures of sessions on disk when this returns.
+
+        The calling thread writes them, so that many sessions can begin without holding up the
+        writer. Where many cannot be written at once, each can be tried alone.
+        """
+        captures = (
+            capture
+            for session in sessions
+            for capture in (session.capture, *(turn.capture for turn in session.turns))
+        )
+        self._put_pictures(captures, ends=len(sessions) == 1)
+
+    def begin_kept(self, position: int, session: Session) -> Future[None]:
+        """Record a session whose pictures are on disk already."""
+        row = (position, session.id, session.degradation, encode(session))
+        return self._submit(lambda db: db.execute(_BEGIN, row))
+
+    def _put_pictures(self, captures: Iterable[Capture | None], *, ends: bool = True) -> None:
+        """`ends`: what cannot be written ends the run."""
         try:
             self._lock.check_place()
-            if capture is not None:
-                self.images.put(capture.image.sha256, capture.image.data)
+            images = [capture.image for capture in captures if capture is not None]
+            self.images.put({image.sha256: image.data for image in images})
         except (OSError, Moved) as error:
-            self._failure = self._failed(error)
-            raise self._failure from error
-        row = (position, session.id, session.degradation, encode(session))
-        return self._submit(
-            lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
-        )
+            failure = self._failed(error)
+            if ends:
+                self._failure = failure
+            raise failure from error
 
     def begin_broken(self, position: int, session: Session) -> Future[None]:
         """Record a session whose picture could not be had, so that it shows in the run."""
-        row = (position, session.id, session.degradation, encode(without_picture(session)))
-        return self._submit(
-            lambda db: db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row)
-        )
+        return self.begin_kept(position, without_picture(session))
 
-    def commit(self, *results: TurnResult) -> Future[None]:
-        """Commit turns together. The future is done when they are on disk."""
+    def commit(
+        self, *results: TurnResult, session: Session | None = None, position: int | None = None
+    ) -> Future[None]:
+        """Commit turns together. The future is done when they are on disk.
+
+        `session` is the session as it stands now, where a wearer says what comes next: both are
+        on disk or neither is. Its new pictures are there before this returns. `position` is given
+        where the session may have begun in another file; its row then comes last, for who follows.
+        """
         rows = [_split(result) for result in results]
+        if session is not None:
+            new = {result.turn_index for result in results} | {len(session.turns) - 1}
+            self._put_pictures(turn.capture for turn in session.turns if turn.index in new)
+        record = None if session is None else encode(session)
 
         def job(db: sqlite3.Connection) -> None:
+            if session is not None and position is not None:
+                db.execute(_BEGIN, (position, session.id, session.degradation, record))
+            elif session is not None:
+                db.execute(
+                    "UPDATE sessions SET record = ? WHERE session_id = ? AND degradation = ?",
+                    (record, session.id, session.degradation),
+                )
             for turn, verdict in rows:
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?)", turn)
                 if verdict is not None:
@@ -638,15 +699,18 @@ class ImageFolder:
             )
         return data
 
-    def put(self, digest: str, data: bytes) -> None:
-        """Keep a picture, unless it is here already."""
-        path = self.path(digest)
-        if path.exists() and path.read_bytes() == data:
-            return
-        if not path.parent.is_dir():
-            self.folder.mkdir(exist_ok=True)  # not its parents: a moved run is not made anew
-            path.parent.mkdir(exist_ok=True)
-        write_bytes(path, data)
+    def put(self, pictures: Mapping[str, bytes]) -> None:
+        """Keep pictures by their hash, unless they are here already."""
+        new: dict[Path, bytes] = {}
+        for digest, data in pictures.items():
+            path = self.path(digest)
+            if path.exists() and path.read_bytes() == data:
+                continue
+            if not path.parent.is_dir():
+                self.folder.mkdir(exist_ok=True)  # not its parents: a moved run is not made anew
+                path.parent.mkdir(exist_ok=True)
+            new[path] = data
+        write_all(new)
 
 
 class _Job:
@@ -658,6 +722,8 @@ class _Job:
         # A conversation may be cancelled while its turn waits here; it is written all the same.
         self.done.set_running_or_notify_cancel()
 
+
+_BEGIN = "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)"
 
 _FAILED = (
     f"t.status IN ({', '.join(repr(str(status)) for status in Status if status.is_failure)}) "
@@ -675,16 +741,23 @@ _JUDGED = (
 
 _TURNS = f"SELECT {_JUDGED}"
 
+_LAST = b'"step":true}'
+_STEP = f"substr(t.result, -{len(_LAST)}) = x'{_LAST.hex()}'"
+"""Whether a live wearer went on about the same goal: the record's last field, read without it."""
+
 _MARKS = (
     "SELECT t.session_id, t.degradation, "
     "COALESCE(json_extract(CAST(v.verdict AS TEXT), '$.outcome'), t.status) "
     "FROM turns t LEFT JOIN verdicts v ON v.session_id = t.session_id "
     "AND v.degradation = t.degradation AND v.turn_index = t.turn_index "
     f"AND v.judge = {_CURRENT} "
-    "WHERE (t.session_id, t.degradation) IN "
-    "(SELECT DISTINCT session_id, degradation FROM turns WHERE rowid > ?) "
+    "WHERE (t.session_id, t.degradation) IN ({}) "
+    f"AND NOT {_STEP} "
     "ORDER BY t.session_id, t.degradation, t.turn_index"
 )
+
+_OF_SESSIONS = "SELECT session_id, degradation FROM sessions WHERE rowid > ? AND rowid <= ?"
+_OF_TURNS = "SELECT DISTINCT session_id, degradation FROM turns WHERE rowid > ? AND rowid <= ?"
 
 
 def _split(result: TurnResult) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
@@ -727,11 +800,15 @@ def _record(kind: Any, data: bytes, **more: Any) -> Any:
     try:
         return decode_as(kind, data, **more)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        name = getattr(kind, "__name__", "value")
-        raise StoreError(
-            f"a {name} that the run keeps cannot be read ({str(error)[:300]}): run.sqlite is "
-            "damaged. Restore it from a copy, or run again."
-        ) from error
+        raise _damaged(kind, error) from error
+
+
+def _damaged(kind: Any, error: Exception) -> StoreError:
+    name = getattr(kind, "__name__", "value")
+    return StoreError(
+        f"a {name} that the run keeps cannot be read ({str(error)[:300]}): run.sqlite is "
+        "damaged. Restore it from a copy, or run again."
+    )
 
 
 def _no_picture() -> bytes:

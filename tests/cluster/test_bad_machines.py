@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +21,8 @@ from simulator.cluster.keeper import LeasedConversation
 from simulator.cluster.lookup import Sessions
 from simulator.cluster.machines import Machines
 from simulator.cluster.worker import Job, Worker
-from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
+from simulator.evaluation.parts import Parts
 from simulator.run.config import RunConfig
 from simulator.store.run_store import RunStore
 
@@ -78,7 +79,7 @@ This process on node 10.0.0.3 was started with:
     ("error", "said"),
     [
         (RuntimeError(VERSIONS), "runs another Ray or Python than this process"),
-        (ConnectionError("Failed to connect"), "no Ray cluster answers at head:6379"),
+        (ConnectionError("Failed to connect"), "no Ray cluster answers at 127.0.0.1:"),
     ],
 )
 def test_a_cluster_that_cannot_be_joined(
@@ -89,9 +90,24 @@ def test_a_cluster_that_cannot_be_joined(
 
     fake = SimpleNamespace(is_initialized=lambda: False, init=init)
     monkeypatch.setattr(connecting, "load_ray", lambda: fake)
-    machines = Machines.read("ray", "head:6379")
-    with pytest.raises(UsageError, match=said), connected(machines, workers=1):
-        pass
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        machines = Machines.read("ray", f"127.0.0.1:{head.getsockname()[1]}")
+        with pytest.raises(UsageError, match=said), connected(machines, workers=1):
+            pass
+
+
+def test_a_cluster_that_is_not_there_is_said_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_: object) -> None:
+        raise AssertionError("Ray would try for minutes")
+
+    fake = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setattr(connecting, "load_ray", lambda: fake)
+    for address in ("127.0.0.1:1", "nobody.invalid:6379"):
+        with (
+            pytest.raises(UsageError, match=f"no Ray cluster answers at {address}"),
+            connected(Machines.read("ray", address), workers=1),
+        ):
+            pass
 
 
 async def _raise(error: Exception) -> Any:
@@ -105,6 +121,15 @@ def test_a_machine_without_the_package() -> None:
     )
     with pytest.raises(UsageError, match="install the same mmrag"):
         asyncio.run(answered(_raise(died)))
+
+
+def test_a_full_disk_of_another_machine_is_told_as_it_was_there() -> None:
+    errors = pytest.importorskip("ray.exceptions")
+    full = StoreError("/runs/big/shards/0: writing failed (No space left on device).")
+    there = errors.RayTaskError("Keeper.commit", "Traceback (most recent call last)", full)
+    with pytest.raises(StoreError, match=r"^/runs/big/shards/0: writing failed") as found:
+        asyncio.run(answered(_raise(there.as_instanceof_cause())))
+    assert type(found.value) is StoreError
 
 
 @pytest.mark.parametrize(
@@ -134,12 +159,12 @@ def test_a_keeper_that_cannot_start_again_ends_the_run() -> None:
         lease=SimpleNamespace(remote=lambda *_: _raise(errors.RayActorError(error_msg="no room")))
     )
     with pytest.raises(StoreError, match=r"cannot start again.*mmrag resume"):
-        asyncio.run(LeasedConversation.take(keeper, "s000", "clean"))
+        asyncio.run(LeasedConversation.take(keeper, 0, "s000", "clean"))
 
 
 def ready(**other: object) -> None:
     """A worker as Ray would make it, on this machine."""
-    source = wiring.open_source(SETTINGS)
+    source = Parts(SETTINGS).source
     job = Job(
         config=SETTINGS, folder=str(Path.cwd()), hosting=Hosting(), concurrency=1,
         data=source.fingerprint, index=None, judge="exact/1",
@@ -169,19 +194,28 @@ def test_a_worker_that_finds_something_else_says_which_machine_it_is_on(
         ready(**other)
 
 
+def test_tools_are_found_by_a_worker_as_by_the_driver() -> None:
+    with_tools = msgspec.structs.replace(SETTINGS, tools="world")
+    index = Parts(with_tools).index
+    assert index is not None
+    ready(config=with_tools, index=index)
+    with pytest.raises(ConflictError, match="another search index"):
+        ready(config=with_tools, index=None)
+
+
 def test_a_full_disk_where_a_worker_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(wiring, "make_resources", full)
+    monkeypatch.setattr("simulator.evaluation.parts.make_resources", full)
     with pytest.raises(UsageError, match=r"worker on .*No space left"):
         ready()
 
 
 def test_data_that_changed_under_a_worker() -> None:
-    source = wiring.open_source(SETTINGS)
-    sessions = Sessions(lambda: wiring.chosen_sessions(source, SETTINGS), keep=1)
-    first, second = list(wiring.chosen_sessions(source, SETTINGS))
+    parts = Parts(SETTINGS)
+    sessions = Sessions(parts.sessions, keep=1)
+    first, second = list(parts.sessions())
 
     async def play() -> None:
         for place, session in (second, first, first, second):

@@ -23,7 +23,7 @@ from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult, Ve
 from simulator.cli import build
 from simulator.datasets import open_data
 from simulator.datasets.world import mini_folder
-from simulator.evaluation.wiring import claim
+from simulator.evaluation.claiming import claim
 from simulator.run.config import RunConfig
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results import ScoreOptions, score_run

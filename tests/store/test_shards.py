@@ -6,12 +6,13 @@ import json
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
-from small_runs import ByNumber, make_session, run_all
+from small_runs import ByNumber, make_session, picture, run_all
 
 from mmrag.errors import ConflictError, StoreError
 from mmrag.images import LazyImage
-from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
+from mmrag.records import Capture, Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.results import score_run
 from simulator.store.leases import Lease, ShardStore, following
 from simulator.store.run_store import RunReader, RunStore
@@ -49,8 +50,8 @@ def begun(shard: ShardStore, number: int = 0) -> int:
     return epoch
 
 
-def commits(shard: ShardStore, epoch: int, *results: TurnResult) -> bool:
-    kept = shard.commit_leased(epoch, *results)
+def commits(shard: ShardStore, epoch: int, *results: TurnResult, **grown) -> bool:
+    kept = shard.commit_leased(epoch, *results, **grown)
     return kept is not None and kept.result(5) is None
 
 
@@ -169,6 +170,57 @@ def test_a_conversation_goes_on_after_what_the_run_has_already(run: Path) -> Non
         assert commits(shard, lease.epoch, said(1))
     RunStore(run).close()
     assert texts(run) == ["answer 0-0", "four"]
+
+
+def grown(turns: int) -> Session:
+    """A session that a live wearer has made longer, its last turn with a picture of its own."""
+    session = make_session(0, turns=turns)
+    capture = Capture(image=LazyImage.from_bytes(picture(turns)))
+    last = msgspec.structs.replace(session.turns[-1], capture=capture)
+    return msgspec.structs.replace(session, turns=(*session.turns[:-1], last))
+
+
+def kept(run: Path) -> Session:
+    with RunReader(run) as reader:
+        return reader.session("s000")
+
+
+def test_a_conversation_that_grows_is_followed_turn_by_turn(run: Path) -> None:
+    with RunStore(run) as store:
+        shard = ShardStore(run, 0)
+        epoch = begun(shard)
+        with following(store) as gather:
+            for turns in (5, 6):
+                longer = {"session": grown(turns), "position": 0}
+                assert commits(shard, epoch, said(turns), **longer)
+                assert gather() == 1
+                assert len(kept(run).turns) == turns
+            assert commits(shard, epoch, said(7), session=grown(7), position=0)
+            shard.close()
+    assert len(kept(run).turns) == 7
+    assert kept(run).turns[-1].capture.image.data == picture(7)  # type: ignore[union-attr]
+
+
+def test_what_is_too_late_makes_no_conversation_longer(run: Path) -> None:
+    with ShardStore(run, 0) as shard:
+        old = begun(shard)
+        now = leased(shard).epoch
+        assert not commits(shard, old, said(0), session=grown(5), position=0)
+        assert commits(shard, now, said(0), session=grown(6), position=0)
+        assert commits(shard, old, said(0), session=grown(6), position=0)  # sent again
+    RunStore(run).close()
+    assert len(kept(run).turns) == 6
+
+
+def test_a_conversation_that_the_run_has_already_grows_in_a_new_shard(run: Path) -> None:
+    run_all(run, [make_session(3), make_session(0)], ByNumber())
+    with RunStore(run) as store:
+        store.forget_turns("s000", "clean", 1)
+    with ShardStore(run, 0) as shard:
+        assert commits(shard, leased(shard).epoch, said(1), session=grown(6), position=1)
+    RunStore(run).close()
+    with RunReader(run) as reader:
+        assert [(s.id, len(s.turns)) for s in reader.sessions()] == [("s003", 4), ("s000", 6)]
 
 
 def test_a_shard_that_lost_its_commits_is_an_error_that_names_it(run: Path) -> None:

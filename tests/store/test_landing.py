@@ -1,0 +1,127 @@
+"""Turns that are over together are given to the store together, and nothing of them is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from mmrag.errors import StoreError
+from simulator.store.landing import Gathering, Landing
+
+
+def on_disk() -> Future[None]:
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
+
+
+def test_turns_that_are_over_together_are_written_together() -> None:
+    log: list[str] = []
+
+    def write(number: int) -> Future[None]:
+        log.append(f"written {number}")
+        return on_disk()
+
+    async def main() -> None:
+        landing = Landing()
+
+        async def turn(number: int) -> None:
+            log.append(f"over {number}")
+            await landing.of(lambda: write(number))
+            log.append(f"on disk {number}")
+
+        await asyncio.gather(*map(turn, range(3)))
+
+    asyncio.run(main())
+    assert log == [f"{what} {n}" for what in ("over", "written", "on disk") for n in range(3)]
+
+
+def test_what_cannot_be_written_fails_its_own_turn_only() -> None:
+    def full() -> Future[None]:
+        raise StoreError("the disk is full")
+
+    async def main() -> list[BaseException | None]:
+        landing = Landing()
+        both = (landing.of(full), landing.of(on_disk))
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    failed, written = asyncio.run(main())
+    assert isinstance(failed, StoreError)
+    assert written is None
+
+
+def test_a_turn_is_written_although_its_conversation_was_cancelled() -> None:
+    written: list[str] = []
+
+    def write() -> Future[None]:
+        written.append("turn")
+        return on_disk()
+
+    async def main() -> None:
+        landing = Landing()
+        task = asyncio.create_task(landing.of(write))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert written == ["turn"]
+
+
+def test_who_come_together_are_done_together_by_a_few_threads() -> None:
+    """Each picture alone takes the disk several times as long."""
+    parts: list[tuple[int, ...]] = []
+    at_work: list[int] = [0, 0]
+    lock = threading.Lock()
+
+    def work(*items: int) -> None:
+        with lock:
+            parts.append(items)
+            at_work[0] += 1
+            at_work[1] = max(at_work)
+        time.sleep(0.01)
+        with lock:
+            at_work[0] -= 1
+
+    async def main() -> None:
+        gathering: Gathering[int] = Gathering(work)
+        await asyncio.gather(*map(gathering.of, range(60)))
+        await gathering.of(60)
+
+    asyncio.run(main())
+    assert sorted(item for part in parts for item in part) == list(range(61))
+    assert len(parts) <= 9
+    assert 2 <= at_work[1] <= 4
+
+
+def test_everybody_hears_of_their_own_fault_only() -> None:
+    def work(*items: str) -> None:
+        if "bad" in items:
+            raise StoreError("no such picture")
+
+    async def main() -> list[BaseException | None]:
+        gathering: Gathering[str] = Gathering(work)
+        asked = map(gathering.of, ("a", "bad", "b"))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    first, bad, last = asyncio.run(main())
+    assert (first, last) == (None, None)
+    assert isinstance(bad, StoreError)
+
+
+def test_who_leaves_keeps_nobody_waiting() -> None:
+    async def main() -> None:
+        gathering: Gathering[int] = Gathering(lambda *_: time.sleep(0.02))
+        leaving, staying = (asyncio.create_task(gathering.of(n)) for n in range(2))
+        await asyncio.sleep(0.005)
+        leaving.cancel()
+        await staying
+        await gathering.of(2)
+        assert leaving.cancelled()
+
+    asyncio.run(main())
