@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import DataError, UsageError
+from simulator.cli.flags import AsJson
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -29,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 @agent_app.command("list")
 def list_agents(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Every agent by name, those of installed packages included."""
     from mmrag.agents import agents
@@ -46,7 +47,7 @@ def list_agents(
 @agent_app.command()
 def describe(
     spec: Annotated[str, typer.Argument(help="Agent spec or name, e.g. grounded:ocr=off.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What an agent is, its options, and the parts that a spec leaves switched on."""
     import inspect
@@ -102,7 +103,7 @@ def calibrate(
         float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
     ] = 0.09,
     concurrency: Annotated[int, typer.Option(min=1, max=256)] = 4,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fit the probability of being right on a held-out world, and print risk and coverage.
 
@@ -110,7 +111,6 @@ def calibrate(
     is held under each condition, and all of them count alike.
     """
     import asyncio
-    import itertools
     from functools import partial
 
     import msgspec
@@ -118,9 +118,9 @@ def calibrate(
     from mmrag.agents.grounded.abstain import Calibration
     from mmrag.errors import ConflictError, SpecError
     from mmrag.registry import Spec
+    from simulator.evaluation.parts import Parts
     from simulator.evaluation.progress import stage_bars
-    from simulator.evaluation.wiring import make_agent, make_judge, make_resources, open_source
-    from simulator.run.captures import CaptureOptics, degradations
+    from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
     from simulator.run.engine import Rules
     from simulator.run.stopping import StopPolicy
@@ -133,12 +133,13 @@ def calibrate(
     if spec.name != "grounded":
         raise SpecError(f"only grounded has a calibration, not {spec.name!r}.")
     never = Spec(name=spec.name, options={**spec.options, "abstain": "off"})
-    config = RunConfig(data=data, agent=str(never), judge=judge, search=search, degrade=degrade)
-    conditions, optics = degradations(degrade), CaptureOptics()
-    source = open_source(config)
-    resources, index = make_resources(config)
-    sessions = list(itertools.islice(iter(source), limit))
-    never_silent, by = make_agent(config, resources), make_judge(judge)
+    config = RunConfig(
+        data=data, agent=str(never), judge=judge, search=search, degrade=degrade, limit=limit
+    )
+    parts = Parts(config)
+    conditions, optics = parts.plan(concurrency).degradations, CaptureOptics()
+    sessions = [session for _, session in parts.sessions()]
+    never_silent, by = parts.make_agent(), parts.judge
 
     async def all_held(advance: Advance) -> list[Trial]:
         held: list[Trial] = []
@@ -157,7 +158,7 @@ def calibrate(
 
     with stage_bars() as advance:
         trials = asyncio.run(all_held(advance))
-    made_on = f"{source.fingerprint}, index {index}, {never}, {', '.join(conditions)}"
+    made_on = f"{parts.source.fingerprint}, index {parts.index}, {never}, {', '.join(conditions)}"
     found: Calibration = fitted(trials, made_on=made_on, most_wrong=most_wrong)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
@@ -172,7 +173,7 @@ def calibrate(
     typer.echo(f"It speaks above p = {first}, after a silent turn {second}, after more {more}.")
     made = play(found, trials)
     shares = f"{made.right:.1%} right, {made.wrong:.1%} wrong"
-    typer.echo(f"On these conversations: {shares}, conversation score {made.score:.3f}.")
+    typer.echo(f"On these conversations: {shares}, multi-turn score {made.score:.3f}.")
     typer.echo("threshold  coverage  risk")
     for point in curve:
         typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")
@@ -190,7 +191,7 @@ def ask(
     search: Annotated[str, typer.Option(help="Index folder, auto or none.")] = "auto",
     query_time: Annotated[str | None, typer.Option(help="ISO time of asking.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Print the trace as a tree.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask one question about a picture, or about each of a folder."""
     import asyncio
@@ -203,18 +204,19 @@ def ask(
     from mmrag.records import Query
     from simulator.evaluation.ending import heeding_ctrl_c, stdout_aside
     from simulator.evaluation.knowing import what_it_knows
-    from simulator.evaluation.wiring import check_agent, make_agent, make_resources
+    from simulator.evaluation.parts import Parts
     from simulator.run.config import RunConfig
 
+    _check_question(question)
     asked_at = _iso(query_time) if query_time is not None else None
     album = _album(image) if image.is_dir() else {"": image}
     if "" in album:
         LazyImage.from_path(image).pil()  # broken: reported before anything is loaded
-    config = RunConfig(data=data, agent=agent, search=search)
-    check_agent(config)
+    parts = Parts(RunConfig(data=data, agent=agent, search=search))
+    parts.check_agent()
     if (knows := what_it_knows(agent, data, search)) and not as_json:
         typer.echo(knows, err=True)
-    resources, _ = make_resources(config)
+    _ = parts.resources  # opened while the terminal still shows how far it is
     failed: list[str] = []
 
     async def all_in_turn(made: Agent, printed: TextIO) -> None:
@@ -237,9 +239,23 @@ def ask(
             _tell_reply(name, reply, printed, explain=explain, as_json=as_json)
 
     with stdout_aside() as printed:  # an agent may be somebody else's code, as in a run
-        asyncio.run(heeding_ctrl_c(all_in_turn(make_agent(config, resources), printed)))
+        asyncio.run(heeding_ctrl_c(all_in_turn(parts.make_agent(), printed)))
     if failed:
         raise DataError(f"{len(failed)} of {len(album)} got no reply: {'; '.join(failed[:5])}")
+
+
+def _check_question(text: str) -> None:
+    from mmrag.agents.checking import says_nothing
+
+    if says_nothing(text):
+        raise UsageError("the question says nothing that can be read: write what the wearer asks.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the question is no text: sign {error.start + 1} of it is half a character, or a byte "
+            "of another encoding. Write it in UTF-8."
+        ) from error
 
 
 def _album(folder: Path) -> dict[str, Path]:

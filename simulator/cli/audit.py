@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mmrag.errors import UsageError
+from simulator.cli.flags import AsJson, RunFolder
 
 
 def register(app: typer.Typer) -> None:
@@ -17,13 +17,13 @@ def register(app: typer.Typer) -> None:
 
 
 def audit(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    folder: RunFolder,
     concurrency: Annotated[str, typer.Option(help="Turns at once; the fewest are usual.")] = "1,16",
     batch: Annotated[str, typer.Option(help="Turns in a batch.")] = "1,8",
     repeats: Annotated[int, typer.Option(min=2, max=99, help="Times in each way.")] = 3,
     turns: Annotated[int, typer.Option(min=1, help="How many turns to draw.")] = 100,
     seed: Annotated[int, typer.Option(help="Of the draw, orders and intervals.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask a sample of a run's turns again in several ways, and say how often outcomes flip.
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from simulator.cli.flags import AsJson
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -24,7 +26,7 @@ def crag_tables(
     human: Annotated[
         Path | None, typer.Option(help="People's outcomes of the first run's turns: Table 10.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print CRAG's Tables 3, 4, 5 (and 11), 6 and 10 of systems that answered its questions."""
     from simulator.evaluation.crag_tables import as_markdown, read_system, tables

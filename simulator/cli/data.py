@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmrag.errors import ConflictError, UsageError
+from simulator.cli.flags import AsJson
 from simulator.counting import counted
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def check(
     file: Source,
     pictures: Pictures = "",
     split: Split = "multi-turn",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say line by line what is wrong and what each turn will be; exits with 1 if a turn is lost.
 

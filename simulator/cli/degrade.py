@@ -12,6 +12,7 @@ import typer
 
 from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.shards import Shard
+from simulator.cli.flags import AsJson
 from simulator.cli.sharing import Address, Backend, ShardOption, shared_out
 from simulator.cluster.machines import Machines
 
@@ -67,7 +68,7 @@ def degrade_command(
     shard: ShardOption = None,
     backend: Backend = "local",
     address: Address = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Degrade pictures about an entity: dark, blurred, truncated, occluded or rotated.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import shutil
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from simulator.store.provenance import installed_version
 
 _NEEDED = (
     "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "pillow",
@@ -26,8 +27,8 @@ EXTRAS = {"gradio": ("app", "`mmrag ui`")}
 
 def examine() -> dict[str, Any]:
     """Everything worth knowing, as plain data."""
-    packages = {name: _version(name) for name in _NEEDED}
-    optional = {name: _version(name) for name in (*_OPTIONAL, *EXTRAS)}
+    packages = {name: installed_version(name) for name in _NEEDED}
+    optional = {name: installed_version(name) for name in (*_OPTIONAL, *EXTRAS)}
     hints = [
         f"{name} is missing, needed for {use}: pip install 'mmrag[{extra}]'"
         for name, (extra, use) in EXTRAS.items()
@@ -38,7 +39,7 @@ def examine() -> dict[str, Any]:
     small_model, lacking = _small_model()
     hints += [f"{lacking} (only `--model smollm2` needs it)"] if lacking else []
     torch_works, device = _torch()
-    clash = _version("opencv-python") is not None and packages["opencv-python-headless"] is not None
+    clash = installed_version("opencv-python") and packages["opencv-python-headless"]
     problems = [
         f"{name} is missing: ./scripts/demo installs it."
         for name, v in packages.items()
@@ -89,13 +90,6 @@ def print_findings(findings: dict[str, Any]) -> None:
         console.print("All is well.", style="green")
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
 def _small_model() -> tuple[str | None, str]:
     """The version of SmolLM2's package if its file is whole, else what is wrong and the cure."""
     from mmrag.errors import Unavailable
@@ -126,7 +120,7 @@ def _renderer() -> tuple[str, list[str]]:
     from mmrag.errors import UsageError
     from simulator.world.solid.variant import NO_LLVM, find_llvm
 
-    name = f"Mitsuba {_version('mitsuba') or '(missing)'}"
+    name = f"Mitsuba {installed_version('mitsuba') or '(missing)'}"
     try:
         llvm = find_llvm()
     except UsageError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simulator.cli.runs import RunFolder
+from simulator.cli.flags import RunFolder
 from simulator.counting import counted
 
 
@@ -49,13 +49,13 @@ def bring_in(
     """Bring what another system answered into a run: to replay, judge, report and compare it."""
     import shlex
 
-    from simulator.evaluation.wiring import open_source
+    from simulator.evaluation.parts import Parts
     from simulator.exchange.importing import import_file
     from simulator.run.config import RunConfig
     from simulator.store.run_store import RunReader
 
     folder = out or Path("runs") / file.stem
-    source = None if data is None else open_source(RunConfig(data=data, split=split))
+    source = None if data is None else Parts(RunConfig(data=data, split=split)).source
     count = import_file(file, folder, None if source is None else lambda: iter(source))
     with RunReader(folder) as run:
         judged = run.meta("judge")

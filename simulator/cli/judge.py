@@ -11,6 +11,7 @@ import typer
 import typer.core
 
 from mmrag.errors import DataError, UsageError
+from simulator.cli.flags import AsJson
 
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement
@@ -60,7 +61,7 @@ def judge_file(
 
     from mmrag.judges import make_judge
     from mmrag.records import Usage
-    from simulator.run.results import error_texts_in
+    from simulator.run.error_texts import error_texts_in
 
     chosen, counts, usage = make_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
@@ -69,7 +70,7 @@ def judge_file(
             counts[verdict.outcome.value] += 1
             usage += verdict.usage
             if as_json:
-                typer.echo(json.dumps(row | _fields(verdict), ensure_ascii=False))
+                typer.echo(_json_line(row | _fields(verdict)))
     if errors := error_texts_in(item.prediction for _, item in lines):
         typer.secho(f"warning: {errors}", fg="yellow", err=True)
     if as_json:
@@ -87,7 +88,7 @@ def calibrate(
     human: Annotated[Path, typer.Argument(help="Lines with human_correct or human_outcome.")],
     judge: JudgeName = "builtin",
     out: Annotated[Path | None, typer.Option(help="Where to store the calibration.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
 ) -> None:
     """Measure a judge against people, and store its confusion for reports to correct with."""
@@ -147,7 +148,7 @@ def stress(
     limit: Annotated[
         int | None, typer.Option(min=1, help="At most so many pairs of each angle.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
 ) -> None:
     """See how far a judge can be played: adversarial pairs by angle, any judge."""
@@ -199,6 +200,12 @@ def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
     if not found:
         raise DataError(f"{path} holds no line. Write one JSON object per line.")
     return found
+
+
+def _json_line(row: dict[str, Any]) -> str:
+    """JSON as people read it; a lone surrogate, which no output takes, keeps it all in escapes."""
+    text = json.dumps(row, ensure_ascii=False)
+    return json.dumps(row) if any("\ud800" <= c <= "\udfff" for c in text) else text
 
 
 def verdicts_of(

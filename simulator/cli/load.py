@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from mmrag.errors import UsageError
+from simulator.cli.flags import AsJson
 from simulator.counting import counted
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def load(
     data: Annotated[str, typer.Option(help="Whose questions are asked.")] = "mini",
     search: Annotated[str, typer.Option(help="Index folder, auto or none.")] = "auto",
     seed: Annotated[int, typer.Option(help="Of the moments at which they come.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask at rising rates, whether or not the agent keeps up, and say how many wearers it bears.
 
@@ -41,14 +42,16 @@ def load(
 
     from simulator.evaluation.ending import stdout_aside
     from simulator.evaluation.load import load as bear
+    from simulator.evaluation.parts import Parts
     from simulator.evaluation.progress import stage_bars
     from simulator.run.config import RunConfig
 
     settings = RunConfig(agent=agent, data=data, search=search, seed=seed)
+    parts = Parts(settings, progress=False)
     with stdout_aside() as printed:
         with stage_bars() as advance:
             found = bear(
-                settings, _rates(rates), seconds=seconds, limit=limit, pause=pause,
+                parts, _rates(rates), seconds=seconds, limit=limit, pause=pause,
                 on_progress=advance,
             )  # fmt: skip
         if as_json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simulator.cli.flags import AsJson
 from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
@@ -57,7 +58,7 @@ def measure(
     backend: Backend = "local",
     address: Address = None,
     workers: Tasks = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Take measures of every reply and keep them beside the verdicts; go on where it was stopped.
 
@@ -101,7 +102,7 @@ def wikieval(
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Stop once the model has cost so many dollars.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare Ragas, GPT Score and GPT Ranking with people's preferences (Ragas, Table 1).
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simulator.cli.flags import AsJson
+
 if TYPE_CHECKING:
     from simulator.reports.figures.report import ReportOptions
 
@@ -20,7 +22,6 @@ AgentErrors = Annotated[
 Resamples = Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")]
 Seed = Annotated[int, typer.Option(help="Seed of intervals and tests.")]
 MinN = Annotated[int, typer.Option(min=1, help="Slices of fewer scored turns are greyed.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""run, resume, score, rejudge, show, doctor: the life of a run."""
+"""run, resume, score, rejudge, show, verify, doctor: the life of a run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 
 from mmrag.errors import SpecError, UsageError
 from mmrag.shards import Shard
+from simulator.cli.flags import AsJson, RunFolder
 from simulator.cli.scoring import score
 from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, Workers, shared_out
 from simulator.cluster.machines import Machines
@@ -21,8 +22,6 @@ from simulator.evaluation.hosting import Hosting
 if TYPE_CHECKING:
     from simulator.run.config import RunConfig
 
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
 MaxCost = Annotated[
     float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
@@ -49,7 +48,7 @@ WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of e
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, resume, score, rejudge, show, doctor):
+    for command in (run, resume, score, rejudge, show, verify, doctor):
         app.command()(command)
 
 
@@ -69,6 +68,9 @@ def run(
     severities: Annotated[str | None, typer.Option(help="Of a sweep, e.g. 1,3,5.")] = None,
     faults: Annotated[
         str | None, typer.Option(help="none, all, web, ..., or kinds such as model-busy@3.")
+    ] = None,
+    wearer: Annotated[
+        str | None, typer.Option(help="scripted, or live: a wearer who answers back.")
     ] = None,
     split: Annotated[str | None, typer.Option(help="multi-turn or single-turn.")] = None,
     stop: Annotated[str | None, typer.Option(help="strikes(n), never or patience(p).")] = None,
@@ -123,13 +125,13 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Hold every conversation of a data set with an agent. Calling it again goes on with it."""
-    from simulator.evaluation.wiring import default_out
+    from simulator.evaluation.claiming import default_out
     from simulator.run.config import load_config, make_config
 
     flags: dict[str, Any] = {
         "data": data, "agent": agent, "judge": judge, "search": search, "tools": tools,
         "degrade": degrade, "severities": _numbers(severities), "faults": faults, "split": split,
-        "stop": stop,
+        "wearer": wearer, "stop": stop,
         "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
         "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
         "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
@@ -144,8 +146,11 @@ def run(
     if dry_run:
         from simulator.cli.estimating import print_estimate
         from simulator.evaluation.estimate import estimate
+        from simulator.evaluation.parts import Parts
 
-        found = estimate(settings, folder, like=like, concurrency=concurrency, repeats=repeats or 1)
+        found = estimate(
+            Parts(settings), folder, like=like, concurrency=concurrency, repeats=repeats or 1
+        )
         print_estimate(found, as_json=as_json)
         return
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
@@ -245,6 +250,19 @@ def show(
             show_session(reader, session, degradation or usual, as_json=as_json)
 
 
+def verify(folder: RunFolder, as_json: AsJson = False) -> None:
+    """Prove what the live wearers of a run said: derived again, and true of the world.
+
+    Of a person's run it proves costs, ends and answers; a person's own words cannot be proved.
+    """
+    from simulator.evaluation.proving import verify_run
+
+    proof = verify_run(folder)
+    typer.echo(json.dumps(proof.as_json(), indent=2) if as_json else proof.as_text())
+    if proof.problems:
+        raise typer.Exit(1)
+
+
 def doctor(as_json: AsJson = False) -> None:
     """Say what is installed, what is missing, and which device would be used."""
     from simulator.cli.doctoring import examine, print_findings
@@ -264,14 +282,16 @@ def _run_and_tell(
     """Run or go on with a run, with failed turns `again`, and print its scores."""
     from simulator.evaluation.ending import stdout_aside
     from simulator.evaluation.execution import execute, forget_failures
-    from simulator.evaluation.wiring import check_agent
+    from simulator.evaluation.parts import Parts
 
+    settings.refuse_person()
+    parts = Parts(settings)
     if again:
-        check_agent(settings)  # before anything is dropped
+        parts.check_agent()  # before anything is dropped
         forget_failures(folder)
     place = folder.absolute()  # an agent may change the working directory
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
-        execute(settings, folder, **how)
+        execute(parts, folder, **how)
         _tell(place, folder, printed, as_json=as_json)
 
 
@@ -279,8 +299,8 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.threads import left_behind
     from simulator.cli.showing import tell_scores
     from simulator.evaluation.scores import scores_of
-    from simulator.evaluation.wiring import read_config
     from simulator.faults.spec import faults
+    from simulator.run.config import read_config
     from simulator.run.repeats import all_alike
     from simulator.run.results import failure_cure, failure_note, fault_note, options_for
     from simulator.store.run_store import RunReader

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from mmrag.errors import SpecError, UsageError
+from simulator.cli.flags import AsJson
 
 if TYPE_CHECKING:
     from mmrag.metrics.protocols import TurnScore
@@ -53,7 +54,7 @@ def score(
     ] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
     seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score a run, or any system's turns: lines of {session_id, turn_index, outcome, ...} or of
     {session_id, turn_index, question, references, prediction, is_ego}; a kit's result rows, too.
@@ -114,8 +115,8 @@ def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | N
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.protocols import score as score_turns
+    from simulator.run.error_texts import error_texts_in
     from simulator.run.official import as_in_kit
-    from simulator.run.results import error_texts_in
     from simulator.run.stopping import StopPolicy
     from simulator.store.outcomes import read_turns
 
@@ -180,9 +181,9 @@ class _Asked:
         return found
 
     def _judged(self, said: list[Said]) -> Sequence[Verdict]:
+        from mmrag.judges import make_judge
         from mmrag.records import Outcome, Verdict
         from simulator.cli.judge import verdicts_of
-        from simulator.evaluation.wiring import make_judge
 
         if self._usual == self._none:
             self.id = self._none

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from mmrag.errors import UsageError
 from mmrag.shards import Shard
+from simulator.cli.flags import AsJson
 from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
 
@@ -26,7 +27,6 @@ IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index."
 Rerank = Annotated[
     str, typer.Option(help="builtin, off, or a spec: cross-encoder:model=NAME-OR-FOLDER (texts).")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 

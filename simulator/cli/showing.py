@@ -10,8 +10,10 @@ import typer
 
 from simulator.counting import counted
 from simulator.evaluation.scores import Scores, plain
+from simulator.run.results import is_persons, language_note
 
 if TYPE_CHECKING:
+    from mmrag.records import Utterance
     from simulator.store.run_store import RunReader
 
 _COLOURS = {
@@ -39,6 +41,8 @@ def tell_scores(scores: Scores, *, as_json: bool, out: TextIO | None = None) -> 
 
 def show_run(run: RunReader, *, as_json: bool) -> None:
     """Settings, statuses and sessions of a run."""
+    from simulator.reports.figures.wearers import wearers
+
     keys = run.session_keys()
     cache: dict[str, Any] | None = run.meta("cache")
     summary = {
@@ -50,8 +54,13 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
         "statuses": run.turn_counts(),
         "sessions": len(keys),
     }
+    if (language := language_note(run)) is not None:
+        summary["language"] = language
     if (cluster := run.meta("cluster")) is not None:
         summary["cluster"] = cluster
+    live = wearers(run)
+    if live is not None:
+        summary["wearers"] = live
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
         return
@@ -59,10 +68,12 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
     from rich.table import Table
 
     console = Console()
-    left = ("provenance", "cache")
+    left = ("provenance", "cache", "wearers")
     console.print_json(json.dumps({k: v for k, v in summary.items() if k not in left}))
     if cache is not None:
         console.print(_cache_line(cache))
+    for figures in live or ():
+        console.print(plain(_wearers_line(figures, by_person=is_persons(run))))
     table = Table("session", "degradation", "turns", title=counted(len(keys), "conversation"))
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)
@@ -73,6 +84,18 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
         console.print(
             f"... and {len(keys) - 50} more; `mmrag export` writes them all.", style="dim"
         )
+
+
+def _wearers_line(w: dict[str, Any], *, by_person: bool) -> str:
+    """What the live wearers of a condition got, and what it took them."""
+    ends = ", ".join(f"{e['end']} {e['share']:.0%}" for e in w["ends"])
+    paid = "" if w["paid_share"] is None else f" ({w['paid_share']:.0%} paid)"
+    who = "a person as wearer" if by_person else "live wearers"
+    return (
+        f"{who}, {w['name']}: {w['solved']:.2f} of {w['goals']:.2f} goals solved in "
+        f"{w['turns']:.1f} turns and {w['seconds']:.0f} s, {w['pictures']:.2f} more pictures, "
+        f"{counted(w['requests'], 'request')}{paid}, {w['patience']:.1f} patience left; {ends}."
+    )
 
 
 def _cache_line(stats: dict[str, Any]) -> str:
@@ -106,8 +129,14 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
         console.print(plain(f"picture: {run.images.path(digest)}"), soft_wrap=True)
     for turn, result in zip(session.turns, results, strict=False):
         console.print(plain(f"\n{turn.index + 1}. {turn.query}"), style="bold")
+        if turn.wearer is not None:
+            console.print(plain(f"   {_meant(turn.wearer)}"), style="dim")
+        if turn.capture is not None:
+            path = run.images.path(turn.capture.image.sha256)
+            console.print(plain(f"   picture: {path}"), soft_wrap=True)
         if result.reply is not None:
-            console.print(plain(f"   {result.reply.text}"))
+            asks = f" [asks: {result.reply.ask}]" if result.reply.ask else ""
+            console.print(plain(f"   {result.reply.text}{asks}"))
         console.print(plain(f"   reference: {turn.reference.text}"), style="dim")
         if result.verdict is not None:
             outcome = str(result.verdict.outcome)
@@ -116,6 +145,13 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
         else:
             words = f"   {result.status}" + (f": {result.error}" if result.error else "")
             console.print(plain(words), style="magenta")
+
+
+def _meant(said: Utterance) -> str:
+    look = f" ({said.look})" if said.look else ""
+    return (
+        f"goal {said.goal + 1}, {said.move}{look}; patience {said.patience}, {said.seconds:.0f} s"
+    )
 
 
 def _mark(result: Any) -> str:

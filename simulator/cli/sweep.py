@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from simulator.cli.flags import AsJson
+
+if TYPE_CHECKING:
+    from simulator.evaluation.parts import Parts
 
 
 def register(app: typer.Typer) -> None:
@@ -45,12 +50,13 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the settings and what they would cost.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run an agent in many settings over the same questions, and say what pays.
 
     Called again it goes on with what is left. Pages are cut and encoded once per way of cutting.
     """
+    from simulator.evaluation.parts import Parts
     from simulator.evaluation.sweep import parse_vary, run_sweep
     from simulator.run.config import make_config
 
@@ -58,16 +64,16 @@ def sweep(
         {"data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,
          "split": split, "limit": limit, "tools": tools, "seconds": seconds}
     )  # fmt: skip
-    varied = parse_vary(vary)
+    parts, varied = Parts(config, progress=not as_json), parse_vary(vary)
     if dry_run:
         _estimate(
-            config, varied, out, grid=grid, measures=measures, concurrency=concurrency,
+            parts, varied, out, grid=grid, measures=measures, concurrency=concurrency,
             as_json=as_json,
         )  # fmt: skip
         return
     found = run_sweep(
-        config, varied, out, grid=grid, measures=measures, model=model, concurrency=concurrency,
-        max_cost=max_cost, progress=not as_json,
+        parts, varied, out, grid=grid, measures=measures, model=model, concurrency=concurrency,
+        max_cost=max_cost,
     )  # fmt: skip
     from simulator.reports.draw.sweep import write_sweep
 
@@ -80,7 +86,7 @@ def sweep(
 
 
 def _estimate(
-    config: Any,
+    parts: Parts,
     vary: dict[str, list[str]],
     out: Path,
     *,
@@ -89,18 +95,16 @@ def _estimate(
     concurrency: int,
     as_json: bool,
 ) -> None:
-    import msgspec
-
     from simulator.evaluation.estimate import estimate
     from simulator.evaluation.sweep import check_settings, folder_of, settings_of
 
-    settings = settings_of(config.agent, vary, grid=grid)
-    check_settings(settings, config, measures)
+    settings = settings_of(parts.settings.agent, vary, grid=grid)
+    check_settings(settings, measures)
     like = folder_of(out, settings[0])
     rows: list[dict[str, Any]] = [
         {"name": s.name, "agent": s.agent}
         | estimate(
-            msgspec.structs.replace(config, agent=s.agent), folder_of(out, s),
+            parts.with_agent(s.agent), folder_of(out, s),
             like=like if like.is_dir() else None, concurrency=concurrency,
         )
         for s in settings

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+from simulator.cli.flags import AsJson, RunFolder
+
 By = Annotated[str, typer.Option(help="Whose it is; else the name you are logged in by.")]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mmrag.shards import Shard
+from simulator.cli.flags import AsJson
 from simulator.cli.sharing import Address, Backend, ShardOption, shared_out
 from simulator.cluster.machines import Machines
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from simulator.world.build.request import Request
 
 Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +42,9 @@ def new(
     size: Annotated[str, typer.Option(help="Proportions: mini (dense, small) or crag-mm.")] = (
         "crag-mm"
     ),
+    voices: Annotated[
+        str, typer.Option(help="Whose words: open, held, or names with commas (docs/world.md).")
+    ] = "open",
     workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
@@ -62,8 +65,9 @@ def new(
     with interruptible("what was written of the world"):
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_request
+        from simulator.world.language.voices.reading import whose
 
-        request = make_request(seed, sessions, size, pictures=not text_only)
+        request = make_request(seed, sessions, size, voices=voices, pictures=not text_only)
         work = partial(_share, request, out, 1 if tasks else workers)
         if shared_out(work, shard, Machines.read(backend, address, workers if tasks else None)):
             return
@@ -75,7 +79,8 @@ def new(
     total = sum(entry["bytes"] for entry in manifest["files"].values())
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest["counts"].items())
     typer.echo(
-        f"{out}: {counts}; {total / 1e6:,.1f} MB, fingerprint {manifest['fingerprint'][:16]}."
+        f"{out}: {counts}; in the {whose(request.voices)}; {total / 1e6:,.1f} MB, "
+        f"fingerprint {manifest['fingerprint'][:16]}."
     )
 
 

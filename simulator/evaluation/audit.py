@@ -57,20 +57,17 @@ def audit(
 
     Nothing is cached, so that the assistant is really asked. The run's own turns stay as they are.
     """
-    from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
+    from simulator.evaluation.parts import Parts
     from simulator.evaluation.progress import stage_bars
-    from simulator.faults.parts import with_faults
+    from simulator.run.config import read_config
     from simulator.store.run_store import RunReader, RunStore
 
     with RunReader(folder) as run:
-        settings = wiring.read_config(run)
+        parts = Parts(read_config(run), progress=progress)
         sample = _sample(run, turns, seed)
-    wiring.check_agent(settings)
-    judge = wiring.make_judge(settings.judge)
-    resources, _ = wiring.make_resources(settings, progress=progress)
-    parts = resources if settings.faults == "none" else with_faults(resources)
-    agent = wiring.make_agent(settings, parts)
+    parts.check_agent()
+    judge, agent = parts.judge, parts.make_agent()
     ways = [
         Way("asked again", min(concurrency), in_order=True),
         Way("another order", min(concurrency)),
@@ -78,7 +75,7 @@ def audit(
         *(Way(f"batches of {n}", n, in_batches=True) for n in batch if n > 1),
     ]
     with stage_bars(shown=progress) as advance:
-        asking = _Asking(sample, agent, judge, settings.rules, seed, advance)
+        asking = _Asking(sample, agent, judge, parts.settings.rules, seed, advance)
         asked, judged = run_to_end(asking.all(ways, repeats))
     found = _findings(sample, asked, judged, repeats=repeats, seed=seed)
     with RunStore(folder) as store:

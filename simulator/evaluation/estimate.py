@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simulator.run.config import RunConfig
+    from simulator.evaluation.parts import Parts
 
 LOOKED_AT = 2000
 """Turns of an earlier run that are measured."""
 
 
 def estimate(
-    settings: RunConfig, out: Path, *, like: Path | None, concurrency: int, repeats: int = 1
+    parts: Parts, out: Path, *, like: Path | None, concurrency: int, repeats: int = 1
 ) -> dict[str, Any]:
     """Turns of a run, and what they would take if they are like those of an earlier run.
 
@@ -22,19 +22,16 @@ def estimate(
     has most turns. Without one nothing is guessed: the figures are None. Tokens and cost are the
     agent's and the judge's; if that run has another judge, the agent's alone (`judge_cost` None).
     """
-    from simulator.evaluation import wiring
-
-    source = wiring.open_source(settings)
-    plan = wiring.make_plan(settings, concurrency)
+    plan = parts.plan(concurrency)
     times, alone = (len(plan.conditions(picture=picture)) for picture in (True, False))
     sessions = conversations = turns = without = 0
-    for _, session in wiring.chosen_sessions(source, settings):
+    for _, session in parts.sessions():
         held = alone if session.capture is None else times
         sessions += 1
         without += session.capture is None
         conversations += held * repeats
         turns += held * len(session.turns) * repeats
-    measured = _measured(settings, out, like)
+    measured = _measured(parts.settings.agent, out, like)
     asked = round(turns * (measured["asked_share"] if measured else 1.0))
     found: dict[str, Any] = {
         "sessions": sessions,
@@ -53,7 +50,7 @@ def estimate(
         "seconds": None,
     }
     if measured:
-        known = measured["judge"] == wiring.make_judge(settings.judge).id
+        known = measured["judge"] == parts.judge.id
         for name in ("input_tokens", "output_tokens"):
             judging = measured[f"judge_{name}"] if known else 0.0
             found[name] = round(asked * (measured[name] + judging))
@@ -65,24 +62,24 @@ def estimate(
     return found
 
 
-def _measured(settings: RunConfig, out: Path, like: Path | None) -> dict[str, Any] | None:
+def _measured(agent: str, out: Path, like: Path | None) -> dict[str, Any] | None:
     if like is not None:
         return _measure(like)
     here = [out] if out.is_dir() else []
     beside = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
-    return _best(settings, [*here, *(path for path in beside if path != out and path.is_dir())])
+    return _best(agent, [*here, *(path for path in beside if path != out and path.is_dir())])
 
 
-def _best(settings: RunConfig, folders: Iterable[Path]) -> dict[str, Any] | None:
+def _best(agent: str, folders: Iterable[Path]) -> dict[str, Any] | None:
     from mmrag.errors import MmragError
-    from simulator.evaluation.wiring import read_config
+    from simulator.run.config import read_config
     from simulator.store.run_store import RunReader
 
     best: dict[str, Any] | None = None
     for folder in folders:
         try:
             with RunReader(folder) as run:
-                if read_config(run).agent != settings.agent:
+                if read_config(run).agent != agent:
                     continue
             found = _measure(folder)
         except MmragError:

@@ -36,6 +36,7 @@ class MoreSettings(TypedDict, total=False):
     tools: str
     severities: tuple[int, ...]
     faults: str
+    wearer: str
     stop: str
     after_stop: str
     agent_errors: str
@@ -92,10 +93,11 @@ def evaluate(
     of the cluster at `address`, or of this machine, and `stores` that keep turns.
     """
     from simulator.cluster.machines import Machines
+    from simulator.evaluation.claiming import default_out, fresh_out
     from simulator.evaluation.execution import execute
     from simulator.evaluation.own_agents import own_agent
+    from simulator.evaluation.parts import Parts
     from simulator.evaluation.run_folder import load_run
-    from simulator.evaluation.wiring import default_out, fresh_out
     from simulator.run.config import make_config
 
     own = None if isinstance(agent, str) else own_agent(agent)
@@ -103,6 +105,11 @@ def evaluate(
         raise UsageError(
             f"search={search!r} is for agents that a spec names; an object brings its own searches."
         )
+    for name, count in (("concurrency", concurrency), ("repeats", repeats)):
+        if count is not None and count < 1:
+            raise UsageError(f"{name}={count!r} is a number of times; give at least 1.")
+    if max_cost is not None and not max_cost >= 0:  # so that "not a number" is none either
+        raise UsageError(f"max_cost={max_cost!r} is an amount in US dollars; give 0 or more.")
     machines = Machines.read(backend, address, workers, stores)
     if own and machines.backend != "local":
         raise UsageError(
@@ -119,9 +126,10 @@ def evaluate(
     else:
         folder = (fresh_out(config, own.name) if own else default_out(config)).absolute()
     try:
+        parts = Parts(config, agent=own.agent if own else None, progress=progress)
         execute(
-            config, folder, agent=own.agent if own else None, concurrency=concurrency,
-            max_cost=max_cost, repeats=repeats, machines=machines, progress=progress,
+            parts, folder, concurrency=concurrency, max_cost=max_cost, repeats=repeats,
+            machines=machines,
         )  # fmt: skip
     finally:
         with contextlib.suppress(OSError):

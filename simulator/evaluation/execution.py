@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mmrag.protocols import Agent
 from mmrag.shards import Shard
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
@@ -14,46 +13,43 @@ from simulator.evaluation.hosting import Hosting
 
 if TYPE_CHECKING:
     from simulator.evaluation.holding import Holding
-    from simulator.evaluation.sharing import Shared
-    from simulator.run.config import RunConfig
+    from simulator.evaluation.parts import Parts
+    from simulator.run.runner import Plan
 
 
 def execute(
-    settings: RunConfig,
+    parts: Parts,
     folder: Path,
     *,
-    agent: Agent | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
     repeats: int | None = None,
     hosting: Hosting = Hosting(),
     machines: Machines = Machines(),
-    progress: bool = True,
-    shared: Shared | None = None,
 ) -> None:
-    """Run, or go on with, what `settings` say, into `folder`, and as often again beside it.
+    """Hold a run of these parts, or go on with it, in `folder`, and as often again beside it.
 
-    `agent` is one that the settings only label; else they name it. `repeats` counts the run itself;
-    a run that is gone on with has as many as it was begun with, or more. Raises `Interrupted` on
-    Ctrl-C and `CostCap` when the money is spent: what was committed is kept. `shared` is what
-    several runs share; without it each time has its own.
+    `repeats` counts the run itself; a run that is gone on with has as many as it was begun with, or
+    more. Raises `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed
+    is kept.
     """
     from simulator.evaluation.live import cost_of
     from simulator.evaluation.progress import say
     from simulator.run.repeats import repeat_folder
 
+    parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
-    if agent is not None:
+    if parts.has_own_agent:
         again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
-    how = _How(agent, concurrency, hosting, machines, progress, again, shared)
+    how = _How(concurrency, hosting, machines, again)
     number, last, spent = 1, repeats or 1, 0.0
     while number <= last:
         here = place if number == 1 else repeat_folder(place, number)
-        if number > 1 and progress:
+        if number > 1 and parts.progress:
             say(f"{folder.name}: time {number} of {last}")
         left = None if max_cost is None else max(max_cost - spent, 0.0)
-        last = _hold(settings, here, how, repeats=last, max_cost=left)
+        last = _hold(parts.for_once(), here, how, repeats=last, max_cost=left)
         spent += cost_of(here) if max_cost is not None and number < last else 0.0
         number += 1
 
@@ -61,74 +57,73 @@ def execute(
 class _How(NamedTuple):
     """What holds for every time that a run is held."""
 
-    agent: Agent | None
     concurrency: int
     hosting: Hosting
     machines: Machines
-    progress: bool
     again: str
     """How to go on with it."""
-    shared: Shared | None
 
 
-def _hold(
-    settings: RunConfig, folder: Path, how: _How, *, repeats: int, max_cost: float | None
-) -> int:
+def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: float | None) -> int:
     """Hold all conversations once. Returns how often the run is to be held in all."""
     from mmrag.cache import CacheStats
-    from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.live import live_table
     from simulator.evaluation.preflight import probe_models
-    from simulator.evaluation.progress import say
-    from simulator.evaluation.sharing import Shared
     from simulator.store.run_store import RunStore
 
-    agent, concurrency, hosting, machines, progress, again, given = how
-    shared = given or Shared(once=True)
-    if agent is None:
-        wiring.check_agent(settings)
-    source = shared.source(settings)
-    plan = wiring.make_plan(settings, concurrency, ready_seconds=hosting.ready_seconds)
-    judge = shared.judge(settings)
-    if agent is None:
-        run_to_end(probe_models(settings.agent, settings.judge))
-    made: Holding
-    if machines.backend == "ray":
-        from simulator.cluster.running import OnCluster
-
-        made = OnCluster(settings, source, judge, plan, hosting, machines, progress=progress)
-    else:
-        from simulator.evaluation.holding import InProcess
-
-        made = InProcess(
-            settings, source, judge, plan, hosting, agent, progress=progress, shared=shared
-        )
-    count = wiring.count_sessions(source, settings)
-    conditions, without = plan.conditions(picture=True), plan.conditions(picture=False)
-    total = count * len(conditions)
-    if without != conditions and (text := wiring.without_pictures(source, settings)):
-        total -= text * (len(conditions) - len(without))
-        if progress:
-            what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
-            say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
-    if progress and (lost := wiring.unsearched_faults(settings, made.index)):
-        say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
-    with interruptible(f"what was committed to {folder}", again), RunStore(folder) as store:
-        wiring.claim(store, settings, data=source.fingerprint, index=made.index, judge=judge.id)
-        promised = {"sessions": count, "degradations": conditions}
-        promised |= {"conversations": total, "capacity": made.capacity}
-        store.set_meta("plan", promised)
+    parts.check_agent()
+    _ = parts.source  # what cannot be opened or made is told before a model is asked
+    plan = parts.plan(how.concurrency, ready_seconds=how.hosting.ready_seconds)
+    _ = parts.judge
+    run_to_end(probe_models(*parts.model_specs()))
+    made = _holding(parts, plan, how)
+    promised = _promised(parts, plan)
+    with interruptible(f"what was committed to {folder}", how.again), RunStore(folder) as store:
+        parts.claim(store)
+        store.set_meta("plan", {**promised, "capacity": made.capacity})
         known: int = store.meta("repeats") or 1
         if repeats > known:
             store.set_meta("repeats", repeats)
-        with live_table(total, max_cost=max_cost, shown=progress) as advance, made.opened():
+        total = promised["conversations"]
+        with (
+            live_table(total, max_cost=max_cost, shown=parts.progress) as advance,
+            made.opened(),
+        ):
             saved = run_to_end(made.hold(store, advance))
         store.set_meta("finished", True)
         if saved != CacheStats():
             store.set_meta("cache", saved)
     return max(repeats, known)
+
+
+def _holding(parts: Parts, plan: Plan, how: _How) -> Holding:
+    """Where conversations are held."""
+    if how.machines.backend == "ray":
+        from simulator.cluster.running import OnCluster
+
+        return OnCluster(parts, plan, how.hosting, how.machines)
+    from simulator.evaluation.holding import InProcess
+
+    return InProcess(parts, plan, how.hosting)
+
+
+def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
+    """How much there is to hold; says what will not be as somebody may expect."""
+    from simulator.evaluation.progress import say
+
+    count = parts.count()
+    conditions, without = plan.conditions(picture=True), plan.conditions(picture=False)
+    total = count * len(conditions)
+    if without != conditions and (text := parts.count_without_picture()):
+        total -= text * (len(conditions) - len(without))
+        if parts.progress:
+            what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
+            say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
+    if parts.progress and (lost := parts.unsearched_faults()):
+        say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
+    return {"sessions": count, "degradations": conditions, "conversations": total}
 
 
 def rejudge(
@@ -145,10 +140,10 @@ def rejudge(
     """
     from functools import partial
 
+    from mmrag.judges import make_judge
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.progress import stage_bars
-    from simulator.evaluation.wiring import make_judge
     from simulator.run.rejudge import rejudge_run
     from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore

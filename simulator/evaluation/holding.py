@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from mmrag.agents.readiness import capacity
 from mmrag.cache import CacheStats
-from mmrag.protocols import Agent, Judge
-from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
-from simulator.evaluation.sharing import Shared
 from simulator.run.captures import CaptureOptics
 from simulator.run.runner import run_sessions
 
 if TYPE_CHECKING:
-    from simulator.run.config import RunConfig
-    from simulator.run.runner import Plan, Progress, SessionSource
+    from simulator.evaluation.parts import Parts
+    from simulator.run.runner import Plan, Progress
     from simulator.store.run_store import RunStore
 
 
 class Holding(Protocol):
     """Where conversations are held, with everything made that they need."""
-
-    index: str | None
-    """Fingerprint of the index that is searched."""
 
     @property
     def capacity(self) -> int | None:
@@ -42,28 +36,12 @@ class Holding(Protocol):
 
 
 class InProcess:
-    """One agent, in this process; `agent` is one that the settings only label."""
+    """One agent, in this process."""
 
-    def __init__(
-        self,
-        settings: RunConfig,
-        source: SessionSource,
-        judge: Judge,
-        plan: Plan,
-        hosting: Hosting,
-        agent: Agent | None,
-        *,
-        progress: bool,
-        shared: Shared,
-    ) -> None:
-        self._cache = shared.cache
-        self.index: str | None = None
-        if agent is None:
-            resources, self.index = shared.resources(settings, progress=progress)
-            parts = wiring.shared(settings, resources, self._cache, self.index)
-            agent = wiring.host_agent(settings, parts, hosting, plan.concurrency)
-        self._agent, self._judge, self._plan = agent, judge, plan
-        self._chosen = shared.sessions(source, settings)
+    def __init__(self, parts: Parts, plan: Plan, hosting: Hosting) -> None:
+        self._parts, self._plan = parts, plan
+        self._agent = parts.host_agent(hosting, plan.concurrency)
+        self._sessions, self._wearers = parts.sessions(), parts.wearers
 
     @property
     def capacity(self) -> int | None:
@@ -77,7 +55,7 @@ class InProcess:
     async def hold(self, store: RunStore, advance: Callable[[Progress], None]) -> CacheStats:
         """Hold all that is not held yet."""
         await run_sessions(
-            self._chosen, self._agent, self._judge, store, self._plan,
-            optics=CaptureOptics(), on_progress=advance,
+            self._sessions, self._agent, self._parts.judge, store, self._plan,
+            optics=CaptureOptics(), wearers=self._wearers, on_progress=advance,
         )  # fmt: skip
-        return self._cache.stats
+        return self._parts.cache.stats

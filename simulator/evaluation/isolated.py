@@ -22,13 +22,12 @@ from mmrag.agents.isolated import Said
 from mmrag.agents.outside import contained
 from mmrag.agents.readiness import warm
 from mmrag.agents.threads import DaemonThreads
-from mmrag.cache import Cache, share
 from mmrag.errors import MmragError, words
 from mmrag.images import LazyImage
 from mmrag.protocols import Agent
 from mmrag.records import Exchange, Passage, Query, encode
 from mmrag.search.session_passages import search_in
-from simulator.evaluation import wiring
+from simulator.evaluation.parts import Parts
 from simulator.run.config import RunConfig
 
 
@@ -91,8 +90,7 @@ async def _made(hello: Hello, made: list[Agent]) -> bytes:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         limit = hello.memory if most == resource.RLIM_INFINITY else min(hello.memory, most)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resources, index = wiring.make_resources(hello.config)
-    agent = wiring.make_agent(hello.config, share(resources, Cache(), id=index or ""), seconds=0)
+    agent = Parts(hello.config).make_agent(cached=True, seconds=0)
     await warm(agent)
     made.append(agent)
     return b"null"
@@ -112,6 +110,11 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
         query_time=turn["query_time"],
         domain=turn["domain"],
         passages=tuple(Passage(**passage) for passage in turn.get("passages", ())),
+        may_ask=turn.get("may_ask", False),
+        earlier=tuple(
+            LazyImage.from_bytes(base64.b64decode(image["base64"]), name=turn["name"])
+            for image in turn.get("earlier", ())
+        ),
     )
     search_in(query.passages)
     return encode(checked(await contained(lambda: agent.answer(query))))

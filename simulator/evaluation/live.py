@@ -44,7 +44,7 @@ class Tally:
         row["conversations"] = row.get("conversations", 0) + 1
         for result in progress.results:
             name = str(outcome_of(result))
-            row[name] = row.get(name, 0) + 1
+            row[name] = row.get(name, 0) + (not result.step)
             if result.reply is not None:
                 row["seconds"] = row.get("seconds", 0.0) + result.seconds
                 row["replies"] = row.get("replies", 0) + 1

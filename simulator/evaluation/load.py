@@ -13,12 +13,12 @@ import numpy as np
 from mmrag.errors import DataError
 from mmrag.metrics.statistics import generator
 from mmrag.records import Query, Record
-from simulator.run.config import RunConfig
 from simulator.run.engine import Rules, ask_turn
 from simulator.run.slots import Places
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent
+    from simulator.evaluation.parts import Parts
 
 SHARE = 0.99
 """How many of the questions must be answered in time for a rate to be borne."""
@@ -70,7 +70,7 @@ class Load(Record, frozen=True, kw_only=True):
 
 
 def load(
-    settings: RunConfig,
+    parts: Parts,
     rates: Sequence[float],
     *,
     seconds: float = 30.0,
@@ -82,12 +82,9 @@ def load(
 
     Arrivals are a Poisson process drawn from the seed. Nothing is cached or judged.
     """
-    from simulator.evaluation import wiring
     from simulator.evaluation.event_loops import run_to_end
 
-    wiring.check_agent(settings)
-    source = wiring.open_source(settings)
-    chosen = itertools.islice(wiring.chosen_sessions(source, settings), _KEPT)
+    parts.check_agent()
     queries = [
         Query(
             text=session.turns[0].query,
@@ -96,17 +93,17 @@ def load(
             query_time=session.query_time,
             passages=session.passages,
         )
-        for _, session in chosen
+        for _, session in itertools.islice(parts.sessions(), _KEPT)
     ]
     if not queries:
-        raise DataError(f"{settings.data}: there is nothing to ask in it.")
-    resources, _ = wiring.make_resources(settings, progress=False)
-    agent = wiring.make_agent(settings, resources)
-    work = _stages(agent, queries, sorted(rates), seconds, limit, settings.seed, on_progress)
+        raise DataError(f"{parts.settings.data}: there is nothing to ask in it.")
+    work = _stages(
+        parts.make_agent(), queries, sorted(rates), seconds, limit, parts.settings.seed, on_progress
+    )
     stages = run_to_end(work)
     bears = borne(stages)
     return Load(
-        agent=settings.agent,
+        agent=parts.settings.agent,
         limit=limit,
         pause=pause,
         stages=tuple(stages),

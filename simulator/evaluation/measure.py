@@ -132,7 +132,7 @@ def cached_encoder(spec: str) -> CachedTexts:
     """A text encoder that encodes no text twice, not even in another run."""
     from mmrag.encoders import text_encoders
     from mmrag.encoders.cache import CachedTexts
-    from simulator.evaluation.wiring import shipped_vectors
+    from simulator.evaluation.resources import shipped_vectors
 
     return CachedTexts(text_encoders.create(spec), shipped_vectors())
 

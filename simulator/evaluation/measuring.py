@@ -164,7 +164,9 @@ def _replies(store: RunReader) -> Iterator[tuple[Session, TurnResult, list[Measu
         condition = session.degradation
         there = store.measurements(session.id, condition)
         for result in store.turns(session.id, condition):
-            if result.reply is not None:  # without a reference too: not every measure needs one
+            if (
+                result.reply is not None and not result.step
+            ):  # without a reference too: not every measure needs one
                 yield session, result, there.get(result.turn_index, [])
 
 

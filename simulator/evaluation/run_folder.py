@@ -45,7 +45,7 @@ class Run:
     @property
     def settings(self) -> RunConfig:
         """What it was made with."""
-        from simulator.evaluation.wiring import read_config
+        from simulator.run.config import read_config
 
         with RunReader(self.folder) as reader:
             return read_config(reader)

@@ -122,10 +122,15 @@ def scores_of(
     by_condition: bool = True,
 ) -> Scores:
     """Figures of a run; `turns` are those of `turns_of`, where they were judged anew already."""
-    from simulator.run.results import score_run, scores_by_condition
+    from simulator.run.results import language_note, score_run, scores_by_condition
 
-    figures = score_run(run, options, turns)
-    conditions = scores_by_condition(run, options, turns) if by_condition else {}
+    conditions: dict[str, dict[str, Any]] = {}
+    if by_condition:
+        figures, conditions = scores_by_condition(run, options, turns)
+    else:
+        figures = score_run(run, options, turns)
+    if (language := language_note(run)) is not None:
+        figures["language"] = language
     return Scores(figures, options, conditions)
 
 
@@ -136,7 +141,7 @@ def _tables(
     from rich.table import Table
     from rich.text import Text
 
-    from simulator.run.results import ErrorTexts
+    from simulator.run.error_texts import ErrorTexts
 
     shown: list[Any] = []
     for view in ("all", "ego"):
@@ -181,6 +186,8 @@ def _tables(
     if figures.get("error_texts"):
         warning = f"warning: {ErrorTexts(**figures['error_texts'])}"
         shown.append(plain(warning, style="yellow"))
+    if figures.get("language"):
+        shown.append(plain(figures["language"], style="dim"))
     if figures.get("judge") == NO_JUDGE:
         shown.append(Text("No judge: only exact matches are right.", style="dim"))
     if conditions:

@@ -15,9 +15,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from mmrag.errors import MmragError, SpecError, UsageError
@@ -25,7 +24,9 @@ from mmrag.files import write_text
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation
 from mmrag.records import Record
 from mmrag.registry import Spec, closing, parts
-from simulator.run.config import RunConfig
+
+if TYPE_CHECKING:
+    from simulator.evaluation.parts import Parts
 
 SCHEMA_VERSION = 2
 MOST = 400
@@ -85,7 +86,7 @@ def _bare(value: str) -> str:
 
 
 def run_sweep(
-    config: RunConfig,
+    parts: Parts,
     vary: Mapping[str, Sequence[str]],
     out: Path,
     *,
@@ -94,24 +95,20 @@ def run_sweep(
     model: str | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
-    progress: bool = True,
 ) -> dict[str, Any]:
     """Run every setting and compare each with the base; `measures` adds figures to the verdicts."""
     from simulator.evaluation.execution import execute
     from simulator.evaluation.live import CostCap, cost_of
     from simulator.evaluation.measure import measure
     from simulator.evaluation.progress import say
-    from simulator.evaluation.sharing import Shared
 
-    settings = settings_of(config.agent, vary, grid=grid)
-    check_settings(settings, config, measures)
-    shared = Shared()
+    settings = settings_of(parts.settings.agent, vary, grid=grid)
+    check_settings(settings, measures)
     costs = {s.agent: 0.0 if max_cost is None else _spent(folder_of(out, s)) for s in settings}
     for number, setting in enumerate(settings, 1):
-        if progress:
+        if parts.progress:
             say(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
         folder = folder_of(out, setting)
-        one = msgspec.structs.replace(config, agent=setting.agent)
         left = None
         if max_cost is not None:
             total, own = sum(costs.values()), costs[setting.agent]
@@ -119,14 +116,8 @@ def run_sweep(
             if total >= max_cost and not _finished(folder):
                 raise _spent_up(total, max_cost)
         try:
-            execute(
-                one,
-                folder,
-                concurrency=concurrency,
-                max_cost=left,
-                progress=progress,
-                shared=shared,
-            )
+            mine = parts.with_agent(setting.agent)
+            execute(mine, folder, concurrency=concurrency, max_cost=left)
             if measures:
                 left = None if left is None else left - cost_of(folder)
                 measure(folder, measures, model=model, concurrency=concurrency, max_cost=left)
@@ -167,16 +158,16 @@ def _finished(folder: Path) -> bool:
         return bool(run.meta("finished"))
 
 
-def check_settings(settings: Sequence[Setting], config: RunConfig, measures: str = "") -> None:
+def check_settings(settings: Sequence[Setting], measures: str = "") -> None:
     """Refuse what cannot be made before the first setting has run for an hour."""
     from mmrag.agents.baselines import check_rag
     from mmrag.judges.measuring import chosen_measures
-    from simulator.evaluation.wiring import check_agent
+    from simulator.evaluation.named_agents import check_agent
 
     if measures:
         chosen_measures(measures)
     for setting in settings:
-        check_agent(msgspec.structs.replace(config, agent=setting.agent))
+        check_agent(setting.agent)
         spec = Spec.parse(setting.agent)
         if spec.name == "rag":
             check_rag(**spec.options)
@@ -235,7 +226,7 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
 
 def _asked(folder: Path) -> dict[str, Any]:
     """What every setting was asked."""
-    from simulator.evaluation.wiring import read_config
+    from simulator.run.config import read_config
     from simulator.store.run_store import RunReader
 
     with RunReader(folder) as run:

@@ -15,20 +15,19 @@ OUTCOMES = ("perfect", "acceptable", "missing", "incorrect", "unscored")
 SHARES = ("right", "missed", "wrong")
 """How much of a turn is what: whole numbers, or shares of a panel's judges."""
 IN_KITS = tuple(
-    f"{protocol}:{what}" for protocol in OFFICIAL for what in ("outcome", "exact", "both", *SHARES)
+    f"{protocol}:{what}" for protocol in OFFICIAL for what in ("outcome", "exact", "both", "shares")
 )
 """A turn as a public kit counts it; `both`: exact and missing at once."""
 
 
-def shares_in(outcome: Outcome, votes: tuple[Outcome, ...], prefix: str = "") -> dict[str, float]:
+def shares_in(outcome: Outcome, votes: tuple[Outcome, ...]) -> tuple[float, float, float]:
     """The cells of `SHARES`; nothing of an unscored turn."""
-    shares = (0, 0, 0) if outcome is Outcome.UNSCORED else shares_of(outcome, votes)
-    return {f"{prefix}{name}": share for name, share in zip(SHARES, shares, strict=True)}
+    return (0, 0, 0) if outcome is Outcome.UNSCORED else shares_of(outcome, votes)
 
 
 def in_kits(
     reference: str, replied: bool, reply: str, outcome: Outcome, votes: tuple[Outcome, ...]
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """The cells of `IN_KITS`."""
     item = None
     if replied:
@@ -36,13 +35,13 @@ def in_kits(
     said = Said(
         turn=TurnScore(session_id="", turn_index=0, outcome=outcome, votes=votes), item=item
     )
-    cells: dict[str, float] = {}
+    cells: dict[str, Any] = {}
     for protocol in OFFICIAL:
         counted = as_in_kit(said, protocol)
         cells[f"{protocol}:outcome"] = OUTCOMES.index(counted.outcome)
         cells[f"{protocol}:exact"] = int(counted.exact)
         cells[f"{protocol}:both"] = int(counted.missing)
-        cells |= shares_in(counted.outcome, counted.votes, f"{protocol}:")
+        cells[f"{protocol}:shares"] = shares_in(counted.outcome, counted.votes)
     return cells
 
 

@@ -48,6 +48,23 @@ def test_a_broken_picture_is_reported(tmp_path):
     assert isinstance(run("ask", str(tmp_path / "a.png"), "What's this?").exception, ImageError)
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("\u200b", "the question says nothing that can be read"),
+        (" \u2060\ufeff", "the question says nothing that can be read"),
+        ("what is \udcff", "sign 9 of it is half a character"),
+        ("\ud800", "the question says nothing"),
+    ],
+)
+def test_a_question_that_is_none_is_the_questions_fault(tmp_path, question, told):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    error = run("ask", str(tmp_path / "a.png"), question).exception
+    assert isinstance(error, UsageError)
+    assert told in str(error)
+    assert "\n" not in str(error)
+
+
 def ask_at(picture, when):
     return run("ask", str(picture), "Which is older?", "--search", "none", "--agent", "random",
                "--query-time", when)  # fmt: skip
@@ -174,7 +191,7 @@ def test_calibrate_holds_every_session_under_each_condition(tmp_path, monkeypatc
     from simulator.datasets import open_data
 
     sessions = list(itertools.islice(iter(open_data("mini")), 6))
-    monkeypatch.setattr("simulator.evaluation.wiring.make_agent", lambda *_: Knowing(sessions))
+    monkeypatch.setattr("simulator.evaluation.parts.make_agent", lambda *_, **__: Knowing(sessions))
     out = tmp_path / "made.json"
     done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", "6",
                "--degrade", "clean,truncated@2", "--out", str(out))  # fmt: skip

@@ -57,6 +57,14 @@ def test_a_line_separator_inside_a_text_splits_no_line(tmp_path: Path) -> None:
     assert len(run(str(write(tmp_path / "a.jsonl", [row])), "--json").split("\n")) == 2
 
 
+def test_a_lone_surrogate_is_judged_and_comes_back_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(r'{"question": "q", "references": ["Zürich"], "prediction": "Zürich\ud800"}')
+    out = run(str(path), "--json")
+    assert out.isascii()
+    assert json.loads(out)["prediction"] == "Zürich\ud800"
+
+
 def test_calibrate_stores_a_confusion(tmp_path: Path) -> None:
     rows = [LINES[i] | {"human_correct": good} for i, good in ((0, True), (1, False), (2, True))]
     path = write(tmp_path / "human.jsonl", rows)

@@ -22,8 +22,9 @@ from mmrag.cache import CacheStats
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from mmrag.records import Usage
+from simulator.evaluation.claiming import claim
 from simulator.evaluation.execution import forget_failures
-from simulator.evaluation.wiring import claim, shipped_vectors
+from simulator.evaluation.resources import shipped_vectors
 from simulator.run.config import RunConfig, load_config
 from simulator.store.run_store import RunReader, RunStore
 

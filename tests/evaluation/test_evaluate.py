@@ -326,3 +326,17 @@ def test_the_import_loads_nothing_and_lists_what_is_public() -> None:
     assert set(simulator.__all__) <= set(dir(simulator))
     with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
         _ = simulator.evaluat  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"concurrency": 0}, {"repeats": -2}, {"repeats": 0}, {"max_cost": -1.0},
+     {"max_cost": float("nan")}],
+    ids=str,
+)  # fmt: skip
+def test_what_the_command_line_refuses_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+    """A cap that is no number would cap nothing."""
+    (name,) = wrong
+    with pytest.raises(UsageError, match=f"^{name}="):
+        evaluate(lambda query: "no", limit=1, out=tmp_path / "run", progress=False, **wrong)
+    assert not (tmp_path / "run").exists()

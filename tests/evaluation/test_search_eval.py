@@ -35,7 +35,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def built(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built") / "ix"
     build_index(open_source(str(world)), out, image_encoder="test-colours",
-                text_encoder="test-words")  # fmt: skip
+                text_encoder="test-words", views=False)  # fmt: skip
     return out
 
 

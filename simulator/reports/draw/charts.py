@@ -62,7 +62,7 @@ def _curve(
     role: str,
 ) -> Chart:
     words = ", ".join(
-        f"{point['severity']}: {100 * point['truthfulness']['estimate']:.1f} %"
+        f"{point['severity']}: {100 * point['truthfulness']['estimate']:+.1f}"
         for _, point in members
     )
     chart = Chart(
@@ -70,7 +70,7 @@ def _curve(
     )
     last = max(point["severity"] for _, point in members)
     x = Scale(0, last, LEFT, chart.width - RIGHT - 6)
-    y = _percent_axis(chart, *span)
+    y = _axis(chart, *span, points=True)
     _x_labels(chart, [(x(s), f"{s}") for s in range(last + 1)], "severity (0 is clean)")
     chart.text(LEFT, 15, kind, "ink", bold=True, radius=12)
     level = clean["estimate"] or 0.0
@@ -112,7 +112,7 @@ def stage_bars(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
             f"Share of turns by the stage at which they ended, {name}.", 300, 210,
         )  # fmt: skip
         chart.text(LEFT, 15, name, "ink", bold=True, radius=12)
-        y = _percent_axis(chart, 0, 1, step=0.25)
+        y = _axis(chart, 0, 1, step=0.25)
         room = (chart.width - LEFT - RIGHT) / max(len(bars), 3)
         labels: list[tuple[float, str]] = []
         if not bars:
@@ -143,7 +143,7 @@ def survival(series: list[tuple[str, str, list[dict[str, Any]]]]) -> Chart:
     )  # fmt: skip
     last = max((point["turn"] for _, _, points in series for point in points), default=1)
     x = Scale(1, max(last, 2), LEFT + 6, chart.width - RIGHT - 6)
-    y = _percent_axis(chart, 0, 1, step=0.25)
+    y = _axis(chart, 0, 1, step=0.25)
     _x_labels(chart, [(x(t), str(t)) for t in range(1, last + 1)], "turn")
     for number, (name, path, points) in enumerate(series):
         role = f"series-{number + 1}"
@@ -207,7 +207,7 @@ def risk_coverage(found: dict[str, Any], path: str) -> Chart:
     worst = max([point["risk"] for point in found["curve"]] + [0.2])
     top = min(1.0, _round_step(worst / 4) * 5)
     x = Scale(0, 1, LEFT, chart.width - RIGHT)
-    y = _percent_axis(chart, 0, top, step=_round_step(top / 4))
+    y = _axis(chart, 0, top, step=_round_step(top / 4))
     _x_labels(chart, _quarters(x), "turns answered")
     points = [(x(p["coverage"]), y(p["risk"])) for p in found["curve"]]
     if len(points) > 1:
@@ -230,7 +230,7 @@ def calibration(found: dict[str, Any], path: str) -> Chart:
         "Accuracy of the answers in ten bins of confidence, against perfect calibration.",
     )  # fmt: skip
     x = Scale(0, 1, LEFT, chart.width - RIGHT)
-    y = _percent_axis(chart, 0, 1, step=0.25)
+    y = _axis(chart, 0, 1, step=0.25)
     _x_labels(chart, _quarters(x), "stated confidence")
     chart.line([(x(0), y(0)), (x(1), y(1))], "muted", dashed=True, width=1)
     most = max(entry["n"] for entry in found["bins"])
@@ -384,12 +384,14 @@ def _range(figures: Sequence[dict[str, Any]]) -> tuple[float, float]:
     return max(low, -1.0), min(high, 1.0)
 
 
-def _percent_axis(chart: Chart, low: float, high: float, step: float | None = None) -> Scale:
+def _axis(
+    chart: Chart, low: float, high: float, step: float | None = None, *, points: bool = False
+) -> Scale:
     y = Scale(low, high, chart.height - BOTTOM, TOP)
     for tick in y.ticks(step or (0.25 if high - low > 0.6 else 0.1)):
         role = "muted" if tick == 0 and low < 0 else "grid"
         chart.line([(LEFT, y(tick)), (chart.width - RIGHT, y(tick))], role, width=1)
-        label = _signed(tick) if low < 0 else f"{100 * tick:.0f} %"
+        label = _signed(tick) if points else f"{100 * tick:.0f} %"
         chart.text(LEFT - 6, y(tick) + 4, label, anchor="end")
     return y
 
@@ -428,7 +430,8 @@ def _short(text: str, size: int) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{100 * value:+.0f} %".replace("-", "−") if value else "0 %"
+    """In points, as truthfulness and its changes are."""
+    return f"{100 * value:+.0f}".replace("-", "−") if value else "0"
 
 
 def _seconds(value: float) -> str:

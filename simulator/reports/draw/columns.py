@@ -11,20 +11,18 @@ import numpy as np
 
 from simulator.reports.figures.report import Loaded
 from simulator.reports.figures.slices import dimensions, slice_table
-from simulator.reports.read.frame import OUTCOMES, SHARES, Frame
+from simulator.reports.read.frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
 from simulator.reports.read.session_sums import Uncertainty
 from simulator.run.official import OFFICIAL
-
-_FLAGS = (
-    "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
-    "passage_found", "used", "searched_images", "searched_web", "abstained", "met_fault",
-)  # fmt: skip
 
 SLICE_COLUMNS = (
     "run", "condition", "dimension", "slice", "turns", "asked", "coverage", "accuracy", "missing",
     "hallucination_rate", "truthfulness", "truthfulness_low", "truthfulness_high", "n", "sessions",
     "experienced", "experienced_low", "experienced_high", "experienced_n", "small",
 )  # fmt: skip
+
+_ROWS = 100_000
+"""Of a file of turns that are written at a time."""
 
 
 def write_turns(loaded: Sequence[Loaded], path: Path) -> int:
@@ -38,10 +36,12 @@ def write_turns(loaded: Sequence[Loaded], path: Path) -> int:
     writer: Any = None
     try:
         for item in loaded:
-            table = pa.table(_columns(item, steps))
-            writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
-            writer.write_table(table, row_group_size=100_000)
-            rows += len(item.frame)
+            for first in range(0, len(item.frame), _ROWS):
+                part = item.frame.rows(slice(first, first + _ROWS))
+                table = pa.table(_columns(item.name, part, steps))
+                writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
+                writer.write_table(table)
+                rows += len(part)
     finally:
         if writer is not None:
             writer.close()
@@ -90,12 +90,11 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
         writer.writerows(rows)
 
 
-def _columns(item: Loaded, steps: Sequence[str]) -> dict[str, Any]:
+def _columns(run: str, frame: Frame, steps: Sequence[str]) -> dict[str, Any]:
     import pyarrow as pa
 
-    frame = item.frame
     columns: dict[str, Any] = {
-        "run": _named(np.zeros(len(frame), np.int32), [item.name]),
+        "run": _named(np.zeros(len(frame), np.int32), [run]),
         "session_id": _named(frame["session"], frame.sessions),
         "condition": _named(frame["condition"], frame.names("condition")),
         "outcome": _named(frame["outcome"], list(OUTCOMES)),
@@ -103,15 +102,15 @@ def _columns(item: Loaded, steps: Sequence[str]) -> dict[str, Any]:
     for name in frame.categories:
         if name != "condition":
             columns[name] = _named(frame[name], frame.names(name))
-    whole = ("input_tokens", "output_tokens", "calls")
-    for name in ("turn", "turns", "score", *whole, *(f"judge_{name}" for name in whole)):
+    whole = [name for name in WHOLE if name != "outcome"]
+    for name in (*whole[:2], "score", *whole[2:]):
         columns[name] = pa.array(frame[name].astype(np.int32))
     for name in ("asked", "scored", "kept"):
         columns[name] = pa.array(frame[name])
-    for name in _FLAGS:
+    for name in FLAGS:
         values = frame[name]
         columns[name] = pa.array(values > 0, mask=values < 0)
-    for name in ("confidence", "seconds", "cost", "judge_cost", *SHARES, *steps):
+    for name in (*REAL, *SHARES, *steps):
         columns[name] = _real(frame, name)
     for protocol in OFFICIAL:
         columns[f"{protocol}:outcome"] = _named(frame[f"{protocol}:outcome"], list(OUTCOMES))

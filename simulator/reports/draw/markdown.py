@@ -12,10 +12,13 @@ from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 _RATES = (
     ("as_experienced", "truthfulness_score", "truthfulness, as experienced"),
     ("as_answered", "truthfulness_score", "truthfulness, as answered"),
-    ("as_answered", "accuracy", "correct"),
-    ("as_answered", "hallucination_rate", "incorrect"),
-    ("as_answered", "missing", "missing"),
+    ("as_answered", "accuracy", "accuracy, as answered"),
+    ("as_answered", "hallucination_rate", "hallucination, as answered"),
+    ("as_answered", "missing", "missing, as answered"),
 )
+
+_SCORES = ("truthfulness", "multi-turn score")
+"""From −100 to +100 points; the others are shares, in per cent. Every difference is in points."""
 
 
 def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]]) -> str:
@@ -34,7 +37,9 @@ def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]])
     parts.append(
         "<sub>Differences are over turns that count on both sides, paired; intervals and "
         "tests over conversations; stop rule "
-        f"{options['stop']}, judge {_cell(str(comparison['judge']))}.</sub>"
+        f"{options['stop']}, judge {_cell(str(comparison['judge']))}."
+        + (f" {_cell(comparison['language'])}" if comparison.get("language") else "")
+        + "</sub>"
     )
     return "\n".join(parts) + "\n"
 
@@ -45,7 +50,7 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         f"{counted(one['turns'], 'turn')} of "
         f"{counted(one['sessions'], 'conversation')}",
         "",
-        "| | baseline | other | difference (paired) | 95 % interval | p | detectable |",
+        "| | baseline | other | difference in points (paired) | 95 % interval | p | detectable |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for view, rate, name in _RATES:
@@ -54,8 +59,12 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         )
     score = "multi_turn_score"
     lines.append(
-        _row("conversation score", baseline["strict"][score], other["strict"][score], one[score])
+        _row("multi-turn score", baseline["strict"][score], other["strict"][score], one[score])
     )
+    for won in one.get("won_back", ()):
+        share = in_words(won["share"]["estimate"], "percent")
+        lost, more = in_words(won["lost"], "signed"), in_words(won["won"], "signed")
+        lines += ["", f"{_cell(won['condition'])}: {lost} lost, {more} won back ({share})."]
     flips = one["flips"]
     lines += [
         "",
@@ -95,12 +104,13 @@ def _slices(one: dict[str, Any]) -> list[str]:
 
 
 def _row(name: str, baseline: Any, other: Any, difference: Any) -> str:
+    level = "signed" if name.startswith(_SCORES) else "percent"
     low, high = in_words(difference["low"], "signed"), in_words(difference["high"], "signed")
     return (
-        f"| {name} | {in_words(baseline['estimate'], 'percent')} "
-        f"| {in_words(other['estimate'], 'percent')} "
+        f"| {name} | {in_words(baseline['estimate'], level)} "
+        f"| {in_words(other['estimate'], level)} "
         f"| **{in_words(difference['estimate'], 'signed')}** | {low} … {high} "
-        f"| {in_words(difference['p'], 'p')} | {in_words(difference['detectable'], 'percent')} |"
+        f"| {in_words(difference['p'], 'p')} | {in_words(difference['detectable'], 'bare')} |"
     )
 
 

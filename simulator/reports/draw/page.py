@@ -60,7 +60,7 @@ class Figures:
         figure = self.at(path)
         if figure["low"] is None:
             return self.show(f"{path}.estimate", kind)
-        bare = {"percent": "bare", "signed": "signed-bare"}.get(kind, kind)
+        bare = "bare" if kind == "percent" else kind
         return Markup('{} <span class="ci">[{}, {}]</span>').format(
             self.show(f"{path}.estimate", kind),
             self.show(f"{path}.low", bare),
@@ -81,17 +81,19 @@ def look_up(report: Any, path: str) -> Any:
 
 
 def in_words(value: float | None, kind: str) -> str:
-    """A number as the page writes it; a dash where it is unknown."""
+    """A number as the page writes it; a dash where it is unknown.
+
+    What runs from -1 to 1 (truthfulness, conversation scores) and all differences are `signed`, in
+    points; shares are `percent`.
+    """
     if value is None:
         return "–"
     if kind == "percent":
         text = f"{100 * value:.1f} %"
     elif kind == "signed":
-        text = f"{100 * value:+.1f} %"
+        text = f"{100 * value:+.1f}"
     elif kind == "bare":
         text = f"{100 * value:.1f}"
-    elif kind == "signed-bare":
-        text = f"{100 * value:+.1f}"
     elif kind == "count":
         text = f"{value:,.0f}"
     elif kind == "number":

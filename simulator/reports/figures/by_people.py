@@ -137,7 +137,7 @@ def _numbers(frame: Frame, known: Known) -> Any:
     score = frame["score"]
     plain = _KNOWN + np.select([score > 0, score == 0], [0, 1], 2)
     columns = zip(
-        frame["session"].tolist(), frame["degradation"].tolist(), frame["turn"].tolist(),
+        frame["session"].tolist(), frame["degradation"].tolist(), frame.turn_index.tolist(),
         plain.tolist(), strict=True,
     )  # fmt: skip
     return np.array(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import MmragError
 from mmrag.images import LazyImage
-from mmrag.records import Evidence, Session, Step, TurnResult
+from mmrag.records import Evidence, Session, Step, Turn, TurnResult
 from simulator.reports.figures.slices import UNLABELLED, Dimension
 from simulator.reports.read.frame import OWN, Frame, kind_of
 from simulator.store.run_store import RunReader
@@ -49,8 +49,9 @@ def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
     weight = (3.0 * wrong + 2.0 * sure * wrong + 1.5 * had + 1.0 * ended + (1.5 + early) * lost)[
         rows
     ]
-    order = rows[np.lexsort((rows, -weight))][:_CANDIDATES]
-    weights = dict(zip(rows.tolist(), weight.tolist(), strict=True))
+    first = np.lexsort((rows, -weight))[:_CANDIDATES]
+    order = rows[first]
+    weights = dict(zip(order.tolist(), weight[first].tolist(), strict=True))
     chosen = _varied(frame, order, weights, count)
     reasons = (
         (wrong & (sure >= 0.7), "sure and wrong"),
@@ -74,12 +75,12 @@ def describe(
     degradation = frame.names("degradation")[int(frame["degradation"][row])]
     session = run.session(session_id, degradation)
     results = run.turns(session_id, degradation)
-    index = int(frame["turn"][row])
+    index = int(frame.turn_index[row])
     turn = session.turns[index]
     result = next(r for r in results if r.turn_index == index)
     clean = None
     if degradation != "clean" and "clean" in frame.conditions:
-        clean = next((r for r in run.turns(session_id) if r.turn_index == index), None)
+        clean = _same_when_clean(run, session_id, turn)
     stage = int(frame["stage"][row])
     return {
         "session": session_id,
@@ -102,6 +103,18 @@ def describe(
         "evidence": _evidence(result),
         "pictures": _pictures(run, session, clean is not None),
     }
+
+
+def _same_when_clean(run: RunReader, session_id: str, turn: Turn) -> TurnResult | None:
+    """What came of the same question, or of a live wearer's same goal, under clean."""
+    if turn.wearer is None:
+        return next((r for r in run.turns(session_id) if r.turn_index == turn.index), None)
+    asked = run.session(session_id).turns
+    goals = {t.index: t.wearer.goal for t in asked if t.wearer is not None}
+    return next(
+        (r for r in run.turns(session_id)
+         if not r.step and goals.get(r.turn_index) == turn.wearer.goal), None,
+    )  # fmt: skip
 
 
 def _labels(kinds: Sequence[Dimension], row: int) -> list[str]:

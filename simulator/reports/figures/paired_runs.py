@@ -19,6 +19,7 @@ from mmrag.records import Record
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import Loaded, ReportOptions, load_runs
 from simulator.reports.figures.slices import dimensions
+from simulator.reports.figures.won_back import won_back
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import (
     Pairs,
@@ -31,6 +32,7 @@ from simulator.reports.read.pairs import (
 )
 from simulator.reports.read.session_sums import Mask, Uncertainty
 from simulator.run.config import RunConfig, changes
+from simulator.run.results import is_persons, language_note, run_state, to_finish
 from simulator.store.run_store import RunReader
 
 SCHEMA_VERSION = 1
@@ -95,12 +97,21 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
                 "level": how.level,
             },
             "judge": baseline.loaded.run.meta("judge"),
+            "language": _language(chosen),
             "sides": [_summary(side, how) for side in chosen],
             "comparisons": [_compare(baseline, other, how, options) for other in chosen[1:]],
         }
     finally:
         for reader in readers:
             reader.close()
+
+
+def _language(sides: Sequence[_Side]) -> str | None:
+    """Whose words the questions were in; where the sides differ, which side had which."""
+    notes = {side.name: language_note(side.loaded.run) for side in sides}
+    if len(set(notes.values())) == 1:
+        return notes[sides[0].name]
+    return " ".join(f"{name}: {note}" for name, note in notes.items() if note) or None
 
 
 def _compare(
@@ -120,11 +131,20 @@ def _compare(
         **rates,
         "multi_turn_score": conversation_difference(pairs, how),
         "costs": _costs(pairs),
+        **_won_back(baseline, other, how),
         "flips": flipped(pairs),
         "flipped": _flipped_turns(baseline, other, pairs),
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
         "standouts": moved_differently(pairs, kinds),
     }
+
+
+def _won_back(baseline: _Side, other: _Side, how: Uncertainty) -> dict[str, Any]:
+    """Of whole runs with a clean and other conditions: what of their cost the other wins back."""
+    if baseline.condition is not None or other.condition is not None:
+        return {}
+    found = won_back(baseline.loaded.frame, other.loaded.frame, how)
+    return {"won_back": found} if found else {}
 
 
 def _choose(side: Side, loaded: Loaded) -> _Side:
@@ -161,9 +181,12 @@ def _same_sessions(baseline: _Side, other: _Side) -> None:
             for names, where in ((only, baseline.name), (lacking, other.name))
             if names
         ]
+        runs = [side.loaded for side in (baseline, other)]
+        unfinished = [one for one in runs if not run_state(one.run).finished]
+        how = "; ".join(to_finish(one.run, one.name) for one in unfinished)
         raise ConflictError(
-            f"the runs do not hold the same sessions: {'; '.join(words)}. "
-            "Run both on the same data with the same --limit, or finish them with `mmrag resume`."
+            f"the runs do not hold the same sessions: {'; '.join(words)}. Run both on the same "
+            f"data with the same --limit or --sample-id{f', or finish them: {how}' if how else ''}."
         )
     differing = [name for name in ours if ours[name] != theirs[name]]
     if differing:
@@ -209,6 +232,7 @@ def _summary(side: _Side, how: Uncertainty) -> dict[str, Any]:
         "name": side.name,
         "judge": side.loaded.run.meta("judge"),
         "finished": bool(side.loaded.run.meta("finished")),
+        "by_person": is_persons(side.loaded.run),
         **headline(side.loaded.frame, side.rows, how),
     }
 
@@ -245,12 +269,10 @@ def _flipped_turns(baseline: _Side, other: _Side, pairs: Pairs) -> list[dict[str
 def _turn(baseline: _Side, other: _Side, row: int, row_too: int) -> dict[str, Any]:
     frame = baseline.loaded.frame
     session_id = frame.sessions[int(frame["session"][row])]
-    index = int(frame["turn"][row])
+    index = int(frame.turn_index[row])
     degradation = frame.names("degradation")[int(frame["degradation"][row])]
     session = baseline.loaded.run.session(session_id, degradation)
-    replies = [
-        _reply(side, session_id, index, at) for side, at in ((baseline, row), (other, row_too))
-    ]
+    replies = [_reply(side, session_id, at) for side, at in ((baseline, row), (other, row_too))]
     return {
         "session": session_id,
         "turn": index + 1,
@@ -262,8 +284,9 @@ def _turn(baseline: _Side, other: _Side, row: int, row_too: int) -> dict[str, An
     }
 
 
-def _reply(side: _Side, session_id: str, index: int, row: int) -> str:
+def _reply(side: _Side, session_id: str, row: int) -> str:
     frame = side.loaded.frame
+    index = int(frame.turn_index[row])
     degradation = frame.names("degradation")[int(frame["degradation"][row])]
     for result in side.loaded.run.turns(session_id, degradation):
         if result.turn_index == index and result.reply is not None:

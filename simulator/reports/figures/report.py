@@ -26,10 +26,11 @@ from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
 from simulator.reports.figures.survival import conversation, history_errors
 from simulator.reports.figures.turns import all_turns
+from simulator.reports.figures.wearers import wearers
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask, Uncertainty
 from simulator.run.config import RunConfig
-from simulator.run.results import error_texts, run_state
+from simulator.run.results import is_persons, language_note, run_state
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
@@ -156,6 +157,7 @@ def _run(
         else slice_table(frame, degraded, how, min_n=options.min_n, kinds=kinds),
         "standouts": standouts(frame, rows, kinds=kinds),
     }
+    live = wearers(item.run)
     on_part("failures")
     chosen = choose_failures(frame, options.failures)
     return {
@@ -188,6 +190,7 @@ def _run(
         "confidence": _both(rows, degraded, lambda r: confidence(frame, r)),
         "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
         "measured": measured(item.run, main, how),
+        **({} if live is None else {"wearers": live}),
         "costs": costs(frame, np.ones(len(frame), bool)),
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],
@@ -218,9 +221,10 @@ def _about(item: Loaded) -> dict[str, Any]:
     return {
         "config": None if item.config is None else msgspec.structs.asdict(item.config),
         "judge": run.meta("judge"),
+        "language": language_note(run),
         "provenance": provenance,
         "beside_published": str(provenance.get("data") or "crag-mm-").startswith(PUBLISHED_DATA),
-        "command": None if item.config is None else _command(item.config),
+        "command": None if item.config is None else command_of(item.config),
     }
 
 
@@ -239,12 +243,11 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
             "figures are not comparable. `mmrag rejudge` gives them the same one."
         )
     for item in loaded:
-        warning = run_state(item.run).warning(item.name)
+        warning = run_state(item.run).warning(item.name, by_person=is_persons(item.run))
         if warning is not None:
             found.append(warning)
-        errors = error_texts(item.run)
-        if errors is not None:
-            found.append(f"{item.name}: {errors}")
+        if item.frame.error_texts is not None:
+            found.append(f"{item.name}: {item.frame.error_texts}")
         scored = int(item.frame["scored"].sum())
         if not scored:
             found.append(
@@ -291,7 +294,7 @@ def _names(readers: Sequence[RunReader]) -> list[str]:
 
 def _counterpart(item: Loaded, loaded: Sequence[Loaded]) -> Loaded | None:
     """The same run, but with the references as history."""
-    if item.config is None or item.config.reference_history:
+    if item.config is None or item.config.reference_history or item.config.answers_back:
         return None
     wanted = msgspec.structs.replace(item.config, reference_history=True, after_stop="skip")
     for other in loaded:
@@ -306,10 +309,12 @@ def _is_counterpart(item: Loaded, loaded: Sequence[Loaded]) -> bool:
     return any(_counterpart(other, loaded) is item for other in loaded)
 
 
-def _command(config: RunConfig) -> str:
-    """The command that makes this run again."""
+def command_of(config: RunConfig) -> str | None:
+    """The command that makes this run again; None of a person's."""
     import shlex
 
+    if config.wearer == "person":
+        return None
     default, words = RunConfig(), ["mmrag", "run"]
     for name in RunConfig.__struct_fields__:
         value = getattr(config, name)

@@ -30,7 +30,7 @@ LEAST_SESSIONS = 10
 MOST_SLICES = 40
 """Of a dimension that the data set brings itself; one with more is left out of the report."""
 
-Codes = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -106,25 +106,26 @@ def slice_table(
     found = dimensions(frame) if kinds is None else kinds
     answered, values = view_values(frame, "as_answered")
     counted, lived = view_values(frame, "as_experienced")
-    tops = {name: _spread(units, found, answered, values[name]) for name in RATES}
-    sizes = _spread(units, found, answered)
-    lived_top = _spread(units, found, counted, lived["truthfulness_score"])
-    lived_size = _spread(units, found, counted)
+
+    def totals(where: Mask, of: Floats | None = None) -> list[float]:
+        spread = _spread(units, found, where, of)
+        return [float(spread[:, column].sum()) for column in range(spread.shape[1])]
+
+    def sums(where: Mask, of: Floats | None = None) -> Floats:
+        return by_session(frame, _spread(units, found, where, of), units)
+
+    # one after the other: each has a row for every conversation
+    tops = {rate: totals(answered, values[rate]) for rate in RATES[:3]}
+    sizes = totals(answered)
     asked = _spread(units, found, frame["asked"]).sum(axis=0)
     whole = _spread(units, found, np.ones(len(frame), bool)).sum(axis=0)
-    in_session = (by_session(frame, sizes, units), by_session(frame, lived_size, units))
-    truth = columns_of_ratios(
-        by_session(frame, tops["truthfulness_score"], units), in_session[0], how
-    )
-    lived_truth = columns_of_ratios(by_session(frame, lived_top, units), in_session[1], how)
+    truth = columns_of_ratios(sums(answered, values["truthfulness_score"]), sums(answered), how)
+    lived_truth = columns_of_ratios(sums(counted, lived["truthfulness_score"]), sums(counted), how)
     column = 0
     for dimension in found:
         for name in dimension.slices:
-            n = float(sizes[:, column].sum())
-            rates = {
-                rate: float(tops[rate][:, column].sum() / n) if n else None
-                for rate in ("accuracy", "missing", "hallucination_rate")
-            }
+            n = sizes[column]
+            rates = {rate: top[column] / n if n else None for rate, top in tops.items()}
             if whole[column]:
                 table.append(
                     {
@@ -299,14 +300,14 @@ def _spread(
     place[units.present] = np.arange(len(units.present))
     at = place[units.number[chosen]]
     weights = None if values is None else values[chosen]
-    parts: list[Floats] = []
+    many, first = len(units.present), 0
+    out = np.empty((many, sum(len(dimension.slices) for dimension in kinds)))
     for dimension in kinds:
         width = len(dimension.slices)
-        flat = np.bincount(
-            at * width + dimension.codes[chosen], weights, len(units.present) * width
-        )
-        parts.append(flat.reshape(-1, width).astype(float))
-    return np.concatenate(parts, axis=1)
+        flat = np.bincount(at * width + dimension.codes[chosen], weights, many * width)
+        out[:, first : first + width] = flat.reshape(-1, width)
+        first += width
+    return out
 
 
 def _is_given(dimension: Dimension) -> bool:
@@ -319,7 +320,7 @@ def _dimension(frame: Frame, name: str) -> Dimension:
         return _turns(frame)
     if name in _FLAG_NAMES:
         names = [*_FLAG_NAMES[name], UNLABELLED]
-        codes = np.where(frame[name] < 0, 2, frame[name]).astype(np.int64)
+        codes = np.where(frame[name] < 0, 2, frame[name]).astype(np.int32)
         return _used(name, names, codes)
     known = list(frame.names(name))
     order = _ORDER.get(name, ())
@@ -327,13 +328,13 @@ def _dimension(frame: Frame, name: str) -> Dimension:
         order.index(n) if n in order else len(order), n
     )  # fmt: skip
     names = [*sorted(known, key=key), UNLABELLED]
-    place = np.array([*(names.index(n) for n in known), len(names) - 1], np.int64)
+    place = np.array([*(names.index(n) for n in known), len(names) - 1], np.int32)
     codes = place[frame[name]]  # −1 is the last
     return _used(name, names, codes)
 
 
 def _turns(frame: Frame) -> Dimension:
-    codes = np.minimum(frame["turn"], _LAST_TURN - 1).astype(np.int64)
+    codes = np.minimum(frame["turn"], _LAST_TURN - 1).astype(np.int32)
     last = int(codes.max(initial=0))
     names = [f"turn {i + 1}" for i in range(last + 1)]
     if last == _LAST_TURN - 1:
@@ -344,6 +345,6 @@ def _turns(frame: Frame) -> Dimension:
 def _used(name: str, names: list[str], codes: Codes) -> Dimension:
     """Leave out the slices that do not occur anywhere in the run."""
     present = np.unique(codes)
-    place = np.zeros(len(names), np.int64)
+    place = np.zeros(len(names), np.int32)
     place[present] = np.arange(len(present))
     return Dimension(name, title_of(name), tuple(names[i] for i in present), place[codes])

@@ -20,7 +20,7 @@ def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
     for row in range(len(frame)):
         session_id = frame.sessions[int(frame["session"][row])]
         degradation = frame.names("degradation")[int(frame["degradation"][row])]
-        index = int(frame["turn"][row])
+        index = int(frame.turn_index[row])
         turn = run.session(session_id, degradation).turns[index]
         result = next(r for r in run.turns(session_id, degradation) if r.turn_index == index)
         outcome = outcome_of_row(frame, row)

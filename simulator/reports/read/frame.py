@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import zlib
+from array import array
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -23,7 +24,9 @@ from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import Truth, look, truth_of
+from simulator.run.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.official import OFFICIAL
+from simulator.run.results import to_finish
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
@@ -51,12 +54,24 @@ class Frame:
     starts: NDArray[np.int64]
     questions: list[int] = field(default_factory=list[int])
     """Per session a hash of what is asked and what is right, to tell versions of data apart."""
+    error_texts: ErrorTexts | None = None
+    """Replies that are an agent's own words for a failure."""
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[name]
 
     def __len__(self) -> int:
         return len(self.columns["session"])
+
+    def rows(self, part: slice) -> Frame:
+        """Some of the rows, for whoever takes them bit by bit; `starts` stay those of all."""
+        return replace(self, columns={name: cells[part] for name, cells in self.columns.items()})
+
+    @property
+    def turn_index(self) -> Column:
+        """Where each turn stands in its session; a live wearer's goal may take several turns, of
+        which `turn` counts one."""
+        return self.columns.get("index", self.columns["turn"])
 
     def shares(self, prefix: str = "") -> tuple[Column, Column, Column]:
         """How much of each turn is right, missed and wrong: whole, unless a panel was divided."""
@@ -98,9 +113,8 @@ def load_frame(
         reading.add(record, turns)
         on_session()
     if not reading.rows:
-        raise StoreError(
-            f"{run.folder}: no turn has been committed yet; `mmrag resume {run.folder}` first."
-        )
+        how = to_finish(run, run.folder)
+        raise StoreError(f"{run.folder}: no turn has been committed yet; {how} first.")
     return reading.frame(stop.rule)
 
 
@@ -122,15 +136,25 @@ _TEXT = (
     "degradation", "quality", "status", "domain", "query_type", "dynamism", "popularity",
     "grounding", "stage",
 )  # fmt: skip
-_FLAGS = (
+FLAGS = (
     "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
     "passage_found", "used", "searched_images", "searched_web", "abstained", "met_fault",
 )  # fmt: skip
-_WHOLE = (
+"""Columns of 1, 0 and −1 for unknown."""
+WHOLE = (
     "turn", "turns", "outcome", "input_tokens", "output_tokens", "calls",
     "judge_input_tokens", "judge_output_tokens", "judge_calls",
 )  # fmt: skip
-_REAL = ("confidence", "seconds", "cost", "judge_cost", *SHARES)
+"""Columns of whole numbers."""
+REAL = ("confidence", "seconds", "cost", "judge_cost")
+"""Columns of real numbers; not a number where unknown."""
+
+
+def _letter(column: str) -> str:
+    """What holds the cells of a column: whole numbers of one byte or four, or real ones."""
+    if column in REAL:
+        return "d"
+    return "b" if column in FLAGS or column.endswith(("outcome", "exact", "both")) else "i"
 
 
 class _Reading:
@@ -140,14 +164,20 @@ class _Reading:
         self.agent_errors = agent_errors
         self.sessions: dict[str, int] = {}
         self.questions: list[int] = []
+        self.errors = ErrorTextCount()
         self.rows = 0
         self.has_panel = False
         self.names: dict[str, dict[str, int]] = {name: {} for name in _TEXT}
-        self.cells: dict[str, list[Any]] = {
-            name: [] for name in ("session", *_TEXT, *_FLAGS, *_WHOLE, *_REAL, *IN_KITS)
+        self.cells = {
+            name: array(_letter(name))
+            for name in ("session", *_TEXT, *FLAGS, *WHOLE, *REAL, "shares", *IN_KITS)
         }
-        self.steps: dict[str, list[tuple[int, float, float]]] = {}
-        self.own: dict[str, list[tuple[int, int]]] = {}
+        self.shares: dict[tuple[float, ...], int] = {}
+        """The few that there are; of a turn its cells name one."""
+        self.steps: dict[str, tuple[array[int], array[float], array[float]]] = {}
+        self.own: dict[str, tuple[array[int], array[int]]] = {}
+        self.indexes = array("i")
+        self.is_live = False
         self._session = msgspec.json.Decoder(SessionPart)
         self._result = msgspec.json.Decoder(ResultPart)
         self._verdict = msgspec.json.Decoder(VerdictPart)
@@ -156,13 +186,19 @@ class _Reading:
     def add(self, record: bytes, turns: Iterable[tuple[bytes, str, bytes | None]]) -> None:
         session = self._session.decode(record)
         number = self.sessions.setdefault(session.id, len(self.sessions))
+        firsts = {t.wearer.goal if t.wearer else t.index: t for t in reversed(session.turns)}
         if number == len(self.questions):
-            asked = "\x00".join(f"{t.query}\x00{t.reference.text}" for t in session.turns)
+            asked = "\x00".join(
+                f"{t.wearer.stands_for if t.wearer and t.wearer.stands_for else t.query}\x00"
+                f"{t.reference.text}"
+                for _, t in sorted(firsts.items())
+            )
             self.questions.append(zlib.crc32(asked.encode()))
-        if self._truths[0] != session.id:
+        if self._truths[0] != session.id or any(t.wearer for t in session.turns):
+            # under another condition a session asks the same, unless its wearer is a live one
             self._truths = (session.id, [truth_of(t.reference, t.extra) for t in session.turns])
         capture = session.capture
-        degradation = session.fault or (capture.degradation if capture else "clean")
+        degradation = session.degradation
         quality = capture.quality if capture else NO_PICTURE
         kind = kind_of(degradation)[0]
         shared = {
@@ -170,10 +206,14 @@ class _Reading:
             "degradation": self._code("degradation", degradation),
             "quality": self._code("quality", quality if kind == "clean" else kind),
             "is_ego": int(capture.is_ego) if capture else -1,
-            "turns": len(session.turns),
+            "turns": len(firsts),
         }
         for result, status, verdict in turns:
-            self._turn(session, shared, self._result.decode(result), status, verdict)
+            read = self._result.decode(result)
+            if read.reply is not None:
+                self.errors.look_at(read.reply.text)
+            if not read.step:
+                self._turn(session, shared, read, status, verdict)
 
     def _turn(
         self,
@@ -198,7 +238,7 @@ class _Reading:
         replied = result.reply is not None
         cells = {
             **shared,
-            "turn": turn.index,
+            "turn": turn.wearer.goal if turn.wearer else turn.index,
             "status": self._code("status", status),
             "outcome": OUTCOMES.index(outcome),
             "exact": int(judged is not None and judged.exact),
@@ -230,20 +270,30 @@ class _Reading:
             "judge_output_tokens": judging.output_tokens,
             "judge_calls": judging.calls,
             "judge_cost": _finite(judging.cost),
-            **shares_in(outcome, votes),
+            "shares": shares_in(outcome, votes),
             **in_kits(turn.reference.text, replied, reply.text, outcome, votes),
         }
         for name, value in cells.items():
+            if isinstance(value, tuple):
+                value = self.shares.setdefault(value, len(self.shares))
             self.cells[name].append(value)
+        self.indexes.append(turn.index)
+        self.is_live |= turn.wearer is not None
         for key, value in turn.meta.items():
             own = f"{OWN}{key}"
             code = self.names.setdefault(own, {}).setdefault(value, len(self.names[own]))
-            self.own.setdefault(own, []).append((self.rows, code))
+            rows, codes = self.own.setdefault(own, (array("q"), array("i")))
+            rows.append(self.rows)
+            codes.append(code)
         for step in reply.trace:
             name = step.name
             if name not in self.steps and len(self.steps) >= MAX_STEPS:
                 name = "other steps"
-            self.steps.setdefault(name, []).append((self.rows, step.start, step.seconds))
+            empty = array("q"), array("d"), array("d")
+            rows, starts, seconds = self.steps.setdefault(name, empty)
+            rows.append(self.rows)
+            starts.append(step.start)
+            seconds.append(step.seconds)
         self.rows += 1
 
     def _outcome(self, verdict: VerdictPart | None, status: str) -> Outcome:
@@ -259,28 +309,28 @@ class _Reading:
     def frame(self, rule: StopRule) -> Frame:
         """Order the rows by condition and find what the stop rule cuts."""
         columns: dict[str, Column] = {}
+        table = np.array(list(self.shares), float)
         for name in list(self.cells):
-            bare = name.rpartition(":")[2]
-            if bare in SHARES and not self.has_panel:  # they are whole, as the outcomes say
-                del self.cells[name]
-                continue
-            kind = np.float64 if bare in _REAL else np.int32
-            if bare in _FLAGS or bare in ("outcome", "both"):
-                kind = np.int8
-            columns[name] = np.asarray(self.cells.pop(name), kind)
-        for name, entries in self.steps.items():
-            rows, starts, seconds = (np.asarray(part) for part in zip(*entries, strict=True))
+            column = np.asarray(self.cells.pop(name))
+            if not name.endswith("shares"):
+                columns[name] = column
+            elif self.has_panel:  # else they are whole, as the outcomes say
+                prefix = name.removesuffix("shares")
+                columns |= {f"{prefix}{s}": table[column, at] for at, s in enumerate(SHARES)}
+        for name in list(self.steps):
+            rows, starts, seconds = map(np.asarray, self.steps.pop(name))
             columns[f"step_start:{name}"] = _sparse(rows, starts, self.rows, least=True)
             columns[f"step_seconds:{name}"] = _sparse(rows, seconds, self.rows)
-        self.steps.clear()
-        for name, entries in self.own.items():
-            rows, codes = (np.asarray(part) for part in zip(*entries, strict=True))
+        if self.is_live:
+            columns["index"] = np.asarray(self.indexes)
+        for name, (rows, codes) in self.own.items():
             columns[name] = np.full(self.rows, -1, np.int32)
-            columns[name][rows] = codes
+            columns[name][np.asarray(rows)] = np.asarray(codes)
         conditions = _conditions(columns, self.names["degradation"])
         columns["condition"] = conditions[1]
         order = np.lexsort((columns["turn"], columns["session"], columns["condition"]))
-        columns = {name: column[order] for name, column in columns.items()}
+        for name in columns:  # one after the other, so that few are there twice
+            columns[name] = columns[name][order]
         unit = columns["condition"].astype(np.int64) * len(self.sessions) + columns["session"]
         starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]])
         columns["unit"] = np.repeat(
@@ -289,7 +339,7 @@ class _Reading:
         categories = {name: list(known) for name, known in self.names.items()}
         categories["condition"] = conditions[0]
         sessions = list(self.sessions)
-        skipped = _is(columns, categories, "status", str(Status.SKIPPED_AFTER_STOP))
+        skipped = columns["status"] == self.names["status"].get(str(Status.SKIPPED_AFTER_STOP), -1)
         columns["asked"] = ~skipped
         outcome = columns["outcome"]
         columns["score"] = np.select([outcome <= 1, outcome == 2, outcome == 3], [1, 0, -1], 0)
@@ -304,6 +354,7 @@ class _Reading:
             categories=categories,
             starts=starts,
             questions=self.questions,
+            error_texts=self.errors.found(),
         )
 
 
@@ -311,9 +362,8 @@ def _conditions(
     columns: dict[str, Column], degradations: dict[str, int]
 ) -> tuple[list[str], NDArray[np.int32]]:
     """A run that gives every session one degradation of its own (`mix`) is one condition."""
-    pairs = np.unique(np.stack([columns["session"], columns["degradation"]]), axis=1)
-    once = len(np.unique(pairs[0])) == pairs.shape[1]
-    if once and len(degradations) > 1:
+    pairs = np.unique(columns["session"] * np.int64(len(degradations)) + columns["degradation"])
+    if len(degradations) > 1 and len(np.unique(columns["session"])) == len(pairs):
         return ["mix"], np.zeros(len(columns["session"]), np.int32)
     names = sorted(degradations, key=lambda name: (name != "clean", *_place(name)))
     place = np.array([names.index(name) for name in degradations], np.int32)
@@ -325,15 +375,6 @@ def _place(name: str) -> tuple[int, str, int]:
 
     kind, severity = kind_of(name)
     return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, severity or 0)
-
-
-def _is(
-    columns: dict[str, Column], categories: dict[str, list[str]], column: str, name: str
-) -> NDArray[np.bool_]:
-    names = categories[column]
-    if name not in names:
-        return np.zeros(len(columns[column]), bool)
-    return columns[column] == names.index(name)
 
 
 def _sparse(rows: Column, values: Column, size: int, *, least: bool = False) -> Column:

@@ -93,7 +93,7 @@ def test_a_small_run_says_its_n_and_interval_and_is_not_bold(tmp_path: Path) -> 
     (row,) = re.findall(r'<tr class="ours">.*?</tr>', table, re.S)
     words = re.sub(r"<[^>]+>", "", row)
     assert "20 conversations" in words
-    assert re.search(r"under strict [+−]\d+\.\d % \[[+−]?\d+\.\d, [+−]?\d+\.\d\]", words), words
+    assert re.search(r"under strict [+−]\d+\.\d \[[+−]\d+\.\d, [+−]\d+\.\d\] points", words), words
     assert "too small a run to be ranked" in words
     (style,) = re.findall(r"tr\.ours[^{]*{([^}]*)}", page)
     assert "font-weight" not in style

@@ -78,7 +78,7 @@ def test_what_is_said_of_slices_without_a_p(ps: list[float | None], words: str) 
 
 def test_differences_are_headed_as_paired(compared: dict[str, Any]) -> None:
     assert "Difference (paired)" in text_of(comparison_page(compared))
-    assert "| difference (paired) |" in comparison_markdown(compared, [])
+    assert "| difference in points (paired) |" in comparison_markdown(compared, [])
 
 
 def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:

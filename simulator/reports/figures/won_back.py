@@ -1,0 +1,56 @@
+"""How much of what a degradation costs another run wins back, by asking to see more, say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.session_sums import Floats, Uncertainty, view_values
+
+
+def won_back(first: Frame, second: Frame, how: Uncertainty) -> list[dict[str, Any]]:
+    """Per degradation that both were held under: the baseline's loss, and the other's share of it.
+
+    In truthfulness as experienced, over the sessions that both have under clean and under it. The
+    share is (other degraded − baseline degraded) / (baseline clean − baseline degraded).
+    """
+    names = [n for n in first.conditions if n != "clean" and n in second.conditions]
+    if "clean" not in first.conditions:
+        return []
+    return [_of(name, first, second, how) for name in names]
+
+
+def _of(name: str, first: Frame, second: Frame, how: Uncertainty) -> dict[str, Any]:
+    clean, degraded, other = (_sums(first, "clean"), _sums(first, name), _sums(second, name))
+    both = sorted(clean.keys() & degraded.keys() & other.keys())
+    table = np.array([[*clean[s], degraded[s][0], other[s][0]] for s in both]).reshape(-1, 4)
+    turns = float(table[:, 1].sum())
+    lost, won = table[:, 0] - table[:, 2], table[:, 3] - table[:, 2]
+    share = low = high = None
+    if lost.sum() > 0 and turns:
+        share = float(won.sum() / lost.sum())
+        if how.resamples and len(both) > 1:
+            drawn = bootstrap_replicates(won, lost, resamples=how.resamples, seed=how.seed)
+            low, high = percentile_interval(drawn[:, 0], clusters=len(both), level=how.level)
+    return {
+        "condition": name,
+        "sessions": len(both),
+        "lost": float(lost.sum() / turns) if turns else None,
+        "won": float(won.sum() / turns) if turns else None,
+        "share": {"estimate": share, "low": low, "high": high},
+    }
+
+
+def _sums(frame: Frame, condition: str) -> dict[str, tuple[float, float]]:
+    """Session → truthfulness summed over its turns, and their number."""
+    counted, values = view_values(frame, "as_experienced")
+    rows = frame.condition(condition) & counted
+    score: Floats = values["truthfulness_score"]
+    found: dict[str, tuple[float, float]] = {}
+    for number in np.unique(frame["session"][rows]).tolist():
+        mine = rows & (frame["session"] == number)
+        found[frame.sessions[number]] = (float(score[mine].sum()), float(mine.sum()))
+    return found
