@@ -22,7 +22,7 @@ from simulator.reports.figures.report import (
     load_runs,
     main_condition,
 )
-from simulator.reports.figures.robustness import stages
+from simulator.reports.figures.robustness import VIEW, stages
 from simulator.reports.figures.slices import slice_table, title_of
 from simulator.reports.figures.survival import conversation
 from simulator.reports.read.frame import Frame
@@ -115,7 +115,8 @@ class Analysis:
             for entry in slice_table(frame, rows, HOW)
             if not entry["small"] and entry["dimension"] != "turn"
         ]
-        harder = [p for p in self._points(frame) if p["change"] is not None and p["change"] < 0]
+        changes = self._changes(frame)
+        hardest = min(changes, key=lambda name: changes[name], default="")
         return {
             "main": main,
             "stages": stage["counts"] if known else {},
@@ -123,24 +124,23 @@ class Analysis:
             "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
             "slice": min(table, key=lambda e: e["truthfulness"]["estimate"], default=None),
             "whole": whole,
-            "hardest": min(harder, key=lambda p: p["change"], default=None),
+            "hardest": hardest if changes and changes[hardest] < 0 else "",
+            "change": changes.get(hardest),
             "conditions": len(frame.conditions),
         }
 
-    def _points(self, frame: Frame) -> list[dict[str, Any]]:
-        """Every degraded condition's change of truthfulness from clean, as experienced."""
+    def _changes(self, frame: Frame) -> dict[str, float]:
+        """Every other condition's change of truthfulness from clean, as experienced, paired."""
         if "clean" not in frame.conditions:
-            return []
-        heads = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
-        found = {
-            c: head["strict"]["as_experienced"]["truthfulness_score"]["estimate"]
-            for c, head in heads.items()
-        }
-        clean = found.pop("clean")
-        return [
-            {"condition": c, "change": None if None in (clean, v) else v - clean}
-            for c, v in found.items()
-        ]
+            return {}
+        clean, found = frame.condition("clean"), dict[str, float]()
+        for name in frame.conditions:
+            if name != "clean":
+                pairs = match(frame, clean, frame, frame.condition(name))
+                both, change = pairs.difference(VIEW, "truthfulness_score")
+                if both.any():
+                    found[name] = float(change[both].mean())
+        return found
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
         """Two (run, condition) pairs on the sessions that both have."""

@@ -82,11 +82,13 @@ class Board:
         if summary is None:
             state = "going on" if going_on else "reading"
         elif summary.trouble:
-            state, words = "unreadable", summary.trouble
+            state, words = "unreadable", summary.trouble.removeprefix(f"{folder}/")
         elif going_on:
             state = "going on"
         elif not summary.finished:
             state, words = "broken off", f"mmrag resume {folder}"
+            if summary.wearer == "person":
+                words = "a person plays it: go on in Live"
         if started and started.running:
             state, words = "going on", started.words
         elif started and started.code:

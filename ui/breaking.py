@@ -176,7 +176,7 @@ class Breakage:
         names = frame.names("stage")
         for at in chosen:
             row, other = int(pairs.rows[at]), int(pairs.others[at])
-            session, turn = frame.sessions[int(frame["session"][row])], int(frame["turn"][row])
+            session, turn = frame.sessions[int(frame["session"][row])], int(frame.turn_index[row])
             try:
                 sides = [conversation(run, name, session, one) for one in (clean, condition)]
             except MmragError:

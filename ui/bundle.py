@@ -24,6 +24,7 @@ from simulator.exchange.facts import RunFacts, facts_of
 from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
 from simulator.store.run_store import RunReader
 from ui.catalogue import Catalogue, Row
+from ui.render import points
 from ui.server import Thumbnails
 from ui.viewmodel import ConversationView, conversation
 
@@ -171,6 +172,7 @@ class _Pictures:
         for which in ("picture", "before"):
             view[which] = self._name(view[which], self._of_run, new)
         for turn in view["turns"]:
+            turn["picture"] = self._name(turn["picture"], self._of_run, new)
             for hit in turn["hits"]:
                 hit["picture"] = self._name(hit["url"], self._of_hit, new)
         return view, new
@@ -208,7 +210,7 @@ def _page(
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    style = (_STATIC / "bundle.css").read_text(encoding="utf-8")
+    style = "".join((_STATIC / f"{name}.css").read_text("utf-8") for name in ("tokens", "bundle"))
     script = (_STATIC / "bundle.js").read_text(encoding="utf-8")
     policy = (
         f"default-src 'none'; script-src 'self' file: '{_hash(script)}'; "
@@ -232,16 +234,12 @@ def _page(
         policy=policy,
         style=Markup(style),  # noqa: S704 - our own
         script=Markup(script),  # noqa: S704 - our own
-        headline=f"{_points(figures['truthfulness'])} %" if "truthfulness" in figures else "",
-        interval="" if low is None or high is None else f"[{_points(low)}, {_points(high)}]",
+        headline=points(figures["truthfulness"]) if "truthfulness" in figures else "",
+        interval="" if low is None or high is None else f"[{points(low)}, {points(high)}]",
         basis=f"{conversations}{together}, {turns}",
         report=report,
         blocks=[(name, Markup(_inside(text))) for name, text in blocks],  # noqa: S704 - no `<` in it
     )
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}".replace("-", "−")
 
 
 def _inside(data: bytes) -> str:

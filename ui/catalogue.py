@@ -7,10 +7,10 @@ reads what has come since, `reread` also what was changed in its place, as `mmra
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -24,8 +24,8 @@ from simulator.store.run_store import RunReader
 from ui.kgshelf import KGShelf
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One conversation in the list."""
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """One conversation in the list. There may be half a million."""
 
     session_id: str
     degradation: str
@@ -52,8 +52,7 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def steps(self) -> tuple[tuple[str, str], ...]:
         """Kind and severity of every element of the degradation; `clean` has no severity."""
-        parts = (part.partition("@") for part in self.degradation.split("+"))
-        return tuple((kind.partition(":")[0], severity) for kind, _, severity in parts)
+        return _steps(self.degradation)
 
 
 class Conversation(msgspec.Struct, frozen=True):
@@ -134,21 +133,22 @@ class Catalogue:
     def _read(self, *, whole: bool = False) -> bool:
         """Bring the rows up to date; other tabs see the old ones until all are there."""
         rows = {} if whole else dict(self._rows)
-        changes = self.run.changes_since(*((0, 0) if whole else self._seen))
-        changed = whole or bool(changes.sessions or changes.marks)
-        for position, session_id, degradation, record in changes.sessions:
-            key = (session_id, degradation)
-            marks = changes.marks.pop(key, None)
-            if marks is None:
-                marks = list(rows[key].outcomes) if key in rows else []
-            rows[key] = self._row(key, position, record, marks)
-        for key, marks in changes.marks.items():
-            if key in rows:  # a turn is only ever written after its session
-                rows[key] = msgspec.structs.replace(
-                    rows[key],
-                    outcomes=tuple(marks),
-                    stopped=_stopped(self.stop, key[0], marks),
-                )
+        seen, changed = (0, 0) if whole else self._seen, whole
+        same = _Same()
+        for changes in self.run.changes_since(*seen):
+            changed |= bool(changes.sessions or changes.marks)
+            for position, session_id, degradation, record in changes.sessions:
+                key = (same.word(session_id), same.word(degradation))
+                marks = changes.marks.pop(key, [])
+                rows[key] = self._row(key, position, record, marks, same)
+            for key, marks in changes.marks.items():
+                if key in rows:  # a turn is only ever written after its session
+                    rows[key] = msgspec.structs.replace(
+                        rows[key],
+                        outcomes=same.words(marks),
+                        stopped=_stopped(self.stop, key[0], marks),
+                    )
+            seen = (changes.session_row, changes.turn_row)
         if changed:
             self._measure(rows)
             self._rows = rows
@@ -161,7 +161,7 @@ class Catalogue:
             self.by_session = by_session
             self.unsaid = _unsaid(self._ordered)
             self._version += 1
-        self._seen = (changes.session_row, changes.turn_row)
+        self._seen = seen
         return changed
 
     def _measure(self, rows: dict[tuple[str, str], Row]) -> None:
@@ -245,21 +245,40 @@ class Catalogue:
         """The picture behind an image-KG hit, by the URL that the KG gives it."""
         return self._shelf.picture(url)
 
-    def _row(self, key: tuple[str, str], position: int, record: bytes, marks: list[str]) -> Row:
+    def _row(
+        self, key: tuple[str, str], position: int, record: bytes, marks: list[str], same: _Same
+    ) -> Row:
         brief = _SESSION.decode(record)
         return Row(
             session_id=key[0],
             degradation=key[1],
             position=position,
-            quality=brief.capture.quality if brief.capture else NO_PICTURE,
+            quality=same.word(brief.capture.quality if brief.capture else NO_PICTURE),
             is_ego=brief.capture.is_ego if brief.capture else False,
-            domains=tuple(sys.intern(turn.domain) for turn in brief.turns),
-            types=tuple(sys.intern(turn.query_type) for turn in brief.turns),
-            text="\n".join(turn.query for turn in brief.turns),
-            outcomes=tuple(marks),
+            domains=same.words(turn.domain for turn in brief.turns),
+            types=same.words(turn.query_type for turn in brief.turns),
+            text=same.word("\n".join(turn.query for turn in brief.turns)),
+            outcomes=same.words(marks),
             stopped=_stopped(self.stop, key[0], marks),
-            meta=tuple(sorted({f"{k}: {v}" for turn in brief.turns for k, v in turn.meta.items()})),
+            meta=same.words(
+                sorted({f"{k}: {v}" for turn in brief.turns for k, v in turn.meta.items()})
+            ),
         )
+
+
+class _Same:
+    """Keeps what many rows have in common once."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._groups: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def word(self, word: str) -> str:
+        return self._words.setdefault(word, word)
+
+    def words(self, words: Iterable[str]) -> tuple[str, ...]:
+        group = tuple(map(self.word, words))
+        return self._groups.setdefault(group, group)
 
 
 EGO = DEFAULTS["is_ego"]
@@ -321,6 +340,12 @@ def _passes(row: Row, wanted: Filter) -> bool:
         and (wanted.keys is None or row.key in wanted.keys)
         and (not text or text in row.text.casefold() or text in row.session_id.casefold())
     )
+
+
+@lru_cache(maxsize=1024)
+def _steps(degradation: str) -> tuple[tuple[str, str], ...]:
+    parts = (part.partition("@") for part in degradation.split("+"))
+    return tuple((kind.partition(":")[0], severity) for kind, _, severity in parts)
 
 
 def _degraded(row: Row, wanted: Filter) -> bool:

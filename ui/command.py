@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +12,6 @@ from mmrag.errors import Unavailable
 
 if TYPE_CHECKING:
     import socket
-
-    from mmrag.protocols import Resources
 
 
 def ui(
@@ -66,15 +65,16 @@ def _need_gradio() -> None:
 def _check(data: str, search: str, named: list[str]) -> None:
     """Refuse at the start what would otherwise fail at the first question in Live."""
     from mmrag.search.index.opening import read_manifests
-    from simulator.evaluation.wiring import check_agent, open_source
+    from simulator.evaluation.named_agents import check_agent
+    from simulator.evaluation.parts import Parts
     from simulator.run.config import RunConfig
 
     for spec in named:
-        check_agent(RunConfig(agent=spec))
+        check_agent(spec)
     if search not in ("auto", "none"):
         read_manifests(Path(search))
     if not data.startswith("crag-mm:"):  # those bring no index, and may lie on a hub
-        open_source(RunConfig(data=data))
+        _ = Parts(RunConfig(data=data)).source
 
 
 def _open(
@@ -89,7 +89,9 @@ def _open(
     from mmrag.agents import agents
     from mmrag.listening import address, serve
     from simulator.counting import counted
-    from simulator.evaluation.wiring import cache_folder, make_resources
+    from simulator.evaluation.parts import Parts
+    from simulator.evaluation.playing import Playing
+    from simulator.evaluation.resources import cache_folder
     from simulator.run.config import RunConfig
     from ui.launch import Launcher
     from ui.livework import AgentShelf
@@ -97,8 +99,9 @@ def _open(
     from ui.runs import Runs, open_runs
     from ui.server import make_server
 
-    def resources() -> Resources:
-        return make_resources(RunConfig(data=data, search=search))[0]
+    @cache
+    def made(world: str) -> Parts:
+        return Parts(RunConfig(data=world, search=search))
 
     folder = Path("runs")
     # agents that run programs, import modules or call addresses are offered only by name of the
@@ -111,7 +114,15 @@ def _open(
     opened = open_runs(runs) if runs else Runs(watched=folder)
     launcher = Launcher(folder, names, [data, "mini"], search)
     kept = cache_folder() / "board"
-    live = LiveSetup(AgentShelf(resources, names), names, folder, launcher, kept, data)
+    worlds = list(dict.fromkeys([data, "mini"]))
+    shelves = {
+        world: AgentShelf(lambda world=world: made(world).resources, names) for world in worlds
+    }
+    playing = Playing(
+        folder, lambda spec, world: shelves[world].get(spec), worlds,
+        lambda world: made(world).index, search,
+    )  # fmt: skip
+    live = LiveSetup(shelves[data], names, folder, launcher, kept, data, playing)
     server = make_server(opened, live, [host, *allow_host])
     typer.echo(f"{counted(len(opened), 'run')}; open {address(at, host)}", err=True)
     if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104

@@ -58,13 +58,14 @@ def severity_curve(
     for severity, found, point in series:
         condition = point["condition"] if point else "clean"
         sure = point is not None and point["change"]["p_holm"] <= 0.05
+        tone = _tone(point["change"]["estimate"] if point else 0.0)
         words = f"{condition}: {signed(found['estimate'])}, {found['n']} turns"
         parts.append(
             f'<circle class="mm-point" tabindex="0" role="button" '
             f'data-condition="{escape(condition)}" aria-label="{escape(words)}" '
             f'cx="{x(severity):.1f}" cy="{y(found["estimate"]):.1f}" r="5" '
-            f'fill="{"var(--mm-accent)" if sure else "var(--mm-ground)"}" '
-            f'stroke="var(--mm-accent)" stroke-width="2"><title>{escape(words)}</title></circle>'
+            f'fill="{tone if sure else "var(--mm-ground)"}" '
+            f'stroke="{tone}" stroke-width="2"><title>{escape(words)}</title></circle>'
         )
     return Markup("".join([*parts, "</svg>"]))  # noqa: S704  every text in it is escaped above
 
@@ -77,6 +78,13 @@ def signed(share: float, places: int = 1) -> str:
     """
     words = f"{100 * share:+.{places}f}"
     return words.lstrip("+-") if not float(words) else words.replace("-", "−")
+
+
+def _tone(change: float | None) -> str:
+    """The colour of a point: bad and good as in the map, the line's own where nothing changed."""
+    if change is None or not round(change, 3):
+        return "var(--mm-accent)"
+    return "var(--mm-bad)" if change < 0 else "var(--mm-good)"
 
 
 def _span(values: Sequence[float]) -> tuple[float, float, float]:

@@ -12,32 +12,21 @@ import threading
 import weakref
 import zipfile
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mmrag.errors import MmragError, UsageError
+from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Box
-from ui.catalogue import Catalogue, Filter
 from ui.finding import box_at
+from ui.samples import Sample, retaken
 from ui.traceview import flat
 
 SHOWN = 1280
 """Longest side of what is sent to the browser; the download has the full size."""
-
-
-class Sample(msgspec.Struct, frozen=True):
-    """A picture of an opened run that can be chosen."""
-
-    id: str
-    name: str
-    run: str
-    digest: str
-    path: Path
-    focus: Box | None
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -74,6 +63,8 @@ class Degraded(msgspec.Struct, frozen=True, kw_only=True):
     png: bytes
     sidecar: str
     file_name: str
+    twin: str = ""
+    """The same scene taken again under this kind and severity, as a data URL; empty without one."""
 
 
 def kinds() -> dict[str, tuple[str, ...]]:
@@ -81,37 +72,6 @@ def kinds() -> dict[str, tuple[str, ...]]:
     from simulator.optics.spec import VARIANTS
 
     return VARIANTS
-
-
-_LOOKED_AT = 5
-"""Runs that samples are taken from; a folder may hold hundreds."""
-
-
-def samples(runs: Mapping[str, Catalogue], limit: int = 8) -> dict[str, Sample]:
-    """Undegraded pictures of the opened runs, one per conversation, spread over domains."""
-    found: dict[str, Sample] = {}
-    for name in list(runs)[:_LOOKED_AT]:
-        try:
-            catalogue = runs[name]
-        except (MmragError, KeyError):  # it cannot be read, which the board says
-            continue
-        if len(found) >= limit:
-            break
-        seen: set[str] = set()
-        for row in catalogue.find(Filter(kind="clean")):
-            said = row.domains if "domain" not in catalogue.unsaid else ()
-            domain = said[0] if said else row.session_id
-            if domain in seen or len(found) >= limit:
-                continue
-            capture = catalogue.run.session(row.session_id, "clean").capture
-            if capture is None:
-                continue
-            seen.add(domain)
-            digest = capture.image.sha256
-            if digest and digest not in found:
-                path = catalogue.run.images.path(digest)
-                found[digest] = Sample(digest, domain, name, digest, path, capture.focus)
-    return found
 
 
 def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = "") -> Degraded:
@@ -131,6 +91,7 @@ def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = ""
     buffer = io.BytesIO()
     after.save(buffer, "PNG")
     name = re.sub(r"[^a-z0-9]+", "-", f"{spec}-seed-{seed}")
+    twin = retaken(source, spec) if isinstance(source, Sample) else None
     return Degraded(
         spec=spec,
         before=data_url(before),
@@ -146,6 +107,7 @@ def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = ""
         png=buffer.getvalue(),
         sidecar=json.dumps(record, indent=2),
         file_name=name,
+        twin=data_url(twin.pil()) if twin else "",
     )
 
 
@@ -211,19 +173,15 @@ def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-_MEASURES = {
-    "low-light": "SSIM",
-    "blurred": "SSIM",
-    "truncated": "visible",
-    "occluded": "covered",
-}
+_MEASURES = {"truncated": "visible", "occluded": "covered", "rotated": "angle", "jpeg": "quality"}
+"""What a level is a level of, where it is not the ladder's similarity."""
 
 
 def _steps(record: dict[str, Any]) -> Iterator[StepView]:
     for step in record.get("steps", ()):
         name = step["kind"] + (f":{step['variant']}" if step.get("variant") else "")
         yield StepView(
-            name, step["severity"], _MEASURES.get(step["kind"], ""), step.get("target"),
+            name, step["severity"], _MEASURES.get(step["kind"], "SSIM"), step.get("target"),
             step.get("reached"), bool(step.get("clamped")),
         )  # fmt: skip
 

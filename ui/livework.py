@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from mmrag.agents.checking import says_nothing
 from mmrag.errors import Denied, UsageError, words
 from mmrag.images import LazyImage
 from mmrag.protocols import Agent, Resources
@@ -31,6 +32,9 @@ from mmrag.records import (
 from simulator.run.engine import Asked, Rules, ask_turn
 
 MAX_TURNS = 12
+MAX_PICTURES = 4
+"""Of one conversation: they are kept as long as the visitor's talk."""
+
 MAX_QUERY = 2000
 RULES = Rules(seconds=60.0)
 """Longer than in an evaluation: a person waits, and the first turn loads the models."""
@@ -52,6 +56,8 @@ class LiveTalk(msgspec.Struct):
     upright: tuple[int, int] | None = None
     own: bool = False
     """Whether the visitor brought the picture: what is indexed may say nothing of it."""
+    before: tuple[tuple[LazyImage, int], ...] = ()
+    """Pictures that were talked about before, each with the first turn about the next one."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -63,6 +69,19 @@ class LiveTalk(msgspec.Struct):
     def anew(self, agent_spec: str) -> LiveTalk:
         """Nothing said yet, about the same picture."""
         return LiveTalk(agent_spec, image=self.image, upright=self.upright, own=self.own)
+
+    def look_again(self, image: LazyImage, *, own: bool = False) -> LiveTalk:
+        """The same conversation about another picture from the next turn on."""
+        before, asked = self.before, len(self.exchanges)
+        if self.image is not None and asked > (before[-1][1] if before else 0):
+            before = (*before, (self.image, asked))
+        if len(before) >= MAX_PICTURES:
+            raise UsageError(
+                f"A conversation has at most {MAX_PICTURES} pictures; start a new one."
+            )
+        return msgspec.structs.replace(
+            self, image=image, before=before, upright=None, own=own or self.own
+        )
 
     def fresh(self) -> LazyImage:
         """The picture for a while: what decodes it lets go of it again."""
@@ -85,6 +104,8 @@ class Seat:
 
     def __init__(self, talk: LiveTalk) -> None:
         self.talk = talk
+        self.arrived = False
+        """Whether the first picture is there, or none can be: a question may be quicker."""
 
 
 class AgentShelf:
@@ -114,8 +135,8 @@ class AgentShelf:
 
 def next_query(talk: LiveTalk, text: str) -> Query:
     """One more turn of a talk, or `UsageError` where there can be none."""
-    text = text.strip()[:MAX_QUERY]
-    if not text:
+    text = text.encode("utf-8", "replace").decode().strip()[:MAX_QUERY]
+    if says_nothing(text):
         raise UsageError("Type a question first.")
     image = talk.fresh()
     if len(talk.exchanges) >= MAX_TURNS:
@@ -124,8 +145,11 @@ def next_query(talk: LiveTalk, text: str) -> Query:
         text=text,
         image=image,
         history=talk.history,
-        session_id=f"live-{image.sha256[:12]}",
+        session_id=(
+            talk.exchanges[0].session_id if talk.exchanges else f"live-{image.sha256[:12]}"
+        ),
         turn_index=len(talk.exchanges),
+        earlier=tuple(LazyImage.from_bytes(one.data, name=one.name) for one, _ in talk.before),
         query_time=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     )
 
@@ -155,15 +179,22 @@ def session_of(talk: LiveTalk) -> Session:
     """The talk as a session."""
     if talk.image is None or not talk.exchanges:
         raise UsageError("There is nothing to save yet: ask something first.")
+    images = [*(image for image, _ in talk.before), talk.image]
+    starts = [0, *(turn for _, turn in talk.before)]
+    taken = {
+        turn: Capture(image=image, quality="unknown")
+        for turn, image in zip(starts, images, strict=True)
+    }
     return Session(
         id=talk.exchanges[0].session_id,
-        capture=Capture(image=talk.image, quality="unknown"),
+        capture=taken[0],
         turns=tuple(
             Turn(
                 index=turn.turn_index,
                 id=f"live-{turn.turn_index}",
                 query=turn.query,
                 reference=Reference(text="(nobody said what is true)"),
+                capture=taken.get(turn.turn_index) if turn.turn_index else None,
             )
             for turn in talk.exchanges
         ),

@@ -17,6 +17,7 @@ from simulator.people.standing import Standing, agreed, standing_in
 from simulator.reports.figures.by_people import known_from, with_people
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, main_condition
+from simulator.reports.read.frame import Frame
 from ui.analysis import Analysis
 from ui.catalogue import Catalogue
 
@@ -72,7 +73,8 @@ class Desk:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self._judged: dict[str, tuple[Catalogue, int, list[JudgedTurn]]] = {}
+        self._judged: dict[str, tuple[Catalogue, int, list[JudgedTurn], list[JudgedTurn]]] = {}
+        self._rated: dict[str, tuple[Frame, dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
     def verdicts(self, name: str) -> Verdicts:
@@ -130,24 +132,33 @@ class Desk:
         frame = self.analysis.frame(name)
         condition = main_condition(frame)
         rows = frame.condition(condition)
-        rates = headline(frame, rows, HOW)["strict"]["as_answered"]
+        with self._lock:  # for all visitors once: resampling takes tens of megabytes
+            kept = self._rated.get(name)
+            if kept is None or kept[0] is not frame:
+                kept = (frame, headline(frame, rows, HOW)["strict"]["as_answered"])
+                self._rated = {**dict(list(self._rated.items())[-MOST_KEPT:]), name: kept}
+        rates = kept[1]
         known = known_from(standing, judged) if standing else None
         corrected = with_people(frame, rows, known, HOW)
         return {"condition": condition, "judged": rates, "corrected": corrected}
 
     def _queue(self, name: str) -> list[JudgedTurn]:
-        return draw(self._turns(name), SIZE)
+        return self._read(name)[1]
 
     def _turns(self, name: str) -> list[JudgedTurn]:
-        """The judge's turns, read again when the run has grown."""
+        return self._read(name)[0]
+
+    def _read(self, name: str) -> tuple[list[JudgedTurn], list[JudgedTurn]]:
+        """The judge's turns and those to be read, made again when the run has grown."""
         catalogue = self.analysis.runs[name]
         catalogue.reread()
         with self._lock:
             known = self._judged.get(name)
             if known is None or known[0] is not catalogue or known[1] != catalogue.version:
-                known = (catalogue, catalogue.version, judged_turns(catalogue.run))
+                turns = judged_turns(catalogue.run)
+                known = (catalogue, catalogue.version, turns, draw(turns, SIZE))
                 self._judged = {**dict(list(self._judged.items())[-MOST_KEPT:]), name: known}
-            return known[2]
+            return known[2:]
 
 
 def _disputed(people: Mapping[str, HumanVerdict]) -> bool:

@@ -37,7 +37,7 @@ STYLES = (
     "tokens", "shell", "gradio", "parts", "home", "replay", "verdicts", "compare", "robustness",
     "pages", "lab", "live",
 )  # fmt: skip
-SCRIPTS = ("shell", "home", "replay", "verdicts", "compare", "robustness", "lab")
+SCRIPTS = ("shell", "home", "replay", "verdicts", "compare", "robustness", "lab", "live")
 
 
 @cache

@@ -42,6 +42,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     data: str = ""
     judge: str = ""
+    wearer: str = "scripted"
     main: str = "clean"
     """The condition of the figures."""
     conditions: int = 0
@@ -82,6 +83,7 @@ def _summary(run: RunReader) -> Summary:
         "agent": str(config.get("agent") or provenance.get("agent") or "")[:300],
         "data": str(config.get("data") or "")[:300],
         "judge": str(run.meta("judge") or "")[:100],
+        "wearer": str(config.get("wearer") or "scripted")[:20],
         "conditions": len(conditions),
         "finished": state.finished,
         "done": state.conversations - state.broken_off,

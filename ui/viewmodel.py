@@ -24,6 +24,7 @@ from mmrag.records import (
     outcome_of,
 )
 from simulator.reports.figures.slices import DEFAULTS
+from simulator.run.results import is_persons
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 from ui.catalogue import stop_policy
@@ -92,6 +93,12 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """Texts that were read in the picture."""
     bars: tuple[Bar, ...]
     overlays: tuple[Overlay, ...]
+    picture: str = ""
+    """Hash of another picture that a live wearer took just before this turn."""
+    move: str = ""
+    """What a live wearer did, in words; empty of a scripted one."""
+    asks: str = ""
+    """What the reply asked back."""
 
     @property
     def correct(self) -> bool | None:
@@ -140,7 +147,7 @@ def conversation(
         session_id=session.id,
         degradation=degradation,
         has_picture=capture is not None,
-        labels=tuple(_of_picture(session, unsaid)),
+        labels=(*_of_picture(session, unsaid), *(["played by a person"] * is_persons(run))),
         query_time=(session.query_time or "").replace("T", " ")[:16],
         picture=digest,
         before=_before(run, session),
@@ -169,20 +176,26 @@ def _turns(
     unsaid: Collection[str],
 ) -> Iterator[TurnView]:
     policy = stop_policy(run)
-    outcomes = [outcome_of(result) for result in results]
+    settled = [result for result in results if not result.step]  # of a goal the last turn counts
+    outcomes = [outcome_of(result) for result in settled]
     end = policy.rule(session.id, outcomes)
-    strikes = _strikes(policy, outcomes, end, len(session.turns), results)
+    left = len(session.turns) - len(results) + len(settled)
+    said = _strikes(policy, outcomes, end, left, settled)
+    strikes = {r.turn_index: strike for r, strike in zip(settled, said, strict=True)}
+    last = settled[end - 1].turn_index if end is not None else None
     measured = run.measurements(session.id, session.degradation)
-    for turn, result, strike in zip(session.turns, results, strikes, strict=False):
+    for turn, result in zip(session.turns, results, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
-        yield _turn(
+        if turn.capture is not None:  # boxes are drawn over the first picture, and over no other
+            size = (0, 0)
+        yield turn_view(
             turn, result, verdicts, size, measured.get(turn.index, ()), unsaid=unsaid,
-            strike=strike, stops_here=end is not None and turn.index == end - 1,
+            strike=strikes.get(turn.index, ""), stops_here=turn.index == last,
         )  # fmt: skip
     for turn in session.turns[len(results) :]:
         waiting = TurnResult(session_id=session.id, turn_index=turn.index, status=Status.ANSWERED)
         yield msgspec.structs.replace(
-            _turn(turn, waiting, {}, size, unsaid=unsaid, strike="", stops_here=False),
+            turn_view(turn, waiting, {}, size, unsaid=unsaid, strike="", stops_here=False),
             status="waiting",
         )
 
@@ -235,11 +248,11 @@ def live_turns(results: Sequence[TurnResult], size: tuple[int, int]) -> list[Tur
         turn = Turn(
             index=result.turn_index, id="", query=result.query, reference=Reference(text="")
         )
-        views.append(_turn(turn, result, {}, size, unsaid=UNASKED, strike="", stops_here=False))
+        views.append(turn_view(turn, result, {}, size, unsaid=UNASKED, strike="", stops_here=False))
     return views
 
 
-def _turn(
+def turn_view(
     turn: Turn,
     result: TurnResult,
     verdicts: dict[str, Verdict],
@@ -250,6 +263,7 @@ def _turn(
     strike: str,
     stops_here: bool,
 ) -> TurnView:
+    """One turn with what came of it."""
     reply, verdict = result.reply, result.verdict
     trace = reply.trace if reply else ()
     steps = list(walk(trace))
@@ -284,7 +298,18 @@ def _turn(
         read=tuple(dict.fromkeys(e.text for e in evidence if e.source == "ocr" and e.text)),
         bars=bars_of(steps, result.seconds),
         overlays=tuple(boxes_of(steps, evidence, size)),
+        picture="" if turn.capture is None else turn.capture.image.sha256,
+        move=_move(turn),
+        asks=(reply.ask or "") if reply else "",
     )
+
+
+def _move(turn: Turn) -> str:
+    said = turn.wearer
+    if said is None:
+        return ""
+    look = f" ({said.look})" if said.look else ""
+    return f"goal {said.goal + 1}: {said.move}{look}, patience {said.patience}"
 
 
 def _labels(turn: Turn, unsaid: Collection[str]) -> tuple[tuple[str, str], ...]:
@@ -301,6 +326,8 @@ def _labels(turn: Turn, unsaid: Collection[str]) -> tuple[tuple[str, str], ...]:
     ]
     if turn.popularity:
         labels.append(("popularity", turn.popularity))
+    if turn.wearer is not None and turn.wearer.stands_for:
+        labels.append(("the goal's own words", turn.wearer.stands_for))
     labels += turn.meta.items()
     return (*labels, *((name, "") for name, on in flags.items() if on))
 

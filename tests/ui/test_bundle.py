@@ -11,11 +11,16 @@ from urllib.parse import quote
 
 import pytest
 import typer
+from called_command import mmrag
 from typer.testing import CliRunner
 from ui_parts import ARGUMENTS, CHROMIUM, write_run
 
 import ui.bundle
 from mmrag.errors import ConflictError, StoreError, UsageError
+from mmrag.records import Status, TurnResult
+from simulator.exchange.importing import import_file
+from simulator.run.results import score_run
+from simulator.store.run_store import RunReader, RunStore
 from ui.bundle import write_bundle
 from ui.command import bundle
 
@@ -113,6 +118,27 @@ def test_the_command(made: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [str(made / "first"), str(tmp_path / "b"), "--no-report"])
     assert done.exit_code == 0, done.output
     assert f"bundle: {tmp_path / 'b' / 'index.html'}" in done.output
+
+
+@pytest.mark.parametrize("name", ["own.jsonl", "own.eval"])
+def test_a_run_with_a_failure_goes_out_and_comes_in_with_the_same_score(
+    tmp_path: Path, name: str
+) -> None:
+    write_run(tmp_path / "run", 4)
+    with RunStore(tmp_path / "run") as store:
+        about, degradation = store.session_keys()[0]
+        asked = store.turns(about, degradation)
+        failed = TurnResult(
+            session_id=about, turn_index=1, degradation=degradation, status=Status.AGENT_ERROR,
+            query=asked[1].query, error="boom",
+        )  # fmt: skip
+        store.forget_turns(about, degradation, 1)
+        store.commit(failed, *asked[2:]).result()
+    mmrag("export", str(tmp_path / "run"), str(tmp_path / name))
+    assert import_file(tmp_path / name, tmp_path / "back") == 32
+    with RunReader(tmp_path / "run") as before, RunReader(tmp_path / "back") as after:
+        assert before.failure_counts() == {"agent_error": 1}
+        assert score_run(before) == score_run(after)
 
 
 # ---- in a browser

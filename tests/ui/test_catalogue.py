@@ -12,6 +12,7 @@ from ui_parts import result, session, write_run
 from mmrag.errors import MmragError
 from mmrag.metrics.cases import Measurement
 from mmrag.records import Reference, Session, Status, Turn, TurnResult
+from simulator.store import run_store
 from simulator.store.run_store import RunReader, RunStore
 from ui.catalogue import Catalogue, Filter
 from ui.render import render
@@ -83,12 +84,51 @@ def test_a_turn_is_never_told_of_before_its_session(tmp_path: Path) -> None:
                 store.commit(result(late, 0, "i")).result()
 
         reader._db.set_trace_callback(interrupt)
-        first = reader.changes_since()
+        first = list(reader.changes_since())
         assert written.is_set()
-        assert set(first.marks) <= {(row[1], row[2]) for row in first.sessions}
-        second = reader.changes_since(first.session_row, first.turn_row)
-        assert second.marks == {(late.id, "clean"): ["incorrect"]}
+        for page in first:
+            assert set(page.marks) <= {(row[1], row[2]) for row in page.sessions}
+        second = list(reader.changes_since(first[-1].session_row, first[-1].turn_row))
+        told = {key: marks for page in (*first, *second) for key, marks in page.marks.items()}
+        assert told[(late.id, "clean")] == ["incorrect"]
         reader.close()
+
+
+def test_a_list_is_read_in_pages_and_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(catalogue: Catalogue) -> list[tuple[str, tuple[str, ...]]]:
+        return [(row.session_id, row.outcomes) for row in catalogue.find_all()]
+
+    with RunStore(write(tmp_path / "run", "never", "cic")) as store:
+        early = Catalogue(RunReader(store.folder))
+        monkeypatch.setattr(run_store, "_PAGE", 2)
+        for number in range(1, 6):
+            one = session(number)
+            store.begin(number, one).result()
+            store.commit(*(result(one, index, "ic"[index % 2]) for index in range(4))).result()
+        store.commit(result(session(0), 3, "i")).result()
+        reader = RunReader(store.folder)
+        pages = list(reader.changes_since())
+        assert max(len(page.sessions) for page in pages) == 2
+        reader.close()
+        assert early.refresh() is True
+        assert early.refresh() is False
+        assert rows(early) == rows(Catalogue(RunReader(store.folder)))
+        assert [len(outcomes) for _, outcomes in rows(early)] == [4] * 6
+
+
+def test_turns_that_are_asked_again_are_seen(tmp_path: Path) -> None:
+    """Their rows have numbers that were seen before."""
+    with RunStore(write(tmp_path / "run", "never", "ciii")) as store:
+        catalogue = Catalogue(RunReader(store.folder))
+        store.forget_turns("talk-0000", "clean", 1)
+        catalogue.refresh()
+        for index in range(1, 4):
+            store.commit(result(session(0), index, "c")).result()
+        catalogue.refresh()
+        (row,) = catalogue.find_all()
+        assert row.outcomes == ("perfect",) * 4
 
 
 def test_every_tab_sees_what_is_new(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import msgspec
 import pytest
 from ui_agents import Watched
@@ -21,6 +22,7 @@ from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Verdict
+from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.rejudge import rejudge_run
@@ -35,7 +37,7 @@ from ui.pages.calls import calls
 from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
-from ui.render import render
+from ui.render import points, render
 from ui.viewmodel import conversation
 
 
@@ -200,10 +202,28 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
     def never() -> Resources:
         raise AssertionError
 
-    ((_, _, message),) = answers(live(never), Seat(LiveTalk("watched")), "what is it?")
+    page, seat = live(never), Seat(LiveTalk("watched"))
+    page.arrive(gr.EventData(None, {}), seat, "watched")  # there is no run to take one from
+    ((_, _, message),) = answers(page, seat, "what is it?")
     assert "Choose a picture first" in message
     ((_, _, message),) = answers(live(never), seated(), "  ")
     assert "Type a question first" in message
+
+
+def test_a_question_that_is_quicker_than_the_first_picture_waits_for_it() -> None:
+    page, seat = live(), Seat(LiveTalk("watched"))
+
+    async def both() -> list[list[Any]]:
+        async def arrive() -> None:
+            await asyncio.sleep(0.2)
+            page.begin(seat, "watched", LazyImage.from_bytes(picture(1)))
+
+        arriving = asyncio.create_task(arrive())
+        found = [answer async for answer in page.ask(seat, "what is it?")]
+        await arriving
+        return found
+
+    assert "reply 1, after nothing" in asyncio.run(both())[-1][0]
 
 
 @pytest.mark.parametrize("leaving", ["another picture", "a new conversation", "another agent"])
@@ -341,6 +361,14 @@ def test_the_lab_says_that_a_box_lies_outside(tmp_path: Path, focus: str, note: 
     assert ("mm-focusbox" in page) is (bool(focus) and not note)
 
 
+def test_the_lab_says_what_each_level_is_a_level_of(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(picture(1))
+    done = degrade_picture(tmp_path / "a.jpg", "blurred:motion@1+rotated@2+truncated@1+jpeg@40", 0)
+    assert {step.name: step.measure for step in done.steps} == {
+        "rotated": "angle", "truncated": "visible", "blurred:motion": "SSIM", "jpeg": "quality",
+    }  # fmt: skip
+
+
 def uneven(folder: Path, *, patterns: tuple[str, ...], scored: bool = True) -> Path:
     """A run of clean and dark conversations that differ from each other in how they went."""
     with RunStore(folder) as store:
@@ -406,6 +434,11 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
         assert card.first is not None
         assert card.second is not None
         assert card.second - card.first == pytest.approx(card.estimate)
+    sides = [Side(folder=str(tmp_path / "run"), condition=c) for c in ("clean", "low-light@3")]
+    told = comparison_markdown(compare_runs(sides), [])  # what `mmrag compare` prints
+    for card in cards:
+        assert f"| {card.name} |" in told
+        assert f"**{points(card.estimate)}**" in told  # the same name, the same number, in points
     page = Robustness(analysis).open_robustness({"run": "run"})["view"]
     assert "as experienced" in page
     assert "As answered: turns that were asked and scored under both" in page
@@ -430,7 +463,7 @@ def test_curves_side_by_side_have_one_scale() -> None:
     def point(kind: str, estimate: float) -> dict[str, Any]:
         found = {"estimate": estimate, "low": estimate - 0.1, "high": estimate + 0.1, "n": 9}
         return {"kind": kind, "severity": 3, "condition": f"{kind}@3", "truthfulness": found,
-                "change": {"p_holm": 1.0}}  # fmt: skip
+                "change": {"estimate": estimate - 0.5, "p_holm": 1.0}}  # fmt: skip
 
     clean = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 9}
     points = [point("blurred", -0.4), point("rotated", 0.45)]
@@ -440,3 +473,19 @@ def test_curves_side_by_side_have_one_scale() -> None:
     ]
     assert axes[0] == axes[1]
     assert axes[0] != re.findall(r">([+−]\d+)</text>", severity_curve("rotated", points[1:], clean))
+
+
+def test_points_of_a_curve_have_the_colours_of_the_map() -> None:
+    def colours(change: float, p: float) -> list[str]:
+        found = {"estimate": 0.5 + change, "low": 0.1, "high": 0.9, "n": 9}
+        point = {"kind": "blurred", "severity": 3, "condition": "blurred@3", "truthfulness": found,
+                 "change": {"estimate": change, "p_holm": p}}  # fmt: skip
+        clean = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 9}
+        drawn = str(severity_curve("blurred", [point], clean))
+        (circle,) = re.findall('<circle[^>]*data-condition="blurred@3"[^>]*>', drawn)
+        return re.findall(r'(?:fill|stroke)="var\(--mm-(\w+)\)"', circle)
+
+    assert colours(-0.2, 0.01) == ["bad", "bad"]
+    assert colours(0.2, 0.01) == ["good", "good"]
+    assert colours(-0.2, 0.5) == ["ground", "bad"]  # hollow: this could be chance
+    assert colours(0.0, 1.0) == ["ground", "accent"]

@@ -14,19 +14,22 @@ from typing import Any
 
 import httpx
 import pytest
-from ui_parts import EVIL, write_run
+from ui_parts import EVIL, result, session, write_run
 
 from mmrag.errors import ConflictError, StoreError, UsageError
+from mmrag.records import Outcome, Verdict
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
-from simulator.store.run_store import RunReader
+from simulator.store.run_store import RunReader, RunStore
 from ui.analysis import Analysis
-from ui.board import Board
+from ui.board import Board, BoardRow
+from ui.breaking import Breakage
 from ui.launch import Launcher
-from ui.notes import FILE, read_note, write_note
+from ui.notes import FILE, Note, read_note, write_note
 from ui.pages.calls import calls
 from ui.pages.home import Home
+from ui.render import points, render
 from ui.runs import Runs, open_runs
-from ui.summary import Summaries, summarise
+from ui.summary import Figure, Summaries, Summary, summarise
 
 
 def settled(find: Callable[[], Any]) -> Any:
@@ -99,12 +102,36 @@ def test_an_empty_folder_teaches_how_to_make_a_run(tmp_path: Path) -> None:
     assert "mmrag run --data mini" in whole_board(page)["board"]
 
 
+def test_the_bar_of_outcomes_is_drawn_to_scale() -> None:
+    known = Summary(
+        right=0.026, missing=0.974, wrong=0.0, turns=38, truthfulness=Figure(0.026, None, None)
+    )
+    row = BoardRow(name="r", summary=known, note=Note(), state="finished", words="", when=0.0)
+    drawn = render("hero.html.j2", row=row, lost="")
+    widths = re.findall(r'mm-o-(\w+)" style="flex-grow: ([\d.]+)"', drawn)
+    assert widths == [("right", "2.60"), ("missing", "97.40")]
+    assert "0.0% wrong" in drawn
+
+
 def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:
     page = home(write_run(tmp_path / "run", 12).parent)
     wrong = page.show_wrong({"run": "run"})["wrong"]
     assert "/?tab=replay&amp;run=run&amp;condition=low-light&#64;3" in wrong
     assert "/?tab=replay&amp;run=run&amp;stopped=yes" in wrong
     assert "/?tab=robustness&amp;run=run" in wrong
+
+
+def test_the_hardest_condition_costs_the_same_on_every_page(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 3)
+    with RunStore(folder) as store:  # a turn that only one condition has: nothing to pair it with
+        for name, outcome in (("clean", Outcome.INCORRECT), ("low-light@3", Outcome.UNSCORED)):
+            verdict = Verdict(outcome=outcome, judge="rules/1", reason="looked at again")
+            store.add_verdict(result(session(0, name), 0, "c"), verdict).result()
+    page = home(tmp_path)
+    wrong = page.show_wrong({"run": "run"})["wrong"]
+    worst = Breakage(page.analysis).of("run").worst
+    assert worst is not None
+    assert f">{points(worst.points / 100)}<" in wrong
 
 
 def test_two_who_note_at_once_lose_nothing(tmp_path: Path) -> None:

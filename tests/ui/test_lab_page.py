@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def test_a_box_is_drawn_with_the_pointer(page: Page, server: Server) -> None:
     page.mouse.up()
     # the sample is 240 × 320
     assert box(page) == pytest.approx([60, 64, 180, 192], abs=2)
-    expect(page.locator(".mm-in-after")).to_be_visible()
+    expect(page.locator(".mm-in-after .mm-focusbox")).to_be_visible()
     page.click(".mm-exact summary")
     expect(page.locator(".mm-boxtext")).to_have_value(", ".join(map(str, box(page))))
     page.locator(".mm-boxtext").fill("9, 9, 3, 3")
@@ -79,8 +80,9 @@ def test_a_box_drawn_in_a_turned_picture_is_of_the_picture_before(
     slide(page, "low-light", 0)
     slide(page, "rotated", 4)
     expect(page.locator("#mm-lab h2")).to_have_text("rotated@4")
+    page.locator("#mm-lab .mm-slider").fill("0")  # nothing but the picture after
     # a tiny box in the middle of the thing, where the page shows it
-    shown = page.locator(".mm-in-after").bounding_box()
+    shown = page.locator(".mm-in-after .mm-focusbox").bounding_box()
     x, y = shown["x"] + shown["width"] / 2, shown["y"] + shown["height"] / 2
     page.mouse.move(x - 4, y - 4)
     page.mouse.down()
@@ -91,6 +93,27 @@ def test_a_box_drawn_in_a_turned_picture_is_of_the_picture_before(
     # the thing's own box is 70, 90, 170, 230
     assert (left + right) / 2 == pytest.approx(120, abs=6)
     assert (top + bottom) / 2 == pytest.approx(160, abs=6)
+
+
+def test_both_pictures_are_seen_and_a_box_is_of_the_one_it_was_drawn_in(
+    page: Page, server: Server
+) -> None:
+    look(page, server)
+    slide(page, "low-light", 0)
+    slide(page, "rotated", 4)
+    expect(page.locator("#mm-lab h2")).to_have_text("rotated@4")
+    expect(page.locator("#mm-lab .mm-slider")).to_have_value("50")
+    (start, end) = shares(page, (0.2, 0.5), (0.4, 0.7))  # in the half that shows it before
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end)
+    page.mouse.up()
+    assert box(page) == pytest.approx([48, 160, 96, 224], abs=2)  # and is not turned
+    page.locator("#mm-lab .mm-slider").fill("80")
+    slide(page, "rotated", 3)
+    expect(page.locator("#mm-lab h2")).to_have_text("rotated@3")
+    frame = "#mm-lab .mm-frame"
+    expect(page.locator(frame)).to_have_attribute("style", re.compile("80%"))  # where it was put
 
 
 def test_a_thing_is_found_by_a_tap(page: Page, server: Server) -> None:

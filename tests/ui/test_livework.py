@@ -19,7 +19,7 @@ from mmrag.protocols import Resources
 from mmrag.records import Query, Reply, Status, Step
 from simulator.run.engine import Rules
 from simulator.store.run_store import RunReader
-from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
+from ui.livework import MAX_PICTURES, AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
 
@@ -115,8 +115,9 @@ def test_a_server_that_refuses_the_key_is_told() -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(UsageError, match="Type a question"):
-        talk("   ")
+    for nothing in ("   ", "\u200b"):
+        with pytest.raises(UsageError, match="Type a question"):
+            talk(nothing)
     with pytest.raises(UsageError, match="Choose a picture"):
         talk("hello", LiveTalk("watched"))
     with pytest.raises(UsageError, match="nothing to save"):
@@ -130,6 +131,45 @@ def test_a_saved_talk_is_a_run(tmp_path: Path) -> None:
         assert session.turns[0].query == "what is it?"
         assert run.turns(session.id)[0].reply is not None
     assert save(talk("what is it?"), tmp_path) != place
+
+
+def test_looking_again_goes_on_with_the_conversation(tmp_path: Path) -> None:
+    first = talk("what is it?")
+    other = first.look_again(LazyImage.from_bytes(picture(2)))
+    other = other.look_again(LazyImage.from_bytes(picture(3)))  # nothing was asked about the second
+    query = next_query(other, "and now?")
+    assert query.image is not None
+    assert query.image.data == picture(3)
+    assert [one.data for one in query.earlier] == [picture(1)]
+    assert query.session_id == first.exchanges[0].session_id
+    second = talk("and now?", other)
+    assert second.exchanges[1].reply is not None
+    assert second.exchanges[1].reply.text == "reply 2, after what is it?"
+    with RunReader(save(talk("well?", second), tmp_path)) as run:
+        (session,) = run.sessions()
+        assert [turn.capture is not None for turn in session.turns] == [False, True, False]
+        assert session.turns[1].capture is not None
+        assert session.turns[1].capture.image is not None
+        assert session.turns[1].capture.image.data == picture(3)
+
+
+def test_a_conversation_has_so_many_pictures_and_no_more() -> None:
+    going = talk("what is it?")
+    for number in range(2, MAX_PICTURES + 1):
+        going = talk("and now?", going.look_again(LazyImage.from_bytes(picture(number))))
+    with pytest.raises(UsageError, match="at most 4 pictures"):
+        going.look_again(LazyImage.from_bytes(picture(9)))
+
+
+def test_a_picture_that_cannot_be_used_leaves_the_talk_as_it_was() -> None:
+    page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
+    seat = Seat(talk("what is it?"))
+    before = seat.talk
+    *_, said = page.look_again(seat, "watched", LazyImage.from_bytes(b"no picture"))
+    assert "cannot be used" in said
+    assert seat.talk is before
+    page.look_again(seat, "watched", LazyImage.from_bytes(picture(2)))
+    assert [one.query for one in seat.talk.exchanges] == ["what is it?"]
 
 
 @pytest.mark.parametrize("spec", ["command:run=touch x", "python:name=os:system", "random:seed=1"])

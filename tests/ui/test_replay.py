@@ -113,6 +113,16 @@ def test_what_is_selected_is_in_view(page: Page, server: Server, width: int) -> 
     assert in_view(page, ".mm-turn.mm-now")
 
 
+def test_a_frame_that_comes_late_does_not_scroll_back(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 390, "height": 600})
+    open_page(page, server, "/?tab=replay&run=first&session=talk-0039&turn=4")
+    page.evaluate("window.requestAnimationFrame = (then) => setTimeout(then, 300)")
+    page.keyboard.press("e")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(600)
+    assert in_view(page, ".mm-turn.mm-now")
+
+
 def test_playing_reveals_turn_after_turn(page: Page, server: Server) -> None:
     open_page(page, server)
     page.click(".mm-play")

@@ -191,6 +191,35 @@ def test_the_queue_leads_from_turn_to_turn(run: Path, own: Server, visit) -> Non
     assert saved.value.path().read_text().count("human_outcome") == 3
 
 
+def test_a_key_pressed_before_the_verdicts_are_there_is_not_lost(
+    run: Path, own: Server, visit
+) -> None:
+    page = visit(own, "anna")
+    page.evaluate(_LATE)
+    expected = Verdicts(run).queue()[:2]
+    for number, one in enumerate(expected):
+        page.keyboard.press("q")
+        page.wait_for_function(
+            "([session, turn]) => document.querySelector('.mm-head h2')?.textContent === session"
+            " && document.querySelector('.mm-turn.mm-now')?.dataset.turn === turn",
+            arg=[one.session_id, str(one.turn_index)],
+        )
+        page.keyboard.press("y")
+        page.keyboard.press("q")  # leaves nothing behind that nobody has seen judged
+        expect(page.locator("#mm-reading")).to_contain_text(f"{number + 1} of 50 read")
+    assert [v.key for v in Verdicts(run).log().verdicts] == [one.key for one in expected]
+
+
+_LATE = """() => {
+  const fetched = window.fetch;
+  window.fetch = async (...asked) => {
+    const late = String(asked[1]?.body).includes("show_verdicts") ? 700 : 0;
+    await new Promise((go) => setTimeout(go, late));
+    return fetched(...asked);
+  };
+}"""
+
+
 def test_what_cannot_be_kept_says_so_and_the_note_stays(run: Path, own: Server, visit) -> None:
     page = visit(own, "anna")
     (run / FILE).mkdir()  # stands for a folder that nobody may write to

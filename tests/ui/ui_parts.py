@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from random import Random
 
 import uvicorn
 
@@ -171,11 +174,27 @@ def write_run(
     return folder
 
 
+def slow(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """An app whose answers come late, by chance: up to $MMRAG_TEST_LAG seconds each.
+
+    A test that passes only where everything is quick has found a race, most often the app's.
+    """
+    most, random = float(os.environ.get("MMRAG_TEST_LAG") or 0), Random(0)
+
+    async def late(scope, receive, send) -> None:
+        if scope["type"] == "http":
+            await asyncio.sleep(random.uniform(0, most))
+        await app(scope, receive, send)
+
+    return late if most else app
+
+
 class Server:
     """The app on a free port, in a thread."""
 
     def __init__(self, folders: list[Path], saved: Path) -> None:
         from mmrag.listening import listen
+        from simulator.evaluation.playing import Playing
         from ui.launch import Launcher
         from ui.livework import AgentShelf
         from ui.pages.app import LiveSetup
@@ -185,11 +204,15 @@ class Server:
         at = listen("127.0.0.1", 0)
         self.port = at.getsockname()[1]
         self.catalogues = open_runs(folders)
-        names = ["watched", "random", "nobody"]
+        names = ["watched", "random", "nobody", "seeing"]
         self.launcher = Launcher(saved, ["random"], ["mini"], "none")
-        live = LiveSetup(AgentShelf(Resources, names), names, saved, self.launcher)
+        shelf = AgentShelf(Resources, names)
+        self.playing = Playing(
+            saved, lambda spec, _: shelf.get(spec), ["mini"], lambda _: None, "none"
+        )
+        live = LiveSetup(shelf, names, saved, self.launcher, playing=self.playing)
         config = uvicorn.Config(
-            make_server(self.catalogues, live, ["wearables.example"]),
+            slow(make_server(self.catalogues, live, ["wearables.example"])),
             log_level="critical", ws="none",
         )  # fmt: skip
         self._server = uvicorn.Server(config)

@@ -11,6 +11,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 
 import gradio as gr
 
+from simulator.evaluation.playing import Playing
 from ui.analysis import Analysis
 from ui.catalogue import Catalogue
 from ui.launch import Launcher
@@ -19,10 +20,12 @@ from ui.pages.compare import Compare
 from ui.pages.home import Home
 from ui.pages.lab import Lab
 from ui.pages.live import Live
+from ui.pages.play import Play
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.pages.verdicts import VerdictCalls
 from ui.reading import Desk
+from ui.samples import Samples
 from ui.shell import PAGES
 
 VISITORS = 100
@@ -42,16 +45,19 @@ class LiveSetup(NamedTuple):
     """Where what the board computed is kept."""
     data: str = ""
     """The world that the agents search; empty where they search none."""
+    playing: Playing | None = None
+    """Runs that persons play; None where none can be."""
 
 
 def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
     analysis = Analysis(runs)
-    verdicts = VerdictCalls(Desk(analysis))
+    verdicts, samples = VerdictCalls(Desk(analysis)), Samples(runs)
+    play = Play(runs, live.playing, live.agents) if live.playing else None
     pages = (
         Home(analysis, live.launcher, live.cache), Replay(runs, *verdicts.all),
-        Compare(analysis), Robustness(analysis), Lab(runs),
-        Live(runs, live.shelf, live.agents, live.folder, live.data),
+        Compare(analysis), Robustness(analysis), Lab(samples),
+        Live(runs, live.shelf, live.agents, live.folder, live.data, samples, play),
     )  # fmt: skip
     with gr.Blocks(
         title="mmrag", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)

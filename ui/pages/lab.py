@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,10 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from simulator.optics.calibrate import LADDER
-from ui.catalogue import Catalogue
-from ui.labwork import Packages, Sample, degrade_picture, find_thing, kinds, samples
-from ui.pages.route import route
+from ui.labwork import Packages, degrade_picture, find_thing, kinds
+from ui.pages.route import address_of, route
 from ui.render import render
+from ui.samples import Sample, Samples
 
 PICK_JS = """
 element.addEventListener('click', (event) => {
@@ -23,12 +22,15 @@ element.addEventListener('click', (event) => {
 """
 
 
-def upload(**settings: Any) -> gr.Image:
+def upload(elem_id: str) -> gr.Image:
     """A picture as it was uploaded: decoding, with its limits and its words, is ours.
 
     Not a subclass: Gradio writes a stub file beside the module of every subclass of its parts.
     """
-    made = gr.Image(type="filepath", sources=["upload", "webcam", "clipboard"], **settings)
+    made = gr.Image(
+        type="filepath", sources=["upload", "webcam", "clipboard"], label="Your picture",
+        show_label=False, height=210, elem_id=elem_id,
+    )  # fmt: skip
     made.preprocess = _path_unopened
     return made
 
@@ -40,8 +42,8 @@ def _path_unopened(payload: Any) -> str | None:
 class Lab:
     """The page with its event handlers."""
 
-    def __init__(self, runs: MutableMapping[str, Catalogue]) -> None:
-        self.samples: dict[str, Sample] = samples(runs)
+    def __init__(self, samples: Samples) -> None:
+        self.samples = samples
         self.packages = Packages()
 
     def build(self) -> None:
@@ -55,15 +57,10 @@ class Lab:
                     elem_id="mm-knobs", elem_classes="mm-root", apply_default_css=False,
                 )  # fmt: skip
                 self.shelf = gr.HTML(
-                    render("shelf.html.j2", samples=list(self.samples.values())[:8]),
                     js_on_load=PICK_JS, elem_id="mm-shelf",
                     elem_classes="mm-root", apply_default_css=False,
                 )  # fmt: skip
-                self.upload = upload(
-                    label="Your picture: upload, camera or clipboard",
-                    height=180,
-                    elem_id="mm-upload",
-                )
+                self.upload = upload("mm-upload")
             with gr.Column(scale=9, min_width=300):
                 self.view = gr.HTML(
                     self._empty(), elem_id="mm-lab", elem_classes="mm-root",
@@ -72,13 +69,16 @@ class Lab:
                 self.download = gr.DownloadButton(
                     "Download with its record", interactive=False, elem_id="mm-download", size="sm"
                 )
-        self.sample = gr.State(next(iter(self.samples), ""))
+        self.sample = gr.State("")
         self.asked = gr.State({"spec": "low-light@3", "seed": "0", "focus": ""})
         self._wire()
 
     def _wire(self) -> None:
         source, shown = [self.upload, self.sample, self.asked], [self.view, self.download]
-        self.route.select(self.show, source, shown, show_progress="hidden")
+        self.route.select(
+            self.arrive, source, [*shown, self.shelf, self.sample, self.asked],
+            show_progress="hidden",
+        )  # fmt: skip
         self.knobs.select(
             self.turn_knob, source, [*shown, self.asked], show_progress="hidden",
             trigger_mode="always_last",
@@ -91,9 +91,18 @@ class Lab:
             self.show, source, shown, show_progress="hidden"
         )
 
+    def arrive(
+        self, event: gr.EventData, path: str | None, sample: str, asked: dict[str, str]
+    ) -> list[Any]:
+        """What was looked at before, else the first picture of the run that is chosen."""
+        offered = self.samples.of(address_of(event).get("run", ""))
+        if offered and sample not in [one.id for one in offered]:
+            sample, asked = offered[0].id, self._unboxed(asked)
+        shelf = render("shelf.html.j2", samples=offered)
+        return [*self.show(path, sample, asked), shelf, sample, asked]
+
     def _pick(self, event: gr.EventData, asked: dict[str, str]) -> list[Any]:
-        name = str(event.sample)
-        return [name if name in self.samples else "", None, self._unboxed(asked)]
+        return [str(event.sample), None, self._unboxed(asked)]
 
     def _unboxed(self, asked: dict[str, str]) -> dict[str, str]:
         return {**asked, "focus": ""}

@@ -16,12 +16,18 @@ from mmrag.records import Query
 from simulator.evaluation.knowing import what_it_knows
 from ui.catalogue import Catalogue
 from ui.kgshelf import LIVE
-from ui.labwork import Sample, data_url, samples
+from ui.labwork import data_url
 from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
+from ui.pages.play import Play
+from ui.pages.route import address_of, route
 from ui.render import render
 from ui.runs import open_runs
+from ui.samples import Samples
 from ui.viewmodel import live_turns
+
+ARRIVING = 10.0
+"""Seconds that a question typed at once waits for the first picture to arrive."""
 
 
 class Live:
@@ -34,17 +40,27 @@ class Live:
         agents: list[str],
         folder: Path,
         data: str = "",
+        samples: Samples | None = None,
+        play: Play | None = None,
     ) -> None:
         self.runs = runs
         self.shelf = shelf
         self.agents = agents
         self.folder = folder
         self.data = data
-        self.samples: dict[str, Sample] = samples(runs)
+        self.samples = samples or Samples(runs)
+        self.play = play
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
         talk = LiveTalk(self.agents[0] if self.agents else "")
+        self.route = route("live")
+        if self.play is not None:
+            gr.HTML(
+                render("live_modes.html.j2"), elem_id="mm-live-modes", elem_classes="mm-root",
+                apply_default_css=False,
+            )  # fmt: skip
+            self.play.build(self.route)
         with gr.Row(elem_classes="mm-columns", elem_id="mm-live"):
             with gr.Column(scale=4, min_width=260, elem_id="mm-live-left"):
                 # apart, because the talk is sent again and again while the agent works
@@ -52,16 +68,15 @@ class Live:
                     _picture(talk), elem_id="mm-live-picture",
                     elem_classes="mm-root", apply_default_css=False,
                 )  # fmt: skip
+                self.again = gr.Checkbox(
+                    label="Look again: another picture goes on with this conversation",
+                    container=False, elem_id="mm-again",
+                )  # fmt: skip
                 self.pictures = gr.HTML(
-                    render("shelf.html.j2", samples=list(self.samples.values())[:8]),
                     js_on_load=PICK_JS, elem_id="mm-live-shelf", elem_classes="mm-root",
                     apply_default_css=False,
                 )  # fmt: skip
-                self.upload = upload(
-                    label="Your picture: upload, camera or clipboard",
-                    height=210,
-                    elem_id="mm-live-upload",
-                )
+                self.upload = upload("mm-live-upload")
             with gr.Column(scale=6, min_width=300, elem_id="mm-live-right"):
                 with gr.Row(elem_id="mm-live-head"):
                     self.agent = gr.Dropdown(
@@ -76,8 +91,8 @@ class Live:
                     elem_id="mm-saved", elem_classes="mm-root", apply_default_css=False
                 )
                 self.view = gr.HTML(
-                    self.page(talk), elem_id="mm-talk", elem_classes="mm-root",
-                    apply_default_css=False,
+                    self.page(talk), js_on_load="mmrag.live(element)", elem_id="mm-talk",
+                    elem_classes="mm-root", apply_default_css=False,
                 )  # fmt: skip
                 with gr.Row(equal_height=True, elem_id="mm-askrow"):
                     self.text = gr.Textbox(
@@ -93,10 +108,16 @@ class Live:
     def _wire(self) -> None:
         shown = [self.picture, self.view, self.saved]
         seat = self.seat
-        self.upload.input(
-            self._uploaded, [seat, self.agent, self.upload], shown, show_progress="hidden"
+        self.route.select(
+            self.arrive, [seat, self.agent], [*shown, self.pictures], show_progress="hidden"
         )
-        self.pictures.select(self._picked, [seat, self.agent], shown, show_progress="hidden")
+        self.upload.input(
+            self._uploaded, [seat, self.agent, self.again, self.upload], shown,
+            show_progress="hidden",
+        )  # fmt: skip
+        self.pictures.select(
+            self._picked, [seat, self.agent, self.again], shown, show_progress="hidden"
+        )
         self.agent.input(self.switch_agent, [seat, self.agent], shown, show_progress="hidden")
         gr.on(
             [self.text.submit, self.send.click], self.ask,
@@ -106,17 +127,46 @@ class Live:
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
 
-    def _uploaded(self, seat: Seat, agent: str, path: str | None) -> list[Any]:
-        if not path:
-            return self._anew(seat, LiveTalk(agent))
-        data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
-        return self.begin(seat, agent, LazyImage.from_bytes(data, name="your picture"), own=True)
+    def arrive(self, event: gr.EventData, seat: Seat, agent: str) -> list[Any]:
+        """Who has no picture yet begins with the first one of the run that is chosen."""
+        if address_of(event).get("play"):
+            return [gr.skip()] * 4
+        try:
+            offered = self.samples.of(address_of(event).get("run", ""))
+            shelf = render("shelf.html.j2", samples=offered)
+            if seat.talk.image is None and offered:
+                picture, page, _ = self.begin(seat, agent, LazyImage.from_path(offered[0].path))
+                return [picture, page, gr.skip(), shelf]
+            return [gr.skip(), gr.skip(), gr.skip(), shelf]
+        finally:
+            seat.arrived = True
 
-    def _picked(self, event: gr.EventData, seat: Seat, agent: str) -> list[Any]:
-        sample = self.samples.get(str(event.sample))
+    def _uploaded(self, seat: Seat, agent: str, again: bool, path: str | None) -> list[Any]:
+        if not path:
+            return [gr.skip()] * 3 if again else self._anew(seat, LiveTalk(agent))
+        data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
+        image = LazyImage.from_bytes(data, name="your picture")
+        return (self.look_again if again else self.begin)(seat, agent, image, own=True)
+
+    def _picked(self, event: gr.EventData, seat: Seat, agent: str, again: bool) -> list[Any]:
+        sample = self.samples.get(str(event.sample)[:200])
         if sample is None:
             return [gr.skip()] * 3
-        return self.begin(seat, agent, LazyImage.from_path(sample.path))
+        image = LazyImage.from_path(sample.path)
+        return (self.look_again if again else self.begin)(seat, agent, image)
+
+    def look_again(
+        self, seat: Seat, agent: str, image: LazyImage, *, own: bool = False
+    ) -> list[Any]:
+        """Go on about another picture; what cannot be used leaves the talk as it was."""
+        if not seat.talk.exchanges:
+            return self.begin(seat, agent, image, own=own)
+        try:
+            talk = seat.talk.look_again(image, own=own)
+            _ = talk.size
+        except MmragError as error:
+            return [gr.skip(), gr.skip(), _message("That cannot be used", error)]
+        return self._anew(seat, talk)
 
     def begin(self, seat: Seat, agent: str, image: LazyImage, *, own: bool = False) -> list[Any]:
         """Begin a conversation about a picture, or say why it cannot be opened."""
@@ -144,6 +194,9 @@ class Live:
 
     async def ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk."""
+        began = time.perf_counter()
+        while not (seat.arrived or seat.talk.image) and time.perf_counter() - began < ARRIVING:
+            await asyncio.sleep(0.05)
         talk = seat.talk
         try:
             query = next_query(talk, text)
@@ -151,12 +204,14 @@ class Live:
             yield [self.page(talk), text, _message("", error)]
             return
         began = time.perf_counter()
+        taken: Any = ""  # the box is emptied once: what is typed from then on is the next question
         steps: list[str] = []
         work = asyncio.create_task(self._answer(talk, query, steps))
         try:
             while not work.done():
                 waited = time.perf_counter() - began
-                yield [self.page(talk, asking=text, waited=waited, steps=steps), "", ""]
+                yield [self.page(talk, asking=text, waited=waited, steps=steps), taken, ""]
+                taken = gr.skip()
                 await asyncio.wait([work], timeout=0.4)
                 if (
                     seat.talk is not talk
@@ -173,7 +228,7 @@ class Live:
             return
         finally:
             work.cancel()  # the visitor may have left while it worked
-        yield [self.page(seat.talk), "", ""]
+        yield [self.page(seat.talk), taken, ""]
 
     async def _answer(self, talk: LiveTalk, query: Query, steps: list[str]) -> LiveTalk:
         agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)
@@ -204,6 +259,7 @@ class Live:
             waited=waited,
             steps=list(steps),
             agent=talk.agent_spec,
+            looked={turn for _, turn in talk.before},
             knows=what_it_knows(talk.agent_spec, self.data) if talk.own and self.data else "",
             run=LIVE if self.data else "",
         )

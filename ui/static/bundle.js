@@ -2,6 +2,10 @@
 // nothing here makes HTML of a string.
 "use strict";
 (() => {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => document.documentElement.classList.toggle("dark", dark.matches);
+  dark.addEventListener("change", theme);
+  theme();
   const board = JSON.parse(document.getElementById("board").textContent);
   const $ = (id) => document.getElementById(id);
   const MARKS = { perfect: "✓", acceptable: "✓", missing: "○", incorrect: "✕" };
@@ -200,9 +204,12 @@
     const item = make("li", { class: "turn", "data-turn": one.index }, make("button", { type: "button", class: "ask", on: { click: () => go(here.row, here.condition, one.index) } }, make("span", { class: "n" }, String(one.index + 1)), one.query));
     if (one.skipped) { item.append(make("p", { class: "note" }, "– not asked: the wearer had given up")); return item; }
     if (one.status === "waiting") { item.append(make("p", { class: "note" }, "– not asked yet")); return item; }
+    if (one.picture) item.append(make("img", { class: "look", src: picture(one.picture), alt: "Another picture, taken for this turn", loading: "lazy" }));
+    if (one.move) item.append(make("p", { class: "small soft" }, one.move));
     const outcome = one.outcome === "unscored" ? one.status.replaceAll("_", " ") : one.outcome;
     item.append(
       one.reply ? make("p", { class: "reply" }, one.reply) : "",
+      one.asks ? make("p", { class: "small soft" }, `asks: ${one.asks}`) : "",
       one.error ? make("p", { class: "note" }, one.error) : "",
       make("p", { class: "line" }, make("span", { class: `word o-${kind(one.outcome)}` }, `${mark(one.outcome)} ${outcome}`), make("span", {}, make("span", { class: "soft" }, "truth "), one.reference), make("span", { class: "small" }, clock(one.seconds))),
       one.strike ? make("p", { class: "strike" }, one.strike) : "",

@@ -19,6 +19,7 @@ mmrag.home = (root, server) => {
       if (found.board !== state.shown) { state.shown = found.board; paint(found.board); }
       if ($("#mm-hero").dataset.shown !== found.hero) { $("#mm-hero").innerHTML = found.hero; $("#mm-hero").dataset.shown = found.hero; }
       if (mmrag.page() === "home" && found.run) mmrag.note({ run: found.run });
+      wrong.hidden = !found.readable; // until then its place is kept, so that nothing is pushed down
       if (!found.readable) wrong.innerHTML = "";
       else if (other || found.edition !== state.edition) whatWentWrong(found.run);
       state.edition = found.edition;
@@ -29,6 +30,11 @@ mmrag.home = (root, server) => {
   function again() {
     if (mmrag.page() === "home" && !document.hidden && !document.querySelector("dialog[open]") && root.isConnected) refresh();
     else timer = setTimeout(again, 2000);
+  }
+
+  function stopped(found) {
+    if (found.error) board.prepend(message(found.error)); // it has ended by itself, say
+    else refresh();
   }
 
   function message(words) {
@@ -136,7 +142,7 @@ mmrag.home = (root, server) => {
       }, (values) => server.save_note({ ...values, run, edition: line.dataset.edition }));
       return;
     }
-    if (target.closest("[data-stop]")) { mmrag.ask(server.stop_run, { run }).then(() => refresh()); return; }
+    if (target.closest("[data-stop]")) { mmrag.ask(server.stop_run, { run }).then(stopped); return; }
     if (target.closest("a, input, .mm-rowactions")) return;
     for (const one of rows()) { one.classList.toggle("mm-here", one === line); }
     refresh({ run });

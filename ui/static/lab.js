@@ -2,7 +2,7 @@
 mmrag.lab = (root, trigger) => {
   const form = root.querySelector(".mm-knobs");
   const page = () => document.querySelector("#mm-lab .mm-lab");
-  let draw = null, waiting = null;
+  let draw = null, waiting = null, split = 50;
 
   function spec() {
     return [...form.querySelectorAll(".mm-knob")].flatMap((knob) => {
@@ -40,9 +40,9 @@ mmrag.lab = (root, trigger) => {
   };
 
   // Pixels of the picture before, which is what a box is about: the degraded one may be turned or cut.
-  function before(lab, size, at) {
+  function before(lab, size, at, from) {
     const [x, y] = at.map((v, i) => v * size[i]);
-    if (lab.classList.contains("mm-before-shown")) return [x, y];
+    if (100 * from[0] < split) return [x, y];  // begun in the part that shows the picture before
     const [a, b, c, d, e, f, g, h, i] = lab.dataset.matrix.split(",").map(Number);
     const u = (e * i - f * h) * x + (c * h - b * i) * y + (b * f - c * e);
     const v = (f * g - d * i) * x + (a * i - c * g) * y + (c * d - a * f);
@@ -51,8 +51,7 @@ mmrag.lab = (root, trigger) => {
   }
 
   document.addEventListener("input", (event) => {
-    const lab = event.target.classList?.contains("mm-slider") && event.target.closest(".mm-lab");
-    if (lab) lab.classList.toggle("mm-before-shown", +event.target.value > 50);
+    if (event.target.closest?.(".mm-lab .mm-slide")) split = +event.target.value;
   });
 
   document.addEventListener("pointerdown", (event) => {
@@ -79,8 +78,8 @@ mmrag.lab = (root, trigger) => {
     draw = null;
     const size = [+lab.dataset.width, +lab.dataset.height];
     const far = Math.hypot((to[0] - from[0]) * frame.clientWidth, (to[1] - from[1]) * frame.clientHeight);
-    if (far < 6) { frame.classList.add("mm-looking"); tell({ point: before(lab, size, from).map((v, i) => (v / size[i]).toFixed(5)).join(",") }); return; }
-    const corners = [from, to, [from[0], to[1]], [to[0], from[1]]].map((at) => before(lab, size, at));
+    if (far < 6) { frame.classList.add("mm-looking"); tell({ point: before(lab, size, from, from).map((v, i) => (v / size[i]).toFixed(5)).join(",") }); return; }
+    const corners = [from, to, [from[0], to[1]], [to[0], from[1]]].map((at) => before(lab, size, at, from));
     const ends = [0, 1].map((i) => corners.map((at) => Math.round(Math.max(0, Math.min(size[i], at[i])))));
     const low = ends.map((all) => Math.min(...all)), high = ends.map((all, i) => Math.max(...all, low[i] + 1));
     tell({ focus: [...low, ...high].join(", ") });
@@ -90,5 +89,10 @@ mmrag.lab = (root, trigger) => {
   new MutationObserver(() => {
     const text = form.querySelector(".mm-boxtext"), lab = page();
     if (lab && text !== document.activeElement) text.value = lab.dataset.focus;
+    const frame = lab?.querySelector(".mm-frame"), slider = lab?.querySelector(".mm-slider");
+    if (frame && frame.style.getPropertyValue("--mm-split") !== `${split}%`) {
+      slider.value = split;  // the page was drawn anew; the slider stays where it was put
+      frame.style.setProperty("--mm-split", `${split}%`);
+    }
   }).observe(document.querySelector("#mm-lab") || document.body, { childList: true, subtree: true });
 };

@@ -407,7 +407,7 @@ mmrag.replay = (root, server) => {
       const detail = summary.parentElement, turn = +detail.dataset.turn;
       fresh.details = !detail.open;
       if (+box().dataset.current !== turn) { event.preventDefault(); pause(); fresh.details = true; show(turn); }
-      else requestAnimationFrame(() => reveal(detail.closest(".mm-turn")));
+      else requestAnimationFrame(() => reveal(turns()[+box().dataset.current])); // it may be another by then
       return;
     }
     if (target.closest(".mm-frame") && target.closest("#mm-view")) zoom();

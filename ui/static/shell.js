@@ -29,6 +29,7 @@ window.mmrag = (() => {
     const here = page(), address = asked();
     last[here] = location.search;
     document.documentElement.dataset.page = here;
+    document.documentElement.toggleAttribute("data-play", address.has("play"));
     const run = address.get("run") || "";
     const crumb = document.querySelector("#mm-crumb");
     if (crumb && run) crumb.textContent = run;
@@ -77,6 +78,7 @@ window.mmrag = (() => {
     const href = query(address);
     if (href === location.pathname + location.search) return;
     history[push ? "pushState" : "replaceState"](null, "", href);
+    document.documentElement.toggleAttribute("data-play", address.has("play"));
     last[page()] = location.search;
     const run = address.get("run") || "", crumb = document.querySelector("#mm-crumb");
     if (crumb && run) crumb.textContent = run;

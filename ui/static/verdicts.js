@@ -4,7 +4,7 @@ mmrag.verdicts = (root, server) => {
   const $ = (selector) => root.querySelector(selector);
   const state = { run: "", session: "", condition: "", todo: [], second: [] };
   let drawn = "", round = "todo", asked = 0, looked = 0, trips = 0, busy = Promise.resolve();
-  let going = "", pending = ""; // the next turn to read is on its way; what was said of it meanwhile
+  let going = "", pending = null; // the next turn to read is on its way; what was said before its form was there
   const drafts = new Map(); // notes that are written and not yet kept
 
   const passed = new Set();
@@ -40,16 +40,25 @@ mmrag.verdicts = (root, server) => {
   root.addEventListener("mm-turn", ({ detail }) => {
     if (going && going !== JSON.stringify([detail.run, detail.session, detail.condition, String(detail.turn)])) return;
     going = "";
-    settle();
+    if (detail.run === state.run && detail.session === state.session && detail.condition === state.condition) settle();
   });
 
-  // a key that came before its turn is meant for the turn that was asked for
+  // A key that came before its form is meant for the turn that was asked for, else for the one
+  // that was selected; whoever goes to another conversation meanwhile has said nothing.
   function settle() {
-    const turn = now()?.dataset.turn;
-    if (!pending || going || place(turn) !== drawn || !now().querySelector(".mm-sayform")) return;
-    const said = pending;
-    pending = "";
-    say(turn, said);
+    if (!pending || going) return;
+    const { said, where = drawn } = pending;
+    const turn = JSON.parse(where || "[]").at(-1);
+    if (place(turn) !== where) pending = null;
+    else if (formOf(turn)) { pending = null; say(turn, said); }
+  }
+
+  const formOf = (turn) => root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-sayform`);
+
+  function key(turn, said) {
+    if (going) pending = { said };
+    else if (formOf(turn)) say(turn, said);
+    else pending = { said, where: place(turn) };
   }
 
   async function refresh() {
@@ -76,8 +85,8 @@ mmrag.verdicts = (root, server) => {
   }
 
   function say(turn, said) {
-    const slot = root.querySelector(`.mm-verdict[data-turn="${turn}"]`);
-    if (!slot?.querySelector(".mm-sayform")) return;
+    const slot = formOf(turn)?.closest(".mm-verdict");
+    if (!slot) return;
     const pressed = slot.querySelector(".mm-sayit[aria-pressed=true]")?.dataset.say;
     const note = slot.querySelector(".mm-saynote").value;
     const what = { ...whereabouts(), turn: +turn + 1, said: said === pressed ? "withdrawn" : said, note, person: person(), drawn: drawn === place(turn) ? "yes" : "" };
@@ -122,7 +131,7 @@ mmrag.verdicts = (root, server) => {
   async function next(wanted = round) {
     going = "?";
     const mine = ++trips;
-    setTimeout(() => { if (mine === trips) going = pending = ""; }, 10_000); // whatever happened to it
+    setTimeout(() => { if (mine === trips) { going = ""; pending = null; } }, 10_000); // whatever happened to it
     await busy;
     await look();
     going = "";
@@ -130,7 +139,7 @@ mmrag.verdicts = (root, server) => {
     if (drawn) passed.add(drawn); // what is passed over comes again at the end
     let one = state[round].find((other) => !passed.has(at(other)));
     if (!one) { passed.clear(); one = state[round][0]; }
-    if (!one) return;
+    if (!one) { pending = null; return; }
     drawn = going = at(one);
     $(".mm-readdialog").close();
     mmrag.go({ tab: "replay", run: state.run, session: one.session, condition: one.condition, turn: one.turn });
@@ -145,7 +154,12 @@ mmrag.verdicts = (root, server) => {
 
   async function save() {
     const found = await mmrag.ask(server.export_verdicts, { run: state.run });
-    if (found.error) return;
+    if (found.error) {
+      const p = document.createElement("p");
+      p.className = "mm-message"; p.setAttribute("role", "alert"); p.textContent = found.error;
+      $(".mm-readdialog").append(p);
+      return;
+    }
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([found.text], { type: "application/jsonl" }));
     link.download = found.name;
@@ -204,9 +218,8 @@ mmrag.verdicts = (root, server) => {
       if (event.key === "Escape" && event.target.classList.contains("mm-saynote")) event.target.blur();
       return;
     }
-    if (keys[event.key] && going) pending = keys[event.key];
-    else if (keys[event.key]) say(turn, keys[event.key]);
-    else if (event.key === "q") next();
+    if (keys[event.key]) key(turn, keys[event.key]);
+    else if (event.key === "q") { if (!pending) next(); }
     else if (event.key === "t") now().querySelector(".mm-saynote")?.focus();
     else return;
     event.preventDefault();
