@@ -8,7 +8,7 @@ import hashlib
 import os
 import threading
 import weakref
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -58,24 +58,49 @@ def clear_unfinished(folder: Path) -> None:
 
 def write_bytes(path: Path, data: bytes, *, lasting: bool = True) -> None:
     """A file, atomically; opened once, since runs keep a picture for every conversation."""
-    temporary = _temporary(path)
+    write_all({path: data}, lasting=lasting)
+
+
+def write_all(files: Mapping[Path, bytes], *, lasting: bool = True) -> None:
+    """Several files, each of them atomically. The disk is waited for once all are written: it
+    takes many at once in much less time than one by one."""
+    opened: dict[Path, int] = {}
+    names = {path: _temporary(path) for path in files}
     try:
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-        try:
+        for path, data in files.items():
+            file = os.open(names[path], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            opened[path] = file
             left = memoryview(data)
             while left:
                 left = left[os.write(file, left) :]
-            if lasting:
-                os.fsync(file)
-        finally:
-            os.close(file)
-        os.replace(temporary, path)  # noqa: PTH105 - no second path is made for it
+            if lasting and len(files) > 1:
+                _begin_to_flush(file)
+        for path in files:
+            file = opened.pop(path)
+            try:
+                if lasting:
+                    os.fsync(file)
+            finally:
+                os.close(file)
+        for path in files:
+            os.replace(names[path], path)  # noqa: PTH105 - no second path is made for it
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
+        for file in opened.values():
+            os.close(file)
+        for name in names.values():
+            with contextlib.suppress(OSError):
+                os.unlink(name)  # noqa: PTH108
         raise
     if lasting:
-        sync_folder(path.parent)
+        for folder in dict.fromkeys(path.parent for path in files):
+            sync_folder(folder)
+
+
+def _begin_to_flush(file: int) -> None:
+    """Have the disk begin on a file that is going to be synced, where the system can be told."""
+    if hasattr(os, "posix_fadvise"):
+        with contextlib.suppress(OSError):
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def write_text(path: Path, text: str, *, lasting: bool = True) -> None:

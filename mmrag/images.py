@@ -204,7 +204,7 @@ def _to_rgb(image: Image) -> Image:
         return _from_wide(image)
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         return _on_white(image)
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _from_wide(image: Image) -> Image:

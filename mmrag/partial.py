@@ -21,6 +21,7 @@ class ReferencePart(Part, kw_only=True):
     """Of a `Reference`."""
 
     text: str = ""
+    accept: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     grounding: dict[str, str] = {}
 
@@ -41,6 +42,13 @@ class ListedTurn(Part, kw_only=True):
     meta: dict[str, str] = {}
 
 
+class UtterancePart(Part, kw_only=True):
+    """Of an `Utterance`."""
+
+    goal: int
+    stands_for: str = ""
+
+
 class TurnPart(ListedTurn, kw_only=True):
     """Of a `Turn`: what is counted."""
 
@@ -52,6 +60,7 @@ class TurnPart(ListedTurn, kw_only=True):
     needs_image: bool | None = None
     needs_history: bool | None = None
     extra: EntityPart = msgspec.field(default_factory=EntityPart)
+    wearer: UtterancePart | None = None
 
 
 class ListedCapture(Part, kw_only=True):
@@ -82,6 +91,11 @@ class SessionPart(Part, kw_only=True):
     capture: CapturePart | None = None
     fault: str = ""
 
+    @property
+    def degradation(self) -> str:
+        """The condition, as a `Session` has it."""
+        return self.fault or (self.capture.degradation if self.capture else "clean")
+
 
 class EvidencePart(Part, kw_only=True):
     """Of an `Evidence`. What is long stays undecoded until it is asked for."""
@@ -108,13 +122,14 @@ class SaidReply(Part, kw_only=True):
     """Of a `Reply`: its words."""
 
     text: str = ""
+    ask: str | None = None
+    abstained: bool = False
 
 
 class ReplyPart(SaidReply, kw_only=True):
     """Of a `Reply`: what is counted."""
 
     citations: tuple[str, ...] = ()
-    abstained: bool = False
     confidence: float | None = None
     trace: tuple[StepPart, ...] = ()
     usage: Usage = Usage()
@@ -123,8 +138,11 @@ class ReplyPart(SaidReply, kw_only=True):
 class SaidTurn(Part, kw_only=True):
     """Of a `TurnResult`: what was said, and under which degradation."""
 
+    turn_index: int
     degradation: str = "clean"
     reply: SaidReply | None = None
+    seconds: float = 0.0
+    step: bool = False
 
 
 class ResultPart(Part, kw_only=True):
@@ -134,6 +152,7 @@ class ResultPart(Part, kw_only=True):
     reply: ReplyPart | None = None
     seconds: float = 0.0
     fault: str = ""
+    step: bool = False
 
 
 class VotePart(Part, kw_only=True):

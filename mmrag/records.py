@@ -34,6 +34,12 @@ NO_PICTURE = "no picture"
 Json = dict[str, Any]
 """A JSON object whose shape belongs to whoever wrote it."""
 
+ASKS = ("which", "look", "again")
+"""What a reply may ask back: which thing is meant, another picture, the question once more."""
+
+ONLY_ASKED = "I don't know"
+"""What a reply that asks and answers nothing is judged as."""
+
 
 class Outcome(StrEnum):
     """What a judge made of a reply. `correct` does not exist here: scoring merges the first two."""
@@ -118,6 +124,25 @@ class Reference(Record, frozen=True, kw_only=True):
         return (self.text, *self.accept)
 
 
+class Utterance(Record, frozen=True, kw_only=True):
+    """What a live wearer meant by what they said, so that it can be proved (docs/wearer.md)."""
+
+    move: str
+    """ask, again, repeat, point, correct, object, look, cannot or press."""
+    goal: int
+    """Which goal of the agenda it serves."""
+    claims: tuple[tuple[str, ...], ...] = ()
+    """What the words say about the world, each as (kind, argument, …)."""
+    look: str = ""
+    """How another picture was taken: brighter, closer, …"""
+    patience: int = 0
+    """That the wearer has left when saying it."""
+    seconds: float = 0.0
+    """Of the conversation before it, as the wearer's clock counts them."""
+    stands_for: str = ""
+    """The agenda's question, where a person asks it in words of their own."""
+
+
 class Turn(Record, frozen=True, kw_only=True):
     """One question of a conversation with everything known about it."""
 
@@ -136,6 +161,10 @@ class Turn(Record, frozen=True, kw_only=True):
     extra: Json = {}
     meta: Mapping[str, str] = {}
     """Dimensions of the data set's own, beside those above: reports slice by them too."""
+    wearer: Utterance | None = None
+    """Of a live conversation: what the wearer meant. Scripted wearers mean their question."""
+    capture: Capture | None = None
+    """Another picture, taken just before this turn; None: the last one still holds."""
 
 
 class Passage(Record, frozen=True, kw_only=True):
@@ -184,6 +213,8 @@ class Exchange(Record, frozen=True, kw_only=True):
 
     query: str
     reply: str
+    ask: str | None = None
+    """What the reply asked back."""
 
 
 History = tuple[Exchange, ...]
@@ -204,6 +235,10 @@ class Query(Record, frozen=True, kw_only=True):
     """Given only where the protocol of the data set gives it to agents."""
     passages: tuple[Passage, ...] = ()
     """What the session brings to be searched, without labels; a run's web search finds these."""
+    may_ask: bool = False
+    """Whether the wearer hears what a reply asks back (`Reply.ask`)."""
+    earlier: tuple[LazyImage, ...] = ()
+    """The pictures that were taken before `image`, the first one first."""
 
     @property
     def images(self) -> tuple[LazyImage, ...]:
@@ -274,6 +309,23 @@ class Reply(Record, frozen=True, kw_only=True):
     """The agent's own probability of being right."""
     trace: tuple[Step, ...] = ()
     usage: Usage = Usage()
+    ask: str | None = None
+    """One of `ASKS`, for a wearer who hears it (`Query.may_ask`)."""
+
+    @property
+    def only_asks(self) -> bool:
+        """Whether there is nothing in it to judge but a request."""
+        text = self.text.strip()
+        return self.ask is not None and (self.abstained or not text or text.endswith("?"))
+
+    @property
+    def answer(self) -> str:
+        """What there is to judge; a request answers nothing.
+
+        >>> Reply(text="Could you go closer?", ask="look").answer
+        "I don't know"
+        """
+        return ONLY_ASKED if self.only_asks else self.text
 
 
 class JudgeItem(Record, frozen=True, kw_only=True):
@@ -324,6 +376,8 @@ class TurnResult(Record, frozen=True, kw_only=True):
     seconds: float = 0.0
     fault: str = ""
     """The kind of fault that this turn met and felt; other turns of the condition are as ever."""
+    step: bool = False
+    """A live wearer went on about the same goal: the goal's last turn is what counts."""
 
 
 def outcome_of(result: TurnResult) -> Outcome:

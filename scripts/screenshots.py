@@ -1,4 +1,4 @@
-"""The pictures of README and docs: pages of the app, two of them on a phone too, and a report.
+"""The pictures of README and docs: pages of the app, four of them on a phone too, and a report.
 
 They are made as things are now:
 
@@ -20,8 +20,12 @@ from playwright.sync_api import sync_playwright
 PAGES = (("home", "#mm-wrong h4", "light"), ("replay", "#mm-view .mm-turn", "light"),
          ("compare", "#mm-side-by-side h2", "light"),
          ("robustness", "#mm-robustness table", "dark"),
-         ("lab", "#mm-lab .mm-lab", "light"))  # fmt: skip
+         ("lab", "#mm-lab .mm-lab", "light"),
+         ("live", "#mm-live img.mm-after", "dark"))  # fmt: skip
 """Page of the app, what is there once it is complete, and theme."""
+
+PHONE = ("home", "replay", "lab", "live")
+"""Pages that are shown on a phone too."""
 
 REPORTS = (("report-wide", 1280, 3300, "light", ""), ("report-phone", 390, 2400, "dark", ""),
            ("report-failures", 1280, 2100, "light", "[id^=failures]"))  # fmt: skip
@@ -31,16 +35,17 @@ FOLDER = Path(__file__).parent.parent / "docs" / "images"
 
 
 def main(url: str, report: Path) -> None:
+    run = report.resolve().parent.parent.name
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         for name, complete, theme in PAGES:
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=theme)
-            _shoot(page, f"{url}/?tab={name}", complete, FOLDER / f"{name}.png")
-        for name, complete, _ in PAGES[:2]:
+            _shoot(page, f"{url}/?tab={name}&run={run}", complete, FOLDER / f"{name}.png")
+        for name, complete in ((n, c) for n, c, _ in PAGES if n in PHONE):
             page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-            address = f"{url}/?tab={name}"
+            address = f"{url}/?tab={name}&run={run}"
             if name == "replay":  # a phone begins with the list
                 page.goto(address)
                 page.locator(".mm-rowtext").first.wait_for()
@@ -61,8 +66,13 @@ def main(url: str, report: Path) -> None:
 
 
 def _shoot(page: Any, address: str, complete: str, place: Path) -> None:
+    page.set_default_timeout(240_000)  # a busy machine is slow, not wrong
     page.goto(address)
     page.locator(complete).first.wait_for()
+    if "tab=live" in address:
+        page.locator("#mm-question textarea").fill("What is this?")
+        page.keyboard.press("Enter")
+        page.locator(".mm-live .mm-under").wait_for()
     page.wait_for_timeout(3000)
     page.screenshot(path=place)
     page.close()

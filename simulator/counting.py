@@ -1,6 +1,11 @@
-"""A number with its noun, as people read it."""
+"""Numbers with their nouns, and lists of problems, as people read them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+MOST_SHOWN = 20
+"""Problems that are told one by one; the rest are counted."""
 
 
 def counted(number: int, noun: str, several: str = "") -> str:
@@ -10,3 +15,18 @@ def counted(number: int, noun: str, several: str = "") -> str:
     ('1 turn', '2,000 turns', '2 replies')
     """
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def problems_told(problems: Sequence[str]) -> str:
+    """How many problems were found, and the first of them, a line each.
+
+    >>> print(problems_told(["a.jpg: torn"]))
+    1 problem:
+      a.jpg: torn
+    """
+    if not problems:
+        return "No problem found."
+    lines = [counted(len(problems), "problem") + ":", *(f"  {p}" for p in problems[:MOST_SHOWN])]
+    if len(problems) > MOST_SHOWN:
+        lines.append(f"  … and {len(problems) - MOST_SHOWN:,} more")
+    return "\n".join(lines)

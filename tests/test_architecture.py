@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -121,6 +122,12 @@ def test_tests_mirror_the_rooms() -> None:
             rooms[str(path.parent.relative_to(ROOT / package))] = path.parent
     folders = {str(p.parent.relative_to(ROOT / "tests")) for p in ROOT.glob("tests/**/test_*.py")}
     assert folders - {"."} <= set(rooms), folders - set(rooms)
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest would refuse the second, in a run of all tests only."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_no_room_is_ignored() -> None:

@@ -15,6 +15,7 @@ from mmrag.files import (
     clear_unfinished,
     is_locked,
     owning,
+    write_all,
     write_bytes,
     write_text,
 )
@@ -77,6 +78,28 @@ def test_what_lasts_is_on_the_disk_before_it_has_its_name(
     steps.clear()
     write_bytes(tmp_path / "b", b"x", lasting=False)  # made again at will: no wait for the disk
     assert steps == ["rename"]
+    steps.clear()
+    write_all({tmp_path / "c": b"x", tmp_path / "d": b"y"})  # the disk is waited for once
+    folder = f"sync {tmp_path.name[:3]}"
+    assert steps == ["sync .c.", "sync .d.", "rename", "rename", folder]
+
+
+def test_of_files_that_are_written_together_none_is_half_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+
+    def full(handle: int, data: bytes) -> int:
+        if bytes(data) == b"two":
+            raise OSError(28, "No space left on device")
+        return write(handle, data)
+
+    monkeypatch.setattr(os, "write", full)
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(OSError, match="No space left"):
+        write_all({tmp_path / name: name.encode() for name in ("one", "two", "three")})
+    assert list(tmp_path.iterdir()) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == handles
 
 
 def test_the_owner_clears_what_a_killed_process_was_writing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,20 @@ _MAX_CHARACTERS = 20_000
 
 _QUERY_ROWS = 4
 _BUCKET = 16
+
+_WORDS_MOST = 160
+"""Most word pieces of a text that is looked at word by word: a long sentence."""
+
+
+class InContext(NamedTuple):
+    """The pieces of a text's words as a model sees them in their context."""
+
+    rows: NDArray[np.float32]
+    """A row per word piece: the layers asked for, one after the other."""
+    word: NDArray[np.int64]
+    """Which word each piece belongs to; a long text ends before its last word."""
+    whole: NDArray[np.float32]
+    """The text's unit vector."""
 
 
 class TextEncoder:
@@ -140,6 +154,52 @@ class TextEncoder:
                 found.append(TokenVectors(rows, np.array([t not in added for t in ids], bool)))
         return found
 
+    def in_context(
+        self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = _QUERY_ROWS
+    ) -> list[InContext]:
+        """Vectors of the pieces of each text's words, of some layers.
+
+        Batches have `rows` rows and fixed widths, so that a text's are always the same to the bit.
+        """
+        if not items:
+            return []
+        cut = self._tokenizer(
+            [list(words) for words in items],
+            is_split_into_words=True,
+            truncation=True,
+            max_length=min(self.max_tokens, _WORDS_MOST),
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        tokens: list[list[int]] = cut["input_ids"]
+        shelves: dict[int, list[int]] = {}
+        for i, ids in enumerate(tokens):
+            shelves.setdefault(-(-len(ids) // _BUCKET) * _BUCKET, []).append(i)
+        found: dict[int, InContext] = {}
+        for width, shelf in sorted(shelves.items()):
+            for start in range(0, len(shelf), rows):
+                some = shelf[start : start + rows]
+                filled = [tokens[i] for i in some]
+                filled += [filled[-1]] * (rows - len(some))
+                states, whole = self._layers(filled, width, layers)
+                for row, i in enumerate(some):
+                    at = np.array([-1 if w is None else w for w in cut.word_ids(i)], np.int64)
+                    inside = at >= 0
+                    found[i] = InContext(states[row][: len(at)][inside], at[inside], whole[row])
+        return [found[i] for i in range(len(tokens))]
+
+    def _layers(
+        self, tokens: list[list[int]], width: int, layers: Sequence[int]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        import torch
+
+        seen, mask = self._run(tokens, width, hidden=True)
+        with torch.inference_mode():
+            chosen = torch.cat([seen.hidden_states[layer].float() for layer in layers], -1)
+            last = seen.last_hidden_state.float()
+            whole = _normalised(_pool(last, mask, self.usage.pooling))
+        return chosen.cpu().numpy(), whole.cpu().numpy()
+
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
@@ -158,20 +218,25 @@ class TextEncoder:
 
     def _hidden(self, tokens: list[list[int]], width: int, layer: int = 0) -> tuple[Any, Any]:
         """What a layer (0: the last) makes of every token, and which of them are no padding."""
+        seen, mask = self._run(tokens, width, hidden=bool(layer))
+        hidden = seen.hidden_states[layer] if layer else seen.last_hidden_state
+        return hidden.float(), mask
+
+    def _run(self, tokens: list[list[int]], width: int, *, hidden: bool) -> tuple[Any, Any]:
+        """The model over padded tokens, with all its layers where `hidden`, and the mask."""
         import torch
 
         pad = self._tokenizer.pad_token_id or 0
         ids = torch.tensor([row + [pad] * (width - len(row)) for row in tokens])
         mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in tokens])
-        device = self._model.device
+        mask = mask.to(self._model.device)
         with self._lock, torch.inference_mode():
             seen = self._model(
-                input_ids=ids.to(device),
-                attention_mask=mask.to(device),
-                output_hidden_states=bool(layer),
+                input_ids=ids.to(self._model.device),
+                attention_mask=mask,
+                output_hidden_states=hidden,
             )
-        hidden = seen.hidden_states[layer] if layer else seen.last_hidden_state
-        return hidden.float(), mask.to(device)
+        return seen, mask
 
 
 def _normalised(rows: Any) -> Any:

@@ -7,11 +7,18 @@ default. The definitions and every departure are in docs/scoring.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+import copy
+import itertools
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 PROTOCOLS = ("strict", "crag-mm", "kddcup25", "crag")
 
@@ -83,27 +90,57 @@ def score(
     `ego` repeats everything on egocentric sessions. `resamples` is the number of bootstrap
     resamples behind the intervals of `strict`; 0 leaves the intervals out.
     """
-    sessions = group(turns)
-    ego = {key: rows for key, rows in sessions.items() if rows[0].is_ego}
+    scoring = Scoring(protocol, stop=stop, resamples=resamples, seed=seed)
+    for rows in group(turns).values():
+        scoring.add(rows)
+    return scoring.figures()
 
-    def figures(chosen: Mapping[str, Sequence[TurnScore]]) -> dict[str, Any]:
-        if protocol == "crag-mm":
-            return _official(chosen, stop, stop_first=False)
-        if protocol == "kddcup25":
-            return _official(chosen, stop, stop_first=True)
-        if protocol == "crag":
-            from mmrag.metrics.crag import crag_figures
 
-            asked = [row for rows in chosen.values() for row in rows if not row.skipped]
-            return crag_figures(asked, resamples, seed)
-        if protocol == "strict":
-            return _strict(chosen, stop, resamples, seed)
-        raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+class Scoring:
+    """What `score` counts, session by session, for runs too large to have every turn in memory."""
 
-    result = {"all": figures(sessions)}
-    if ego:
-        result["ego"] = figures(ego)
-    return result
+    def __init__(
+        self, protocol: str = "strict", *, stop: StopRule, resamples: int = 1000, seed: int = 0
+    ) -> None:
+        if protocol not in PROTOCOLS:
+            raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+
+        def counts() -> _Counts:
+            if protocol == "strict":
+                return _Strict(stop, resamples, seed)
+            if protocol == "crag":
+                return _Crag(resamples, seed)
+            return _Official(stop, stop_first=protocol == "kddcup25")
+
+        self._all = counts()
+        self._ego: _Counts | None = None
+        """None as long as that is all."""
+        self.tells_ego = False
+        """Whether a session said that it is not egocentric."""
+
+    def add(self, rows: Sequence[TurnScore]) -> None:
+        """Count the turns of one session, which are in order."""
+        if not rows[0].is_ego and self._ego is None:
+            self._ego = copy.deepcopy(self._all)
+        if rows[0].is_ego and self._ego is not None:
+            self._ego.add(rows)
+        self._all.add(rows)
+        self.tells_ego |= rows[0].is_ego is False
+
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """All of them."""
+        result = {"all": self._all.figures()}
+        if self._ego is None and self._all.sessions:
+            result["ego"] = copy.deepcopy(result["all"])
+        elif self._ego is not None and self._ego.sessions:
+            result["ego"] = self._ego.figures()
+        return result
+
+
+def sessions_of(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
+    """As `group`, of turns of which each session's stand together: one session at a time."""
+    for _, rows in itertools.groupby(turns, key=lambda row: row.session_id):
+        yield sorted(rows, key=lambda row: row.turn_index)
 
 
 def group(turns: Iterable[TurnScore]) -> dict[str, list[TurnScore]]:
@@ -128,101 +165,154 @@ def has_two_strikes(rows: Sequence[TurnScore]) -> bool:
     return two_strikes("", [row.outcome for row in rows if not row.skipped]) is not None
 
 
-def _official(
-    sessions: Mapping[str, Sequence[TurnScore]], stop: StopRule, *, stop_first: bool
-) -> dict[str, Any]:
+class _Counts(Protocol):
+    """The figures of a protocol, as sessions come."""
+
+    sessions: int
+
+    def add(self, rows: Sequence[TurnScore]) -> None: ...
+
+    def figures(self) -> dict[str, Any]: ...
+
+
+class _Official:
     """Both kits: they differ in whether the single-turn figures see the stop.
 
     The kits know no unscored turn and ask every turn; here the former is left out of every count,
     and `not_asked` says how many turns of the latter kind are missing from the first view.
     """
-    counted: list[_Share] = []
-    session_scores: list[float] = []
-    not_asked = 0
-    for rows in sessions.values():
-        kept = kept_turns(rows, stop)
+
+    def __init__(self, stop: StopRule, *, stop_first: bool) -> None:
+        self.sessions = self._struck = self._not_asked = 0
+        self._stop, self._stop_first = stop, stop_first
+        self._counted: list[_Share] = []
+        self._scores = array("d")
+
+    def add(self, rows: Sequence[TurnScore]) -> None:
+        kept = kept_turns(rows, self._stop)
         asked = [row for row in rows if not row.skipped]
-        before = _shares(asked)
         after = _shares(asked[:kept]) + [_CUT] * (len(rows) - kept)
-        not_asked += len(rows) - len(asked)
-        counted += after if stop_first else before
+        self.sessions += 1
+        self._struck += has_two_strikes(rows)
+        self._not_asked += len(rows) - len(asked)
+        self._counted += after if self._stop_first else _shares(asked)
         if after:
-            session_scores.append(_mean([one.score for one in after]))
-    figures = _counts(counted)
-    total = figures["total"]
-    if total == 1:  # a quirk of both kits
-        figures["truthfulness_score"] = 0.0
-    figures["mean_multi_turn_conversation_score"] = _mean(session_scores)
-    struck = sum(map(has_two_strikes, sessions.values()))
-    figures["two_strike_rate"] = _ratio(struck, len(sessions))  # the paper's "early stop"
-    if not_asked:
-        figures["not_asked"] = not_asked
-    return figures
+            self._scores.append(_mean([one.score for one in after]))
+
+    def figures(self) -> dict[str, Any]:
+        figures = _counts(self._counted)
+        if figures["total"] == 1:  # a quirk of both kits
+            figures["truthfulness_score"] = 0.0
+        figures["mean_multi_turn_conversation_score"] = _mean(self._scores)
+        # the paper's "early stop"
+        figures["two_strike_rate"] = _ratio(self._struck, self.sessions)
+        if self._not_asked:
+            figures["not_asked"] = self._not_asked
+        return figures
 
 
-def _strict(
-    sessions: Mapping[str, Sequence[TurnScore]], stop: StopRule, resamples: int, seed: int
-) -> dict[str, Any]:
-    answered: list[list[_Share]] = []
-    experienced: list[list[_Share]] = []
-    asked = stopped = struck = successes = 0
-    for rows in sessions.values():
-        kept = kept_turns(rows, stop)
+class _Crag:
+    """CRAG's means; its questions stand alone, so every turn is kept until the end."""
+
+    def __init__(self, resamples: int, seed: int) -> None:
+        self.sessions = 0
+        self._resamples, self._seed = resamples, seed
+        self._asked: list[TurnScore] = []
+
+    def add(self, rows: Sequence[TurnScore]) -> None:
+        self.sessions += 1
+        self._asked += [row for row in rows if not row.skipped]
+
+    def figures(self) -> dict[str, Any]:
+        from mmrag.metrics.crag import crag_figures
+
+        return crag_figures(self._asked, self._resamples, self._seed)
+
+
+class _View:
+    """The shares of the turns that count in one view: a reference each, since they are shared."""
+
+    def __init__(self) -> None:
+        self.shares: list[_Share] = []
+        self.sizes = array("q")
+        """Of each session."""
+
+    def add(self, shares: list[_Share]) -> None:
+        self.shares += shares
+        self.sizes.append(len(shares))
+
+
+class _Strict:
+    """Ours: as answered, and as experienced by a wearer who gives up."""
+
+    def __init__(self, stop: StopRule, resamples: int, seed: int) -> None:
+        self.sessions = self._asked = self._stopped = self._struck = self._successes = 0
+        self._stop, self._resamples, self._seed = stop, resamples, seed
+        self._answered, self._experienced = _View(), _View()
+        self._scores = array("d")
+        """Of each session in which something counts."""
+        self._clusters: dict[str, int] = {}
+        self._cluster = array("q")
+        """Of each session."""
+
+    def add(self, rows: Sequence[TurnScore]) -> None:
+        kept = kept_turns(rows, self._stop)
         there = [row for row in rows if not row.skipped]
-        asked += len(there)
-        stopped += kept < len(rows)
-        struck += has_two_strikes(rows)
-        successes += sum(row.outcome.is_correct for row in there[:kept])
-        answered.append(_shares(there))
-        experienced.append(_shares(there[:kept]) + [_CUT] * (len(rows) - kept))
-    as_answered = _counts([one for rows in answered for one in rows])
-    as_experienced = _counts([one for rows in experienced for one in rows])
-    session_scores = [_mean([one.score for one in rows]) for rows in experienced if rows]
-    many = len(sessions)
-    figures = {
-        **as_answered,
-        "mean_multi_turn_conversation_score": _mean(session_scores),
-        "sessions": many,
-        "asked": asked,
-        "coverage": _ratio(as_answered["total"], asked),
-        "early_stop_rate": _ratio(stopped, many),
-        "two_strike_rate": _ratio(struck, many),
-        "successful_turns": _ratio(successes, many),
-        "as_answered": as_answered,
-        "as_experienced": as_experienced,
-    }
-    if resamples and many > 1:
-        clusters = [rows[0].cluster or rows[0].session_id for rows in sessions.values()]
-        figures["intervals"] = _intervals(answered, experienced, clusters, resamples, seed)
-    return figures
+        experienced = _shares(there[:kept]) + [_CUT] * (len(rows) - kept)
+        self.sessions += 1
+        self._asked += len(there)
+        self._stopped += kept < len(rows)
+        self._struck += has_two_strikes(rows)
+        self._successes += sum(row.outcome.is_correct for row in there[:kept])
+        self._answered.add(_shares(there))
+        self._experienced.add(experienced)
+        if experienced:
+            self._scores.append(_mean([one.score for one in experienced]))
+        if self._resamples:
+            cluster = rows[0].cluster or rows[0].session_id
+            self._cluster.append(self._clusters.setdefault(cluster, len(self._clusters)))
 
-
-def _intervals(
-    answered: Sequence[Sequence[_Share]],
-    experienced: Sequence[Sequence[_Share]],
-    clusters: Sequence[str],
-    resamples: int,
-    seed: int,
-) -> dict[str, Any]:
-    """95 % intervals that resample whole sessions."""
-    from mmrag.metrics.statistics import cluster_bootstrap
-
-    def interval(values: Sequence[float], of: Sequence[str]) -> list[float | None]:
-        found = cluster_bootstrap(values, of, resamples=resamples, seed=seed)["all"]
-        return [found.low, found.high]
-
-    result: dict[str, Any] = {}
-    for view, sessions in (("as_answered", answered), ("as_experienced", experienced)):
-        shares = [one for rows in sessions for one in rows]
-        places = [name for name, rows in zip(clusters, sessions, strict=True) for _ in rows]
-        result[view] = {
-            name: interval([float(value(one)) for one in shares], places)
-            for name, value in _VALUES.items()
+    def figures(self) -> dict[str, Any]:
+        as_answered = _counts(self._answered.shares)
+        as_experienced = _counts(self._experienced.shares)
+        many = self.sessions
+        figures = {
+            **as_answered,
+            "mean_multi_turn_conversation_score": _mean(self._scores),
+            "sessions": many,
+            "asked": self._asked,
+            "coverage": _ratio(as_answered["total"], self._asked),
+            "early_stop_rate": _ratio(self._stopped, many),
+            "two_strike_rate": _ratio(self._struck, many),
+            "successful_turns": _ratio(self._successes, many),
+            "as_answered": as_answered,
+            "as_experienced": as_experienced,
         }
-    lasting = [(name, rows) for name, rows in zip(clusters, experienced, strict=True) if rows]
-    scores = [_mean([one.score for one in rows]) for _, rows in lasting]
-    result["mean_multi_turn_conversation_score"] = interval(scores, [name for name, _ in lasting])
-    return result
+        if self._resamples and many > 1:
+            figures["intervals"] = self._intervals()
+        return figures
+
+    def _intervals(self) -> dict[str, Any]:
+        """95 % intervals that resample whole sessions."""
+        import numpy as np
+
+        from mmrag.metrics.statistics import cluster_bootstrap
+
+        def interval(values: ArrayLike, of: NDArray[np.int64]) -> list[float | None]:
+            found = cluster_bootstrap(values, of, resamples=self._resamples, seed=self._seed)["all"]
+            return [found.low, found.high]
+
+        clusters = np.asarray(self._cluster)
+        result: dict[str, Any] = {}
+        for name, view in (("as_answered", self._answered), ("as_experienced", self._experienced)):
+            places = np.repeat(clusters, view.sizes)
+            result[name] = {
+                rate: interval(np.fromiter(map(value, view.shares), float, len(places)), places)
+                for rate, value in _VALUES.items()
+            }
+        lasting = clusters[np.asarray(self._experienced.sizes) > 0]
+        result["mean_multi_turn_conversation_score"] = interval(np.asarray(self._scores), lasting)
+        return result
 
 
 class _Share(NamedTuple):
@@ -255,6 +345,8 @@ def _shares(rows: Sequence[TurnScore]) -> list[_Share]:
 
 
 def _share(row: TurnScore) -> _Share:
+    if not row.votes and not row.missing:
+        return _PLAIN[row.exact][row.outcome.value]
     correct, missing, wrong = shares_of(row.outcome, row.votes)
     return _Share(correct, 1 if row.missing else missing, wrong, row.exact)
 
@@ -276,6 +368,13 @@ def shares_of(outcome: Outcome, votes: Sequence[Outcome] = ()) -> tuple[float, f
     if len(said) == 1:
         return correct, missing, wrong
     return correct / len(said), missing / len(said), wrong / len(said)
+
+
+_PLAIN = {
+    exact: {str(outcome): _Share(*shares_of(outcome), exact) for outcome in Outcome}
+    for exact in (False, True)
+}
+"""Of turns that one judge decided: kept once, since a run may have millions of them."""
 
 
 def _counts(shares: Sequence[_Share]) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class _Brought:
         if self._reranks:
             found = self._reranked(query, found)
         best = sorted(found, key=lambda row: (-found[row], row))[:k]
-        return tuple(_evidence(self._parts[row], found[row]) for row in best)
+        return tuple(evidence_of(self._parts[row], found[row]) for row in best)
 
     def _fused(self, query: str, words: dict[int, float]) -> dict[int, float]:
         from mmrag.search.web.fusion import fuse
@@ -152,9 +152,10 @@ def _queries(encoder: Encoder, texts: Sequence[str]) -> Any:
     return encode(texts)
 
 
-def _evidence(passage: Passage, score: float) -> Evidence:
+def evidence_of(passage: Passage, score: float = 1.0, *, source: str = "web") -> Evidence:
+    """A passage as something that was found."""
     return Evidence(
-        source="web",
+        source=source,
         id=passage.id,
         score=score,
         text=passage.text,

@@ -52,27 +52,24 @@ def _specs(text: str) -> list[str]:
 def _one(world: Path, spec: str, degradation: str, chosen: argparse.Namespace) -> dict[str, object]:
     from mmrag.metrics.protocols import score, two_strikes
     from simulator.datasets.world import World
-    from simulator.evaluation.wiring import make_agent, make_judge, make_resources
+    from simulator.evaluation.parts import Parts
     from simulator.run.config import RunConfig
     from simulator.run.engine import Rules
     from simulator.run.trials import hold_all, seconds_per_part, turn_scores
 
-    config = RunConfig(data=str(world), agent=spec, search=chosen.search)
-    resources, _ = make_resources(config)
+    parts = Parts(RunConfig(data=str(world), agent=spec, search=chosen.search))
     sessions = list(itertools.islice(World(world, pictures="clean"), chosen.limit))
     if degradation:
         sessions = [_degraded(s, degradation) for s in sessions]
-    agent = make_agent(config, resources)
+    agent = parts.make_agent()
     warm = asyncio.run(
-        _hold(
-            hold_all, sessions[:1], agent, make_judge("builtin"), two_strikes, Rules(seconds=0), 1
-        )
+        _hold(hold_all, sessions[:1], agent, parts.judge, two_strikes, Rules(seconds=0), 1)
     )
     del warm
-    agent = make_agent(config, resources)
+    agent = parts.make_agent()
     began = time.perf_counter()
     trials = asyncio.run(
-        _hold(hold_all, sessions, agent, make_judge("builtin"), two_strikes,
+        _hold(hold_all, sessions, agent, parts.judge, two_strikes,
               Rules(seconds=0, ask_after_stop=True), chosen.concurrency)
     )  # fmt: skip
     seconds = time.perf_counter() - began

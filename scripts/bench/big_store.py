@@ -5,8 +5,9 @@
 
 `make` writes data of that many conversations and a finished run of them under 26 conditions (a
 sweep), as an agent would have left it that reads no picture: no agent is asked, no picture is
-degraded. `measure` does with it what a user does, each in a process of its own: seconds, processor
-seconds and peak memory.
+degraded. Beyond 2,000 conversations they are copies of these under other names, made by SQLite.
+`measure` does with it what a user does, each in a process of its own: seconds, processor seconds
+and peak memory.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -34,11 +36,15 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.evaluation import wiring
+from simulator.evaluation.claiming import claim
+from simulator.evaluation.parts import Parts
 from simulator.run.config import RunConfig
+from simulator.store import tally
 from simulator.store.run_store import RunStore, without_picture
 
 CONDITIONS = 26
+WRITTEN = 2000
+"""Conversations that the store itself writes; the others are copies."""
 JUDGE = "exact/1"
 
 
@@ -55,8 +61,10 @@ def write_data(folder: Path, sessions: int) -> None:
     Image.new("RGB", (320, 320), (90, 120, 60)).save(folder / "one.jpg")
     with (folder / "data.jsonl").open("w") as file:
         for i in range(sessions):
+            number = i % WRITTEN
             turns = [
-                {"query": f"What is the {j}th thing to say of number {i}?", "references": [str(j)],
+                {"query": f"What is the {j}th thing to say of number {number}?",
+                 "references": [str(j)],
                  "domain": ("food", "shops", "plants", "vehicles")[i % 4],
                  "query_type": ("simple", "comparison", "multi-hop")[j % 3]}
                 for j in range((6, 3, 4, 5, 6)[i % 5])
@@ -92,16 +100,18 @@ def make(folder: Path, sessions: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_data(folder, sessions)
     config = settings(folder)
-    source, plan = wiring.open_source(config), wiring.make_plan(config, 1)
-    conditions = plan.conditions(picture=True)
+    parts = Parts(config)
+    conditions = parts.plan(1).conditions(picture=True)
     assert len(conditions) == CONDITIONS
     began, turns = time.perf_counter(), 0
     with RunStore(folder / "run") as store:
-        wiring.claim(store, config, data=source.fingerprint, index=None, judge=JUDGE)
+        claim(store, config, data=parts.source.fingerprint, index=None, judge=JUDGE)
         count = sessions * CONDITIONS
         plan_made = {"sessions": sessions, "degradations": conditions, "conversations": count}
         store.set_meta("plan", {**plan_made, "capacity": None})
-        for position, session in wiring.chosen_sessions(source, config):
+        for position, session in parts.sessions():
+            if position == WRITTEN:
+                break
             assert session.capture is not None
             for condition in conditions:
                 capture = msgspec.structs.replace(
@@ -113,9 +123,39 @@ def make(folder: Path, sessions: int) -> None:
                 turns += len(held.turns)
             last.result()  # so that the queue stays short
         store.set_meta("finished", True)
+    if sessions > WRITTEN:
+        turns = copy_sessions(folder / "run" / "run.sqlite", sessions)
     size = (folder / "run" / "run.sqlite").stat().st_size
     print(f"{sessions:,} sessions, {turns:,} turns, {size / 2**20:,.0f} MiB "
           f"in {time.perf_counter() - began:.0f} s")  # fmt: skip
+
+
+def copy_sessions(path: Path, sessions: int) -> int:
+    """Fill a finished run up with copies of its conversations. Returns how many turns it has."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA synchronous=OFF")
+    db.execute("BEGIN")
+    for first in range(WRITTEN, sessions, WRITTEN):
+        last = f"session-{sessions - first - 1:06d}"
+        name = f"'session-' || printf('%06d', {first} + CAST(substr(session_id, 9) AS INTEGER))"
+        own = f"FROM %s WHERE session_id <= '{last}' AND session_id < 'session-{WRITTEN:06d}'"
+        for table, columns in (
+            ("sessions", "degradation, CAST(replace(record, session_id, {}) AS BLOB)"),
+            ("turns", "degradation, turn_index, status, "
+                      "CAST(replace(result, session_id, {}) AS BLOB)"),
+            ("verdicts", "degradation, turn_index, judge, verdict"),
+        ):  # fmt: skip
+            place = f"position + {first}, " * (table == "sessions")
+            db.execute(f"INSERT INTO {table} SELECT {place}{name}, {columns.format(name)} "
+                       f"{own % table} ORDER BY rowid")  # fmt: skip
+    kept = tally.read(db)
+    assert kept is not None
+    kept.total = f"{tally.add_up(db):016x}"
+    db.execute("UPDATE meta SET value = ? WHERE key = ?", (msgspec.json.encode(kept), tally.KEY))
+    db.execute("COMMIT")
+    (count,) = db.execute("SELECT COUNT(*) FROM turns").fetchone()
+    db.close()
+    return count
 
 
 APP = """

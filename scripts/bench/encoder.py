@@ -1,6 +1,7 @@
-"""Recall of an image encoder on path-traced pictures: kinds it was trained on and kinds it was not.
+"""Recall of an image encoder on path-traced pictures: of kinds seen, kinds unseen, foreign things.
 
     python scripts/encoder_pictures.py test TEST
+    python scripts/foreign_pictures.py MODELS TEST
     python scripts/bench/encoder.py TEST [--encoder builtin] [--gallery 5215]
 
 Queries are a world's egocentric pictures, one of each kind; the gallery holds catalogue pictures
@@ -87,7 +88,11 @@ def ranks(test: Probe, table: NDArray[np.float32], gallery: int) -> NDArray[np.f
 def recall(test: Probe, found: dict[str, NDArray[np.float32]], gallery: int) -> dict[str, Any]:
     """Shares of the queries, kinds trained on and not."""
     result: dict[str, Any] = {"pictures": len(test.rows), "gallery": gallery}
-    for sort, those in (("seen kinds", ~test.unseen()), ("unseen kinds", test.unseen())):
+    unseen, foreign = test.unseen(), test.foreign()
+    sorts = {"seen kinds": ~unseen & ~foreign, "unseen kinds": unseen, "foreign things": foreign}
+    for sort, those in sorts.items():
+        if not those.any():
+            continue
         part: dict[str, Any] = {"queries": int(those.sum())}
         for name, table in found.items():
             here, there = ranks(test, table, gallery)[those].T

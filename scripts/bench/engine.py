@@ -1,8 +1,11 @@
 """Engine figures: durable throughput, ideal wall time with a slow agent, memory over many sessions.
 
     python scripts/bench/engine.py [--sessions 300] [--memory-sessions 20000]
+    python scripts/bench/engine.py --layers /dev/shm
 
 Every figure is the median of several runs in one process; the folder for the runs is temporary.
+`--layers` says where a turn's time goes: the same run on the disk and in a folder kept in memory,
+with pictures of full size and of 2 KiB, beside what the disk itself does.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import os
 import resource
 import statistics
 import tempfile
@@ -21,17 +25,15 @@ import numpy as np
 from PIL import Image
 
 from mmrag.images import LazyImage
+from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.protocols import score
 from mmrag.records import (
     Capture,
-    JudgeItem,
-    Outcome,
     Query,
     Reference,
     Reply,
     Session,
     Turn,
-    Verdict,
 )
 from simulator.run.results import turn_scores
 from simulator.run.runner import Plan, run_sessions
@@ -83,11 +85,6 @@ class Instant:
         return Reply(text="It is 42 of them, more or less.")
 
 
-class Yes:
-    async def judge(self, item: JudgeItem) -> Verdict:
-        return Verdict(outcome=Outcome.PERFECT, judge="fixed")
-
-
 def run(n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
@@ -98,9 +95,9 @@ def run(n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> tupl
 
 def hold(folder: Path, n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> None:
     with RunStore(folder) as store:
-        store.set_meta("judge", "fixed")
+        store.set_meta("judge", FixedJudge().id)
         plan = Plan(concurrency=concurrency)
-        asyncio.run(run_sessions(sessions(n, pictures), agent, Yes(), store, plan))
+        asyncio.run(run_sessions(sessions(n, pictures), agent, FixedJudge(), store, plan))
 
 
 def scored(folder: Path) -> int:
@@ -108,6 +105,34 @@ def scored(folder: Path) -> int:
         figures = score(turn_scores(reader), "strict", resamples=0)["all"]
     assert figures["accuracy"] == 1.0
     return figures["total"]
+
+
+def layers(memory: Path, count: int, pictures: list[bytes], repeats: int) -> None:
+    """Print a turn's time, on the disk and in memory, with large and with small pictures."""
+    on_disk = Path(tempfile.gettempdir())
+    for place, where in ((on_disk, "disk"), (memory, "memory")):
+        for sent, size in ((pictures, "355 KiB"), ([pictures[0][:2048]], "2 KiB")):
+            walls: list[float] = []
+            cpus: list[float] = []
+            for _ in range(repeats):
+                with tempfile.TemporaryDirectory(dir=place) as folder:
+                    wall, cpu = time.perf_counter(), time.process_time()
+                    hold(Path(folder) / "run", count, sent, Instant(), 64)
+                    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+                    turns = scored(Path(folder) / "run")
+                walls.append(wall / turns * 1e6)
+                cpus.append(cpu / turns * 1e6)
+            print(f"{where}, pictures of {size}: {statistics.median(walls):.0f} µs a turn, "
+                  f"{statistics.median(cpus):.0f} of them of a processor")  # fmt: skip
+    for size, what in ((4096, "4 KiB"), (355 * 1024, "355 KiB")):
+        with tempfile.NamedTemporaryFile(dir=on_disk) as file:
+            began = time.perf_counter()
+            for _ in range(300):
+                file.write(b"x" * size)
+                file.flush()
+                os.fsync(file.fileno())
+            each = (time.perf_counter() - began) / 300 * 1e6
+        print(f"the disk itself, {what} written and synced: {each:.0f} µs")
 
 
 def peak() -> float:
@@ -119,8 +144,12 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=300)
     parser.add_argument("--memory-sessions", type=int, default=20_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--layers", type=Path, metavar="FOLDER-IN-MEMORY")
     args = parser.parse_args()
     pictures = [jpeg(i) for i in range(8)]
+    if args.layers:
+        layers(args.layers, args.sessions, pictures, args.repeats)
+        return
     print(f"pictures: 960 × 1280 JPEG, {sum(map(len, pictures)) // 8 // 1024} KiB each")
     for touch in (False, True):
         rates = []

@@ -1,6 +1,6 @@
 """Speed of `--backend ray` on this machine: slow agents, busy agents, and stores.
 
-    python scripts/bench/ray_speed.py [--sessions 120] [--repeats 3]
+    python scripts/bench/ray_speed.py [--sessions 640] [--repeats 3]
 
 An agent of 200 ms, 64 conversations at once, against the ideal; an agent that keeps a core busy
 for 50 ms, one worker against two; an instant agent, one store against four. What is timed is a
@@ -52,12 +52,21 @@ class Instant:
 """
 
 
+def write_data(folder: Path, sessions: int) -> None:
+    """Conversations of equal length, so that none is left running alone at the end."""
+    with (folder / "data.jsonl").open("w") as file:
+        for i in range(sessions):
+            turns = [{"query": f"What is {j} of {i}?", "references": [str(j)]} for j in range(4)]
+            file.write(json.dumps({"session_id": f"s{i}", "turns": turns}) + "\n")
+
+
 def timed(folder: Path, name: str, sessions: int, **flags: object) -> tuple[int, float]:
     """Turns, and seconds from the first that was asked to the last that was answered."""
     (folder / "times").unlink(missing_ok=True)
     out = folder / "run"
     command = [
-        sys.executable, "-m", "simulator.cli", "run", "--data", "mini", "--limit", str(sessions),
+        sys.executable, "-m", "simulator.cli", "run", "--data", str(folder / "data.jsonl"),
+        "--limit", str(sessions),
         "--agent", f"python:name=clocked/{name}", "--search", "none", "--judge", "exact",
         "--stop", "never", "--backend", "ray", "--out", str(out), "--json",
     ]  # fmt: skip
@@ -78,12 +87,13 @@ def timed(folder: Path, name: str, sessions: int, **flags: object) -> tuple[int,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sessions", type=int, default=120)
+    parser.add_argument("--sessions", type=int, default=640)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "clocked.py").write_text(AGENTS)
+        write_data(folder, args.sessions)
         shares: list[float] = []
         for _ in range(args.repeats):
             turns, seconds = timed(folder, "Slow", args.sessions, workers=2, concurrency=64)
@@ -91,13 +101,14 @@ def main() -> None:
             print(f"200 ms, 64 at once: {turns} turns in {seconds:.2f} s", flush=True)
         print(f"  share of the ideal: {statistics.median(shares):.0%}")
         for agent, flag, few, many in (("Busy", "workers", 1, 2), ("Instant", "stores", 1, 4)):
+            sessions = args.sessions // 4 if agent == "Busy" else args.sessions
             ratios: list[float] = []
             rates: dict[int, list[float]] = {few: [], many: []}
             for _ in range(args.repeats):
                 for count in (few, many):
                     more = {} if flag == "workers" else {"workers": 2}
                     turns, seconds = timed(
-                        folder, agent, args.sessions, concurrency=16, **{flag: count}, **more
+                        folder, agent, sessions, concurrency=16, **{flag: count}, **more
                     )
                     rates[count].append(turns / seconds)
                 ratios.append(rates[many][-1] / rates[few][-1])

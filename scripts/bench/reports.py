@@ -68,8 +68,9 @@ def sweep(sessions: int) -> None:
     from planted_runs import SWEEP, make_session
 
     from mmrag.cache import Cache, share
+    from mmrag.judges.simple import FixedJudge
     from mmrag.protocols import Completion, GenerateOptions, Message, Resources
-    from mmrag.records import Evidence, Outcome, Query, Reply, Verdict
+    from mmrag.records import Evidence, Query, Reply
     from simulator.run.runner import Plan, run_sessions
     from simulator.store.run_store import RunStore
 
@@ -95,12 +96,6 @@ def sweep(sessions: int) -> None:
             await asyncio.to_thread(self.web.search_text, [question])
             read = [Message(role="user", text=question, images=(query.image,))]
             return Reply(text=(await self.model.generate(read)).text)
-
-    class Yes:
-        id = "yes"
-
-        async def judge(self, item):
-            return Verdict(outcome=Outcome.PERFECT, judge="yes")
 
     class Labels:
         """Degrades by choosing the picture that belongs to the condition."""
@@ -128,7 +123,7 @@ def sweep(sessions: int) -> None:
             plan = Plan(degradations=conditions)
             asyncio.run(
                 run_sessions(
-                    iter(work), agent, Yes(), store, plan, optics=Labels(), on_progress=count
+                    iter(work), agent, FixedJudge(), store, plan, optics=Labels(), on_progress=count
                 )
             )
             seconds = time.perf_counter() - began

@@ -15,6 +15,7 @@ from simulator.world.checks.shortcuts import Shortcut, measure_shortcuts
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.questions.question_records import Conversation
+from simulator.world.language.voices.reading import named
 
 
 def main() -> int:
@@ -24,6 +25,7 @@ def main() -> int:
     parser.add_argument("--conversations", type=int, default=1956)
     parser.add_argument("--singles", type=int, default=6462)
     parser.add_argument("--entities", type=int, default=27_840)
+    parser.add_argument("--voices", default="open", help="whose words, as in mmrag world new")
     parser.add_argument("--limit", type=float, default=3.0, help="points of truthfulness")
     args = parser.parse_args()
     studied = [s for seed in args.studied for s in _world(seed, args)]
@@ -48,7 +50,10 @@ def main() -> int:
 
 def _world(seed: int, args: argparse.Namespace) -> list[Conversation]:
     facts = generate_facts(seed, args.entities)
-    return list(make_sessions(facts, conversations=args.conversations, singles=args.singles))
+    voices = named(args.voices)
+    return list(
+        make_sessions(facts, voices, conversations=args.conversations, singles=args.singles)
+    )
 
 
 def _print(title: str, rows: list[Shortcut]) -> None:

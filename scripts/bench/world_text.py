@@ -13,6 +13,7 @@ import time
 from simulator.world.checks.published import MULTI_TURN, SINGLE_TOTALS
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import check_session, make_sessions
+from simulator.world.language.voices.reading import OPEN
 
 ENTITIES = 27_840
 """Entities of CRAG-MM's image KG, for its 1,956 conversations."""
@@ -39,7 +40,7 @@ def _measure(seed: int, n: int) -> str:
     made = time.process_time()
     questions = 0
     checking = 0.0
-    for session in make_sessions(facts, conversations=n, singles=singles):
+    for session in make_sessions(facts, OPEN, conversations=n, singles=singles):
         questions += len(session.questions)
         begun = time.process_time()
         assert not check_session(session, facts)

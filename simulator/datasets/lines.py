@@ -10,10 +10,12 @@ import datetime as dt
 import difflib
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 
+from mmrag.agents.checking import says_nothing
 from mmrag.records import Record
 from simulator.datasets.line_schema import (
     FIELDS_OF_META,
@@ -56,6 +58,12 @@ class Understood(NamedTuple):
 def understand(value: object, place: str) -> Understood:
     """Read one line that has been decoded from JSON (or a row of a table)."""
     return _Reading(place).read(value)
+
+
+@cache
+def _fields(kind: str) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """What a record may hold; asked of msgspec for every line, this took most of the reading."""
+    return msgspec.structs.fields(KINDS[kind])
 
 
 class _Reading:
@@ -157,7 +165,7 @@ class _Reading:
         """The record of these fields; each that does not fit is told of."""
         before = sum(fault.weight == "session" for fault in self.faults)
         made: dict[str, Any] = {}
-        for about in msgspec.structs.fields(KINDS[kind]):
+        for about in _fields(kind):
             if about.name in fields:
                 value = fields[about.name]
                 try:
@@ -203,7 +211,7 @@ class _Reading:
             seen.setdefault(passage.id, number)
 
     def _check_turn(self, turn: TurnLine, path: str, passages: set[str]) -> None:
-        if not turn.query.strip():
+        if says_nothing(turn.query):
             self.tell(f"{path}.query", "is empty; write the question.")
         if not any(text.strip() for text in turn.references):
             self.tell(f"{path}.references", "is empty: the turn is asked and not scored; write "

@@ -130,10 +130,6 @@ class OwnData:
                 examined.faults.extend(in_columns(found, columns) if columns else found)
             yield examined
 
-    def without_pictures(self) -> int:
-        """How many of the sessions are text alone."""
-        return sum(session.capture is None for session in self)
-
 
 def open_jsonl(place: str, reading: Reading) -> OwnData:
     """`jsonl:FILE`, or the folder of one."""

@@ -195,11 +195,12 @@ def _session(
     turns, extra = _columns(row["turns"]), _columns(row["extra"])
     answers = dict(zip(row["answers"]["interaction_id"], row["answers"]["ans_full"], strict=True))
     scene = msgspec.json.decode(row["scene"]) if row["scene"] else {}
+    meta = {"voice": str(scene["voice"])} if scene.get("voice") else {}
     return Session(
         id=sid,
         capture=_capture(row, names, take, pictures, turns[0]),
         turns=tuple(
-            _turn(index, cells, more, answers, names)
+            _turn(index, cells, more, answers, names, meta)
             for index, (cells, more) in enumerate(zip(turns, extra, strict=True))
         ),
         query_time=row["query_time"],
@@ -241,6 +242,7 @@ def _turn(
     more: dict[str, Any],
     answers: dict[str, str],
     names: dict[str, list[str]],
+    meta: dict[str, str],
 ) -> Turn:
     grounding: dict[str, str] = msgspec.json.decode(more["grounding"])
     notes: dict[str, Any] = msgspec.json.decode(more["notes"])
@@ -266,6 +268,7 @@ def _turn(
             "entity_id": more["entity_id"],
             "program": msgspec.json.decode(more["program"]),
         },
+        meta=meta,
     )
 
 

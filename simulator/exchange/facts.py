@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mmrag.metrics.protocols import group, score
+from mmrag.metrics.protocols import score, sessions_of
 from mmrag.records import Record, Session, TurnResult
 from simulator.run.config import RunConfig
-from simulator.run.results import options_for, score_run, scores_by_condition, turns_of
+from simulator.run.results import options_for, scores_by_condition, turns_of
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
@@ -48,7 +48,7 @@ class Talk(NamedTuple):
     session: Session
     results: list[TurnResult]
     score: float | None
-    """The conversation score of `mmrag score`; None where no turn was scored."""
+    """The multi-turn score of `mmrag score`; None where no turn was scored."""
     began: float
     """Seconds since 1970, as `RunFacts.began` has them."""
 
@@ -69,9 +69,8 @@ def facts_of(run: RunReader, *, resamples: int = 1000) -> RunFacts:
     else:
         settings = {**msgspec.structs.asdict(RunConfig()), **run.meta("config")}
     options = options_for(run, resamples=resamples)
-    turns = list(turns_of(run, options))
-    figures = score_run(run, options, turns)["all"]
-    conditions = scores_by_condition(run, options, turns)
+    scored, conditions = scores_by_condition(run, options)
+    figures = scored["all"]
     ended = float(int((run.folder / "run.sqlite").stat().st_mtime))
     return RunFacts(
         name=run.folder.name,
@@ -92,10 +91,10 @@ def talks(run: RunReader, facts: RunFacts) -> Iterator[Talk]:
     options = options_for(run)
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
     scores: dict[str, float | None] = {}
-    for name, rows in group(turns_of(run, options)).items():
+    for rows in sessions_of(turns_of(run, options)):
         found = score(rows, stop=stop, resamples=0)["all"]
         scored = found["as_experienced"]["total"]
-        scores[name] = found["mean_multi_turn_conversation_score"] if scored else None
+        scores[rows[0].session_id] = found["mean_multi_turn_conversation_score"] if scored else None
     at = facts.began
     for session in run.sessions():
         results = run.turns(session.id, session.degradation)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.cases import Case
-from mmrag.records import Evidence, Reply, Session, Status, Step, TurnResult
+from mmrag.records import Reply, Session, Status, Step, TurnResult
+from mmrag.search.session_passages import evidence_of
 from simulator.datasets.answered import Answered, session_of
 from simulator.datasets.answers import read_answers
 from simulator.exchange.brought import Brought
@@ -132,17 +133,5 @@ def _joined(path: Path, brought: Brought, asked: Session) -> Brought:
 
 
 def _given(case: Case) -> tuple[Step, ...]:
-    evidence = tuple(
-        Evidence(
-            source="passages",
-            id=passage.id,
-            score=1.0,
-            text=passage.text,
-            title=passage.title,
-            url=passage.url,
-            date=passage.date,
-            attributes={"provider": passage.provider} if passage.provider else {},
-        )
-        for passage in case.passages
-    )
+    evidence = tuple(evidence_of(passage, source="passages") for passage in case.passages)
     return (Step(name="passages", evidence=evidence),)

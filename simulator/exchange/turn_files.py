@@ -12,8 +12,12 @@ from mmrag.errors import DataError
 from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, Verdict, reply_status
 from simulator.exchange.brought import Brought
 from simulator.run.official import Said
-from simulator.store.outcomes import read_turns
+from simulator.store.outcomes import condition_of, read_turns
 from simulator.store.result_lines import Row, read_rows
+
+_WITHOUT_REPLY = (
+    Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.SKIPPED_AFTER_STOP,
+)  # fmt: skip
 
 
 def holds_turns(path: Path) -> bool:
@@ -25,14 +29,14 @@ def holds_turns(path: Path) -> bool:
 def read_turn_file(path: Path) -> Iterator[Brought]:
     """Every conversation of the file, in the order of their first lines."""
     conversations: dict[tuple[str, str], list[tuple[Said, Row]]] = {}
-    for said, row in zip(read_turns(path), read_rows(path), strict=True):
-        if said.item is None and not said.turn.skipped:
+    for said, row in zip(read_turns(path, several=True), read_rows(path), strict=True):
+        if said.item is None and _unanswered(row) is None:
             raise DataError(
                 f"{row.where}: an outcome without question, reference and reply; there is nothing "
                 "to replay. `mmrag score` scores such files."
             )
-        condition = str(row.get("degradation") or "clean")
-        conversations.setdefault((said.turn.session_id, condition), []).append((said, row))
+        key = (said.turn.session_id, condition_of(row))
+        conversations.setdefault(key, []).append((said, row))
     for (name, condition), turns in conversations.items():
         turns.sort(key=lambda pair: pair[0].turn.turn_index)
         yield _conversation(name, condition, turns)
@@ -68,8 +72,9 @@ def _result(session: Session, index: int, said: Said, row: Row) -> TurnResult:
             session_id=session.id,
             turn_index=index,
             degradation=condition,
-            status=Status.SKIPPED_AFTER_STOP,
+            status=_unanswered(row) or Status.SKIPPED_AFTER_STOP,
             query=query,
+            error=str(row.get("error") or "")[:2000] or None,
         )
     reply, verdict = Reply(text=said.item.prediction), None
     if said.is_judged:
@@ -89,3 +94,9 @@ def _result(session: Session, index: int, said: Said, row: Row) -> TurnResult:
         reply=reply,
         verdict=verdict,
     )
+
+
+def _unanswered(row: Row) -> Status | None:
+    """Why a turn of our own export has no reply: not asked any more, or a failure."""
+    said = row.get("status")
+    return Status(said) if said in _WITHOUT_REPLY else None

@@ -196,7 +196,7 @@ def test_the_time_goes_back_into_the_prompts_form() -> None:
 
 def test_two_rows_of_a_large_file_cost_two_rows(tmp_path: Path) -> None:
     """`--limit 2` of the published file must not unpack all of it to count its rows."""
-    from simulator.evaluation.wiring import count_sessions
+    from simulator.evaluation.parts import Parts
     from simulator.run.config import RunConfig
 
     class Watched(CragQuestions):
@@ -206,7 +206,7 @@ def test_two_rows_of_a_large_file_cost_two_rows(tmp_path: Path) -> None:
                 yield found
 
     source = Watched(written(tmp_path / "q.jsonl.bz2", *ROWS))
-    assert count_sessions(source, RunConfig(data="crag:q", limit=2)) == 2
+    assert Parts(RunConfig(data="crag:q", limit=2), source=source).count() == 2
 
 
 def test_files_with_the_same_names_and_lines_stay_apart(tmp_path: Path) -> None:

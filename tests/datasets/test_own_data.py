@@ -100,6 +100,7 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
         ({"session_id": "c3", "image": ".", "turns": TURNS}, "image", "no such file"),
         ({"session_id": "d", "turns": []}, "turns", "is empty"),
         ({"session_id": "e"}, "turns", "is empty"),
+        ({"question": "\u200b", "answer": "x"}, "turns[0].query", "is empty"),
         ({"session_id": "f", "turns": 3}, "turns", "a number; write a list"),
         ({"session_id": "g/h", "turns": TURNS}, "session_id", "holds '/'"),
         ({"session_id": "g\nh", "turns": TURNS}, "session_id", "holds '\\n'"),

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from called_command import mmrag
+from exchange_parts import write_run
 from small_runs import make_session
 
 from mmrag.errors import ConflictError, DataError
 from mmrag.records import Outcome, Session, Status
 from simulator.exchange.importing import import_file
+from simulator.run.results import score_run
+from simulator.store.outcomes import read_turns
 from simulator.store.run_store import RunReader
 
 KIT = {
@@ -133,6 +136,32 @@ def test_our_own_lines_come_back(tmp_path: Path) -> None:
     with RunReader(tmp_path / "run") as before, RunReader(tmp_path / "back") as after:
         said = [(r.status, r.reply and r.reply.text) for r in before.turns("s000")]
         assert said == [(r.status, r.reply and r.reply.text) for r in after.turns("s000")]
+
+
+def test_an_export_of_several_conditions_comes_back(tmp_path: Path) -> None:
+    names = ("clean", "blur@3")
+    asked = [row(i, "answer 0-0", degradation=name) for name in names for i in range(2)]
+    file = lines(tmp_path / "r.jsonl", *asked)
+    assert import_file(file, tmp_path / "run") == 4
+    mmrag("export", str(tmp_path / "run"), str(tmp_path / "own.jsonl"))
+    assert import_file(tmp_path / "own.jsonl", tmp_path / "back") == 4
+    with RunReader(tmp_path / "back") as run:
+        assert [len(run.turns("s000", name)) for name in names] == [2, 2]
+        assert [session.degradation for session in run.sessions()] == list(names)
+    with pytest.raises(DataError, match=r"holds 2 conditions .*mmrag import"):
+        read_turns(file)  # one score over both would count a conversation twice
+
+
+def test_an_export_with_failed_turns_comes_back(tmp_path: Path) -> None:
+    write_run(tmp_path / "run")  # in each conversation the agent failed once
+    mmrag("export", str(tmp_path / "run"), str(tmp_path / "own.jsonl"))
+    assert import_file(tmp_path / "own.jsonl", tmp_path / "back") == 12
+    with RunReader(tmp_path / "run") as before, RunReader(tmp_path / "back") as after:
+        assert score_run(before) == score_run(after)
+        for run in (before, after):
+            failed = run.turns("s000")[2]
+            assert (failed.status, failed.error) == (Status.AGENT_ERROR, "boom <b>")
+            assert failed.query
 
 
 def test_a_bad_last_line_brings_nothing_in(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from mmrag.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
-from simulator.evaluation import wiring
 from simulator.evaluation.hosting import Hosting
+from simulator.evaluation.parts import Parts
 from simulator.faults import parts, pictures, turn
 from simulator.faults.parts import with_faults
 from simulator.faults.spec import KINDS, SHARES, faults, is_hit
@@ -243,11 +243,11 @@ def test_a_fault_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
 
 
 def test_faults_of_parts_that_an_agent_brings_itself_are_refused() -> None:
-    config = RunConfig(agent="closed-book:model=m", faults="web-empty")
+    config = RunConfig(agent="closed-book:model=m", search="none", faults="web-empty")
     with pytest.raises(UsageError, match=r"--isolate.*web-empty"):
-        wiring.host_agent(config, Resources(), Hosting(isolate=True), 1)
+        Parts(config).host_agent(Hosting(isolate=True), 1)
     http = RunConfig(agent="http:url=http://localhost:1", faults="model-busy,network-loss")
     with pytest.raises(UsageError, match=r"http.*its own.*model-busy.*network"):
-        wiring.check_faults(http)
-    wiring.check_faults(RunConfig(agent="http:url=http://localhost:1", faults="network-loss"))
-    wiring.check_faults(RunConfig(agent="grounded", faults="all"))
+        Parts(http).check_faults()
+    Parts(RunConfig(agent=http.agent, faults="network-loss")).check_faults()
+    Parts(RunConfig(agent="grounded", faults="all")).check_faults()

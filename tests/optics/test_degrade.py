@@ -333,10 +333,13 @@ def test_golden_hashes(request: pytest.FixtureRequest) -> None:
 
     folder = Path(__file__).parent / "golden"
     wanted = json.loads((folder / "hashes.json").read_text())
-    assert sorted(wanted) == sorted(f"{row}@3" for row in ROWS)
-    for spec, (digest, thumb) in wanted.items():
+    assert set(wanted) <= {f"{row}@3" for row in ROWS}
+    for spec in (f"{row}@3" for row in ROWS):
         image = degrade(ramp(), spec, (30, 20, 100, 80), key="golden").image
         small = cv2.resize(image, (8, 6), interpolation=cv2.INTER_AREA).astype(int)
+        found = hashlib.sha256(image.tobytes()).hexdigest()
+        assert spec in wanted, f"add {json.dumps({spec: [found, small.tolist()]})}"
+        digest, thumb = wanted[spec]
         assert np.abs(small - np.array(thumb)).mean() < 3.0, spec
         if cv2.__version__.startswith(GOLDEN_OPENCV):
-            assert hashlib.sha256(image.tobytes()).hexdigest() == digest, spec
+            assert found == digest, spec

@@ -8,6 +8,7 @@ go into Chroma, the files that search reads are derived from them, and the manif
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -121,13 +122,14 @@ class _PartOfIndex:
             "views": self.views or None,
         }  # fmt: skip
         self._claim(plan, alone=shard is None)
+        self._collection = collection_of(self.part, plan)
         made = manifest_if_whole(self.folder)
         if made is not None:
             return [made]
         write_json(self.folder / PLAN, plan)
         (self.folder / MANIFEST).unlink(missing_ok=True)  # from here on it is a build again
         if self.chroma_url is not None:  # before hours of encoding, not after
-            with open_server(self.chroma_url, COLLECTION[self.part], create=True):
+            with open_server(self.chroma_url, self._collection, create=True):
                 pass
         parts = self._encode(shard or Shard(1, 1))
         if shard is not None:
@@ -138,7 +140,7 @@ class _PartOfIndex:
         manifest = describe(
             self.folder, self.part, encoder=self.encoder.id, encoder_spec=self.encoder_spec,
             dim=self.encoder.dim, chunker=self.chunker, chroma_url=self.chroma_url,
-            views=self.views,
+            views=self.views, collection=self._collection,
             source=f"{self.source.name} {self.source.fingerprint}"
             + (f", {skipped} skipped" if skipped else ""),
         )  # fmt: skip
@@ -267,7 +269,7 @@ class _PartOfIndex:
     def _fill(self, parts: Sequence[Path]) -> None:
         count = sum(len(rows) for rows, _ in read_parts(parts))
         done = 0
-        with open_database(self.folder, self.part, self.chroma_url, fresh=True) as database:
+        with open_database(self.folder, self._collection, self.chroma_url, fresh=True) as database:
             for batch in in_batches(read_parts(parts), self.part):
                 self.on_progress("database", done, count)
                 database.add(batch)
@@ -293,16 +295,26 @@ def _plan_in(path: Path) -> dict[str, Any] | None:
         ) from error
 
 
+def collection_of(part: str, plan: dict[str, Any]) -> str:
+    """The collection's name: the published one in a folder of its own; on a server, which several
+    indexes may share, one that only the same build has."""
+    if plan["chroma_url"] is None:
+        return COLLECTION[part]
+    asked = {key: value for key, value in plan.items() if key != "chroma_url"}
+    digest = hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
+    return f"{COLLECTION[part]}-{digest[:12]}"
+
+
 def open_database(
-    folder: Path, part: str, chroma_url: str | None, *, fresh: bool = False
+    folder: Path, collection: str, chroma_url: str | None, *, fresh: bool = False
 ) -> contextlib.AbstractContextManager[Database]:
     """The Chroma collection behind a part of an index."""
     if chroma_url is not None:
-        return open_server(chroma_url, COLLECTION[part], create=fresh)
+        return open_server(chroma_url, collection, create=fresh)
     place = folder / "chroma"
     if fresh and place.exists():  # a former attempt died half-way; its parts are all here
         shutil.rmtree(place)
-    return open_folder(place, COLLECTION[part], create=fresh)
+    return open_folder(place, collection, create=fresh)
 
 
 def derive(
@@ -341,7 +353,7 @@ def derive(
 def describe(
     folder: Path, part: str, *, encoder: str, encoder_spec: str, dim: int,
     chunker: Chunker | None = None, chroma_url: str | None = None, source: str = "",
-    views: str = "",
+    views: str = "", collection: str = "",
 ) -> Manifest:  # fmt: skip
     """The manifest of a part whose derived files are in place."""
     rows = row_files.Rows.open(folder / "rows.arrow")
@@ -354,7 +366,8 @@ def describe(
         names += sorted(f"words/{p.name}" for p in (folder / "words").iterdir())
     return Manifest(
         part=part, encoder=encoder, encoder_spec=encoder_spec, dim=dim, rows=len(rows),
-        pages=pages, chunker=chunker, collection=COLLECTION[part], chroma_url=chroma_url,
+        pages=pages, chunker=chunker, collection=collection or COLLECTION[part],
+        chroma_url=chroma_url,
         source=source, features=KIND if FEATURES in names else "", views=views,
         files={name: file_sha256(folder / name) for name in names},
         versions={name: version(name) for name in ("chromadb", "bm25s", "usearch", "trafilatura")},

@@ -156,7 +156,7 @@ def verify_index(folder: Path) -> list[str]:
             continue
         rows, matrix = Rows.open(place / "rows.arrow"), _mapped(place)
         first = 0
-        with open_database(place, manifest.part, manifest.chroma_url) as database:
+        with open_database(place, manifest.collection, manifest.chroma_url) as database:
             for batch in database.read():
                 last = first + len(batch.ids)
                 known = rows.get(range(first, min(last, len(rows))))
@@ -189,7 +189,7 @@ def _rebuilt(place: Path, manifest: Manifest) -> bool:
         return False
     if FEATURES in bad:  # Chroma has no pictures: from now on this index goes without
         (place / FEATURES).unlink(missing_ok=True)
-    with open_database(place, manifest.part, manifest.chroma_url) as database:
+    with open_database(place, manifest.collection, manifest.chroma_url) as database:
 
         def read() -> Iterator[Any]:
             for batch in database.read():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -115,8 +115,3 @@ def open_lexical(folder: Path, rows: int) -> Lexical:
 def titled(title: str, text: str) -> str:
     """A passage with the name of its page before it: what both dense and lexical search see."""
     return f"{title}\n{text}" if title and not text.startswith(title) else text
-
-
-def all_words(texts: Sequence[str]) -> list[list[str]]:
-    """Words of several texts."""
-    return [words(text) for text in texts]

@@ -26,7 +26,7 @@ from mmrag.records import (
     Verdict,
     encode,
 )
-from simulator.evaluation.wiring import claim
+from simulator.evaluation.claiming import claim
 from simulator.run.config import RunConfig
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results import ScoreOptions, score_run
@@ -134,8 +134,8 @@ class _Telling(RunStore):
         self._told = told
         super().__init__(folder)
 
-    def commit(self, *results: TurnResult):
-        done = super().commit(*results)
+    def commit(self, *results: TurnResult, session: Session | None = None):
+        done = super().commit(*results, session=session)
         done.add_done_callback(
             lambda future: None if future.exception() else self._told(len(results))
         )

@@ -288,7 +288,7 @@ def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
     source_folder: Path, tmp_path: Path
 ) -> None:
     """A run that was begun with one can be gone on with the other."""
-    chroma = Chroma(tmp_path / "its")  # of its own: a server holds one index
+    chroma = Chroma(tmp_path / "its")
     found: list[list[Any]] = []
     for name, url in (("own", None), ("served", f"http://127.0.0.1:{chroma.port}")):
         build_index(
@@ -301,3 +301,19 @@ def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
         found.append([index.fingerprint, index.web.search_text(asked, 6)])
     chroma.kill()
     assert found[0] == found[1]
+
+
+def test_two_indexes_on_one_server_leave_each_other_alone(
+    source_folder: Path, tmp_path: Path
+) -> None:
+    chroma = Chroma(tmp_path / "its")
+    try:
+        for name, tokens in (("first", 48), ("second", 24)):
+            build_index(
+                open_source(str(source_folder))._replace(picture_count=0), tmp_path / name,
+                text_encoder="test-words", chunker=Chunker(tokens=tokens, overlap=8),
+                chroma_url=f"http://127.0.0.1:{chroma.port}",
+            )  # fmt: skip
+        assert [verify_index(tmp_path / name) for name in ("first", "second")] == [[], []]
+    finally:
+        chroma.kill()

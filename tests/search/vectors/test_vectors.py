@@ -69,7 +69,7 @@ def test_equal_scores_are_ordered_by_row() -> None:
 
 
 def test_graph_is_near_exact(tmp_path: Path) -> None:
-    matrix, queries = unit_rows(5000, 32, 4), unit_rows(50, 32, 5)
+    matrix, queries = unit_rows(5000, 32, 4), unit_rows(500, 32, 5)
     build_graph(matrix, tmp_path / "graph")
     graph = GraphVectors.open(matrix, tmp_path / "graph")
     found, scores = graph.search(queries, 10)

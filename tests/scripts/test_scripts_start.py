@@ -1,0 +1,49 @@
+"""Scripts are run by hand, now and then: none may have lost what it imports meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+_IMPORT_ALL = """
+import importlib.util, sys, traceback
+for path in sys.argv[1:]:
+    folder = path.rsplit("/", 1)[0]
+    before, known = list(sys.path), set(sys.modules)
+    sys.path.insert(0, folder)
+    try:
+        spec = importlib.util.spec_from_file_location("script", path)
+        sys.modules["script"] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except Exception as error:
+        print(f"{path}: {error!r}")
+    sys.path[:] = before
+    for name in set(sys.modules) - known:  # two folders have a module of the same name
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(folder):
+            del sys.modules[name]
+"""
+
+
+def test_every_script_can_be_imported() -> None:
+    scripts = sorted(str(path) for path in SCRIPTS.rglob("*.py") if path.name != "__init__.py")
+    scripts = [path for path in scripts if "/reader/" not in path]  # by train_reader.py
+    assert len(scripts) > 30
+    found = subprocess.run(
+        [sys.executable, "-c", _IMPORT_ALL, *scripts],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (0, ""), found.stdout + found.stderr
+
+
+def test_the_engines_bench_scores_what_it_ran() -> None:
+    command = [sys.executable, str(SCRIPTS / "bench" / "engine.py")]
+    small = ["--sessions", "3", "--repeats", "1", "--layers", tempfile.gettempdir()]
+    found = subprocess.run(
+        [*command, *small], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert found.returncode == 0, found.stderr
+    assert "µs a turn" in found.stdout
