@@ -375,15 +375,19 @@ def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> Non
         async def answer(self, query) -> Reply:
             return Reply(text="something")
 
-    held: dict[int, int] = {}
+    early, late = range(130, 150), range(380, 400)
+    held: dict[range, int] = {}
     count = 0
 
     def measure(_: Progress) -> None:
         nonlocal count
         count += 1
-        if count in (150, 400):
-            gc.collect()
-            held[count] = tracemalloc.get_traced_memory()[0]
+        for span in (early, late):
+            if count in span:
+                gc.collect()
+                # The least: what waits for the disk at the moment is not kept.
+                now = tracemalloc.get_traced_memory()[0]
+                held[span] = min(held.get(span, now), now)
 
     sessions = ((i, make_session(i, turns=1)) for i in range(410))
     tracemalloc.start()
@@ -396,4 +400,5 @@ def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> Non
             asyncio.run(work)
     finally:
         tracemalloc.stop()
-    assert held[400] - held[150] < 200 * 250  # bytes
+    # An id for each, in a set that doubles; a session or a result that is kept takes over a thousand.
+    assert held[late] - held[early] < 400 * 250  # bytes
