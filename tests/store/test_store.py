@@ -400,5 +400,5 @@ def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> Non
             asyncio.run(work)
     finally:
         tracemalloc.stop()
-    # An id for each, in a set that doubles; a session or a result that is kept takes over a thousand.
+    # An id for each, in a set that doubles; a session or result that is kept takes over a thousand.
     assert held[late] - held[early] < 400 * 250  # bytes
