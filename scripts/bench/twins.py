@@ -1,12 +1,13 @@
 """Do pixels predict physics? The same conversations under the optics and under physical twins.
 
     mmrag world twins WORLD --out TWINS --workers 2
-    python scripts/bench/twins.py TWINS --search INDEX --agents grounded,task3
+    python scripts/bench/twins.py TWINS --search INDEX
 
-Each agent holds the conversations with the clean pictures, with the optics on top of them, and
-with the physical twins of the same kinds and severities. Printed are the losses of truthfulness in
-points against the clean pictures, paired by conversation, with 95 % intervals, side by side, and
-the rank correlation of the two columns of losses.
+First the search alone: in how many pictures the thing asked about is found, which says more about
+the pictures than what an agent makes of it. Then each agent holds the conversations with the clean
+pictures, with the optics on top of them, and with the physical twins of the same kinds and
+severities. Printed are the losses in points against the clean pictures, paired by conversation,
+with 95 % intervals, side by side, and the rank correlation of the two columns of losses.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from mmrag.metrics.statistics import bootstrap_replicates
+from mmrag.search.index.opening import open_index
 from simulator import evaluate
+from simulator.datasets.world import TwinTable
+from simulator.evaluation.search_eval import image_cases
 
 OPTICS = {
     "low-light": "low-light", "blurred": "blurred:motion", "out-of-focus": "blurred:defocus",
     "occluded": "occluded:finger", "truncated": "truncated", "rotated": "rotated",
 }  # fmt: skip
 """Kind of a twin → what the optics call it."""
+FOUND = (("whole", 30), ("regions", 30), ("regions, of the kind", 1))
+"""Way of searching, and among how many the thing must be."""
 POINTS = {"perfect": 1.0, "acceptable": 0.5, "incorrect": -1.0}
 """Outcome of a turn → what it counts; all else is 0."""
 
@@ -34,16 +40,47 @@ POINTS = {"perfect": 1.0, "acceptable": 0.5, "incorrect": -1.0}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("twins", type=Path, help="folder that `mmrag world twins` wrote")
-    parser.add_argument("--search", default="auto", help="index of the world")
-    parser.add_argument("--agents", default="grounded,task3:model=extractive")
+    parser.add_argument("--search", required=True, help="index of the world")
+    parser.add_argument("--world", type=Path, default=Path("assets/mini"))
+    parser.add_argument(
+        "--agents",
+        default="search,grounded,task3:model=extractive",
+        help="`search` is the image search alone",
+    )
     given = parser.parse_args()
     tables = sorted(p for p in given.twins.glob("*@*.parquet"))
     with tempfile.TemporaryDirectory() as folder:
         for agent in given.agents.split(","):
-            told(agent, given.twins, tables, given.search, Path(folder))
+            if agent == "search":
+                searched(given.twins, tables, given.world, given.search)
+            else:
+                held(agent, given.twins, tables, given.search, Path(folder))
 
 
-def told(agent: str, twins: Path, tables: list[Path], search: str, folder: Path) -> None:
+def searched(twins: Path, tables: list[Path], world: Path, search: str) -> None:
+    """Losses of the image search, for each way of `FOUND`."""
+    index = open_index(search)
+
+    def hits(table: Path, condition: str) -> dict[str, pd.DataFrame]:
+        cases = image_cases(world, list(TwinTable(table)), index, condition, seed=0)
+        return {
+            f"{way}@{k}": pd.DataFrame(
+                [(c.session, float(any(r <= k for r in c.ranks)), 1) for c in cases[way]],
+                columns=["session_id", "sum", "size"],
+            ).set_index("session_id")
+            for way, k in FOUND
+        }
+
+    clean = hits(twins / "clean.parquet", "clean")
+    optics = {t: hits(twins / "clean.parquet", named(t)) for t in tables}
+    physical = {t: hits(t, "clean") for t in tables}
+    for way, before in clean.items():
+        compared(f"search, {way}", before, {t: (optics[t][way], physical[t][way]) for t in tables})
+
+
+def held(agent: str, twins: Path, tables: list[Path], search: str, folder: Path) -> None:
+    """Losses of an agent's truthfulness."""
+
     def scores(data: Path, degrade: str, name: str) -> pd.DataFrame:
         run = evaluate(
             agent, f"twins:{data}", degrade=degrade, search=search, progress=False,
@@ -53,25 +90,43 @@ def told(agent: str, twins: Path, tables: list[Path], search: str, folder: Path)
         turns["points"] = turns["outcome"].map(POINTS).fillna(0.0)
         return turns.groupby("session_id")["points"].agg(["sum", "size"])
 
-    clean = scores(twins / "clean.parquet", "none", "clean")
+    compared(
+        agent,
+        scores(twins / "clean.parquet", "none", "clean"),
+        {
+            table: (
+                scores(twins / "clean.parquet", named(table), f"o-{table.stem}"),
+                scores(table, "none", f"p-{table.stem}"),
+            )
+            for table in tables
+        },
+    )
+
+
+def named(table: Path) -> str:
+    """What the optics call a table's condition."""
+    kind, severity = table.stem.split("@")
+    return f"{OPTICS[kind]}@{severity}"
+
+
+def compared(
+    name: str, clean: pd.DataFrame, after: dict[Path, tuple[pd.DataFrame, pd.DataFrame]]
+) -> None:
+    """Print what was lost under the optics and under the twins, and whether the orders agree."""
     whole = clean["sum"].sum() / clean["size"].sum()
-    print(f"\n{agent}: clean {100 * whole:+.1f} over {len(clean)} conversations\n")
-    print("| condition | optics | physical |\n|---|---|---|")
+    print(f"\n{name}: clean {100 * whole:+.1f} over {len(clean)} conversations\n")
+    print("| condition | optics | physical | optics less physical |\n|---|---|---|---|")
     losses: list[tuple[float, float]] = []
-    for table in tables:
-        kind, severity = table.stem.split("@")
-        optics = scores(twins / "clean.parquet", f"{OPTICS[kind]}@{severity}", f"o-{table.stem}")
-        physical = scores(table, "none", f"p-{table.stem}")
+    size = clean["size"].to_numpy(float)
+    for table, both in after.items():
+        lost = [(one["sum"] - clean["sum"]).to_numpy(float) for one in both]
         cells: list[str] = []
-        pair: list[float] = []
-        for after in (optics, physical):
-            lost = (after["sum"] - clean["sum"]).to_numpy(float)
-            size = clean["size"].to_numpy(float)
-            low, high = np.nanpercentile(bootstrap_replicates(lost, size), (2.5, 97.5))
-            pair.append(100 * lost.sum() / size.sum())
-            cells.append(f"{pair[-1]:+.1f} [{100 * low:.1f}, {100 * high:.1f}]")
-        losses.append((pair[0], pair[1]))
-        print(f"| {table.stem} | {cells[0]} | {cells[1]} |", flush=True)
+        for points in (*lost, lost[0] - lost[1]):
+            low, high = np.nanpercentile(bootstrap_replicates(points, size), (2.5, 97.5))
+            mean = points.sum() / size.sum()
+            cells.append(f"{100 * mean:+.1f} [{100 * low:.1f}, {100 * high:.1f}]")
+        losses.append((lost[0].sum(), lost[1].sum()))
+        print(f"| {table.stem} | {' | '.join(cells)} |", flush=True)
     if len(losses) > 2:
         rho = spearmanr(*zip(*losses, strict=True)).statistic
         print(f"\nrank correlation of the losses: {rho:.2f} over {len(losses)} conditions")

@@ -119,7 +119,26 @@ def image_figures(
     "of the kind" leaves, of the best 100, those of the kind that is asked about, as an agent does
     that hears "this kettle".
     """
-    found: dict[str, Any] = {}
+    return {
+        condition: {
+            way: summarise(held, seed)
+            for way, held in image_cases(
+                world, sessions, index, condition, seed, on_progress
+            ).items()
+        }
+        for condition in degradations(conditions)
+    }
+
+
+def image_cases(
+    world: Path,
+    sessions: Sequence[Session],
+    index: Index,
+    condition: str,
+    seed: int,
+    on_progress: Progress = lambda *_: None,
+) -> dict[str, list[Case]]:
+    """Way of searching → what came of every session, under one condition."""
     rows, names = _known(index), _names(world)
     ids = [row.names for row in rows]
     ways: dict[str, dict[str, Any]] = {"whole": {"max_regions": 1, "geometry": False},
@@ -127,24 +146,20 @@ def image_figures(
     if index.images.features is not None:
         ways["regions+geometry"] = {}
     optics = CaptureOptics()
-    for condition in degradations(conditions):
-        cases: dict[str, list[Case]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
-        for first in range(0, len(sessions), _BATCH):
-            on_progress(f"images, {condition}", first, len(sessions))
-            some = sessions[first : first + _BATCH]
-            pictures = [_seen(optics, session, condition, seed) for session in some]
-            for way, options in ways.items():
-                hits = index.images.hits(pictures, _NEAR, **options)
-                for session, listed in zip(some, hits, strict=True):
-                    shown = [hit.row for hit in listed]
-                    kind = _kind(session, rows, names)
-                    fitting = [row for row in shown if rows[row].kind == kind]
-                    for name, kept in ((way, shown[: max(KS)]), (f"{way}{_OF_KIND}", fitting)):
-                        cases[name].append(
-                            _image_case(session, [ids[row] for row in kept], ids, names)
-                        )
-        found[condition] = {way: summarise(held, seed) for way, held in cases.items()}
-    return found
+    cases: dict[str, list[Case]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
+    for first in range(0, len(sessions), _BATCH):
+        on_progress(f"images, {condition}", first, len(sessions))
+        some = sessions[first : first + _BATCH]
+        pictures = [_seen(optics, session, condition, seed) for session in some]
+        for way, options in ways.items():
+            hits = index.images.hits(pictures, _NEAR, **options)
+            for session, listed in zip(some, hits, strict=True):
+                shown = [hit.row for hit in listed]
+                kind = _kind(session, rows, names)
+                fitting = [row for row in shown if rows[row].kind == kind]
+                for name, kept in ((way, shown[: max(KS)]), (f"{way}{_OF_KIND}", fitting)):
+                    cases[name].append(_image_case(session, [ids[row] for row in kept], ids, names))
+    return cases
 
 
 def web_figures(

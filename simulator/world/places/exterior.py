@@ -18,6 +18,7 @@ from simulator.world.places.stage import Group, Maker, Stage, own, refuse
 from simulator.world.solid.forms import Lamp, Light, Part, Thing, moved
 from simulator.world.solid.meshes import box, shifted, tube
 from simulator.world.solid.surfaces import Surface, bark, laid
+from simulator.world.things.people import person
 
 TOWN_HOURS = ("sky", "sky", "city", "city", "sunny city", "sunny city", "sunny city", "sunset")
 GREEN_HOURS = ("sky", "sky", "forest", "sunny forest", "sunny forest", "sunny sky")
@@ -231,6 +232,26 @@ def along(
         stage.put(thing(own(draws, f"{k % 2}")), x, y + draws(f"y{k}", -wander, wander))
         x += step * draws(f"step{k}", 0.75, 1.25)
         k += 1
+
+
+def passers_by(
+    stage: Stage, draws: Draws, xs: tuple[float, float], ys: tuple[float, float], most: int = 3
+) -> None:
+    """Now and then somebody walks or stands there, where they hide nothing."""
+    if not draws.chance("anybody", 0.6):
+        return
+    for k in range(draws.count("how-many", 1, most)):
+        walks = draws.chance(f"walks{k}", 0.65)
+        who = person(own(draws, f"who{k}"), "walking" if walks else "standing")
+        for trial in range(4):
+            spot = Draws("passer-by", draws(f"{k}-{trial}"))
+            turn = (
+                spot.pick("way", (-90, 90)) + spot("veer", -25, 25)
+                if walks
+                else spot("turn", 0, 360)
+            )
+            if stage.put(who, spot("x", *xs), spot("y", *ys), 0.012, turn):
+                break
 
 
 def house_row(

@@ -8,7 +8,15 @@ from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws, scale
 from simulator.world.places import clutter, growth, houses, stationery, street, tabletop
 from simulator.world.places.coverings import lawn, paving
-from simulator.world.places.exterior import HUGE, Exterior, along, house_row, in_the_open, is_front
+from simulator.world.places.exterior import (
+    HUGE,
+    Exterior,
+    along,
+    house_row,
+    in_the_open,
+    is_front,
+    passers_by,
+)
 from simulator.world.places.furniture import bench, chair, crate, table, top_surface
 from simulator.world.places.indoors import on_table
 from simulator.world.places.paint import STEEL, paint, seed, tint
@@ -63,6 +71,7 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
         5.0,
     )
     along(stage, street.bollard, own(draws, "posts"), (-half, half), low - 0.3, 2.4)
+    passers_by(stage, own(draws, "walkers"), (-half, half), (high + 0.4, high + 1.5))
 
 
 def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -104,6 +113,8 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
         wander=1.2,
     )
     along(stage, growth.tree, own(draws, "trees"), (-reach, reach), y + 5.0, 13.0, wander=2.0)
+    if back > y + 4:
+        passers_by(stage, own(draws, "walkers"), (-6, 6), (y + 2.5, back - 1.5), 5)
 
 
 def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -128,6 +139,8 @@ def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
         y if is_front(stage.need) else y + draws("square", 9, 16),
         floors=(2, 4),
     )
+    if not is_front(stage.need):
+        passers_by(stage, own(draws, "shoppers"), (-5, 5), (y + 3.5, y + 8), 5)
 
 
 def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
@@ -160,6 +173,7 @@ def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
     wide = draws("wide", 1.4, 2.6)
     stage.room(laid(shifted(box(max(40.0, 3 * half), wide, 0.012), 0, y + 0.6), path))
     along(stage, bench, own(draws, "benches"), (-half, half), y + 2.0 + wide / 2, 6.0, wander=0.2)
+    passers_by(stage, own(draws, "walkers"), (-7, 7), (y + 1.2, y + 7), 3)
     along(stage, street.lamp_post, own(draws, "lamps"), (-half, half), y + 1.9 + wide / 2, 14.0)
     stage.room(
         growth.hedge(draws, min(3 * half, 24.0), 0.9, draws("hedge", 0.8, 1.6)),

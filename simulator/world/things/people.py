@@ -16,16 +16,19 @@ from simulator.world.things.skin import cloth, hair, skin
 
 Stance = Literal["standing", "walking", "sitting"]
 
+CAST = 16
+"""So many bodies: one takes a second to model, and nobody is looked at closely."""
+
 SEAT = 0.46
 """Height of the seat that a sitting person needs, metres; the hips are at the origin."""
 
 
 def person(draws: Draws, stance: Stance) -> Thing:
     """Somebody between 1.5 and 1.95 m who looks towards -y."""
-    return _person(draws.count("body", 0, 1 << 30), stance)
+    return _person(draws.count("body", 1, CAST), stance)
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=2 * CAST)
 def _person(body: int, stance: Stance) -> Thing:
     draws = Draws("person", body)
     broad = draws("broad", 0.9, 1.16)

@@ -10,6 +10,7 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.world.pictures.traits import Draws
+from simulator.world.places.exterior import passers_by
 from simulator.world.places.kinds import PLACES
 from simulator.world.places.setting import Need, Setting
 from simulator.world.places.stage import Stage
@@ -203,3 +204,33 @@ def test_what_has_no_room_is_refused_in_one_line(place: str, stands: str, size: 
     with pytest.raises(SpecError, match=rf"^{place}: no room for .* m \({stands}\): ") as refused:
         made(place, stands, sizes=(size,))
     assert "\n" not in str(refused.value)
+
+
+def test_somebody_may_pass_by_where_there_is_room() -> None:
+    """Nobody, one or a few; as tall as people are, within the bounds, nobody inside another."""
+    counts = []
+    for seed in range(20):
+        stage = Stage(Draws("passing", seed), Need((JAR,), "ground", 0.5))
+        passers_by(stage, Draws("walkers", seed), (-4, 4), (6, 9))
+        found = stage.done().placed
+        assert {item.name for item in found} <= {"clutter"}
+        if not found:
+            counts.append(0)
+            continue
+        at = np.concatenate([part.mesh.vertices for part in found[0].thing.parts])
+        heads = at[at[:, 2] > 1.4]
+        assert at[:, 2].min() > -0.05
+        assert at[:, 2].max() < 2.0
+        assert np.all(np.abs(at[:, 0]) < 5)
+        assert np.all((at[:, 1] > 5) & (at[:, 1] < 10))
+        counts.append(1 + int(np.sum(np.diff(np.sort(heads[:, 0])) > 0.3)))
+    assert 4 < counts.count(0) < 14
+    assert max(counts) > 1
+
+
+def test_nobody_passes_where_something_stands() -> None:
+    stage = Stage(Draws("passing", 1), Need((JAR,), "ground", 0.5))
+    stage.block((-9, 0, 0), (9, 20, 3))
+    for seed in range(10):
+        passers_by(stage, Draws("walkers", seed), (-4, 4), (6, 9))
+    assert not stage.done().placed
