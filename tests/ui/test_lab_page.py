@@ -23,6 +23,31 @@ def slide(page: Page, kind: str, severity: int) -> None:
     page.locator(f"#mm-k-{kind}").fill(str(severity))
 
 
+def test_what_is_set_while_the_server_works_is_shown(page: Page, server: Server) -> None:
+    look(page, server)
+    # the answer to the first is held back until more was set
+    page.evaluate(
+        """() => {
+            const fetched = window.fetch;
+            window.held = new Promise((go) => { window.release = go; });
+            window.fetch = async (...given) => {
+                if (String(given[0]).includes("/queue/join")) await window.held;
+                return fetched(...given);
+            };
+        }"""
+    )
+    slide(page, "low-light", 0)
+    page.wait_for_timeout(400)
+    slide(page, "rotated", 4)
+    page.wait_for_timeout(400)
+    slide(page, "blurred", 2)
+    page.wait_for_timeout(400)
+    page.evaluate("window.release()")
+    expect(page.locator("#mm-lab h2")).to_have_text("blurred@2+rotated@4")
+    page.wait_for_timeout(500)
+    expect(page.locator("#mm-lab h2")).to_have_text("blurred@2+rotated@4")
+
+
 def box(page: Page) -> list[int]:
     page.wait_for_function("document.querySelector('#mm-lab .mm-lab').dataset.focus !== ''")
     return [int(v) for v in page.locator("#mm-lab .mm-lab").get_attribute("data-focus").split(",")]

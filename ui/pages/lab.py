@@ -70,7 +70,7 @@ class Lab:
                     "Download with its record", interactive=False, elem_id="mm-download", size="sm"
                 )
         self.sample = gr.State("")
-        self.asked = gr.State({"spec": "low-light@3", "seed": "0", "focus": ""})
+        self.asked = gr.State({"spec": "low-light@3", "seed": "0", "focus": "", "number": ""})
         self._wire()
 
     def _wire(self) -> None:
@@ -81,7 +81,7 @@ class Lab:
         )  # fmt: skip
         self.knobs.select(
             self.turn_knob, source, [*shown, self.asked], show_progress="hidden",
-            trigger_mode="always_last",
+            trigger_mode="multiple",  # lab.js asks one at a time
         )  # fmt: skip
         # another picture: the old one's box says nothing about it
         self.shelf.select(
@@ -112,7 +112,8 @@ class Lab:
     ) -> list[Any]:
         """Other settings, a box that was drawn, or a thing that was tapped on."""
         given = {
-            name: str(getattr(event, name, asked[name]))[:300] for name in ("spec", "seed", "focus")
+            name: str(getattr(event, name, asked[name]))[:300]
+            for name in ("spec", "seed", "focus", "number")
         }
         point = str(getattr(event, "point", ""))[:60]
         problem = ""
@@ -132,20 +133,27 @@ class Lab:
     def show(
         self, path: str | None, sample: str, asked: dict[str, str], problem: str = ""
     ) -> list[Any]:
-        """The picture under these settings, or why there is none."""
+        """The picture under these settings, or why there is none; and whose answer that is."""
+        view, download = self._shown(path, sample, asked, problem)
+        number = asked["number"] if asked["number"].isdecimal() else ""
+        return [f'<i data-asked="{number}" hidden></i>{view}', download]
+
+    def _shown(
+        self, path: str | None, sample: str, asked: dict[str, str], problem: str
+    ) -> tuple[str, Any]:
         source = self._source(path, sample)
         if source is None:
-            return [self._empty(), gr.update(interactive=False, value=None)]
+            return self._empty(), gr.update(interactive=False, value=None)
         seed = asked["seed"] if asked["seed"].isdecimal() and len(asked["seed"]) < 10 else "0"
         try:
             done = degrade_picture(source, asked["spec"], int(seed), asked["focus"])
         except MmragError as error:
             message = render("message.html.j2", title="That cannot be done", words=error)
-            return [message, gr.update(interactive=False, value=None)]
-        return [
+            return message, gr.update(interactive=False, value=None)
+        return (
             render("lab.html.j2", lab=done, ladder=LADDER, problem=problem, focus=asked["focus"]),
             gr.update(interactive=True, value=str(self.packages.put(done))),
-        ]
+        )
 
     def _source(self, path: str | None, sample: str) -> Path | Sample | None:
         return Path(path) if path else self.samples.get(sample)

@@ -11,9 +11,25 @@ mmrag.lab = (root, trigger) => {
     }).join("+") || "clean";
   }
 
+  // One question at a time; what was set while the server worked is asked next. (Gradio would ask
+  // again for what the first question said.)
+  let number = 0, asked = "", next = null;
   function tell(more = {}) {
-    const seed = form.querySelector(".mm-seed").value || "0";
-    trigger("select", { spec: spec(), seed, ...more });
+    const { focus, point } = "focus" in more || "point" in more ? {} : next || {};
+    next = { focus, point, spec: spec(), seed: form.querySelector(".mm-seed").value || "0", ...more };
+    pass();
+  }
+  function pass() {
+    if (asked || !next) return;
+    asked = String(++number);
+    trigger("select", { ...JSON.parse(JSON.stringify(next)), number: asked });
+    next = null;
+    setTimeout(heard, 20000, asked); // an answer that never comes holds nothing up for longer
+  }
+  function heard(answered) {
+    if (answered !== asked) return;
+    asked = "";
+    pass();
   }
 
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -87,6 +103,7 @@ mmrag.lab = (root, trigger) => {
 
   // the exact box follows what was drawn or found
   new MutationObserver(() => {
+    heard(document.querySelector("#mm-lab [data-asked]")?.dataset.asked);
     const text = form.querySelector(".mm-boxtext"), lab = page();
     if (lab && text !== document.activeElement) text.value = lab.dataset.focus;
     const frame = lab?.querySelector(".mm-frame"), slider = lab?.querySelector(".mm-slider");
