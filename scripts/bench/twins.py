@@ -81,26 +81,21 @@ def searched(twins: Path, tables: list[Path], world: Path, search: str) -> None:
 def held(agent: str, twins: Path, tables: list[Path], search: str, folder: Path) -> None:
     """Losses of an agent's truthfulness."""
 
-    def scores(data: Path, degrade: str, name: str) -> pd.DataFrame:
+    def scores(data: Path, degrade: str) -> dict[str, pd.DataFrame]:
         run = evaluate(
             agent, f"twins:{data}", degrade=degrade, search=search, progress=False,
-            out=folder / f"{agent}-{name}".replace(":", "_").replace("/", "_"),
+            out=folder / f"{agent}-{data.stem}".replace(":", "_").replace("/", "_"),
         )  # fmt: skip
         turns = run.turns()
         turns["points"] = turns["outcome"].map(POINTS).fillna(0.0)
-        return turns.groupby("session_id")["points"].agg(["sum", "size"])
+        return {
+            str(condition): some.groupby("session_id")["points"].agg(["sum", "size"])
+            for condition, some in turns.groupby("degradation")
+        }
 
-    compared(
-        agent,
-        scores(twins / "clean.parquet", "none", "clean"),
-        {
-            table: (
-                scores(twins / "clean.parquet", named(table), f"o-{table.stem}"),
-                scores(table, "none", f"p-{table.stem}"),
-            )
-            for table in tables
-        },
-    )
+    optics = scores(twins / "clean.parquet", ",".join(["clean", *map(named, tables)]))
+    physical = {table: scores(table, "clean")["clean"] for table in tables}
+    compared(agent, optics["clean"], {t: (optics[named(t)], physical[t]) for t in tables})
 
 
 def named(table: Path) -> str:
