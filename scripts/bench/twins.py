@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--world", type=Path, default=Path("assets/mini"))
     parser.add_argument(
         "--agents",
-        default="search,grounded,task3:model=extractive",
+        default="search,grounded,task3",
         help="`search` is the image search alone",
     )
     given = parser.parse_args()
