@@ -251,6 +251,8 @@ _ORDER = re.compile(
       |shall|please|mark|accept|grade|rate|treat|output|return|rule|note|award
       |consider)\b
     | \b(?:role|thought|note|grader|judge)\s*:
+    | ^\W*(?:the\s+)?(?:(?:reference|ground\s+truth)(?:\s+answer)?
+        |(?:gold|expected)\s+(?:answer|label))\s*[:=]
     | \b(?:mark|grade|rate|score|treat|count|accept|judge|consider|label|classify
       |evaluate)\b\s+(?:this|it|my|the|as|that|any)\b.{0,60}\b(?:correct|perfect|right|accepted
       |true|full|match\w*|pass|reference|answer)\b

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from mmrag.judges.attributes import another_attribute
+from mmrag.judges.heaps import heaped
 from mmrag.judges.labels import labelled
 from mmrag.judges.lexicon import APPROXIMATE, AUXILIARIES, DENIALS, OPENERS, STOPWORDS
 from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
@@ -31,6 +32,7 @@ def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | No
         return None
     return (
         _choice(asked, known, said)
+        or heaped(asked, known, said)
         or labelled(asked, known, said)
         or yes_or_no(asked, known, said)
         or _premise(asked, known, said)

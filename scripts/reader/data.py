@@ -21,7 +21,6 @@ OWN = Path(__file__).with_name("wordings.yaml")
 _HUBS = ("person", "company", "town")
 _OPEN, _BAR, _CLOSE = "\x01", "\x02", "\x03"
 
-ADJECTIVES = {"higher": True, "lower": False}
 _THIS = (
     "this {n}",
     "this {n}",
