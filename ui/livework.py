@@ -7,6 +7,7 @@ no truth to judge by.
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import threading
 import time
@@ -106,6 +107,8 @@ class Seat:
         self.talk = talk
         self.arrived = False
         """Whether the first picture is there, or none can be: a question may be quicker."""
+        self.lock = asyncio.Lock()
+        """Held while the assistant works on a question."""
 
 
 class AgentShelf:

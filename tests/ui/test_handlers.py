@@ -260,6 +260,38 @@ def test_a_talk_goes_on_where_it_was() -> None:
     assert "reply 2, after what is it?" in str(answers(page, seat, "?")[0][0])
 
 
+def test_who_asks_again_meanwhile_is_asked_for_after_it() -> None:
+    page, seat = live(), seated()
+
+    async def both() -> tuple[list[list[Any]], list[list[Any]]]:
+        first = page.ask(seat, "what is it?")
+        begun = [await anext(first)]
+        second = page.ask(seat, "and this?")
+        taken = [await anext(second)]
+        begun += [answer async for answer in first]
+        return begun, taken + [answer async for answer in second]
+
+    begun, taken = asyncio.run(both())
+    assert begun[0][1] == taken[0][1] == ""  # both boxes are emptied at once, and only then
+    assert [str(answer[1]) for answer in taken[1:]].count("") == 0
+    assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
+
+
+def test_looking_again_waits_for_the_answer() -> None:
+    page, seat = live(), seated()
+
+    async def meanwhile() -> list[Any]:
+        asking = page.ask(seat, "what is it?")
+        await anext(asking)
+        found = page.look_again(seat, "watched", LazyImage.from_bytes(picture(2)))
+        async for _ in asking:
+            pass
+        return found
+
+    assert "when it has answered" in asyncio.run(meanwhile())[2]
+    assert [turn.query for turn in seat.talk.exchanges] == ["what is it?"]
+
+
 def test_a_visitor_who_leaves_ends_the_work() -> None:
     async def leave() -> int:
         asking = live().ask(seated(), "what is it?")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from ui_parts import Server, picture
+from ui_parts import Server, hold, picture
 
 pytestmark = pytest.mark.browser
 
@@ -25,24 +25,14 @@ def slide(page: Page, kind: str, severity: int) -> None:
 
 def test_what_is_set_while_the_server_works_is_shown(page: Page, server: Server) -> None:
     look(page, server)
-    # the answer to the first is held back until more was set
-    page.evaluate(
-        """() => {
-            const fetched = window.fetch;
-            window.held = new Promise((go) => { window.release = go; });
-            window.fetch = async (...given) => {
-                if (String(given[0]).includes("/queue/join")) await window.held;
-                return fetched(...given);
-            };
-        }"""
-    )
+    let_go = hold(page, "/queue/join")
     slide(page, "low-light", 0)
     page.wait_for_timeout(400)
     slide(page, "rotated", 4)
     page.wait_for_timeout(400)
     slide(page, "blurred", 2)
     page.wait_for_timeout(400)
-    page.evaluate("window.release()")
+    let_go()
     expect(page.locator("#mm-lab h2")).to_have_text("blurred@2+rotated@4")
     page.wait_for_timeout(500)
     expect(page.locator("#mm-lab h2")).to_have_text("blurred@2+rotated@4")

@@ -163,3 +163,19 @@ def test_on_a_phone_the_goal_and_the_words_are_in_view(browser, server: Server) 
         assert card
         assert card["y"] >= picture["y"] + picture["height"]
     context.close()
+
+
+def test_words_sent_while_the_assistant_works_stay_and_are_said_after_it(
+    page: Page, server: Server
+) -> None:
+    begin(page, server)
+    words(page).fill("slow, please")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-play-talk [role=status]")).to_contain_text("working")
+    words(page).fill("and then")
+    page.keyboard.press("Enter")  # too early: nothing is said, nothing is lost
+    expect(turns(page).first).to_contain_text("better look")
+    expect(words(page)).to_have_value("and then")
+    page.keyboard.press("Enter")
+    expect(turns(page)).to_have_count(2)
+    expect(turns(page).nth(1)).to_contain_text("and then")

@@ -189,6 +189,23 @@ def slow(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     return late if most else app
 
 
+def hold(page, part: str) -> Callable[[], None]:
+    """Questions to the server that say `part` wait until what is returned is called."""
+    page.evaluate(
+        """part => {
+            const fetched = window.fetch;
+            const held = new Promise((go) => { (window.holding ||= {})[part] = go; });
+            window.fetch = async (...given) => {
+                const asked = String(given[0]?.url || given[0]) + String(given[1]?.body || "");
+                if (asked.includes(part)) await held;
+                return fetched(...given);
+            };
+        }""",
+        part,
+    )
+    return lambda: page.evaluate("part => window.holding[part]()", part)
+
+
 class Server:
     """The app on a free port, in a thread."""
 

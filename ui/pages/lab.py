@@ -75,21 +75,19 @@ class Lab:
 
     def _wire(self) -> None:
         source, shown = [self.upload, self.sample, self.asked], [self.view, self.download]
+        # one after the other, in the order in which they were asked for, and none is dropped
+        in_order: Any = {
+            "show_progress": "hidden", "trigger_mode": "multiple", "concurrency_id": "lab",
+        }  # fmt: skip
         self.route.select(
-            self.arrive, source, [*shown, self.shelf, self.sample, self.asked],
-            show_progress="hidden",
-        )  # fmt: skip
-        self.knobs.select(
-            self.turn_knob, source, [*shown, self.asked], show_progress="hidden",
-            trigger_mode="multiple",  # lab.js asks one at a time
-        )  # fmt: skip
+            self.arrive, source, [*shown, self.shelf, self.sample, self.asked], **in_order
+        )
+        self.knobs.select(self.turn_knob, source, [*shown, self.asked], **in_order)
         # another picture: the old one's box says nothing about it
         self.shelf.select(
-            self._pick, [self.asked], [self.sample, self.upload, self.asked], show_progress="hidden"
-        ).then(self.show, source, shown, show_progress="hidden")
-        self.upload.input(self._unboxed, [self.asked], [self.asked], show_progress="hidden").then(
-            self.show, source, shown, show_progress="hidden"
+            self._pick, [self.asked], [*shown, self.sample, self.upload, self.asked], **in_order
         )
+        self.upload.input(self._uploaded, source, [*shown, self.asked], **in_order)
 
     def arrive(
         self, event: gr.EventData, path: str | None, sample: str, asked: dict[str, str]
@@ -102,7 +100,12 @@ class Lab:
         return [*self.show(path, sample, asked), shelf, sample, asked]
 
     def _pick(self, event: gr.EventData, asked: dict[str, str]) -> list[Any]:
-        return [str(event.sample), None, self._unboxed(asked)]
+        sample, asked = str(event.sample)[:200], self._unboxed(asked)
+        return [*self.show(None, sample, asked), sample, None, asked]
+
+    def _uploaded(self, path: str | None, sample: str, asked: dict[str, str]) -> list[Any]:
+        asked = self._unboxed(asked)
+        return [*self.show(path, sample, asked), asked]
 
     def _unboxed(self, asked: dict[str, str]) -> dict[str, str]:
         return {**asked, "focus": ""}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, MutableMapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -109,20 +110,22 @@ class Live:
         shown = [self.picture, self.view, self.saved]
         seat = self.seat
         self.route.select(
-            self.arrive, [seat, self.agent], [*shown, self.pictures], show_progress="hidden"
-        )
+            self.arrive, [seat, self.agent], [*shown, self.pictures],
+            trigger_mode="multiple", show_progress="hidden",
+        )  # fmt: skip
         self.upload.input(
             self._uploaded, [seat, self.agent, self.again, self.upload], shown,
             show_progress="hidden",
         )  # fmt: skip
         self.pictures.select(
-            self._picked, [seat, self.agent, self.again], shown, show_progress="hidden"
-        )
+            self._picked, [seat, self.agent, self.again], shown,
+            trigger_mode="multiple", show_progress="hidden",
+        )  # fmt: skip
         self.agent.input(self.switch_agent, [seat, self.agent], shown, show_progress="hidden")
         gr.on(
             [self.text.submit, self.send.click], self.ask,
             [seat, self.text], [self.view, self.text, self.saved],
-            trigger_mode="multiple", show_progress="hidden",
+            trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
         )  # fmt: skip
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
@@ -159,6 +162,9 @@ class Live:
         self, seat: Seat, agent: str, image: LazyImage, *, own: bool = False
     ) -> list[Any]:
         """Go on about another picture; what cannot be used leaves the talk as it was."""
+        if seat.lock.locked():
+            words = "The assistant is at work on your question. Look again when it has answered."
+            return [gr.skip(), gr.skip(), _message("", words)]
         if not seat.talk.exchanges:
             return self.begin(seat, agent, image, own=own)
         try:
@@ -193,7 +199,19 @@ class Live:
         return [_picture(talk), self.page(talk), ""]
 
     async def ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
-        """Shows the work on one turn, for as long as the visitor stays with this talk."""
+        """Shows the work on one turn, for as long as the visitor stays with this talk.
+
+        Who asks again meanwhile is asked for after it, and sees at once that it was taken.
+        """
+        taken: Any = ""  # the box is emptied once: what is typed from then on is the next question
+        if seat.lock.locked():
+            yield [gr.skip(), taken, gr.skip()]
+            taken = gr.skip()
+        async with seat.lock, aclosing(self._asked(seat, text, taken)) as work:
+            async for shown in work:
+                yield shown
+
+    async def _asked(self, seat: Seat, text: str, taken: Any) -> AsyncGenerator[list[Any], None]:
         began = time.perf_counter()
         while not (seat.arrived or seat.talk.image) and time.perf_counter() - began < ARRIVING:
             await asyncio.sleep(0.05)
@@ -204,7 +222,6 @@ class Live:
             yield [self.page(talk), text, _message("", error)]
             return
         began = time.perf_counter()
-        taken: Any = ""  # the box is emptied once: what is typed from then on is the next question
         steps: list[str] = []
         work = asyncio.create_task(self._answer(talk, query, steps))
         try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, MutableMapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, MutableMapping
+from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
@@ -30,6 +31,11 @@ class PlaySeat:
 
     def __init__(self) -> None:
         self.now: Standing | None = None
+        self.wanted = ""
+        """The run that the address named last."""
+        self.lock = asyncio.Lock()
+        """Held while the assistant works on what was said."""
+        self.saying = ""
 
 
 class Play:
@@ -102,11 +108,13 @@ class Play:
         ]  # fmt: skip
         begun = [seat, self.agent, self.world, self.pictures, self.count]
         quiet: Any = {"show_progress": "hidden"}
-        route.select(self.arrive, [seat], shown, **quiet)
+        route.select(
+            self.arrive, [seat], shown, trigger_mode="multiple", concurrency_limit=None, **quiet
+        )
         self.start.click(self.begin, begun, shown, **quiet)
         gr.on(
             [self.text.submit, self.send.click], self.say, [seat, self.text, self.look], shown,
-            trigger_mode="once", **quiet,
+            trigger_mode="multiple", concurrency_limit=None, **quiet,
         )  # fmt: skip
         self.let_be.click(self.go_past, [seat], shown, **quiet)
         self.leave.click(self.go_away, [seat], shown, **quiet)
@@ -117,7 +125,7 @@ class Play:
 
     async def arrive(self, event: gr.EventData, seat: PlaySeat) -> AsyncIterator[list[Any]]:
         """Show where the run stands that the address names; what is under way is waited for."""
-        name = address_of(event).get("play", "")
+        name = seat.wanted = address_of(event).get("play", "")
         if not name:
             yield [gr.skip()] * 12
             return
@@ -131,7 +139,10 @@ class Play:
             if self.playing.is_working(name):
                 yield self._page(seat, asking="…", text=typed)
                 typed = _AS_TYPED
-                seat.now = await self.playing.settled(name)
+                standing = await self.playing.settled(name)
+                if seat.wanted != name:  # another address meanwhile
+                    return
+                seat.now = standing
         except MmragError as error:
             seat.now = None
             yield self._page(seat, note=_message("That cannot be gone on with", error))
@@ -163,8 +174,27 @@ class Play:
     async def say(self, seat: PlaySeat, text: str, look: str) -> AsyncIterator[list[Any]]:
         """Say something, and show that the assistant works on it.
 
-        The box is emptied once: what is typed from then on is to be said next.
+        While it works nothing else is said: the words stay in the box. What ends just now is waited
+        for, unless the same is sent twice.
         """
+        if seat.lock.locked() and text == seat.saying:
+            yield [gr.skip()] * 12
+            return
+        try:
+            await asyncio.wait_for(seat.lock.acquire(), 0.5)
+        except TimeoutError:
+            yield [gr.skip()] * 12
+            return
+        try:
+            seat.saying = text
+            async with aclosing(self._said(seat, text, look)) as work:
+                async for shown in work:
+                    yield shown
+        finally:
+            seat.lock.release()
+
+    async def _said(self, seat: PlaySeat, text: str, look: str) -> AsyncGenerator[list[Any], None]:
+        """The box is emptied once: what is typed from then on is to be said next."""
         now = seat.now
         if now is None:
             yield self._page(seat)
@@ -203,7 +233,7 @@ class Play:
         then stands in the box is `done_text`, or `text`."""
         if done is None or seat.now is None:
             return self._page(seat)
-        name = seat.now.run
+        name, known = seat.now.run, seat.now.known
         try:
             seat.now = await done
         except Exception as problem:  # any agent may be tried here
@@ -214,14 +244,15 @@ class Play:
                 seat.now = await self.playing.settled(name)
             except MmragError as error:
                 seat.now, note = None, _message("That cannot be gone on with", error)
-            return self._page(seat, note=note, text=text)
+            same = seat.now is not None and seat.now.known == known
+            return self._page(seat, note=note, text=text, keep_look=same)
         return self._page(seat, text=done_text)
 
     # -- what is shown
 
     def _page(
         self, seat: PlaySeat, *, asking: str = "", waited: float = 0.0, note: str = "",
-        text: Any = "",
+        text: Any = "", keep_look: bool = False,
     ) -> list[Any]:  # fmt: skip
         now = seat.now
         if asking:
@@ -229,10 +260,11 @@ class Play:
             return [*[gr.skip()] * 3, talk, "", *[gr.skip()] * 2, text, *[gr.skip()] * 4]
         talking = now is not None and not now.talk.over
         ways = playwork.choices(now)
+        chosen: dict[str, Any] = {} if keep_look else {"value": ""}
         return [
             _picture(now), _card(now), gr.update(visible=now is None), _talk(now), note,
             gr.update(visible=talking),
-            gr.update(choices=ways, value="", visible=len(ways) > 1), text,
+            gr.update(choices=ways, visible=len(ways) > 1, **chosen), text,
             playwork.cost_words(now) if talking and now else "Say it",
             gr.update(interactive=talking and now is not None and now.talk.can_let_be),
             gr.update(visible=now is not None and bool(now.talk.over) and not now.finished),

@@ -2,7 +2,7 @@
 mmrag.compare = (root, server) => {
   const $ = (selector) => root.querySelector(selector);
   const state = { run: "", other: "", a: "", b: "", session: "" };
-  let asked = 0, deep = false;
+  let asked = 0, opening = 0, deep = false;
   const narrow = () => matchMedia("(max-width: 760px)").matches;
   const look = (what) => { $(".mm-compare").dataset.view = what; };
 
@@ -11,9 +11,10 @@ mmrag.compare = (root, server) => {
   }
 
   async function open(address) {
-    const mine = ++asked;
+    const mine = ++opening;
+    ++asked; // a pair of other runs
     const found = await mmrag.ask(server.open_compare, address);
-    if (mine !== asked) return;
+    if (mine !== opening) return;
     const figures = $("#mm-differences");
     if (found.error) { figures.replaceChildren(message(found.error)); return; }
     figures.innerHTML = found.figures;
@@ -66,7 +67,8 @@ mmrag.compare = (root, server) => {
 
   root.addEventListener("click", (event) => {
     if (event.target.closest("#mm-swap")) {
-      open({ run: state.other, a: state.b, other: state.run, b: state.a, session: state.session });
+      Object.assign(state, { run: state.other, a: state.b, other: state.run, b: state.a });
+      open({ ...state });
       return;
     }
     if (event.target.closest(".mm-back")) { if (deep) history.back(); else { look("list"); note(); } return; }
@@ -80,6 +82,7 @@ mmrag.compare = (root, server) => {
     const next = { ...state, [which]: event.target.value };
     if (which === "run") next.a = "";
     if (which === "other") next.b = "";
+    Object.assign(state, next); // what is chosen next is chosen beside it
     open(next);
   });
 

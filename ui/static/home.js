@@ -44,7 +44,7 @@ mmrag.home = (root, server) => {
   }
 
   async function whatWentWrong(run) {
-    const slow = setTimeout(() => { wrong.innerHTML = '<p class="mm-empty" role="status">Reading what went wrong …</p>'; }, 600);
+    const slow = setTimeout(() => { if (run === state.run) wrong.innerHTML = '<p class="mm-empty" role="status">Reading what went wrong …</p>'; }, 600);
     const found = await mmrag.ask(server.show_wrong, { run });
     clearTimeout(slow);
     if (run !== state.run) return;

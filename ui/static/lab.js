@@ -26,6 +26,12 @@ mmrag.lab = (root, trigger) => {
     next = null;
     setTimeout(heard, 20000, asked); // an answer that never comes holds nothing up for longer
   }
+  // a box waits for its own picture only
+  const another = (event) => {
+    if (next && event.target.closest?.("#mm-shelf [data-sample], #mm-upload")) { delete next.focus; delete next.point; }
+  };
+  document.addEventListener("click", another);
+  document.addEventListener("change", another);
   function heard(answered) {
     if (answered !== asked) return;
     asked = "";
@@ -111,5 +117,6 @@ mmrag.lab = (root, trigger) => {
       slider.value = split;  // the page was drawn anew; the slider stays where it was put
       frame.style.setProperty("--mm-split", `${split}%`);
     }
-  }).observe(document.querySelector("#mm-lab") || document.body, { childList: true, subtree: true });
+  }).observe(document.querySelector("#mm-lab") || document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-asked", "data-focus"] });
+  mmrag.keepOpen(document.querySelector("#mm-lab") || document.body);
 };

@@ -1,6 +1,7 @@
 // Live: what was asked last, and what came of it, is in view.
 mmrag.live = (root) => {
   let seen = 0;
+  mmrag.keepOpen(root);
   new MutationObserver(() => {
     const turns = root.querySelectorAll(".mm-live .mm-turn"), last = turns[turns.length - 1];
     const asked = turns.length > seen, answered = !root.querySelector("[role=status]");

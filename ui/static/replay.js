@@ -4,7 +4,7 @@ mmrag.replay = (root, server) => {
   const $ = (selector) => root.querySelector(selector);
   const view = $("#mm-view"), list = $("#mm-sessions"), filters = $("#mm-filters");
   const state = { run: "", session: "", condition: "", version: 0, finished: true, outcomes: "" };
-  let timer = null, asked = 0, deep = false;
+  let timer = null, asked = 0, listing = 0, deep = false; // a list and a conversation are asked for apart
   const fresh = { details: false, toggles: { focus: true } }; // what the reader opened stays open from turn to turn
 
   const box = () => $(".mm-conversation");
@@ -24,6 +24,7 @@ mmrag.replay = (root, server) => {
   }
 
   function note(push = false) {
+    if (mmrag.page() !== "replay") return; // an answer came late
     const c = box();
     mmrag.note({
       ...Object.fromEntries(FILTERS.map((name) => [name, ""])), ...chosen(), run: state.run,
@@ -34,6 +35,8 @@ mmrag.replay = (root, server) => {
   }
 
   async function open(address) {
+    const mine = ++asked;
+    ++listing;
     const same = address.run && address.run === state.run && box();
     if (same && address.session === state.session && (address.condition || "clean") === state.condition) {
       look(address.session || !narrow() ? "talk" : "list");
@@ -41,7 +44,6 @@ mmrag.replay = (root, server) => {
       return;
     }
     if (same && !address.session && narrow()) { look("list"); return; }
-    const mine = ++asked;
     const found = await mmrag.ask(server.open_replay, address);
     if (mine !== asked) return;
     if (found.error) { problem(found.error); return; }
@@ -124,9 +126,9 @@ mmrag.replay = (root, server) => {
     clearTimeout(narrowing);
     narrowing = setTimeout(async () => {
       count();
-      const mine = ++asked;
+      const mine = ++listing;
       const found = await mmrag.ask(server.list_conversations, { ...chosen(), run: state.run, session: state.session });
-      if (mine !== asked) return;
+      if (mine !== listing) return;
       if (found.error) { problem(found.error); return; }
       listed(found.list);
       const there = [...list.querySelectorAll(".mm-row")].some((row) => row.dataset.session === state.session);
@@ -150,16 +152,17 @@ mmrag.replay = (root, server) => {
     told(found, { push });
   }
 
-  function told(found, { push = false, replace = false, keep = false } = {}) {
+  function told(found, { push = false, replace = false, keep = false, at = null } = {}) {
     Object.assign(state, { session: found.session || "", condition: found.condition || "", outcomes: found.outcomes || "" });
     if (found.version !== undefined) { state.version = found.version; state.finished = found.finished; }
     pause();
+    $("#mm-run").value = state.run; // another may have been chosen, and left again
     const before = view.querySelector(".mm-talk")?.scrollTop || 0;
     view.innerHTML = found.view;
     const c = box();
     if (c) {
       for (const t of c.querySelectorAll(".mm-toggle")) t.checked = !!fresh.toggles[t.dataset.kind];
-      show(+c.dataset.current, { noted: false, still: narrow() && !+c.dataset.current });
+      show(at ?? +c.dataset.current, { noted: false, still: narrow() && !+c.dataset.current });
       if (keep) view.querySelector(".mm-talk").scrollTop = before;
       c.dispatchEvent(new CustomEvent("mm-conversation", { bubbles: true, detail: { ...state } }));
     }
@@ -349,17 +352,18 @@ mmrag.replay = (root, server) => {
     clearInterval(tick);
     if (state.finished || !state.run) return;
     tick = setInterval(async () => {
-      if (mmrag.page() !== "replay" || document.hidden) return;
-      const mine = asked, shown = list.querySelectorAll(".mm-row").length;
+      const busy = () => mmrag.page() !== "replay" || document.hidden || document.activeElement?.classList.contains("mm-saynote");
+      if (busy()) return;
+      const mine = [asked, listing].join(), shown = list.querySelectorAll(".mm-row").length;
       const found = await server.follow_run({
         ...chosen(), run: state.run, session: state.session, condition: state.condition, version: state.version,
         outcomes: state.outcomes, turn: box() ? +box().dataset.current + 1 : "",
         offset: list.querySelector(".mm-list")?.dataset.first || "", count: shown,
       }).catch(() => ({}));
-      if (mine !== asked || found.error || found.version === undefined) return;
+      if (mine !== [asked, listing].join() || busy() || found.error || found.version === undefined) return;
       state.version = found.version; state.finished = found.finished;
       if (found.list !== undefined) { const top = list.scrollTop; list.innerHTML = found.list; here(); more(); list.scrollTop = top; }
-      if (found.view !== undefined) told(found, { replace: true, keep: true });
+      if (found.view !== undefined) told(found, { replace: true, keep: true, at: box() ? +box().dataset.current : null });
       if (state.finished) clearInterval(tick);
     }, 2500);
   }
@@ -386,7 +390,7 @@ mmrag.replay = (root, server) => {
     const earlier = target.closest(".mm-before-these");
     if (earlier) {
       const found = await mmrag.ask(server.list_conversations, { ...chosen(), run: state.run, offset: earlier.dataset.offset });
-      if (!found.error) listed(found.list);
+      if (!found.error && earlier.isConnected) listed(found.list);
       return;
     }
     const toggle = target.closest("#mm-filter-toggle");

@@ -1,19 +1,20 @@
 // Robustness: a map whose cells lead to the photographs behind them.
 mmrag.robustness = (root, server) => {
   const $ = (selector) => root.querySelector(selector);
-  let run = "", asked = 0;
+  let run = "", asked = 0, opening = 0;
 
   const where = ({ condition = "", dimension = "", slice = "", stage = "" }) => ({ condition, dimension, slice, stage });
 
   async function open(address) {
+    const mine = ++opening;
     if (run && address.run === run && $(".mm-breaking")) { chosen(address); return; }
-    const mine = ++asked;
+    ++asked; // photographs of another run
     const found = await mmrag.ask(server.open_robustness, { run: address.run || "" });
-    if (mine !== asked) return;
+    if (mine !== opening) return;
     if (found.error) { run = ""; problem($("#mm-breaking"), found.error); return; }
     run = found.run;
     $("#mm-breaking").innerHTML = found.view;
-    mmrag.note({ run });
+    if (mmrag.page() === "robustness") mmrag.note({ run }); // else it came late
     chosen(address);
   }
 

@@ -115,6 +115,22 @@ window.mmrag = (() => {
     }
   }
 
+  // What a reader opened stays open when the server draws the part anew.
+  function keepOpen(root) {
+    const opened = new Set(), all = () => [...root.querySelectorAll("details")];
+    root.addEventListener("click", (event) => {
+      const details = event.target.closest("summary")?.parentElement, at = all().indexOf(details);
+      if (at >= 0) opened[details.open ? "delete" : "add"](at);
+    });
+    let count = 0;
+    new MutationObserver(() => {
+      const now = all();
+      if (now.length < count) opened.clear(); // another conversation
+      count = now.length;
+      now.forEach((one, i) => { if (opened.has(i) && !one.open) one.open = true; });
+    }).observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["open"] });
+  }
+
   theme();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
   // Gradio opens the first tab; the address may say another, and mounting two takes twice as long
@@ -135,5 +151,5 @@ window.mmrag = (() => {
   });
   addEventListener("popstate", show);
   document.addEventListener("DOMContentLoaded", show);
-  return { register, ready, go, note, ask, query, page, asked: () => plain(asked()) };
+  return { register, ready, go, note, ask, query, page, keepOpen, asked: () => plain(asked()) };
 })();

@@ -71,10 +71,17 @@ mmrag.verdicts = (root, server) => {
 
   function filled(found) {
     if (found.error) return;
+    const typing = document.activeElement?.classList.contains("mm-saynote") ? document.activeElement : null;
+    const turn = typing?.closest(".mm-verdict")?.dataset.turn, mark = typing && [typing.selectionStart, typing.selectionEnd];
     for (const slot of root.querySelectorAll(".mm-verdict[data-turn]")) {
       slot.innerHTML = found.turns[slot.dataset.turn] || "";
       const draft = drafts.get(place(slot.dataset.turn)), note = slot.querySelector(".mm-saynote");
       if (note && draft !== undefined) note.value = draft;
+    }
+    if (typing) {
+      const again = root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-saynote`);
+      again?.focus();
+      again?.setSelectionRange(...mark);
     }
     settle();
   }
@@ -101,10 +108,8 @@ mmrag.verdicts = (root, server) => {
       if (found.error) { if (place(turn) === where) trouble(turn, found.error); return; }
       if (drafts.get(where) === what.note) drafts.delete(where);
       if (place(turn) === where) {
-        const typing = document.activeElement?.classList.contains("mm-saynote");
         ++asked;
         filled(found);
-        if (typing) root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-saynote`)?.focus();
       }
       look();
     });
