@@ -47,6 +47,7 @@ def main() -> None:
         default="search,grounded,task3",
         help="`search` is the image search alone",
     )
+    parser.add_argument("--out", type=Path, help="keep the runs there, and go on with them")
     given = parser.parse_args()
     tables = sorted(p for p in given.twins.glob("*@*.parquet"))
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +55,7 @@ def main() -> None:
             if agent == "search":
                 searched(given.twins, tables, given.world, given.search)
             else:
-                held(agent, given.twins, tables, given.search, Path(folder))
+                held(agent, given.twins, tables, given.search, given.out or Path(folder))
 
 
 def searched(twins: Path, tables: list[Path], world: Path, search: str) -> None:
@@ -94,7 +95,9 @@ def held(agent: str, twins: Path, tables: list[Path], search: str, folder: Path)
         }
 
     optics = scores(twins / "clean.parquet", ",".join(["clean", *map(named, tables)]))
-    physical = {table: scores(table, "clean")["clean"] for table in tables}
+    physical: dict[Path, pd.DataFrame] = {}
+    for table in tables:  # named by what happened, not "clean"
+        (physical[table],) = scores(table, "clean").values()
     compared(agent, optics["clean"], {t: (optics[named(t)], physical[t]) for t in tables})
 
 

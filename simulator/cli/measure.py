@@ -31,7 +31,7 @@ def measure(
         Path, typer.Argument(metavar="RUN|FILE", help="A run, or JSON lines of answers.")
     ],
     measures: Annotated[
-        str, typer.Option(help="ragas, garage, or single measures, with commas.")
+        str, typer.Option(help="ragas, garage, crud, or single measures, with commas.")
     ] = "ragas,garage",
     model: Annotated[
         str | None, typer.Option(help="Model that judges, e.g. openai:name=...")

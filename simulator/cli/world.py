@@ -22,7 +22,10 @@ Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    world = typer.Typer(no_args_is_help=True, help="Fictional worlds: new, verify, stats, look.")
+    world = typer.Typer(
+        no_args_is_help=True,
+        help="Fictional worlds: new, twins, verify, stats, look, answers, crag.",
+    )
     world.command()(new)
     world.command()(twins)
     world.command()(verify)

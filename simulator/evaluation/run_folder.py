@@ -60,7 +60,7 @@ class Run:
         resamples: int = 1000,
         seed: int | None = None,
     ) -> Scores:
-        """The figures of a protocol (strict, crag-mm or kddcup25), with 95 % intervals.
+        """The figures of a protocol (strict, crag-mm, kddcup25 or crag), with 95 % intervals.
 
         `degradation` takes one condition alone; `stop`, `agent_errors` and `seed` are the run's
         own where they are left out.

@@ -39,7 +39,7 @@ toolboxes: Registry[Toolbox] = Registry(
 
 
 def world_tools(*, world: str = "mini") -> Toolbox:
-    """`world:world=FOLDER`: 83 functions over the facts of a world, by domain."""
+    """`world:world=FOLDER`: 84 functions over the facts of a world, by domain."""
     from simulator.world.facts.tools import tools
 
     facts, fingerprint = _facts(world)
