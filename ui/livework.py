@@ -12,11 +12,13 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import msgspec
 
 from mmrag.agents.checking import says_nothing
+from mmrag.agents.readiness import capacity
 from mmrag.errors import Denied, UsageError, words
 from mmrag.images import LazyImage
 from mmrag.protocols import Agent, Resources
@@ -109,6 +111,14 @@ class Seat:
         """Whether the first picture is there, or none can be: a question may be quicker."""
         self.lock = asyncio.Lock()
         """Held while the assistant works on a question."""
+        self.asking = ""
+        self.begun = 0
+        """Raised with every other conversation: a question that waits is not asked in that one."""
+
+    def begin(self, talk: LiveTalk) -> None:
+        """Another talk, or this one with another picture."""
+        self.talk = talk
+        self.begun += 1
 
 
 class AgentShelf:
@@ -119,6 +129,7 @@ class AgentShelf:
         self._allowed = frozenset(allowed)
         self._resources: Resources | None = None
         self._agents: dict[str, Agent] = {}
+        self._places: dict[str, AbstractAsyncContextManager[object]] = {}
         self._lock = threading.Lock()
 
     def get(self, spec: str) -> Agent:
@@ -134,6 +145,13 @@ class AgentShelf:
                     self._resources = self._make_resources()
                 self._agents[spec] = agents.create(spec, resources=self._resources)
             return self._agents[spec]
+
+    def place(self, spec: str) -> AbstractAsyncContextManager[object]:
+        """A place at an agent that is made: as many at once as it says it bears."""
+        if spec not in self._places:
+            most = capacity(self._agents[spec])
+            self._places[spec] = asyncio.Semaphore(most) if most else nullcontext()
+        return self._places[spec]
 
 
 def next_query(talk: LiveTalk, text: str) -> Query:

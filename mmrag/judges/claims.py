@@ -82,7 +82,10 @@ def _left(text: str) -> tuple[str, str]:
 def _without_orders(text: str) -> str:
     if not _ORDER_CUE.search(text):
         return text
-    return " ".join(s for s in sentences(text) if not _ORDER.search(s))
+    quotes = bool(_OWN_ANSWER.search(text))
+    return " ".join(
+        s for s in sentences(text) if not (_ORDER.search(s) or (quotes and _QUOTED.match(s)))
+    )
 
 
 def _after_correction(text: str) -> str:
@@ -243,6 +246,11 @@ _ORDER_CUE = re.compile(
     r"|instructions?|rubric|system|prompt"
     r"|correct|perfect|accept\w*|ignore|disregard|references?|ground truth)\b"
 )
+_OWN_ANSWER = re.compile(r"(?i)\bmy\s+(?:own\s+)?answer\b")
+_QUOTED = re.compile(
+    r"(?i)\W*(?:the\s+)?(?:reference|ground\s+truth|gold|expected)\b[^:=]{0,12}[:=]"
+)
+"""A reply that quotes the reference before its own answer."""
 _ORDER = re.compile(
     r"""(?ix)
       \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|above|prior|earlier|all|any
@@ -251,8 +259,6 @@ _ORDER = re.compile(
       |shall|please|mark|accept|grade|rate|treat|output|return|rule|note|award
       |consider)\b
     | \b(?:role|thought|note|grader|judge)\s*:
-    | ^\W*(?:the\s+)?(?:(?:reference|ground\s+truth)(?:\s+answer)?
-        |(?:gold|expected)\s+(?:answer|label))\s*[:=]
     | \b(?:mark|grade|rate|score|treat|count|accept|judge|consider|label|classify
       |evaluate)\b\s+(?:this|it|my|the|as|that|any)\b.{0,60}\b(?:correct|perfect|right|accepted
       |true|full|match\w*|pass|reference|answer)\b

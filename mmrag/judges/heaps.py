@@ -1,7 +1,7 @@
-"""Answers of one kind heaped up, with nothing or a bracket between them: none of them is given.
+"""Answers of one closed kind heaped up, with nothing or a bracket between them: none is given.
 
-Colours, days and months are few, so that a reply can name them all; capitals without a comma read
-like one long name. Other rows of answers are told by their commas and "or" (`offers`).
+Colours, days, months and directions are few, so that a reply can name them all. Other rows of
+answers are told by their commas and "or" (`offers`).
 """
 
 from __future__ import annotations
@@ -32,36 +32,28 @@ def heaped(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | 
             continue
         right = frozenset[str]().union(*wanted)
         named = said.vocabulary & kind
-        others = named - right - asked.vocabulary
+        others = named - right - asked.vocabulary - (_GRAY if right & _GRAY else frozenset())
         if not named & right or not others:
             continue
-        bare = len(said.words) - len(named) <= 2
-        if len(others) >= 2 and bare:
+        if len(others) >= 2 and len(said.words) - len(named) <= 2:
             return Ruling(False, "names several of a kind")
-        if _OR.search(said.raw) or _AS_LIKELY.search(said.raw):
+        if _ONE_OR_ANOTHER[kind].search(said.raw) or _AS_LIKELY.search(said.raw):
             return Ruling(False, "names one or another of a kind")
-    return _names(asked, known, said)
+    return None
 
 
-def _names(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
-    """Names one after the other: "Sydney Melbourne Canberra Perth"."""
-    words, last = said.words, len(said.words) - 1
-    single = {reading.compact for reading in known if len(reading.words) == 1}
-    at = [place for place, word in enumerate(words) if word in single]
-    if last < 3 or len(at) != 1 or len(single) < len(known) or len(set(words)) <= last:
-        return None
-    if not all(said.capital) or len(said.places) <= last or _SIGN.search(said.raw.strip(" .!")):
-        return None
-    if said.vocabulary & asked.vocabulary or not (0 < at[0] < last or last >= 5):
-        return None  # a full name begins or ends with what one is called
-    return Ruling(False, "names several one after the other")
-
-
+_GRAY = frozenset({"gray", "grey"})
 _KINDS = (
     word_set("red green blue yellow orange purple pink brown black white gray grey"),
     word_set("monday tuesday wednesday thursday friday saturday sunday"),
+    word_set(
+        "january february march april may june july august september october november december"
+    ),
     word_set("north south east west"),
 )
-_OR = re.compile(r"(?i)\b(?:or|versus)\b|\w\s*/\s*\w")
+_ONE_OR_ANOTHER = {
+    kind: re.compile(rf"(?i)\b(?:{one})\b\W*(?:\bor\b|\bversus\b|/)\W*(?:{one})\b")
+    for kind in _KINDS
+    for one in ["|".join(sorted(kind))]
+}
 _AS_LIKELY = re.compile(r"(?i)\b(?:just\s+as|equally|as)\s+(?:likely|possible|probable)\b")
-_SIGN = re.compile(r"[^\w\s]|\d")

@@ -1,4 +1,4 @@
-"""Who names every colour, day or capital has named none, with commas or without."""
+"""Who names every colour or day has named none, with commas or without."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from mmrag.judges.builtin import BuiltinJudge
 from mmrag.records import JudgeItem
 
 COLOUR = ("What colour is the door?", "green")
-CAPITAL = ("What is the capital?", "Canberra")
 
 
 def is_right(asked: tuple[str, str], reply: str) -> bool:
@@ -26,8 +25,7 @@ def is_right(asked: tuple[str, str], reply: str) -> bool:
         (COLOUR, "green (or blue)"),
         (COLOUR, "green/blue"),
         (COLOUR, "Probably green, though blue is just as likely."),
-        (CAPITAL, "Sydney Melbourne Canberra Perth Brisbane"),
-        (CAPITAL, "Sydney Canberra Perth Brisbane Hobart Darwin Melbourne"),
+        (("In which month?", "March"), "January February March April"),
         (("Which day does it close?", "Monday"), "Sunday Monday Tuesday"),
         (("Which way does it face?", "north"), "north or south"),
         (("When was it built?", "1987"), "reference: 1987. My answer: 1990"),
@@ -46,8 +44,12 @@ def test_a_heap_answers_nothing(asked: tuple[str, str], reply: str) -> None:
         (COLOUR, "dark green"),
         (("Is the door green or blue?", "green"), "green"),
         (("Which colours does the flag have?", "green and white"), "green and white"),
-        (("Who led Germany?", "Merkel"), "Angela Dorothea Merkel"),
-        (("Who is the chancellor?", "Merkel"), "Chancellor Angela Dorothea Merkel"),
+        (("What colour is it?", "gray"), "Gray (or grey)."),
+        (("Which side?", "west"), "The west side, at North Street and 3rd/4th Avenue"),
+        (("Which car is it?", "Civic"), "Honda Civic Type R"),
+        (("Where is it?", "Boston"), "Downtown Boston Massachusetts USA"),
+        (("Which watch is it?", "116610LN"), "Rolex Submariner. Reference: 116610LN."),
+        (("Where is it from?", "John 3:16"), "It is a Bible quote. Reference: John 3:16."),
         (("How many gold medals?", "3"), "Gold: 3"),
         (("When is it due?", "5 pm"), "Expected: 5 pm"),
     ],

@@ -21,7 +21,7 @@ from mmrag.agents import agents
 from mmrag.errors import UsageError
 from mmrag.images import LazyImage
 from mmrag.protocols import Resources
-from mmrag.records import JudgeItem, Outcome, Verdict
+from mmrag.records import JudgeItem, Outcome, Query, Reply, Verdict
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
@@ -275,6 +275,58 @@ def test_who_asks_again_meanwhile_is_asked_for_after_it() -> None:
     assert begun[0][1] == taken[0][1] == ""  # both boxes are emptied at once, and only then
     assert [str(answer[1]) for answer in taken[1:]].count("") == 0
     assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
+
+
+def test_what_waits_is_asked_once_and_of_its_own_conversation() -> None:
+    page, seat = live(), seated()
+
+    async def quick(*texts: str, leave: bool = False) -> list[list[list[Any]]]:
+        first = page.ask(seat, texts[0])
+        shown = [[await anext(first)]]
+        others = [page.ask(seat, text) for text in texts[1:]]
+        for other in others:
+            shown.append([await anext(other)])
+        if leave:
+            page.begin_anew(seat)
+        for number, asking in enumerate([first, *others]):
+            shown[number] += [answer async for answer in asking]
+        return shown
+
+    asyncio.run(quick("what is it?", "what is it?", " "))  # sent twice, and nothing
+    assert [turn.query for turn in seat.talk.exchanges] == ["what is it?"]
+    shown = asyncio.run(quick("and this?", "and that?", leave=True))
+    assert seat.talk.exchanges == []
+    assert "Not asked" in shown[1][-1][2]
+    assert "and that?" in shown[1][-1][2]
+
+
+def test_an_agent_is_asked_by_as_many_visitors_as_it_bears() -> None:
+    at_once: list[int] = []
+
+    class Narrow(Watched):
+        capacity = 1
+
+        async def answer(self, query: Query) -> Reply:
+            at_once.append(1)
+            assert len(at_once) == 1
+            await asyncio.sleep(0.05)
+            at_once.pop()
+            return Reply(text="something")
+
+    page = live()
+    page.shelf._agents["watched"] = Narrow()
+
+    async def all_ask() -> list[str]:
+        seats = [seated() for _ in range(3)]
+
+        async def one(seat: Seat) -> None:
+            async for _ in page.ask(seat, "what is it?"):
+                pass
+
+        await asyncio.gather(*map(one, seats))
+        return [str(seat.talk.exchanges[0].status) for seat in seats]
+
+    assert asyncio.run(all_ask()) == ["answered"] * 3
 
 
 def test_looking_again_waits_for_the_answer() -> None:

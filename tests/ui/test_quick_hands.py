@@ -80,6 +80,19 @@ def test_a_filter_and_a_conversation_both_come(page: Page, server: Server) -> No
     expect(page.locator("#mm-sessions .mm-row")).to_have_count(0)
 
 
+def test_a_conversation_chosen_while_the_list_comes_stays(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/?tab=replay&run=second&session=talk-0000")
+    expect(page.locator("#mm-sessions .mm-row")).to_have_count(8)
+    listed, opened = hold(page, "list_conversations"), hold(page, "show_conversation")
+    page.locator("#mm-text").fill("0003")
+    page.wait_for_timeout(200)
+    page.locator("#mm-sessions .mm-row").nth(5).locator("[data-open]").first.click()
+    listed()
+    page.wait_for_timeout(500)
+    opened()
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0005")
+
+
 def test_a_note_stays_the_note_of_its_turn(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?tab=replay&run=third&session=talk-0000")
     expect(page.locator(".mm-now .mm-sayform")).to_be_visible()

@@ -11,6 +11,7 @@ from typing import Any
 
 import gradio as gr
 
+from mmrag.agents.checking import says_nothing
 from mmrag.errors import MmragError, UsageError
 from mmrag.images import LazyImage
 from mmrag.records import Query
@@ -180,7 +181,7 @@ class Live:
         try:
             _ = talk.size
         except MmragError as error:
-            seat.talk = LiveTalk(agent)
+            seat.begin(LiveTalk(agent))
             return ["", _message("That cannot be used", error), ""]
         return self._anew(seat, talk)
 
@@ -195,21 +196,32 @@ class Live:
         return self._anew(seat, seat.talk.anew(seat.talk.agent_spec))
 
     def _anew(self, seat: Seat, talk: LiveTalk) -> list[Any]:
-        seat.talk = talk
+        seat.begin(talk)
         return [_picture(talk), self.page(talk), ""]
 
     async def ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk.
 
-        Who asks again meanwhile is asked for after it, and sees at once that it was taken.
+        What is asked meanwhile is taken at once and asked after it, unless it is the same or
+        nothing, or another conversation has begun by then.
         """
         taken: Any = ""  # the box is emptied once: what is typed from then on is the next question
+        begun = seat.begun
         if seat.lock.locked():
+            if says_nothing(text) or text == seat.asking:
+                yield [gr.skip()] * 3
+                return
             yield [gr.skip(), taken, gr.skip()]
             taken = gr.skip()
-        async with seat.lock, aclosing(self._asked(seat, text, taken)) as work:
-            async for shown in work:
-                yield shown
+        async with seat.lock:
+            if seat.begun != begun:
+                words = f"Not asked, as another conversation has begun: {text}"
+                yield [gr.skip(), gr.skip(), _message("", words)]
+                return
+            seat.asking = text
+            async with aclosing(self._asked(seat, text, taken)) as work:
+                async for shown in work:
+                    yield shown
 
     async def _asked(self, seat: Seat, text: str, taken: Any) -> AsyncGenerator[list[Any], None]:
         began = time.perf_counter()
@@ -219,7 +231,9 @@ class Live:
         try:
             query = next_query(talk, text)
         except UsageError as error:
-            yield [self.page(talk), text, _message("", error)]
+            waited_for = taken != ""  # the box may hold the next question by now
+            words = f"{error} Not asked: {text}" if waited_for else error
+            yield [self.page(talk), gr.skip() if waited_for else text, _message("", words)]
             return
         began = time.perf_counter()
         steps: list[str] = []
@@ -252,7 +266,8 @@ class Live:
         from mmrag.agents.tracing import watching
 
         with watching(lambda step: steps.append(step.name)):
-            return await ask(talk, agent, query)
+            async with self.shelf.place(talk.agent_spec):
+                return await ask(talk, agent, query)
 
     def _save(self, seat: Seat) -> str:
         talk = seat.talk

@@ -37,6 +37,16 @@ class PlaySeat:
         """Held while the assistant works on what was said."""
         self.saying = ""
 
+    def come(self, now: Standing) -> None:
+        """Show a run; what is said in another one holds nothing up in this."""
+        if self.now is None or self.now.run != now.run:
+            self.lock, self.saying = asyncio.Lock(), ""
+        self.now = now
+
+    def shows(self, run: str) -> bool:
+        """Whether a run is still what is shown."""
+        return self.now is not None and self.now.run == run
+
 
 class Play:
     """The page with its event handlers; built inside Live, which has its route."""
@@ -135,15 +145,19 @@ class Play:
             return
         typed: Any = _AS_TYPED if seat.now is not None and seat.now.run == name else ""
         try:
-            seat.now = await asyncio.to_thread(self.playing.standing, name)
-            if self.playing.is_working(name):
+            working = self.playing.is_working(name)  # first: it may end while the run is read
+            standing = await asyncio.to_thread(self.playing.standing, name)
+            if seat.wanted == name and working:
+                seat.come(standing)
                 yield self._page(seat, asking="…", text=typed)
                 typed = _AS_TYPED
                 standing = await self.playing.settled(name)
-                if seat.wanted != name:  # another address meanwhile
-                    return
-                seat.now = standing
+            if seat.wanted != name:  # another address meanwhile
+                return
+            seat.come(standing)
         except MmragError as error:
+            if seat.wanted != name:
+                return
             seat.now = None
             yield self._page(seat, note=_message("That cannot be gone on with", error))
             return
@@ -157,7 +171,7 @@ class Play:
             name = await asyncio.to_thread(
                 self.playing.begin, agent or "", world or "", pictures or "", int(count or 0)
             )
-            seat.now = await asyncio.to_thread(self.playing.standing, name)
+            seat.come(await asyncio.to_thread(self.playing.standing, name))
             self.runs.update(open_runs([seat.now.folder]))
         except MmragError as error:
             return self._page(seat, note=_message("It cannot begin", error))
@@ -177,13 +191,15 @@ class Play:
         While it works nothing else is said: the words stay in the box. What ends just now is waited
         for, unless the same is sent twice.
         """
-        if seat.lock.locked() and text == seat.saying:
+        lock = seat.lock
+        if lock.locked() and text == seat.saying:
             yield [gr.skip()] * 12
             return
         try:
-            await asyncio.wait_for(seat.lock.acquire(), 0.5)
+            await asyncio.wait_for(lock.acquire(), 0.5)
         except TimeoutError:
-            yield [gr.skip()] * 12
+            note = _message("", "The assistant is at work. Say it when it has answered.")
+            yield [*[gr.skip()] * 4, note, *[gr.skip()] * 2, text, *[gr.skip()] * 4]
             return
         try:
             seat.saying = text
@@ -191,7 +207,7 @@ class Play:
                 async for shown in work:
                     yield shown
         finally:
-            seat.lock.release()
+            lock.release()
 
     async def _said(self, seat: PlaySeat, text: str, look: str) -> AsyncGenerator[list[Any], None]:
         """The box is emptied once: what is typed from then on is to be said next."""
@@ -204,6 +220,10 @@ class Play:
         work = asyncio.create_task(self.playing.say(now.run, now.known, text, look or ""))
         while not work.done():
             waited = time.perf_counter() - began
+            if not seat.shows(now.run):  # who plays another run is shown that
+                work.add_done_callback(lambda done: done.cancelled() or done.exception())
+                yield [gr.skip()] * 12
+                return
             if waited > 0.3:  # what is refused is refused at once
                 yield self._page(seat, asking=text, waited=waited, text=taken)
                 taken = _AS_TYPED
@@ -235,11 +255,16 @@ class Play:
             return self._page(seat)
         name, known = seat.now.run, seat.now.known
         try:
-            seat.now = await done
+            standing = await done
+            if not seat.shows(name):
+                return [gr.skip()] * 12
+            seat.now = standing
         except Exception as problem:  # any agent may be tried here
             ours = isinstance(problem, MmragError)
             words = str(problem) if ours else f"{type(problem).__name__}: {problem}"
             note = _message("", words)
+            if not seat.shows(name):
+                return [gr.skip()] * 12
             try:
                 seat.now = await self.playing.settled(name)
             except MmragError as error:

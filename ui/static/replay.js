@@ -36,7 +36,6 @@ mmrag.replay = (root, server) => {
 
   async function open(address) {
     const mine = ++asked;
-    ++listing;
     const same = address.run && address.run === state.run && box();
     if (same && address.session === state.session && (address.condition || "clean") === state.condition) {
       look(address.session || !narrow() ? "talk" : "list");
@@ -44,6 +43,7 @@ mmrag.replay = (root, server) => {
       return;
     }
     if (same && !address.session && narrow()) { look("list"); return; }
+    ++listing;
     const found = await mmrag.ask(server.open_replay, address);
     if (mine !== asked) return;
     if (found.error) { problem(found.error); return; }
@@ -126,13 +126,13 @@ mmrag.replay = (root, server) => {
     clearTimeout(narrowing);
     narrowing = setTimeout(async () => {
       count();
-      const mine = ++listing;
+      const mine = ++listing, open = asked;
       const found = await mmrag.ask(server.list_conversations, { ...chosen(), run: state.run, session: state.session });
       if (mine !== listing) return;
       if (found.error) { problem(found.error); return; }
       listed(found.list);
       const there = [...list.querySelectorAll(".mm-row")].some((row) => row.dataset.session === state.session);
-      if (!there && found.first && !narrow()) await talk({ session: found.first });
+      if (!there && found.first && !narrow() && open === asked) await talk({ session: found.first });
       note();
     }, 60);
   }

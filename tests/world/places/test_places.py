@@ -207,7 +207,7 @@ def test_what_has_no_room_is_refused_in_one_line(place: str, stands: str, size: 
 
 
 def test_somebody_may_pass_by_where_there_is_room() -> None:
-    """Nobody, one or a few; as tall as people are, within the bounds, nobody inside another."""
+    """Nobody, one or a few, on their feet, no taller than people are, and within the bounds."""
     counts = []
     for seed in range(20):
         stage = Stage(Draws("passing", seed), Need((JAR,), "ground", 0.5))
