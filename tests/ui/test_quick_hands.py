@@ -29,20 +29,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_the_last_of_three_pictures_is_shown(page: Page, server: Server) -> None:
     open_lab(page, server)
     samples = page.locator("#mm-shelf [data-sample]")
-    first = page.locator("#mm-lab .mm-before").get_attribute("src")
+    before = page.locator("#mm-lab .mm-before")
+    first = before.get_attribute("src") or ""
+    samples.nth(2).click()
+    expect(before).not_to_have_attribute("src", first)
+    last = before.get_attribute("src") or ""
+    samples.nth(0).click()
+    expect(before).to_have_attribute("src", first)
     let_go = hold(page, "/queue/join")
     for place in (1, 2):
         samples.nth(place).click()
         page.wait_for_timeout(200)
     let_go()
-    page.wait_for_function(
-        "first => document.querySelector('#mm-lab .mm-before').src !== first", arg=first
-    )
-    page.wait_for_timeout(1500)
-    shown = page.locator("#mm-lab .mm-before").get_attribute("src")
-    samples.nth(2).click()
-    page.wait_for_timeout(1500)
-    assert page.locator("#mm-lab .mm-before").get_attribute("src") == shown
+    expect(before).to_have_attribute("src", last)
 
 
 def test_answers_of_one_shape_follow_one_another(page: Page, server: Server) -> None:
