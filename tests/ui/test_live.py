@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from test_ui_pages import open_tab
 from ui_agents import Watched
-from ui_parts import Server
+from ui_parts import Server, hold
 
 from mmrag.agents import agents
 
@@ -122,6 +122,44 @@ def test_what_is_typed_while_the_agent_works_stays(page: Page, server: Server) -
     expect(box).to_have_value("and then")
 
 
+def test_what_is_typed_before_the_server_has_heard_stays(page: Page, server: Server) -> None:
+    open_tab(page, server, "Live")
+    expect(page.locator("#mm-live img.mm-after")).to_be_visible()
+    box = page.locator("#mm-question textarea, #mm-question input")
+    for number, text in enumerate(("what is it?", "and this?")):
+        let_go = hold(page, "queue/join")
+        box.fill(text)
+        page.keyboard.press("Enter")
+        expect(box).to_have_value("")
+        box.press_sequentially("and then")
+        let_go()
+        expect(page.locator("#mm-live .mm-reply").nth(number)).to_contain_text(
+            f"reply {number + 1}"
+        )
+        page.wait_for_timeout(1000)  # what Gradio sends last has come
+        expect(box).to_have_value("and then")
+
+
+@pytest.mark.parametrize("typed", ["", "and then"])
+def test_what_cannot_be_asked_comes_back_unless_more_is_typed(
+    page: Page, server: Server, typed: str
+) -> None:
+    open_tab(page, server, "Live")
+    choose_another(page)
+    page.locator("#mm-agent input").click()
+    page.get_by_role("option", name="nobody").click()
+    expect(page.locator("#mm-talk")).to_contain_text("Talk to nobody")
+    box = page.locator("#mm-question textarea, #mm-question input")
+    box.fill("what is it?")
+    let_go = hold(page, "queue/join")
+    page.keyboard.press("Enter")
+    expect(box).to_have_value("")
+    box.press_sequentially(typed)
+    let_go()
+    expect(page.locator("#mm-saved")).to_contain_text("no agent is called 'nobody'")
+    expect(box).to_have_value(typed or "what is it?")
+
+
 def test_the_picture_is_seen_on_a_phone(page: Page, server: Server) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_tab(page, server, "Live")
@@ -129,17 +167,6 @@ def test_the_picture_is_seen_on_a_phone(page: Page, server: Server) -> None:
     page.locator("#mm-live-shelf [data-sample]").nth(1).click()
     expect(page.locator("#mm-live img.mm-after")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-
-
-def test_an_agent_that_cannot_be_made(page: Page, server: Server) -> None:
-    open_tab(page, server, "Live")
-    choose_another(page)
-    page.locator("#mm-agent input").click()
-    page.get_by_role("option", name="nobody").click()
-    expect(page.locator("#mm-talk")).to_contain_text("Talk to nobody")
-    page.locator("#mm-question textarea, #mm-question input").fill("what is it?")
-    page.keyboard.press("Enter")
-    expect(page.locator("#mm-saved")).to_contain_text("no agent is called 'nobody'")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

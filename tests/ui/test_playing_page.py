@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from ui_agents import Seeing
-from ui_parts import Server
+from ui_parts import Server, hold
 
 from mmrag.agents import agents
 
@@ -86,7 +86,10 @@ def test_what_is_typed_while_the_assistant_works_stays(page: Page, server: Serve
     page.keyboard.press("Enter")
     expect(turns(page)).to_have_count(1)
     words(page).fill("slow, please")
+    let_go = hold(page, "queue/join")
     page.keyboard.press("Enter")
+    expect(words(page)).to_have_value("")  # before the server has heard of it
+    let_go()
     working = page.locator("#mm-play-talk [role=status]")
     expect(working).to_contain_text("working")
     expect(words(page)).to_have_value("")

@@ -23,6 +23,7 @@ from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
 from ui.pages.play import Play
 from ui.pages.route import address_of, route
+from ui.pages.saying import when_sent
 from ui.render import render
 from ui.runs import open_runs
 from ui.samples import Samples
@@ -123,10 +124,9 @@ class Live:
             trigger_mode="multiple", show_progress="hidden",
         )  # fmt: skip
         self.agent.input(self.switch_agent, [seat, self.agent], shown, show_progress="hidden")
-        gr.on(
-            [self.text.submit, self.send.click], self.ask,
-            [seat, self.text], [self.view, self.text, self.saved],
-            trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
+        when_sent(
+            self.text, self.send, self.ask,
+            lambda sent: [seat, sent], lambda back: [self.view, back, self.saved],
         )  # fmt: skip
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
@@ -202,28 +202,24 @@ class Live:
     async def ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk.
 
-        What is asked meanwhile is taken at once and asked after it, unless it is the same or
-        nothing, or another conversation has begun by then.
+        What is asked meanwhile is asked after it, unless it is the same or nothing, or another
+        conversation has begun by then. What cannot be asked is given back.
         """
-        taken: Any = ""  # the box is emptied once: what is typed from then on is the next question
         begun = seat.begun
-        if seat.lock.locked():
-            if says_nothing(text) or text == seat.asking:
-                yield [gr.skip()] * 3
-                return
-            yield [gr.skip(), taken, gr.skip()]
-            taken = gr.skip()
+        if seat.lock.locked() and (says_nothing(text) or text == seat.asking):
+            yield [gr.skip()] * 3
+            return
         async with seat.lock:
             if seat.begun != begun:
                 words = f"Not asked, as another conversation has begun: {text}"
                 yield [gr.skip(), gr.skip(), _message("", words)]
                 return
             seat.asking = text
-            async with aclosing(self._asked(seat, text, taken)) as work:
+            async with aclosing(self._asked(seat, text)) as work:
                 async for shown in work:
                     yield shown
 
-    async def _asked(self, seat: Seat, text: str, taken: Any) -> AsyncGenerator[list[Any], None]:
+    async def _asked(self, seat: Seat, text: str) -> AsyncGenerator[list[Any], None]:
         began = time.perf_counter()
         while not (seat.arrived or seat.talk.image) and time.perf_counter() - began < ARRIVING:
             await asyncio.sleep(0.05)
@@ -231,9 +227,7 @@ class Live:
         try:
             query = next_query(talk, text)
         except UsageError as error:
-            waited_for = taken != ""  # the box may hold the next question by now
-            words = f"{error} Not asked: {text}" if waited_for else error
-            yield [self.page(talk), gr.skip() if waited_for else text, _message("", words)]
+            yield [self.page(talk), text, _message("", error)]
             return
         began = time.perf_counter()
         steps: list[str] = []
@@ -241,8 +235,7 @@ class Live:
         try:
             while not work.done():
                 waited = time.perf_counter() - began
-                yield [self.page(talk, asking=text, waited=waited, steps=steps), taken, ""]
-                taken = gr.skip()
+                yield [self.page(talk, asking=text, waited=waited, steps=steps), gr.skip(), ""]
                 await asyncio.wait([work], timeout=0.4)
                 if (
                     seat.talk is not talk
@@ -259,7 +252,7 @@ class Live:
             return
         finally:
             work.cancel()  # the visitor may have left while it worked
-        yield [self.page(seat.talk), taken, ""]
+        yield [self.page(seat.talk), gr.skip(), ""]
 
     async def _answer(self, talk: LiveTalk, query: Query, steps: list[str]) -> LiveTalk:
         agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)

@@ -10,12 +10,14 @@ from typing import Any
 
 import gradio as gr
 
+from mmrag.agents.checking import says_nothing
 from mmrag.errors import MmragError
 from simulator.evaluation.playing import PICTURES, Playing, Standing
 from ui import playwork
 from ui.catalogue import Catalogue
 from ui.labwork import data_url
 from ui.pages.route import address_of
+from ui.pages.saying import when_sent
 from ui.render import render
 from ui.runs import open_runs
 
@@ -122,9 +124,9 @@ class Play:
             self.arrive, [seat], shown, trigger_mode="multiple", concurrency_limit=None, **quiet
         )
         self.start.click(self.begin, begun, shown, **quiet)
-        gr.on(
-            [self.text.submit, self.send.click], self.say, [seat, self.text, self.look], shown,
-            trigger_mode="multiple", concurrency_limit=None, **quiet,
+        when_sent(
+            self.text, self.send, self.say, lambda sent: [seat, sent, self.look],
+            lambda back: [back if part is self.text else part for part in shown],
         )  # fmt: skip
         self.let_be.click(self.go_past, [seat], shown, **quiet)
         self.leave.click(self.go_away, [seat], shown, **quiet)
@@ -192,7 +194,7 @@ class Play:
         for, unless the same is sent twice.
         """
         lock = seat.lock
-        if lock.locked() and text == seat.saying:
+        if lock.locked() and (says_nothing(text) or text == seat.saying):
             yield [gr.skip()] * 12
             return
         try:
@@ -210,13 +212,11 @@ class Play:
             lock.release()
 
     async def _said(self, seat: PlaySeat, text: str, look: str) -> AsyncGenerator[list[Any], None]:
-        """The box is emptied once: what is typed from then on is to be said next."""
         now = seat.now
         if now is None:
             yield self._page(seat)
             return
         began = time.perf_counter()
-        taken: Any = ""
         work = asyncio.create_task(self.playing.say(now.run, now.known, text, look or ""))
         while not work.done():
             waited = time.perf_counter() - began
@@ -225,10 +225,9 @@ class Play:
                 yield [gr.skip()] * 12
                 return
             if waited > 0.3:  # what is refused is refused at once
-                yield self._page(seat, asking=text, waited=waited, text=taken)
-                taken = _AS_TYPED
+                yield self._page(seat, asking=text, waited=waited, text=_AS_TYPED)
             await asyncio.wait([work], timeout=0.4)
-        yield await self._shown(seat, work, done_text=taken, text=text)
+        yield await self._shown(seat, work, text=text)
 
     async def go_past(self, seat: PlaySeat) -> list[Any]:
         """Let the goal be."""
