@@ -79,28 +79,6 @@ def spanners(draws: Draws) -> Thing:
     return Thing((Part(joined(out), CHROME),))
 
 
-def vice(draws: Draws) -> Thing:
-    """A bench vice."""
-    jaws = [shifted(box(0.15, 0.035, 0.08, bevel=0.006), 0, y, 0.06) for y in (0, -0.075)]
-    base = [
-        box(0.12, 0.16, 0.03, bevel=0.006),
-        shifted(box(0.08, 0.14, 0.05, bevel=0.01), 0, -0.02, 0.02),
-    ]
-    screw = tube([(0, -0.02, 0.07), (0, -0.2, 0.07)], 0.014, around=12)
-    bar = joined(
-        [
-            tube([(-0.09, -0.19, 0.07), (0.09, -0.19, 0.07)], 0.006, around=8),
-            shifted(ball(0.011, around=12), -0.09, -0.19, 0.07),
-            shifted(ball(0.011, around=12), 0.09, -0.19, 0.07),
-        ],
-        smooth=True,
-    )
-    colour = paint(tint(draws, "c", level=(0.3, 0.5), chroma=(0.02, 0.12)), 0.45)
-    return Thing(
-        (Part(joined([*jaws, *base]), colour), Part(joined([screw, bar], smooth=True), STEEL))
-    )
-
-
 def shavings(draws: Draws) -> Thing:
     """Curls of wood from a plane."""
     curls = []

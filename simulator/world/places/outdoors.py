@@ -388,4 +388,4 @@ SITES = (
     growth.planter), wall=front, room=(0.6, 2.5)),
 )  # fmt: skip
 
-PLACES: dict[str, Place] = {s.name: Place(partial(in_the_open, s), outdoor=True) for s in SITES}
+PLACES: dict[str, Place] = {s.name: Place(partial(in_the_open, s)) for s in SITES}

@@ -48,4 +48,3 @@ class Place(NamedTuple):
     """A sort of place; equal draws give an equal setting."""
 
     make: Callable[[Draws, Need], Setting]
-    outdoor: bool = False
