@@ -12,7 +12,8 @@ _LINE = re.compile(rf"ASK: ({'|'.join(ASKS)})")
 def heard(reply: Reply, query: Query) -> Reply:
     """A model's reply with its request taken out of the words, where the wearer hears requests.
 
-    Only the last line counts, and only as the prompt has it: other lines are the model's words.
+    Only the last line counts, and only as the prompt has it; lines like it that stand right above
+    are asked too late. All others are the model's words.
     """
     from msgspec.structs import replace
 
@@ -20,4 +21,6 @@ def heard(reply: Reply, query: Query) -> Reply:
     match = _LINE.fullmatch(lines[-1].strip())
     if match is None or not query.may_ask:
         return reply
-    return replace(reply, text="\n".join(lines[:-1]).strip(), ask=match[1])
+    while lines and _LINE.fullmatch(lines[-1].strip()):
+        lines.pop()
+    return replace(reply, text="\n".join(lines).strip(), ask=match[1])

@@ -38,6 +38,11 @@ def checked(said: object) -> Reply:
     """
     if not isinstance(said, Reply):
         raise AgentError(f"the agent returned a {type(said).__name__}, not a Reply")
+    if said.ask not in (None, *ASKS):
+        raise AgentError(
+            f"the reply asks {str(said.ask)[:40]!r}, which no wearer hears: ask is "
+            f"{', '.join(ASKS)}, or None"
+        )
     try:  # what cannot be kept and read again must not reach the store
         data = encode(said)
         dropped = _excess(said, data)
@@ -55,11 +60,6 @@ def checked(said: object) -> Reply:
     if len(data) > MAX_BYTES:
         raise AgentError(
             f"the reply is larger than {MAX_BYTES // 1_000_000} MB even without its trace"
-        )
-    if reply.ask is not None and reply.ask not in ASKS:
-        raise AgentError(
-            f"the reply asks {reply.ask[:40]!r}, which no wearer hears: ask is "
-            f"{', '.join(ASKS)}, or None"
         )
     if not _possible(reply.usage):
         raise AgentError("the reply cannot be kept: its usage is no number of tokens, calls or $")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,22 +24,30 @@ _GREY = (128, 128, 128)
 
 
 def arrived(query: Query, fault: Met | None) -> Query:
-    """The query as it reaches the assistant. What it meets otherwise does not change it."""
+    """The query as it reaches the assistant, earlier pictures of its conversation as well. What it
+    meets otherwise does not change it."""
     image = query.image
     if fault is None or image is None:
         return query
     if fault.kind == "picture-missing" or (fault.kind == "picture-late" and query.turn_index == 0):
-        changed = None
-    elif fault.kind == "picture-broken":
-        changed = LazyImage.from_bytes(image.data[: len(image.data) // 2], name=image.name)
-    elif fault.kind == "network-bandwidth":
-        changed = _coarser(image)
-    elif fault.kind == "network-loss":
-        changed = _without_its_lower_part(image, fault.draw)
-    else:
+        fault.is_felt = True
+        return msgspec.structs.replace(query, image=None, earlier=())
+    changes: dict[str, Callable[[LazyImage], LazyImage]] = {
+        "picture-broken": _first_half,
+        "network-bandwidth": _coarser,
+        "network-loss": partial(_without_its_lower_part, draw=fault.draw),
+    }
+    change = changes.get(fault.kind)
+    if change is None:
         return query
     fault.is_felt = True
-    return msgspec.structs.replace(query, image=changed)
+    return msgspec.structs.replace(
+        query, image=change(image), earlier=tuple(change(one) for one in query.earlier)
+    )
+
+
+def _first_half(image: LazyImage) -> LazyImage:
+    return LazyImage.from_bytes(image.data[: len(image.data) // 2], name=image.name)
 
 
 def _coarser(image: LazyImage) -> LazyImage:

@@ -127,7 +127,8 @@ async def _to_its_end(
     done: Sequence[TurnResult],
 ) -> list[TurnResult]:
     results = list(done)
-    replayed(talk, results, seen.turns if KEY in seen.extra else ())
+    if KEY in seen.extra:
+        replayed(talk, [_unscored_then(seen, result) for result in results], seen.turns)
     _check_same(talk, results)
     session = talk.session(seen, judge)
     while not talk.over:
@@ -154,8 +155,17 @@ def as_heard(run: RunReader, held: Session) -> list[TurnResult]:
         status = result.status
         if result.reply is not None and status is not Status.DATA_ERROR:
             status = reply_status(result.reply, verdict)
-        found.append(msgspec.structs.replace(result, verdict=verdict, status=status))
+        found.append(
+            _unscored_then(held, msgspec.structs.replace(result, verdict=verdict, status=status))
+        )
     return found
+
+
+def _unscored_then(held: Session, result: TurnResult) -> TurnResult:
+    """A turn as the wearer heard it, where its judge failed then and has ruled since."""
+    if result.turn_index not in held.extra[KEY].get("unscored", ()):
+        return result
+    return msgspec.structs.replace(result, verdict=None, status=Status.JUDGE_ERROR)
 
 
 def _check_same(talk: Talk, results: Sequence[TurnResult]) -> None:

@@ -27,6 +27,7 @@ from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy
 from simulator.store.landing import Gathering, Landing
 from simulator.store.run_store import RunStore
+from simulator.wearer.talk import KEY
 
 
 class Optics(Protocol):
@@ -211,6 +212,8 @@ class Conversations(NamedTuple):
             await kept.commit(*rest)
             return [*kept.done, *rest]
         if self.wearers is not None:
+            if seen.extra.get(KEY, {}).get("over") and len(kept.done) == len(seen.turns):
+                return kept.done
             return await hold_live(
                 self.wearers, session, seen, self.agent, self.judge, kept.commit,
                 stop=self.plan.stop.rule, rules=self.plan.rules, done=kept.done, place=self.place,

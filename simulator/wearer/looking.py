@@ -7,6 +7,7 @@ rendered again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 from pathlib import Path
@@ -48,9 +49,9 @@ class Retaken:
         if scene is None or capture is None:
             return None
         undone = how in REMEDIES.values()
-        if undone and capture.degradation == "clean" and capture.image.sha256:
-            return capture
         try:
+            if undone and capture.degradation == "clean" and capture.image.sha256:
+                return capture
             with self._lock:
                 return self._kept(scene, "" if undone else how) or self._render(scene, how, undone)
         except MmragError:  # nobody can stand there: the wearer cannot either
@@ -83,10 +84,11 @@ class Retaken:
         shown = compose(scene) if undone else again(scene, how)
         data = encode_jpeg(shown.image, self._jpeg)
         place = self._place(scene, way)
-        place.parent.mkdir(parents=True, exist_ok=True)
         taken = _Taken(sha256=hashlib.sha256(data).hexdigest(), polygon=shown.polygon)
-        write_bytes(place.with_suffix(".jpg"), data)
-        write_bytes(place.with_suffix(".json"), msgspec.json.encode(taken))
+        with contextlib.suppress(OSError):  # what cannot be kept is rendered anew another time
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(place.with_suffix(".jpg"), data)
+            write_bytes(place.with_suffix(".json"), msgspec.json.encode(taken))
         return _capture(scene, data, shown.polygon, way)
 
 

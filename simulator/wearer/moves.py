@@ -182,6 +182,11 @@ def _shares(text: str, secret: str) -> bool:
     return text in secret or secret in text
 
 
+def about_main(turn: Turn, sight: Sight) -> bool:
+    """Whether nothing in view but the main thing is asked about."""
+    return len(sight.things) < 2 or _pointable(turn, sight) == [sight.things[0]]
+
+
 def _pointable(turn: Turn, sight: Sight) -> list[Thing]:
     """The things in view that a question is about; none where it is about something else."""
     program = turn.extra.get("program")

@@ -109,6 +109,7 @@ class PersonTalk(Talk):
 
     def _begin_goal(self, goal: int) -> None:
         self._asked, self.moves, self.may = self.agenda.turns[goal], [], ("ask",)
+        self._requests = 0
 
     def _settle(self) -> None:
         self.may = ()

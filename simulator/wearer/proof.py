@@ -7,6 +7,7 @@ twice alike is found all the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,8 +16,9 @@ from mmrag.records import Capture, Session, Turn, TurnResult
 from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back
+from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight, outlines_of
-from simulator.wearer.talk import KEY, Talk, answers_of, replayed
+from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import say_answer
@@ -41,6 +43,8 @@ class _Said(NamedTuple):
     """The picture before it; a world of text has none to be read."""
     sight: Sight
     agenda: Session
+    moved: bool
+    """Whether the last picture is from elsewhere than the first."""
 
 
 def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]) -> Proof:
@@ -58,7 +62,7 @@ def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]
     ]
     if len(mine) != len(held.turns):
         problems.append(f"{held.id}: {len(held.turns)} turns, where {len(mine)} follow")
-    count, capture = 0, held.capture
+    count, capture, moved = 0, held.capture, False
     by_turn = {result.turn_index: result for result in results}
     for turn in held.turns:
         said = turn.wearer
@@ -66,7 +70,7 @@ def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]
             problems.append(f"{turn.id}: it does not say what the wearer meant")
             continue
         goal, before = agenda.turns[said.goal], by_turn.get(turn.index - 1)
-        of = _Said(turn, goal, before, capture, sight, agenda)
+        of = _Said(turn, goal, before, capture, sight, agenda, moved)
         count += len(said.claims)
         problems += [
             f"{turn.id}: {turn.query!r} claims {claim}, which is not so"
@@ -78,6 +82,7 @@ def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]
         elif secret := _given_away(of):
             problems.append(f"{turn.id}: {turn.query!r} gives away {secret!r}")
         capture = turn.capture or capture
+        moved = moved or said.look in MOVED
     return Proof(len(held.turns), count, problems)
 
 
@@ -140,7 +145,7 @@ def _noun(of: _Said, entity_id: str, noun: str) -> bool:
 def _place(of: _Said, entity_id: str, place: str) -> bool:
     """By the mean of the outline's corners, and not by its middle, as the wearer looked."""
     capture, extra = of.agenda.capture, of.agenda.extra
-    if capture is None or not capture.polygon:
+    if capture is None or not capture.polygon or of.moved:
         return False
     outlines = [capture.polygon, *extra.get("other_polygons", ())]
     means = [sum(float(p[0]) for p in outline) / len(outline) for outline in outlines]
@@ -237,9 +242,10 @@ _HOLDS: dict[str, Callable[..., bool]] = {
 def _given_away(of: _Said) -> str:
     """An answer of the agenda in the words beside the question; empty where there is none."""
     question = max((w for w in _wordings(of) if of.turn.query.endswith(w)), key=len, default="")
-    beside = of.turn.query.removesuffix(question).casefold()
-    found = (a for a in answers_of(of.agenda) if len(a) > 2 and a in beside)
-    return next(found, "")
+    words = sayings(str(of.agenda.extra.get("voice") or PLAIN))
+    beside = words.brought(of.turn.query.removesuffix(question)).casefold()
+    secrets = (a for a in answers_of(of.agenda) if len(a) > 2)
+    return next((a for a in secrets if re.search(rf"(?<!\w){re.escape(a)}(?!\w)", beside)), "")
 
 
 def _wrong_answer(turn: Turn, sight: Sight) -> list[str]:

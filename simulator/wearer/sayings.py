@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from simulator.world.build.randomness import Draw
 from simulator.world.language.questions.phrases import noun_of, plural_of
 
 PLAIN = "plain"
+SLOT = re.compile(r"\\?\{(\w+)\\?\}")
 _NUMBERS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _FOLDER = Path(__file__).parent / "sayings"
 
@@ -27,10 +29,19 @@ class Sayings(Record, frozen=True, kw_only=True):
 
     def say(self, move: str, draw: Draw, **slots: str) -> str:
         """A move in words."""
-        text = draw.pick(self.moves[move])
-        for name, value in slots.items():
-            text = text.replace(f"{{{name}}}", value)
+        text = SLOT.sub(lambda found: slots[found[1]], draw.pick(self.moves[move]))
         return text[0].upper() + text[1:]
+
+    def brought(self, beside: str) -> str:
+        """Of words that stand beside a question, those that fill the slots of what is said there;
+        all of them where nothing of this voice is said like that."""
+        for ways in self.moves.values():
+            for way in ways:
+                fixed = way.replace("{question}", "").strip()
+                found = re.fullmatch(SLOT.sub("(.*)", re.escape(fixed)), beside.strip(), re.I)
+                if found:
+                    return " ".join(found.groups())
+        return beside
 
     def point(
         self, kind: str, place: str, count: int, *, print_: str = "", colour: str = ""

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from mmrag.records import Record, Session
 from simulator.world.facts.factbase import FactBase
@@ -51,6 +52,10 @@ class Sight(NamedTuple):
     def thing(self, entity_id: str) -> Thing | None:
         """A thing in view by its id."""
         return next((thing for thing in self.things if thing.id == entity_id), None)
+
+    def elsewhere(self) -> Sight:
+        """The same from where one does not know what stands on which side."""
+        return self._replace(things=tuple(replace(thing, place="") for thing in self.things))
 
     def colour(self, thing: Thing) -> str:
         """What colour a thing is called by among those in view; empty where by none."""

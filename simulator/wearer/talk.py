@@ -30,6 +30,7 @@ from simulator.wearer.moves import (
     COSTS,
     Move,
     Situation,
+    about_main,
     after,
     pointing,
     remedy,
@@ -82,10 +83,14 @@ class Talk:
         """How further pictures were taken."""
         self.moves: list[str] = []
         """About the goal at hand."""
+        self._requests = 0
+        """Heard about the goal at hand."""
         self._sight, self._stop, self._seed, self._bounds = sight, stop, seed, bounds
         self._condition, self._can_look = condition, can_look
         self._secrets = answers_of(agenda)
         self._outcomes: list[Outcome] = []
+        self._unscored: list[int] = []
+        """Turns of which no verdict was heard, whatever is made of them later."""
         self._words = sayings(str(agenda.extra.get("voice") or PLAIN))
         self._begin_goal(0)
 
@@ -138,7 +143,9 @@ class Talk:
             return ()
         if Draw(self._seed, self.agenda.id, "cannot", len(self.pictures)).chance(CANNOT):
             return ()
-        ways = (remedy(self._condition), "closer", "other side")
+        ways = (remedy(self._condition), *MOVED)
+        if not about_main(self._asked, self._sight):  # from nearer the others are out of the frame
+            ways = (ways[0], "other side")
         return tuple(way for way in ways if way and way not in self.pictures)
 
     def unreached(self) -> list[Turn]:
@@ -157,6 +164,8 @@ class Talk:
             "judge": judge, "seed": self._seed, "goals": len(self.agenda.turns), "over": self.over,
             "patience": self.patience, "seconds": self.seconds,
         }  # fmt: skip
+        if self._unscored:
+            state["unscored"] = self._unscored
         turns = (*self.turns, *self._rest())
         return msgspec.structs.replace(seen, turns=turns, extra={**seen.extra, KEY: state})
 
@@ -168,25 +177,29 @@ class Talk:
         """Take the time that a reply took; the reply, where it leaves something to be said."""
         self.seconds = round(self.seconds + _listened(result), 1)
         self._heard = outcome_of(result)
+        if result.status is Status.JUDGE_ERROR:
+            self._unscored.append(result.turn_index)
         if result.status.is_failure or self._heard.is_correct:
             return None
+        if result.reply is not None and result.reply.ask and self._heard is Outcome.MISSING:
+            self._requests += 1
         return result.reply
 
     def _situation(self) -> Situation:
-        heard = sum(move in _REQUESTED for move in self.moves)
+        moved = any(way in MOVED for way in self.pictures)
         return Situation(
             goal=self.goal,
             turn=self._asked,
-            sight=self._sight,
+            sight=self._sight.elsewhere() if moved else self._sight,
             moves=tuple(self.moves),
             secrets=self._secrets,
             look=next(iter(self.looks()), ""),
-            is_pressed=heard >= self._bounds.requests_per_goal or self.patience <= 1,
+            is_pressed=self._requests > self._bounds.requests_per_goal or self.patience <= 1,
         )
 
     def _begin_goal(self, goal: int) -> None:
         self._asked = self.agenda.turns[goal]
-        self.moves = []
+        self.moves, self._requests = [], 0
         self._add(self._asked.query, Move("ask", "", (("asks", str(goal)),)), None)
 
     def _settle(self) -> None:
@@ -236,8 +249,8 @@ class Talk:
         return msgspec.structs.replace(turn, index=index, wearer=said)
 
 
-_REQUESTED = ("point", "look", "cannot", "again", "repeat")
-"""What follows a request that was heard."""
+MOVED = ("closer", "other side")
+"""Pictures in which a thing stands elsewhere than in the first."""
 
 CANNOT = 0.15
 """How often a wearer who is asked for a better look cannot give it."""

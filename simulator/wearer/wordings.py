@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from functools import cache
 from typing import Any
@@ -18,6 +19,13 @@ from simulator.world.language.questions.phrases import noun_of, plural_of
 from simulator.world.language.voices.reading import voice as voice_of
 
 _SLOT = re.compile(r"\{(\w+)\}")
+_MONTH = "|".join(calendar.month_name[1:])
+_VALUES = {
+    "when": rf"(?:in |on )?(?:\d{{1,2}} )?(?:{_MONTH})(?: \d{{4}})?(?: at [^ ?]+(?: [ap]m)?)?",
+    "way": "higher|lower",
+    "state": "still be open|already be closed",
+}
+"""What may stand in a slot, where that is known; else it would begin within the slot before it."""
 
 
 def other_wordings(turn: Turn, voice: str, *, in_view: bool, name: str = "") -> tuple[str, ...]:
@@ -36,7 +44,10 @@ def other_wordings(turn: Turn, voice: str, *, in_view: bool, name: str = "") -> 
     for larger in (True, False):  # the two ask for the opposite
         ways = wordings(template, Draft(program=[], larger=larger), voice_of(voice))
         fitting = ((way, _filled(way, turn.query)) for way in ways)
-        own, found = next(((w, s) for w, s in fitting if s is not None), ("", {}))
+        own, found = next(
+            ((w, s) for w, s in fitting if s is not None and _is_subject(s, known["noun"])),
+            ("", {}),
+        )
         if own:
             break
     if not own and template.operation != "attribute":
@@ -49,6 +60,12 @@ def other_wordings(turn: Turn, voice: str, *, in_view: bool, name: str = "") -> 
     slots = {**found, **known, "x": subject, "xs": possessive(subject)}
     said = [_fill(way, slots) for way in ways if way != own]
     return tuple(text for text in dict.fromkeys(said) if text and text != turn.query)
+
+
+def _is_subject(slots: dict[str, str], noun: str) -> bool:
+    """Whether what stands for the subject is one: "it", "this lamp", a name."""
+    said = slots.get("x", "it")
+    return said in ("it", "this", "that", f"this {noun}", f"that {noun}") or said[0].isupper()
 
 
 def _template(turn: Turn) -> Template | None:
@@ -90,7 +107,7 @@ def _regex(way: str) -> re.Pattern[str]:
         if name in seen:
             return f"(?P={name})"
         seen.add(name)
-        return f"(?P<{name}>.+?)"
+        return f"(?P<{name}>{_VALUES.get(name, '.+?')})"
 
     parts = re.split(r"(\{\w+\})", way)
     body = "".join(_SLOT.sub(slot, p) if _SLOT.fullmatch(p) else re.escape(p) for p in parts)

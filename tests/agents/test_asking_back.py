@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,8 @@ LIVE = Query(text="How heavy is it?", may_ask=True)
         ("ask: look", "ask: look", None),
         ("ASK: look\nIt is 3 kg.", "ASK: look\nIt is 3 kg.", None),
         ("ASK: look, which", "ASK: look, which", None),
-        ("ASK: look\n" * 10, "ASK: look\n" * 8 + "ASK: look", "look"),
+        ("ASK: look\n" * 10, "", "look"),
+        ("It is red.\nASK: which\nASK: look", "It is red.", "look"),
     ],
 )
 def test_only_the_last_line_asks_and_only_as_the_prompt_has_it(
@@ -61,8 +63,8 @@ def test_a_request_is_judged_as_no_answer_and_an_answer_with_one_as_an_answer() 
     assert Reply(text="Is it 3 kg?").answer == "Is it 3 kg?"
 
 
-@pytest.mark.parametrize("ask", ["dance", "", "look,which", "LOOK"])
-def test_what_no_wearer_hears_is_an_error_that_says_what_is_heard(ask: str) -> None:
+@pytest.mark.parametrize("ask", ["dance", "", "look,which", "LOOK", ["look"] * 10, {}, 3])
+def test_what_no_wearer_hears_is_an_error_that_says_what_is_heard(ask: Any) -> None:
     with pytest.raises(AgentError, match="which, look, again"):
         checked(Reply(text="?", ask=ask))
     assert checked(Reply(text="?", ask="look")).ask == "look"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from called_command import mmrag
 from msgspec.structs import replace
@@ -12,10 +14,13 @@ from small_runs import picture
 
 from mmrag.images import LazyImage
 from mmrag.records import Capture
+from simulator.datasets.world import World
 from simulator.store.run_store import RunStore
 from simulator.wearer.looking import Retaken
+from simulator.world.pictures import twins
 
 AGENT = '''
+from mmrag.errors import Denied
 from mmrag.records import Reply
 from simulator.datasets.world import World
 
@@ -30,6 +35,15 @@ def asking(query):
 
 def silent(query):
     return "I don't know"
+
+SEEN = set()
+
+def ending(query):
+    """Is refused in the third conversation, which is under low light."""
+    SEEN.add((query.session_id, query.image.sha256))
+    if len(SEEN) > 2 and query.turn_index:
+        raise Denied("the key is not accepted any more")
+    return "forty-two"
 '''
 
 
@@ -140,3 +154,26 @@ def test_what_a_live_wearer_cannot_do_is_refused(
         "--out", str(agents / "refused"), *more, code=2,
     )  # fmt: skip
     assert words in " ".join(refused.stderr.split())
+
+
+def test_a_run_that_ended_before_a_clean_conversation_is_reported(agents: Path) -> None:
+    run = agents / "ending"
+    said = mmrag(
+        "run", "--data", "mini", "--wearer", "live", "--search", "none", "--judge", "exact",
+        "--agent", "python:name=live_agents/ending", "--degrade", "low-light@3,clean",
+        "--limit", "2", "--concurrency", "1", "--out", str(run), code=1,
+    )  # fmt: skip
+    assert "not accepted any more" in said.stderr
+    mmrag("report", str(run), "--out", str(agents / "report.html"))
+
+
+def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = SimpleNamespace(image=np.zeros((8, 8, 3), np.uint8), polygon=())
+    monkeypatch.setattr(twins, "again", lambda scene, how: shown)
+    (tmp_path / "afile").write_text("")
+    session = next(iter(World("assets/mini", pictures="clean")))
+    taken = Retaken(tmp_path / "afile" / "looks").take(session, "closer")
+    assert taken is not None
+    assert taken.image.pil().size == (8, 8)

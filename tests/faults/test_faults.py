@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+from PIL import Image
 from small_runs import Equality, make_session
 
 from mmrag.errors import SpecError, UsageError
@@ -21,7 +24,9 @@ from simulator.evaluation.hosting import Hosting
 from simulator.evaluation.parts import Parts
 from simulator.faults import parts, pictures, turn
 from simulator.faults.parts import with_faults
+from simulator.faults.pictures import arrived
 from simulator.faults.spec import KINDS, SHARES, faults, is_hit
+from simulator.faults.turn import Met
 from simulator.run.config import RunConfig
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
@@ -251,3 +256,21 @@ def test_faults_of_parts_that_an_agent_brings_itself_are_refused() -> None:
         Parts(http).check_faults()
     Parts(RunConfig(agent=http.agent, faults="network-loss")).check_faults()
     Parts(RunConfig(agent="grounded", faults="all")).check_faults()
+
+
+@pytest.mark.parametrize(
+    "kind", ["picture-missing", "picture-broken", "network-bandwidth", "network-loss"]
+)
+def test_earlier_pictures_of_a_conversation_arrive_no_better_than_the_last(kind: str) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (300, 300, 3), np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(noise).save(buffer, "PNG")
+    image = LazyImage.from_bytes(buffer.getvalue())
+    query = Query(text="?", image=image, earlier=(image, image), turn_index=2)
+    found = arrived(query, Met(kind=kind, draw=0.5))
+    if kind == "picture-missing":
+        assert found.image is None
+        assert found.earlier == ()
+    else:
+        assert {one.data for one in found.earlier} == {found.image.data} != {image.data}
+        assert len(found.earlier) == 2

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import msgspec
 import pytest
 from small_talks import FakeLooks, Says, agendas, talk_of, wearers
 
-from mmrag.errors import Denied, StoreError
+from mmrag.errors import Denied, ServiceError, StoreError
 from mmrag.judges.simple import ExactJudge, FixedJudge
 from mmrag.metrics.protocols import two_strikes
-from mmrag.records import Query, Reply, Session, Status, TurnResult
+from mmrag.records import JudgeItem, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.live import as_heard
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results import ScoreOptions, run_state, score_run
@@ -22,6 +23,7 @@ from simulator.store.export import columns_of, turn_rows
 from simulator.store.run_store import RunReader, RunStore
 from simulator.wearer.proof import prove
 from simulator.wearer.sight import sight_of
+from simulator.wearer.talk import KEY
 
 
 def hold(folder: Path, agent: object, looks: FakeLooks, *, count: int = 4, **plan) -> None:
@@ -233,3 +235,45 @@ def test_a_run_that_goes_on_under_another_judge_can_be_proved(tmp_path: Path) ->
         talk = ours.talk(agenda, held.degradation, stop=two_strikes, seed=0)
         proof = prove(talk, sight_of(agenda, ours.facts), held, as_heard(run, held))
     assert proof.problems == []
+
+
+@pytest.mark.parametrize("left", [1, 100])
+def test_a_verdict_that_is_given_later_changes_nothing_that_was_heard(
+    tmp_path: Path, left: int
+) -> None:
+    class Failing(ExactJudge):
+        async def judge(self, item: JudgeItem) -> Verdict:
+            raise ServiceError("the judge is not there")
+
+    (agenda,) = agendas()[:1]
+
+    def interrupted(query: Query) -> str:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Denied("the key is not accepted any more")
+        return "I don't know"
+
+    def go_on(judge: ExactJudge) -> None:
+        with RunStore(tmp_path / "run") as store:
+            if store.meta("judge") is None:
+                store.set_meta("judge", judge.id)
+            held = run_sessions(
+                iter([(0, agenda)]), Says(interrupted), judge, store, Plan(concurrency=1),
+                wearers=wearers(FakeLooks()),
+            )  # fmt: skip
+            asyncio.run(held)
+
+    with contextlib.suppress(Denied):
+        go_on(Failing())
+    with RunStore(tmp_path / "run") as store:
+        asyncio.run(rejudge_run(store, ExactJudge(), 1))
+    left = 100
+    go_on(ExactJudge())
+    with RunReader(tmp_path / "run") as run:
+        (held,) = run.sessions()
+        ours = wearers(FakeLooks())
+        talk = ours.talk(agenda, held.degradation, stop=two_strikes, seed=0)
+        proof = prove(talk, sight_of(agenda, ours.facts), held, as_heard(run, held))
+    assert proof.problems == []
+    assert held.extra[KEY]["over"]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from small_talks import FakeLooks, agenda, agendas, facts, heard, talk_of, tell, wearers
 
 from mmrag.metrics.protocols import two_strikes
-from mmrag.records import Outcome, Reference, Session, TurnResult, Utterance
+from mmrag.records import Outcome, Reference, Session, Turn, TurnResult, Utterance
 from simulator.wearer.proof import prove
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk
@@ -149,3 +149,27 @@ def test_positions_are_those_of_the_picture() -> None:
                 assert lefts[mine] == max(lefts)
             checked += 1
     assert checked > 5
+
+
+@pytest.mark.parametrize("answer", ["right", "now", "once", "look"])
+def test_words_of_every_conversation_give_nothing_away(answer: str) -> None:
+    own = replace(
+        agendas()[0],
+        turns=tuple(
+            Turn(id=f"t{n}", index=n, query="Which way?", reference=Reference(text=answer))
+            for n in range(3)
+        ),
+        extra={},
+    )
+    for asks in (("look", "look", "look"), (None, None), ("which", "again")):
+        _, results, held = told(own, *asks)
+        assert problems(own, results, held) == []
+
+
+def test_a_question_keeps_its_own_braces() -> None:
+    text = "What does {noun} mean in {question}?"
+    turn = Turn(id="t0", index=0, query=text, reference=Reference(text="a name"))
+    own = replace(agendas()[0], turns=(turn,), extra={})
+    talk, results, held = told(own, None)
+    assert talk.turns[1].query.endswith(text)
+    assert problems(own, results, held) == []

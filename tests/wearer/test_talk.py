@@ -10,7 +10,7 @@ from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
 from mmrag.metrics.protocols import strikes
 from mmrag.records import ASKS, Capture, Outcome, Reference, Session, Status, Turn, TurnResult
-from simulator.wearer.moves import COSTS, right_for
+from simulator.wearer.moves import COSTS, _pointable, right_for
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Bounds, Talk
 from simulator.wearer.wordings import other_wordings
@@ -320,3 +320,35 @@ def test_a_world_without_pictures_has_things_in_view_all_the_same() -> None:
     talk = talk_of(bare)
     assert tell(talk, "Which?", MISSING, "which") == "point"
     assert [claim[0] for claim in talk.turn.wearer.claims] == ["asks", "noun"]
+
+
+def test_a_silence_before_it_is_no_request() -> None:
+    session = agenda(about_main)
+    talk = talk_of(session, bounds=Bounds(patience=(9, 9)))
+    assert tell(talk, "I don't know", MISSING) == "again"
+    square = Capture(image=session.capture.image)
+    assert tell(talk, "Closer?", MISSING, "look", square) in ("look", "cannot")
+    assert tell(talk, "Closer?", MISSING, "look", square) in ("look", "cannot")
+    assert tell(talk, "Closer?", MISSING, "look", square) == "press"
+
+
+def test_nobody_goes_closer_to_the_main_thing_when_another_is_asked_about() -> None:
+    several = [s for s in agendas() if len(s.extra["visible"]) > 1]
+    assert several
+    for session in several:
+        main = session.extra["visible"][0]
+        for turn in session.turns:
+            talk = talk_of(replace(session, turns=(turn,)))
+            things = _pointable(turn, sight_of(session, facts()))
+            if "closer" in talk.looks():
+                assert [thing.id for thing in things] == [main]
+
+
+def test_who_has_gone_elsewhere_does_not_say_on_which_side_a_thing_stands() -> None:
+    session = agenda(lambda s: about_main(s) and len(s.extra["visible"]) > 1)
+    talk = talk_of(session, bounds=Bounds(patience=(9, 9)))
+    if tell(talk, "Closer?", MISSING, "look", Capture(image=session.capture.image)) != "look":
+        pytest.skip("this wearer cannot look")
+    assert tell(talk, "Which one?", MISSING, "which") == "point"
+    assert "place" not in [claim[0] for claim in talk.turn.wearer.claims]
+    assert not any(side in talk.turn.query for side in ("left", "right", "middle"))

@@ -30,8 +30,14 @@ _COST = 0.06
 _READS = 0.8
 """How often reading goes well once the thing is known, where nothing could be read yet."""
 
-_AGAIN = re.compile(r"(?P<before>[^:?.]{3,60}): (?P<question>.+)", re.DOTALL)
-_ABOUT_THINGS = re.compile(r"\b(?:this|these|that|those|two)\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"[^:?.]{0,40}\b(?:(?:once|ask\w*|try|say\w*|put\w*) (?:it )?again|once more|rephrase"
+    r"|(?:other|different) words|(?:an|some)other way|(?:was|am|I'm) asking|asked|like this"
+    r"|I mean|I meant)\b[^:?.]{0,20}: (?P<question>.+)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Words that say of themselves that a question is put again: others with a colon are a part of it,
+as in "Compare all the bottles here: which one contains the most?"."""
 
 
 class Heard(NamedTuple):
@@ -46,7 +52,12 @@ class Heard(NamedTuple):
 
 
 def hear(query: Query) -> Heard:
-    """Take the words before a repeated question away, and what led to it out of the history."""
+    """Take the words before a repeated question away, and what led to it out of the history.
+
+    Only a live wearer puts a question again; what anybody else says is taken as it is.
+    """
+    if not query.may_ask:
+        return Heard(query, 0, False)
     kept: list[Exchange] = []
     requests, looks = 0, 0
     for exchange in (*query.history, Exchange(query=query.text, reply="")):
@@ -100,6 +111,4 @@ def _question(text: str, before: list[Exchange]) -> str:
     if last.ask is None and not is_refusal(last.reply):
         return text
     match = _AGAIN.fullmatch(text)
-    if match is None or _ABOUT_THINGS.search(match["before"]):
-        return text
-    return match["question"]
+    return match["question"] if match else text

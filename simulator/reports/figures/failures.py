@@ -109,6 +109,8 @@ def _same_when_clean(run: RunReader, session_id: str, turn: Turn) -> TurnResult 
     """What came of the same question, or of a live wearer's same goal, under clean."""
     if turn.wearer is None:
         return next((r for r in run.turns(session_id) if r.turn_index == turn.index), None)
+    if "clean" not in run.degradations_of(session_id):
+        return None
     asked = run.session(session_id).turns
     goals = {t.index: t.wearer.goal for t in asked if t.wearer is not None}
     return next(

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from mmrag.records import Session, Status, TurnResult, outcome_of
+from mmrag.records import Outcome, Session, Status, TurnResult, outcome_of
 from simulator.store.run_store import RunReader
 from simulator.wearer.talk import KEY
 
@@ -58,7 +58,8 @@ class _Sums:
             self.left_at[goals[asked[-1].turn_index] + 1] += 1
         self.moves.update(turn.wearer.move for turn in session.turns[: len(asked)] if turn.wearer)
         for result in asked:
-            if result.reply is not None and result.reply.ask is not None:
+            unanswered = outcome_of(result) is Outcome.MISSING
+            if unanswered and result.reply is not None and result.reply.ask is not None:
                 self.asked[result.reply.ask] += 1
                 self.paid[result.reply.ask] += result.step and goals[result.turn_index] in solved
 
