@@ -23,7 +23,8 @@ IN_A_ROW = 3
 """Refusals that open the circuit."""
 
 LONGEST = 15.0
-"""Seconds between two questions whether it is back, at most."""
+"""Seconds between two questions whether it is back, at most; and after which one that was given up
+is tried again, for an app that stays when its run would have ended."""
 
 
 class Circuit:
@@ -37,6 +38,7 @@ class Circuit:
         self._in_a_row = 0
         self._answered = False
         self._waiting: asyncio.Task[None] | None = None
+        self._given_up = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -59,7 +61,7 @@ class Circuit:
 
         Raises `Denied` when it does not come back: a run ends with it and can be gone on with.
         """
-        if self._waiting is None:
+        if self._waiting is None or self._is_to_be_tried():
             return False
         clock = CLOCK.get()
         if clock is not None:
@@ -69,6 +71,13 @@ class Circuit:
         finally:
             if clock is not None:
                 clock.start()
+        return True
+
+    def _is_to_be_tried(self) -> bool:
+        """Whether it was given up long enough ago; then one refusal is enough to wait again."""
+        if not self._given_up or asyncio.get_running_loop().time() - self._given_up < LONGEST:
+            return False
+        self._waiting, self._given_up, self._in_a_row = None, 0.0, IN_A_ROW - 1
         return True
 
     async def _wait(self) -> None:
@@ -83,6 +92,7 @@ class Circuit:
                 log.warning("%s: back after %.0f s.", self._where, loop.time() - began)
                 self._in_a_row, self._waiting = 0, None
                 return
+        self._given_up = loop.time()
         raise Denied(
             f"{self._where}: it answered before, and has been gone for {self._patience:g} s; "
             "nothing more was asked. Start it again and go on with `mmrag resume`, or let runs "

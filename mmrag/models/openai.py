@@ -8,6 +8,7 @@ record.
 from __future__ import annotations
 
 import asyncio
+import io
 import math
 import os
 import random
@@ -19,7 +20,8 @@ import httpx
 import msgspec
 
 from mmrag.bodies import ASK_PLAIN, Body, BodyError
-from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError
+from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
+from mmrag.images import LazyImage
 from mmrag.models.circuit import GONE, Circuit
 from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.messages import Said, sent
@@ -45,7 +47,11 @@ HOSTED = "https://api.openai.com/v1"
 """Where models are when nothing else is said; nobody is answered there without a key."""
 
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_TIMEOUT = 60.0
 _FOR_EVER = 1e9
+_ANSWERED = set[tuple[str, str, str]]()
+"""Endpoints that a probe of this process was answered by: one that is gone right after it is an
+outage to be waited for, and no wrong address."""
 _GREETING = [Message(role="user", text="Reply with one word: ready")]
 
 
@@ -62,7 +68,7 @@ class OpenAIModel:
         name: str,
         base_url: str = HOSTED,
         key_env: str = "OPENAI_API_KEY",
-        timeout: str | float = 60.0,
+        timeout: str | float = _TIMEOUT,
         retries: str | int = 4,
         concurrency: str | float = 4,
         most_concurrency: str | float = 64,
@@ -89,7 +95,7 @@ class OpenAIModel:
             raise SpecError("openai needs a model: openai:name=MODEL,base_url=http://host:8000/v1.")
         self.name = name
         self.id = f"openai:{name}"
-        self._base_url = base_url.rstrip("/")
+        self._base_url = _address(base_url)
         self._key_env = key_env
         self._timeout = _number("timeout", timeout)
         self._retries = int(_number("retries", retries))
@@ -138,26 +144,38 @@ class OpenAIModel:
             raise outcome.error
         return outcome
 
-    async def probe(self, seconds: float) -> None:
+    async def probe(
+        self,
+        seconds: float,
+        options: GenerateOptions = GenerateOptions(),
+        *,
+        picture: bool = False,
+    ) -> None:
         """Ask for one word, once: what would fail at every turn fails here, with the cure.
 
-        A server that is merely busy (429, 5xx) is no failure: a run retries.
+        It is asked with these options, and about a grey `picture`, as turns will be. A server that
+        is merely busy (429, 5xx) is no failure: a run retries. Who raised `timeout` waits as long.
         """
-        if self._base_url == HOSTED and not os.environ.get(self._key_env):
+        if self._base_url == HOSTED and not self._key:
             raise Denied(
                 f"{self._where}: asks for a key; set {self._key_env} in the environment, or say "
                 "where another server is, as in base_url=http://localhost:8000/v1."
             )
         client = self._connection().client
+        seconds = self._timeout if self._timeout > _TIMEOUT else seconds
+        shown = (_grey(),) if picture else ()
+        greeting = [msgspec.structs.replace(_GREETING[0], images=shown)]
         try:
             async with asyncio.timeout(seconds):
-                outcome = await self._attempt(client, self._body(_GREETING, GenerateOptions()))
+                outcome = await self._attempt(client, self._body(greeting, options))
         except TimeoutError:
             raise ServiceTimeout(
                 f"{self._where}: no answer within {seconds:g} s to a question of five words; is it "
-                "still loading?"
+                f"still loading? If it is always as slow, say timeout= (above {_TIMEOUT:g})."
             ) from None
-        if isinstance(outcome, _Miss) and outcome.status not in _RETRIED:
+        if isinstance(outcome, Completion):
+            _ANSWERED.add(self._endpoint)
+        elif outcome.status not in _RETRIED:
             raise outcome.error
 
     def _pause(self, before: int, outcome: Completion | _Miss) -> float | None:
@@ -167,7 +185,7 @@ class OpenAIModel:
 
     async def _attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Completion | _Miss:
         headers = {"content-type": "application/json", **ASK_PLAIN}
-        if key := os.environ.get(self._key_env):
+        if key := self._key:
             headers["authorization"] = f"Bearer {key}"
         try:
             async with (
@@ -201,9 +219,9 @@ class OpenAIModel:
 
     def _refusal(self, response: httpx.Response, data: bytes, body: dict[str, Any]) -> _Miss:
         code = response.status_code
-        said = excerpt(data, os.environ.get(self._key_env, ""))
+        said = excerpt(data, self._key)
         if is_denial(code, data, let_in=self._let_in):
-            cure = denial(code, self._key_env, has_key=bool(os.environ.get(self._key_env)))
+            cure = denial(code, self._key_env, has_key=bool(self._key))
             return _Miss(
                 Denied(f"{self._where}: {cure}. It said: {said}"), status=code, again=False
             )
@@ -220,7 +238,7 @@ class OpenAIModel:
         try:
             answer = msgspec.json.decode(data, type=_Answer)
             choice = answer.choices[0]
-        except (msgspec.DecodeError, IndexError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, IndexError, UnicodeDecodeError, RecursionError) as error:
             return _Miss(
                 ServiceError(f"{self._where}: the answer is no chat completion ({error}).")
             )
@@ -277,6 +295,14 @@ class OpenAIModel:
         return top * (0.5 + 0.5 * self._jitter.random())
 
     @property
+    def _key(self) -> str:
+        return os.environ.get(self._key_env, "").strip()  # as from a file, with its last newline
+
+    @property
+    def _endpoint(self) -> tuple[str, str, str]:
+        return self._base_url, self.name, self._key_env
+
+    @property
     def _where(self) -> str:
         return f"model {self.name!r} at {self._base_url}"
 
@@ -290,16 +316,25 @@ class OpenAIModel:
         """Client and limit belong to one event loop; a later loop gets its own."""
         loop = asyncio.get_running_loop()
         if self._open is None or self._open.loop is not loop:
-            client = httpx.AsyncClient(
-                timeout=self._timeout,
-                transport=self._transport,
-                limits=httpx.Limits(max_connections=int(self._most)),
-                follow_redirects=False,
-            )
+            try:
+                client = httpx.AsyncClient(
+                    timeout=self._timeout,
+                    transport=self._transport,
+                    limits=httpx.Limits(max_connections=int(self._most)),
+                    follow_redirects=False,
+                )
+            except (ImportError, ValueError) as error:
+                raise Unavailable(
+                    f"{self._where}: the environment's proxy cannot be used ({error}); mend or "
+                    "unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
+                ) from error
             # the loop's clock holds the task as long as it sleeps
             loop.create_task(_close_in_the_end(client))  # noqa: RUF006
             limit = AdaptiveLimit(self._concurrency, self._most)
             circuit = Circuit(self._where, self._greet, self._patience)
+            if self._endpoint in _ANSWERED:
+                circuit.answered()
+                self._let_in = True
             self._open = _Open(loop, client, limit, circuit)
         return self._open
 
@@ -376,6 +411,27 @@ async def _read(response: httpx.Response) -> bytes:
         raise ValueError(f"the answer cannot be used: {error}.") from error
 
 
+def _grey() -> LazyImage:
+    """A picture of nothing, as large as any model asks for."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64), (128, 128, 128)).save(buffer, "PNG")
+    return LazyImage.from_bytes(buffer.getvalue(), name="a grey picture")
+
+
+def _address(text: str) -> str:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise SpecError(f"openai: base_url={text}: {error}.") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise SpecError(
+            f"openai: base_url={text} is no address; write it as in http://localhost:8000/v1."
+        )
+    return text.rstrip("/")
+
+
 def _field(name: str) -> str:
     if name not in ("max_tokens", "max_completion_tokens"):
         raise SpecError(
@@ -411,6 +467,8 @@ def _number(name: str, value: str | float, *, least: float = -math.inf) -> float
         number = float(value)
     except ValueError:
         raise SpecError(f"openai: {name}={value} is no number.") from None
-    if not number >= least:
+    if not math.isfinite(number):
+        raise SpecError(f"openai: {name}={value} is no number that can be used.")
+    if number < least:
         raise SpecError(f"openai: {name}={value} is below {least:g}.")
     return number

@@ -70,14 +70,13 @@ def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: floa
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.live import live_table
-    from simulator.evaluation.preflight import probe_models
     from simulator.store.run_store import RunStore
 
     parts.check_agent()
     _ = parts.source  # what cannot be opened or made is told before a model is asked
     plan = parts.plan(how.concurrency, ready_seconds=how.hosting.ready_seconds)
     _ = parts.judge
-    run_to_end(probe_models(*parts.model_specs()))
+    run_to_end(parts.probe_models())
     made = _holding(parts, plan, how)
     promised = _promised(parts, plan)
     with interruptible(f"what was committed to {folder}", how.again), RunStore(folder) as store:

@@ -241,9 +241,14 @@ class Parts:
         if not self.has_own_agent:
             check_agent(self.settings.agent)
 
-    def model_specs(self) -> tuple[str, ...]:
-        """Specs in which models may be named that are asked during the run."""
-        return () if self.has_own_agent else (self.settings.agent, self.settings.judge)
+    async def probe_models(self) -> None:
+        """Ask the endpoints of agent and judge once, before all turns would fail at them."""
+        from simulator.evaluation.preflight import probe_models
+
+        if not self.has_own_agent:
+            first = next((session for _, session in self.sessions()), None)
+            pictures = first is not None and first.capture is not None
+            await probe_models(self.settings.agent, self.settings.judge, pictures=pictures)
 
     def make_agent(self, *, cached: bool = False, seconds: float = READY_SECONDS) -> Agent:
         """The agent in this process; `cached` asks its searches and models nothing twice."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from mmrag.errors import SpecError
+from mmrag.protocols import GenerateOptions
 from mmrag.registry import Spec
 
 SECONDS = 10.0
@@ -20,19 +21,30 @@ SECONDS = 10.0
 class CanBeProbed(Protocol):
     """A model that can tell cheaply whether it would answer."""
 
-    async def probe(self, seconds: float) -> None:
-        """Raise what every question would meet."""
+    async def probe(
+        self, seconds: float, options: GenerateOptions = ..., *, picture: bool = False
+    ) -> None:
+        """Raise what every question would meet that is asked with these options, and a picture."""
         ...
 
 
-async def probe_models(*specs: str) -> None:
-    """Probe the models that these specs of agents and judges name, all at once."""
+async def probe_models(agent: str, judge: str, *, pictures: bool) -> None:
+    """Probe the models that these specs name, all at once, as they will be asked: a judge names a
+    seed, an agent shows the picture where the data has `pictures`."""
     from mmrag.models import models
 
-    named = dict.fromkeys(found for spec in specs for found in _models_in(spec))
-    made = [models.create(spec) for spec in named if spec.partition(":")[0] == "openai"]
-    work = [model.probe(SECONDS) for model in made if isinstance(model, CanBeProbed)]
+    async def ask(spec: str, options: GenerateOptions, *, picture: bool) -> None:
+        model = models.create(spec)
+        if isinstance(model, CanBeProbed):
+            await model.probe(SECONDS, options, picture=picture)
+
+    work = [ask(spec, GenerateOptions(), picture=pictures) for spec in _endpoints(agent)]
+    work += [ask(spec, GenerateOptions(seed=0), picture=False) for spec in _endpoints(judge)]
     await asyncio.gather(*work)
+
+
+def _endpoints(text: str) -> list[str]:
+    return [spec for spec in dict.fromkeys(_models_in(text)) if Spec.parse(spec).name == "openai"]
 
 
 def _models_in(text: str) -> Iterator[str]:
@@ -47,5 +59,5 @@ def _models_in(text: str) -> Iterator[str]:
         yield text
         return
     for value in spec.options.values():
-        for part in (value, *value.split("+")):  # a panel's judges
+        for part in value.split("+") if spec.name == "panel" else [value]:
             yield from _models_in(part.strip())

@@ -64,7 +64,7 @@ class FaultyServer:
 
     def serve(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers["content-length"]))
-        if self.greets and json.loads(body)["messages"][-1]["content"] == PROBE:
+        if self.greets and PROBE in json.dumps(json.loads(body)["messages"][-1]):
             self._answer(handler, "", GOOD)
             return
         with self.lock:
