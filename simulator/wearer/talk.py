@@ -160,7 +160,7 @@ class Talk:
     def session(self, seen: Session, judge: str) -> Session:
         """The conversation as it is kept: `seen` is the session with its first picture, or as it
         was kept before."""
-        state = {
+        state: dict[str, Any] = {
             "judge": judge, "seed": self._seed, "goals": len(self.agenda.turns), "over": self.over,
             "patience": self.patience, "seconds": self.seconds,
         }  # fmt: skip
