@@ -132,7 +132,7 @@ def _difference(r: Reading, plan: QuestionPlan) -> Finding | None:
 def _days_apart(r: Reading, plan: QuestionPlan) -> Finding | None:
     a = r.resolve(plan)
     b = r.resolve(plan, _with_tail(plan, 0)) if a else None
-    if a is None or b is None or not (a.value.iso and b.value.iso):
+    if a is None or b is None or not a.value.kind == b.value.kind == "date":
         return None
     x, y = (dt.date.fromisoformat(v.value.iso[:10]) for v in (a, b))
     return finding(say_number(abs((x - y).days), "days"), plan.operation, a, b)

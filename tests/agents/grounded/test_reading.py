@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from zlib import crc32
 
 import pytest
 
+from mmrag.agents.grounded import operations
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.matching import Matcher
-from mmrag.agents.grounded.plan import NAMED, Subject
+from mmrag.agents.grounded.plan import NAMED, QuestionPlan, Subject
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import parse, plain_markup, statements_about
 from mmrag.agents.grounded.talking import follow
@@ -519,3 +521,16 @@ def test_a_day_is_a_day_also_in_the_middle_of_a_month(day, freshness):
     found = ExtractiveReader(Matcher()).read(plan, scene, Desk((), MemoryWebSearch(pages)), NOW)
     assert found is not None
     assert found.freshness == pytest.approx(freshness, abs=0.01)
+
+
+def test_days_are_not_counted_between_times_of_day():
+    def found(text):
+        return SimpleNamespace(value=read_value(text), citations=())
+
+    plan = QuestionPlan(
+        operation="days_apart", question="", subject=Subject(), ask="opened", others=(Subject(),)
+    )
+    for first, second in (("9:10 am", "9:30 am"), ("3 May 2027", "9:30 am"), ("40", "3 May 2027")):
+        answers = [found(first), found(second)]
+        reading = SimpleNamespace(resolve=lambda *_, left=answers: left.pop(0))
+        assert operations._days_apart(reading, plan) is None
