@@ -47,6 +47,20 @@ def test_a_check_of_no_voice_has_not_passed(
     assert check.main() == 0
 
 
+def test_the_check_reads_ones_own_folders_and_says_whose_line_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for at in "ab":
+        write_plain_voice(tmp_path / at / "mine")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["check", "./a/mine", "b/mine/", SHIPPED[0]])
+    assert check.main() == 0
+    assert capsys.readouterr().out == ""
+    (tmp_path / "b" / "mine" / "food.yaml").unlink()
+    assert check.main() == 1
+    assert capsys.readouterr().out.startswith("b/mine/food.yaml:0: is missing")
+
+
 def test_a_plain_voice_can_be_used(tmp_path: Path) -> None:
     folder = write_plain_voice(tmp_path / "plain")
     assert check_voice(folder) == []
@@ -76,6 +90,13 @@ Change = Callable[[dict[str, Any]], object]
         (lambda a: a.update(colour={}), "colour: no attribute of food"),
         (lambda a: a["salt"].update(ask=a["sugar"]["ask"]), "stands for two attributes"),
         (lambda a: a["price"].update(budget="for {amount"), "a brace is not closed"),
+        (
+            lambda a: a["price"]["ask"].__setitem__(0, {"how dear": "{x}"}),
+            "ask.0: a text is missing",
+        ),
+        (lambda a: a["price"]["ask"].__setitem__(0, ["{x}"]), "ask.0: a text is missing"),
+        (lambda a: a["price"].update(ask=5), "attributes.price.ask: give exactly 3"),
+        (lambda a: a["maker"].update(claim={"a": "b"}), "maker.claim: a text is missing"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: Change, says: str) -> None:
@@ -99,6 +120,68 @@ def test_a_file_that_is_no_yaml_or_is_missing(tmp_path: Path) -> None:
     assert any(s.startswith("book.yaml:") and "is no YAML" in s for s in said)
     assert any(s.startswith("text.yaml:0: is missing") for s in said)
     assert any(s == "math.yaml:1: is no mapping." for s in said)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("ask: [2031-02-31, b, c]", "'2031-02-31' is no value"),
+        ("2031-02-31: b", "'2031-02-31' is no value"),
+        ("ask: !!bool maybe", "'maybe' is no value"),
+        ("ask: &a [*a, b, c]", "holds itself"),
+        ("ask: " + "[" * 900 + "]" * 900, "is nested too deeply"),
+        ('ask: "é\N{BEL}"', "is no YAML: unacceptable character"),
+        ("noun: another", "attributes.price.noun: stands on line 3 too"),
+    ],
+)
+def test_what_yaml_stumbles_over_or_drops_is_named_with_its_line(
+    tmp_path: Path, line: str, says: str
+) -> None:
+    folder = write_plain_voice(tmp_path / "v")
+    (folder / "food.yaml").write_text(f"attributes:\n  price:\n    noun: é\n    {line}\n")
+    (fault,) = check_voice(folder)
+    assert str(fault).startswith("food.yaml:4: ")
+    assert says in fault.words
+
+
+def test_an_attribute_worded_twice_is_named(tmp_path: Path) -> None:
+    """YAML would drop the first without a word."""
+    path = write_plain_voice(tmp_path / "v") / "food.yaml"
+    whole = path.read_text()
+    again = yaml.safe_dump({"attributes": {"maker": yaml.safe_load(whole)["attributes"]["maker"]}})
+    path.write_text(whole + again.partition("\n")[2])
+    lines = [i for i, text in enumerate(path.read_text().split("\n"), 1) if text == "  maker:"]
+    assert [(f.file, f.line) for f in check_voice(path.parent)] == [("food.yaml", lines[1])]
+    assert f"attributes.maker: stands on line {lines[0]} too" in str(check_voice(path.parent)[0])
+
+
+def test_a_key_that_takes_over_from_a_shared_block_is_no_double(tmp_path: Path) -> None:
+    path = write_plain_voice(tmp_path / "v") / "food.yaml"
+    path.write_text(path.read_text().replace("  maker:\n", "  maker:\n    <<: {noun: firm}\n"))
+    assert check_voice(path.parent) == []
+
+
+def test_one_question_for_two_attributes_is_named_at_both(tmp_path: Path) -> None:
+    path = write_plain_voice(tmp_path / "v") / "food.yaml"
+    said = yaml.safe_load(path.read_text())
+    said["attributes"]["salt"]["ask"][1] = said["attributes"]["sugar"]["ask"][1]
+    path.write_text(yaml.safe_dump(said))
+    wrong = check_voice(path.parent)
+    text = path.read_text().split("\n")
+    starts = [text.index(f"  {key}:") + 1 for key in ("salt", "sugar")]
+    assert [text[fault.line - 1].strip() for fault in wrong] == ["ask:", "ask:"]
+    assert sorted(f.line for f in wrong) == [text.index("    ask:", at) + 1 for at in starts]
+    assert all("stands for two attributes: " in fault.words for fault in wrong)
+
+
+def test_a_folder_where_a_file_should_be_is_named(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / "v")
+    (folder / "food.yaml").unlink()
+    (folder / "food.yaml").mkdir()
+    (fault,) = check_voice(folder)
+    assert str(fault) == "food.yaml:0: cannot be read: Is a directory."
+    with pytest.raises(DataError, match=r"food\.yaml:0: cannot be read"):
+        content_of(str(folder))
 
 
 def test_operations_are_checked_too(tmp_path: Path) -> None:
@@ -151,10 +234,22 @@ def test_two_authors_who_ask_for_two_things_in_the_same_words(tmp_path: Path) ->
     said = yaml.safe_load((one / "food.yaml").read_text())
     said["attributes"]["salt"]["ask"][0] = "How much is in {x}"
     (one / "food.yaml").write_text(yaml.safe_dump(said))
-    voice.cache_clear()
     with pytest.raises(
         DataError, match=r"two/food\.yaml:\d+ \(sugar\) and one/food\.yaml:\d+ \(salt"
     ):
+        named(f"{one},{two}")
+
+
+@pytest.mark.parametrize(
+    "theirs", ["Who makes {x} ", "who  makes {x}", "who - makes {x}", "who\tmakes\n{x}?"]
+)
+def test_blanks_do_not_tell_two_questions_apart(tmp_path: Path, theirs: str) -> None:
+    one, two = (write_plain_voice(tmp_path / name) for name in ("one", "two"))
+    for folder, key, text in ((one, "sugar", "who makes {x}"), (two, "salt", theirs)):
+        said = yaml.safe_load((folder / "food.yaml").read_text())
+        said["attributes"][key]["ask"][0] = text
+        (folder / "food.yaml").write_text(yaml.safe_dump(said))
+    with pytest.raises(DataError, match=r"two/food\.yaml:\d+ \(salt\) and one/food\.yaml:\d+ \(s"):
         named(f"{one},{two}")
 
 
@@ -178,6 +273,17 @@ def test_a_voice_of_ones_own_is_known_by_its_words_not_its_place(tmp_path: Path)
     (two / "food.yaml").write_text((two / "food.yaml").read_text() + "# another\n")
     assert content_of(str(one)) != content_of(str(two))
     assert content_of("elm") == "elm"
+
+
+def test_words_are_those_that_the_content_names_after_an_edit(tmp_path: Path) -> None:
+    path = write_plain_voice(tmp_path / "mine") / "food.yaml"
+    mine, before = str(path.parent), content_of(str(path.parent))
+    assert voice(mine) is voice(mine)
+    said = yaml.safe_load(path.read_text())
+    said["attributes"]["price"]["noun"] = "cost"
+    path.write_text(yaml.safe_dump(said))
+    assert content_of(mine) != before
+    assert voice(mine).wording("food", "price").noun == "cost"
 
 
 def test_a_session_has_one_voice_and_a_world_all_of_its_own() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from simulator.world.language.voices.reading import VOICES
+from simulator.world.language.voices.reading import VOICES, folder_of
 from simulator.world.language.voices.rules import check_voice
 
 
 def main() -> int:
     """Exit status 0 when nothing is wrong, 2 when nothing was asked for."""
     if not sys.argv[1:]:
-        sys.stderr.write(f"give the name of a voice, a folder in {VOICES}.\n")
+        sys.stderr.write(
+            f"give the name of a voice, a folder in {VOICES}, or your own, with a /.\n"
+        )
         return 2
-    wrong = [fault for name in sys.argv[1:] for fault in check_voice(VOICES / name)]
+    wrong = [f"{Path(name)}/{w}" for name in sys.argv[1:] for w in check_voice(folder_of(name))]
     for fault in wrong:
         sys.stdout.write(f"{fault}\n")
     return bool(wrong)

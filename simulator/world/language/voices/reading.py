@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -82,15 +83,26 @@ def content_of(name: str) -> str:
     """A voice as a world's card names it: one's own with a hash of its files."""
     if "/" not in name:
         return name
+    return f"{voice(name).name}@{_digest(folder_of(name))[:16]}"
+
+
+def _digest(folder: Path) -> str:
+    """A hash of a voice's files; one that cannot be read is for the check to name."""
     digest = hashlib.sha256()
-    for path in sorted(folder_of(name).glob("*.yaml")):
-        digest.update(path.name.encode() + b"\x00" + path.read_bytes())
-    return f"{voice(name).name}@{digest.hexdigest()[:16]}"
+    for path in sorted(folder.glob("*.yaml")):
+        with suppress(OSError):
+            digest.update(path.name.encode() + b"\x00" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def voice(name: str) -> Voice:
+    """A voice by its name, or by the folder of one of your own: read again after an edit, so that
+    its words are those that `content_of` names."""
+    return _read(name, _digest(folder_of(name)) if "/" in name else "")
 
 
 @cache
-def voice(name: str) -> Voice:
-    """A voice by its name, or by the folder of one of your own."""
+def _read(name: str, _content: str) -> Voice:
     folder = folder_of(name)
     if folder.parent != VOICES and folder.name in (*OPEN, *HELD):
         raise SpecError(f"{name}: a voice of that name is shipped; give your folder another name.")
@@ -146,12 +158,14 @@ def _listed(names: Sequence[str]) -> str:
 
 def _clashes(names: Sequence[str]) -> Iterator[str]:
     """Questions that one author asks for one attribute and another for another of that thing."""
+    voices = {name: voice(name) for name in names}
     for stem, domain in raw_domains().items():
         kinds = {k: set(a.get("kinds", domain["kinds"])) for k, a in domain["attributes"].items()}
         asked: dict[str, list[tuple[str, str]]] = {}
         for name, key in product(names, kinds):
-            for text in voice(name).wording(domain["name"], key).ask:
-                said = asked.setdefault(re.sub(r"[^\w{} ]", "", text.casefold()), [])
+            for text in voices[name].wording(domain["name"], key).ask:
+                words = re.sub(r"[^\w{}\s]", "", text.casefold()).split()
+                said = asked.setdefault(" ".join(words), [])
                 for other, theirs in said:
                     if kinds[theirs] & kinds[key] and theirs != key:
                         here, there = _line(name, stem, key), _line(other, stem, theirs)

@@ -12,6 +12,8 @@ from simulator.world.facts.catalogue import raw_domains, yaml_loader
 
 COMPARED = ("than", "comp", "rank", "over", "under")
 _SHAPES = ("number", "year", "day", "clock", "one_of", "some_of", "to")
+_DEEPEST = 20
+"""Far below any text of a voice, and far above where Python stops."""
 _SLOT = re.compile(r"\{(\w*)\}")
 
 OPERATIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -102,18 +104,25 @@ def _check_file(path: Path, rules: Any) -> list[Wrong]:
 
     if not path.exists():
         return [Wrong(path.name, 0, "is missing; write it (AUTHORS.md says what it holds).")]
+    text = ""
     try:
         text = path.read_text(encoding="utf-8")
         node = yaml.compose(text, Loader=yaml_loader())
+        if lost := [Wrong(path.name, line, words) for line, words in _lost(node, "")]:
+            return lost
         value = yaml.load(text, yaml_loader())  # noqa: S506 (a safe one)
+    except OSError as error:
+        return [Wrong(path.name, 0, f"cannot be read: {error.strerror}.")]
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         return [Wrong(path.name, line, "is not UTF-8.")]
-    except yaml.YAMLError as error:
+    except yaml.reader.ReaderError as error:  # it says which character, and no line
+        line = text[: text.find(chr(error.character))].count("\n") + 1
+        return [Wrong(path.name, line, f"is no YAML: {error}".split("\n")[0])]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        return [
-            Wrong(path.name, mark.line + 1 if mark else 0, f"is no YAML: {error}".split("\n")[0])
-        ]
+        line = mark.line + 1 if mark else 1
+        return [Wrong(path.name, line, f"is no YAML: {error}".split("\n")[0])]
     if not isinstance(value, dict):
         return [Wrong(path.name, 1, "is no mapping.")]
     lines = dict(lines_of(node, ""))
@@ -121,6 +130,36 @@ def _check_file(path: Path, rules: Any) -> list[Wrong]:
         Wrong(path.name, lines.get(where, lines.get(where.rsplit(".", 1)[0], 0)), words)
         for where, words in rules(value)
     ]
+
+
+def _lost(node: Any, path: str, above: tuple[Any, ...] = ()) -> Iterator[tuple[int, str]]:
+    """What would be dropped unsaid, never end or stop the reading without a line."""
+    import yaml
+
+    if node is None:
+        return
+    line = node.start_mark.line + 1
+    if node in above:
+        yield line, f"{path}: holds itself."
+    elif len(above) > _DEEPEST:
+        yield line, f"{path}: is nested too deeply."
+    elif node.id == "mapping":
+        first: dict[tuple[str, str], int] = {}
+        for key, value in node.value:
+            where, here = f"{path}.{key.value}".lstrip("."), key.start_mark.line + 1
+            if (said := (key.tag, str(key.value))) in first:
+                yield here, f"{where}: stands on line {first[said]} too; only one would be read."
+            first.setdefault(said, here)
+            yield from _lost(key, where, (*above, node))
+            yield from _lost(value, where, (*above, node))
+    elif node.id == "sequence":
+        for i, item in enumerate(node.value):
+            yield from _lost(item, f"{path}.{i}", (*above, node))
+    elif not node.tag.endswith((":str", ":merge")):
+        try:
+            yaml.constructor.SafeConstructor().construct_document(node)
+        except (ValueError, LookupError, AttributeError):
+            yield line, f"{node.value!r} is no value of YAML, whatever it looks like; quote it."
 
 
 def lines_of(node: Any, path: str) -> Iterator[tuple[str, int]]:
@@ -151,12 +190,16 @@ def _attributes(value: dict[str, Any], domain: dict[str, Any]) -> Iterator[tuple
             continue
         yield from _one(where, given[key], attribute)
     for kind in ("ask", "claim"):
-        texts: Counter[str] = Counter()
-        for words in given.values():
+        users: dict[str, set[str]] = {}
+        for key, words in given.items():
             got = words.get(kind) if isinstance(words, dict) else None
-            texts.update([got] if isinstance(got, str) else got or [])
-        for text in (t for t, n in texts.items() if n > 1):
-            yield "attributes", f"{text!r} stands for two attributes."
+            for text in got if isinstance(got, list) else [got]:
+                if isinstance(text, str):  # `_one` names what is no text
+                    users.setdefault(text, set()).add(str(key))
+        for text, keys in users.items():
+            for key in sorted(keys) if len(keys) > 1 else ():
+                said = f"{text!r} stands for two attributes: {' and '.join(sorted(keys))}."
+                yield f"attributes.{key}.{kind}", said
 
 
 def _one(where: str, words: dict[str, Any], attribute: dict[str, Any]) -> Iterator[tuple[str, str]]:
