@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.agents.crag_kg import KgLookup, extracted_names
 from mmrag.agents.format import ABSTAIN, make_reply, without_thoughts
-from mmrag.agents.readiness import built_in_capacity
+from mmrag.agents.readiness import built_in_capacity, warm
 from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import Answer, answer_with_tools
 from mmrag.agents.tracing import Trace
@@ -60,7 +60,9 @@ class CragAgent:
         self.capacity = built_in_capacity(model=model is not None)
 
     async def warm(self) -> None:
-        """Load the sentence encoder, where there is no model."""
+        """Load the model, or the sentence encoder where there is none."""
+        if self._model is not None:
+            await warm(self._model)
         if self._meaning is not None:
             await asyncio.to_thread(self._meaning.encode, ["a"])
 

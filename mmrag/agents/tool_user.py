@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmrag.agents.asking import heard
 from mmrag.agents.format import without_thoughts
+from mmrag.agents.readiness import warm
 from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import Bounds, answer_with_tools
 from mmrag.agents.tracing import Trace
@@ -20,6 +21,10 @@ class ToolUser:
         self._model = model
         self._tools = tools
         self._bounds = bounds
+
+    async def warm(self) -> None:
+        """Load the model, where it is one of this process."""
+        await warm(self._model)
 
     async def answer(self, query: Query) -> Reply:
         """Let the model call tools until it answers."""

@@ -7,16 +7,17 @@ mask leaves greedy answers as they are one by one.
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from mmrag.errors import ServiceError, SpecError, Unavailable
+from mmrag.errors import ServiceError, SpecError, Unavailable, words
 from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.refusals import nothing_said, unsaid
-from mmrag.models.waiting import Request, Waiting
+from mmrag.models.waiting import Request, Waiting, whole
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.tools import CallRequest
@@ -24,6 +25,8 @@ from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:
     import torch
+
+_DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 _GATHER = 0.005
 """Seconds that a batch waits for company."""
@@ -48,15 +51,26 @@ class LocalModel:
         """`max_tokens` stands for what a caller asks for, where it is not 0."""
         if not name:
             raise SpecError("local needs a model: local:name=ORGANISATION/MODEL or a folder.")
+        if dtype not in _DTYPES:
+            raise SpecError(
+                f"local: dtype={dtype} is not {', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}."
+            )
         self.name = name
-        self.batch = int(batch)
+        self.batch = whole("local", "batch", batch, least=1)
         """Most requests answered together; halved for good when memory runs out."""
         self._device = device
         self._dtype = dtype
-        self._side = int(side)
-        self._max_tokens = int(max_tokens)
+        self._side = whole("local", "side", side, least=1)
+        self._max_tokens = whole("local", "max_tokens", max_tokens, least=0)
         self._waiting = Waiting(self._serve)
+        self._loading = threading.Lock()
         self._loaded: _Loaded | None = None
+        self._refused = ""
+        """Why it cannot be loaded, once that is known."""
+
+    async def warm(self) -> None:
+        """Load the model, so that no turn's time is spent on it."""
+        await asyncio.to_thread(self._load)
 
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
@@ -73,35 +87,59 @@ class LocalModel:
             self._answer(group)
 
     def _answer(self, group: list[Request]) -> None:
-        alive = [r for r in group if r.future.set_running_or_notify_cancel()]
-        while alive:
-            now, alive = alive[: self.batch], alive[self.batch :]
+        left = [[r for r in group if r.future.set_running_or_notify_cancel()]]
+        while left:
+            group = left.pop(0)
+            now, more = group[: self.batch], group[self.batch :]
+            if more:
+                left.insert(0, more)
             try:
-                completions = self._run(now)
-            except Exception as error:  # a model's code is somebody else's; the queue must go on
-                if _is_out_of_memory(error) and self.batch > 1:
-                    self.batch = max(1, self.batch // 2)
-                    alive = [*now, *alive]
-                    continue
-                problem = error if isinstance(error, ServiceError) else _service_error(self, error)
-                for request in now:
-                    request.future.set_exception(problem)
+                completions = self._run(now) if now else []
+            except BaseException as error:  # a model's code is somebody else's; the others go on
+                if len(now) == 1 or isinstance(error, Unavailable):
+                    for request in now:
+                        request.settle(self._problem(error))
+                elif _is_out_of_memory(error):
+                    self.batch = len(now) // 2
+                    left.insert(0, now)
+                else:  # one request may be at fault, and the others are not to suffer for it
+                    left[:0] = [[request] for request in now]
             else:
                 for request, completion in zip(now, completions, strict=True):
-                    self._settle(request.future, completion)
+                    self._settle(request, completion)
 
-    def _settle(self, future: Future[Completion], done: Completion) -> None:
+    def _settle(self, request: Request, done: Completion) -> None:
         if nothing_said(done.text, done.finish):
-            future.set_exception(ServiceError(f"local model {self.name!r}: {unsaid(done.finish)}"))
+            request.settle(ServiceError(f"local model {self.name!r}: {unsaid(done.finish)}"))
         else:
-            future.set_result(done)
+            request.settle(done)
+
+    def _problem(self, error: BaseException) -> ServiceError:
+        if isinstance(error, ServiceError):
+            return error
+        return ServiceError(f"local model {self.name!r}: {words(error)[:300]}")
+
+    def _load(self) -> _Loaded:
+        """The model in memory. What cannot be loaded is not tried again at each batch."""
+        with self._loading:
+            if self._loaded is None and not self._refused:
+                try:
+                    self._loaded = _load(self.name, self._device, self._dtype)
+                except BaseException as error:  # the files may hold anything
+                    self._refused = words(error).partition("\n")[0][:300]
+            if self._loaded is None:
+                raise Unavailable(
+                    f"local model {self.name!r} cannot be loaded ({self._refused}); give a folder, "
+                    f"or download it first with `hf download {self.name}` (--force-download where "
+                    "it is damaged; where it is too large, say dtype=bfloat16)."
+                )
+            return self._loaded
 
     def _run(self, group: list[Request]) -> list[Completion]:
         import torch
 
-        if self._loaded is None:
-            self._loaded = _load(self.name, self._device, self._dtype)
-        model, processor = self._loaded.model, self._loaded.processor
+        loaded = self._load()
+        model, processor = loaded.model, loaded.processor
         inputs = self._inputs(processor, group).to(model.device)
         for key, value in list(inputs.items()):
             if torch.is_tensor(value) and value.is_floating_point():
@@ -200,16 +238,9 @@ def _load(name: str, device: str, dtype: str) -> _Loaded:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if dtype == "auto":
         dtype = "bfloat16" if device.startswith("cuda") else "float32"
-    kind: torch.dtype = getattr(torch, dtype, None) or torch.float32
-    try:
-        processor: Any = AutoProcessor.from_pretrained(name)
-        model: Any = AutoModelForImageTextToText.from_pretrained(name, dtype=kind)
-    except (OSError, ValueError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise Unavailable(
-            f"local model {name!r} cannot be loaded ({first}); give a folder, or download it first "
-            f"with `hf download {name}`."
-        ) from error
+    kind: torch.dtype = getattr(torch, dtype)
+    processor: Any = AutoProcessor.from_pretrained(name)
+    model: Any = AutoModelForImageTextToText.from_pretrained(name, dtype=kind)
     model = model.to(device).eval()
     processor.tokenizer.padding_side = "left"
     if processor.tokenizer.pad_token is None:
@@ -246,9 +277,9 @@ def _logprobs(
     )
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()
-
-
-def _service_error(model: LocalModel, error: Exception) -> ServiceError:
-    return ServiceError(f"local model {model.name!r}: {type(error).__name__}: {str(error)[:300]}")
+def _is_out_of_memory(error: BaseException) -> bool:
+    """On a GPU, in Python, and as the allocators of a CPU say it."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    said = words(error).lower()
+    return any(f"{sign} memory" in said for sign in ("out of", "can't allocate", "not enough"))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 import msgspec
 
+from mmrag.errors import ServiceError, SpecError, words
 from mmrag.protocols import Completion, GenerateOptions, Message
 
 _IDLE = 5.0
@@ -23,11 +25,20 @@ class Request(msgspec.Struct):
     options: GenerateOptions
     future: Future[Completion]
 
+    def settle(self, done: Completion | Exception) -> None:
+        """Give the answer, or what came instead of it, unless nobody waits for it any more."""
+        with suppress(InvalidStateError):  # it was cancelled, or has its answer
+            if isinstance(done, Exception):
+                self.future.set_exception(done)
+            else:
+                self.future.set_result(done)
+
 
 class Waiting:
     """A queue with a thread behind it, which begins with the first request and ends when idle.
 
-    `serve` is called in that thread with a request; it may take `more` that are waiting.
+    `serve` is called in that thread with a request; it may take `more` that are waiting. Whatever
+    it raises fails those that it has not answered, and the thread goes on: nobody waits for ever.
     """
 
     def __init__(self, serve: Callable[[Request], None]) -> None:
@@ -35,6 +46,8 @@ class Waiting:
         self._queue: SimpleQueue[Request] = SimpleQueue()
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
+        self._held: list[Request] = []
+        """What was given to `serve` and may not be answered yet."""
 
     async def completion(
         self, messages: Sequence[Message], options: GenerateOptions, max_tokens: int
@@ -53,17 +66,33 @@ class Waiting:
     def more(self, seconds: float) -> Request | None:
         """The next request, if one is there or comes within so many seconds."""
         try:
-            return self._queue.get(timeout=seconds) if seconds else self._queue.get_nowait()
+            request = self._queue.get(timeout=seconds) if seconds else self._queue.get_nowait()
         except Empty:
             return None
+        self._held = [held for held in self._held if not held.future.done()]
+        self._held.append(request)
+        return request
 
     def _work(self) -> None:
         while True:
             request = self.more(_IDLE)
             if request is not None:
-                self._serve(request)
+                try:
+                    self._serve(request)
+                except BaseException as error:  # a panic of a library in Rust is no Exception
+                    for held in self._held:
+                        held.settle(ServiceError(f"a model of this process: {words(error)}"))
+                self._held = []
                 continue
             with self._lock:
                 if self._queue.empty():
                     self._worker = None
                     return
+
+
+def whole(model: str, name: str, value: str | int, *, least: int) -> int:
+    """An option of a model that is a whole number; anything else is told before a turn waits."""
+    text = str(value)
+    if not text.isdecimal() or int(text) < least:
+        raise SpecError(f"{model}: {name}={value}: write a whole number from {least}.")
+    return int(text)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from mmrag.agents.readiness import warm
 from mmrag.errors import ServiceError
 from mmrag.protocols import Completion, GenerateOptions, Message, Model, Resources
 from mmrag.records import Evidence
@@ -60,6 +61,10 @@ class FailingModel:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+
+    async def warm(self) -> None:
+        """Load the model, where it says how: a fault is a turn's, and this is before any."""
+        await warm(self._model)
 
     async def generate(
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()

@@ -31,6 +31,7 @@ from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query, Reply
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from mmrag.tokens import count_tokens
+from simulator.faults.parts import with_faults
 
 HITS = [
     Evidence(source="image-kg", id="7", score=0.8, text="Alder Brook Kettle", attributes={"weight": "900 g"}),
@@ -118,10 +119,14 @@ def test_a_small_model_is_shown_fewer_pages(name):
 
 
 @pytest.mark.parametrize(
-    "spec", ["llm-only:model=m", "task3:model=m", "grounded:reader=model,model=m,ocr=off"]
-)
+    "spec",
+    [
+        "llm-only:model=m", "task3:model=m", "grounded:reader=model,model=m,ocr=off",
+        "tool-user:model=m", "crag-task1:model=m", "crag-llm-only:model=m",
+    ],
+)  # fmt: skip
 def test_a_model_of_this_process_is_loaded_before_the_first_turn(spec):
-    """Also behind the cache that the conversations of a run share."""
+    """Also behind the cache that the conversations of a run share, and where it is to fail."""
 
     class Loads(ScriptedModel):
         loaded = 0
@@ -130,9 +135,10 @@ def test_a_model_of_this_process_is_loaded_before_the_first_turn(spec):
             self.loaded += 1
 
     model = Loads()
-    agent = agents.create(spec, resources=share(resources(model), Cache()))
-    asyncio.run(warm(agent))
-    assert model.loaded == 1
+    cached = share(resources(model), Cache())
+    for number, given in enumerate((cached, with_faults(cached)), 1):
+        asyncio.run(warm(agents.create(spec, resources=given)))
+        assert model.loaded == number
     asyncio.run(warm(agents.create("llm-only:model=m", resources=resources(ScriptedModel()))))
 
 

@@ -9,7 +9,8 @@ from torch import Tensor
 from mmrag.models.smollm2.network import Memory, Network
 
 ROOM = 32_768
-"""Places of all rows together, 1.5 GB in f32; a request for which there is none waits."""
+"""Places of all rows together, 1.5 GB in f32; a request for which there is none waits. While they
+grow, what was held before is there beside them."""
 
 KEPT = 4_096
 """Tokens of earlier prompts whose keys and values are kept, 190 MB in f32."""
@@ -148,15 +149,19 @@ class Decoder:
         return int(torch.multinomial(shares, 1, generator=self._random[id(reply)]))
 
     def _fit(self, rows: int, places: int) -> Memory:
-        """A memory that has room for so much, holding what was held."""
+        """A memory that has room for so much, holding what was held.
+
+        What it once had more than is needed now it keeps as far as `ROOM` goes: many short rows and
+        then few long ones must not become many long ones.
+        """
         now = self._memory
         if now is not None and now.rows >= rows and now.places >= places:
             return now
-        more = Memory(
-            self._network,
-            rows=max(rows, now.rows if now else 0),
-            places=max(-(-(places + 1) // _STEP) * _STEP, now.places if now else 0),
-        )
+        places = max([places, *(len(r.prompt) + len(r.tokens) for r in self._rows)])
+        wide = -(-(places + 1) // _STEP) * _STEP
+        if now is not None:
+            rows, wide = max(rows, min(now.rows, ROOM // places)), max(wide, now.places)
+        more = Memory(self._network, rows, max(places, min(wide, ROOM // rows)))
         for row, reply in enumerate(self._rows):
             assert now is not None
             more.copy(row, now, row, len(reply.prompt) + len(reply.tokens) - 1)

@@ -19,7 +19,7 @@ from mmrag.models.smollm2.weights import (
     read_weights,
     weights_file,
 )
-from mmrag.models.waiting import Request, Waiting
+from mmrag.models.waiting import Request, Waiting, whole
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 
@@ -65,8 +65,8 @@ class SmolLM2:
         """`max_tokens` stands for what a caller asks for, where it is not 0."""
         if dtype not in ("float32", "bfloat16"):
             raise SpecError(f"smollm2: dtype={dtype} is not float32 or bfloat16.")
-        self._batch = _whole("batch", batch, least=1)
-        self._max_tokens = _whole("max_tokens", max_tokens, least=0)
+        self._batch = whole("smollm2", "batch", batch, least=1)
+        self._max_tokens = whole("smollm2", "max_tokens", max_tokens, least=0)
         self._file, self._sha256, self._dtype = file, sha256, dtype
         self._waiting = Waiting(self._serve)
 
@@ -86,7 +86,7 @@ class SmolLM2:
 
         try:
             desk = _Desk(*_loaded(self._file, self._sha256, self._dtype), rows=self._batch)
-        except Exception as error:  # the file may hold anything
+        except BaseException as error:  # the file may hold anything
             _fail(first, error)
             return
         waiting: Request | None = first
@@ -146,7 +146,7 @@ class _Desk:
                 return False
             self._decoder.join(reply)
             self._asked[id(reply)] = (request, reply)
-        except Exception as error:  # one request must not end the thread that serves the others
+        except BaseException as error:  # such as a panic of the tokenizer; the others go on
             _fail(request, error)
         return True
 
@@ -162,7 +162,7 @@ class _Desk:
                 _settle(request, self._completion(request, reply))
             if self._asked:
                 self._decoder.step()
-        except Exception as error:  # such as too little memory
+        except BaseException as error:  # such as too little memory
             for request, _ in self._asked.values():
                 _fail(request, error)
             self._asked.clear()
@@ -250,18 +250,13 @@ def _plain(text: str) -> str:
 
 
 def _settle(request: Request, done: Completion) -> None:
-    if not request.future.set_running_or_notify_cancel():
-        return
-    if not done.calls and nothing_said(done.text, done.finish):
-        request.future.set_exception(ServiceError(f"smollm2: {unsaid(done.finish)}"))
-    else:
-        request.future.set_result(done)
+    mute = not done.calls and nothing_said(done.text, done.finish)
+    request.settle(ServiceError(f"smollm2: {unsaid(done.finish)}") if mute else done)
 
 
-def _fail(request: Request, error: Exception) -> None:
-    problem = error if isinstance(error, MmragError) else ServiceError(f"smollm2: {words(error)}")
-    if request.future.set_running_or_notify_cancel():
-        request.future.set_exception(problem)
+def _fail(request: Request, error: BaseException) -> None:
+    known = isinstance(error, MmragError)
+    request.settle(error if known else ServiceError(f"smollm2: {words(error)}"))
 
 
 _loading = threading.Lock()
@@ -282,10 +277,3 @@ def _load(file: Path, sha256: str, dtype: str) -> tuple[Words, Network]:
     check_file(file, sha256)
     weights = read_weights(file)
     return weights.words, Network(weights, getattr(torch, dtype))
-
-
-def _whole(name: str, value: str | int, *, least: int) -> int:
-    text = str(value)
-    if not text.isdigit() or int(text) < least:
-        raise SpecError(f"smollm2: {name}={value}: write a whole number from {least}.")
-    return int(text)

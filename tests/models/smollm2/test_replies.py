@@ -14,6 +14,7 @@ from mmrag.images import LazyImage
 from mmrag.models import models
 from mmrag.models.chat_template import without_tool_roles
 from mmrag.models.smollm2 import decoding, weights
+from mmrag.models.smollm2 import model as model_module
 from mmrag.models.smollm2 import network as network_module
 from mmrag.models.smollm2.decoding import Prefixes
 from mmrag.models.smollm2.model import _SYSTEM, SmolLM2
@@ -38,9 +39,8 @@ ASKED = [
 
 def together(model, asked):
     async def all_of_them():
-        return await asyncio.gather(
-            *(model.generate(*request) for request in asked), return_exceptions=True
-        )
+        asking = (model.generate(*request) for request in asked)
+        return await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 60)
 
     return asyncio.run(all_of_them())
 
@@ -99,6 +99,61 @@ def test_a_request_for_which_there_is_no_room_waits(make, monkeypatch):
     monkeypatch.setattr(decoding.Decoder, "join", counted)
     assert [c.text for c in together(make(), ASKED)] == [c.text for c in wanted]
     assert 1 < max(most) < 4
+
+
+@pytest.mark.parametrize("long_first", [True, False])
+def test_a_memory_grows_no_larger_than_there_is_room(make, monkeypatch, long_first):
+    """Many short rows, then few long ones, and the other way round."""
+    monkeypatch.setattr(decoding, "ROOM", 2048)
+    short = [([says(str(i))], GenerateOptions(max_tokens=4 + 9 * i)) for i in range(8)]
+    long = [([says(f"on the {i} " * 30)], GenerateOptions(max_tokens=200)) for i in range(4)]
+    asked = long + short if long_first else short + long
+    sizes, fit = [], decoding.Decoder._fit
+
+    def fitted(self, rows, places):
+        memory = fit(self, rows, places)
+        sizes.append((memory.rows, memory.places))
+        return memory
+
+    wanted = alone(make, asked)
+    monkeypatch.setattr(decoding.Decoder, "_fit", fitted)
+    assert [c.text for c in together(make(batch=8), asked)] == [c.text for c in wanted]
+    assert max(rows * places for rows, places in sizes) <= 2048
+    assert max(rows for rows, _ in sizes) > 4
+    assert max(places for _, places in sizes) > 256
+
+
+class Panic(BaseException):
+    """As the tokenizer, written in Rust, raises it: not an Exception."""
+
+
+def test_a_text_at_which_the_tokenizer_panics_is_one_request_s_affair(make, monkeypatch):
+    model, tokens = make(), weights.Words.tokens
+
+    def panics(words, text):
+        if "odd" in text:
+            raise Panic("index out of bounds")
+        return tokens(words, text)
+
+    monkeypatch.setattr(weights.Words, "tokens", panics)
+    found = together(model, [ASKED[0], ([says("odd")], ASKED[0][1]), ASKED[1]])
+    assert [c.text for c in found[::2]] == [c.text for c in alone(make, ASKED[:2])]
+    assert isinstance(found[1], ServiceError)
+    assert "Panic: index out of bounds" in str(found[1])
+
+
+def test_a_panic_while_a_batch_is_computed_or_loaded_fails_it_and_not_the_next(make, monkeypatch):
+    def panics(*_given):
+        raise Panic("poisoned")
+
+    wanted = alone(make, ASKED[:3])
+    for owner, name in ((decoding.Decoder, "step"), (model_module, "_load")):
+        model = make()  # the one before may be at its desk still
+        with monkeypatch.context() as broken:
+            broken.setattr(owner, name, panics)
+            failed = together(model, ASKED[:3])
+        assert [str(f) for f in failed] == ["smollm2: Panic: poisoned"] * 3
+        assert [c.text for c in together(model, ASKED[:3])] == [c.text for c in wanted]
 
 
 def test_what_prompts_begin_with_is_computed_once(tiny, monkeypatch):
@@ -223,7 +278,7 @@ def test_a_given_reply_is_scored_and_nothing_is_said(tiny, make, monkeypatch):
 
 
 def test_specs_say_what_is_wrong(tiny, monkeypatch):
-    for wrong in ("dtype=int8", "batch=0", "batch=many", "max_tokens=-1"):
+    for wrong in ("dtype=int8", "batch=0", "batch=many", "batch=²", "max_tokens=-1"):
         name, _, value = wrong.partition("=")
         with pytest.raises(SpecError, match=f"smollm2: {wrong}"):
             SmolLM2(tiny, **{name: value})
