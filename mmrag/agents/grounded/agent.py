@@ -62,6 +62,7 @@ class GroundedAgent:
         parts: Parts,
         *,
         model: Model | None = None,
+        evidence: int = _MODEL_EVIDENCE,
         calibration: Calibration | None = None,
         ocr: Reads | None = None,
         meaning: Contextual | None = None,
@@ -69,6 +70,7 @@ class GroundedAgent:
         self._resources = resources
         self._parts = parts
         self._model = model
+        self._evidence = evidence
         self._calibration = calibration or read_calibration()
         self._web = _remembered(resources.web_search)
         self._known: Known = RecentResults(_KEPT)
@@ -228,7 +230,7 @@ class GroundedAgent:
     ) -> tuple[Finding | None, Usage]:
         assert self._model is not None
         with trace.step("model reader") as step:
-            shown = [_shown(e) for e in desk.used[:_MODEL_EVIDENCE]]
+            shown = [_shown(e) for e in desk.used[: self._evidence]]
             prompt = render(
                 "reader",
                 query=query.text,
@@ -284,7 +286,7 @@ class GroundedAgent:
                                 "verifier",
                                 query=plan.question,
                                 answer=finding.text,
-                                evidence=[_shown(e) for e in desk.used[:_MODEL_EVIDENCE]],
+                                evidence=[_shown(e) for e in desk.used[: self._evidence]],
                             ),
                         )
                     ],
@@ -316,15 +318,20 @@ class GroundedAgent:
 
 
 def grounded(
-    *, resources: Resources, model: str = "", calibration: str = "", **options: str
-) -> GroundedAgent:
-    """`grounded:ocr=off,reader=model,model=…`: every part by name (see `mmrag agent describe`)."""
+    *, resources: Resources, model: str = "", evidence: str = str(_MODEL_EVIDENCE),
+    calibration: str = "", **options: str,
+) -> GroundedAgent:  # fmt: skip
+    """`grounded:ocr=off,reader=model,model=…`: every part by name (see `mmrag agent describe`);
+    `evidence` is how many passages a model is shown."""
+    if not evidence.isdigit() or not 1 <= int(evidence) <= 100:
+        raise SpecError(f"grounded: evidence={evidence}: write how many passages, 1 to 100.")
     parts = Parts.choose(options)
     client = resources.model(model) if model and resources.model is not None else None
     return GroundedAgent(
         resources,
         parts,
         model=client,
+        evidence=int(evidence),
         calibration=read_calibration(calibration or None),
         ocr=RapidReader() if parts.on("ocr") else None,
         meaning=SentenceMeaning(),

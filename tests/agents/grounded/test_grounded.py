@@ -41,13 +41,12 @@ def picture(colour="white"):
     return LazyImage.from_pil(Image.new("RGB", (64, 64), colour))
 
 
-def agent(calibration=SURE, *, model=None, hits=(HIT, OTHER), pages=WEB, **options):
+def agent(calibration=SURE, *, model=None, evidence=12, hits=(HIT, OTHER), pages=WEB, **options):
     resources = Resources(
         image_search=MemoryImageSearch({}, default=hits), web_search=MemoryWebSearch(pages)
     )
-    return GroundedAgent(
-        resources, Parts.choose({"ocr": "off", **options}), model=model, calibration=calibration
-    )
+    parts = Parts.choose({"ocr": "off", **options})
+    return GroundedAgent(resources, parts, model=model, evidence=evidence, calibration=calibration)
 
 
 def ask(made, text="What's this kettle's weight?", **more):
@@ -209,6 +208,18 @@ def test_wrong_parts_are_refused_with_the_right_ones():
         agents.create("grounded:ocr=maybe", resources=Resources())
     with pytest.raises(SpecError, match="needs model"):
         agents.create("grounded:reader=model", resources=Resources())
+
+
+def test_a_model_is_shown_as_many_passages_as_it_is_said_to_read():
+    shown = []
+    for count in (1, 12):
+        model = ScriptedModel("900 g")
+        ask(agent(model=model, reader="model", evidence=count))
+        shown.append(model.calls[-1][0].text.count("\n["))
+    assert shown[0] == 1 < shown[1]
+    for wrong in ("0", "many", "-5", "1000"):
+        with pytest.raises(SpecError, match=f"evidence={wrong}"):
+            agents.create(f"grounded:evidence={wrong}", resources=Resources())
 
 
 @pytest.mark.parametrize(
