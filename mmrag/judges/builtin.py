@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -35,7 +36,7 @@ from mmrag.judges.target import MAX_REFERENCES
 from mmrag.judges.trees import Forest, Trees
 from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.protocols import Judge, Model
-from mmrag.records import JudgeItem, Outcome, Verdict, Vote
+from mmrag.records import JudgeItem, Outcome, Verdict
 
 VERSION = 6
 WARY = 1.0
@@ -66,6 +67,10 @@ class Judged(NamedTuple):
     sure: bool
 
 
+_ALONE = threading.Lock()
+"""All judges of a process learn new words into one table of vectors."""
+
+
 class BuiltinJudge:
     """Decides without a network or a model server; the same item always gets the same verdict."""
 
@@ -88,6 +93,10 @@ class BuiltinJudge:
 
     def weigh(self, items: Sequence[JudgeItem]) -> list[Judged]:
         """One verdict per item, in order, each with whether it is sure."""
+        with _ALONE:
+            return self._weighed(items)
+
+    def _weighed(self, items: Sequence[JudgeItem]) -> list[Judged]:
         self._extractor.vectors.forget()
         items = [in_western_notation(item) for item in items]
         found: list[Judged | None] = []
@@ -134,7 +143,8 @@ class BuiltinJudge:
 
 
 class Cascade:
-    """The built-in judge, and another for what it is unsure of. Both votes are kept."""
+    """The built-in judge, and another for what it is unsure of, which then decides: what both said
+    is in the reason, and no vote of the first is counted beside the second's."""
 
     def __init__(self, first: BuiltinJudge, second: Judge) -> None:
         self._first, self._second = first, second
@@ -148,12 +158,8 @@ class Cascade:
         """The first judge's verdict where it is sure; else the second's, unless that has none."""
         own, sure = self._first.weigh([item])[0]
         if sure:
-            return own
+            return msgspec.structs.replace(own, judge=self.id)
         other = await self._second.judge(item)
-        votes = tuple(
-            Vote(judge=v.judge, outcome=v.outcome, score=v.score, reason=v.reason)
-            for v in (own, other)
-        )
         held = own if other.outcome is Outcome.UNSCORED else other
         who = "no second verdict" if held is own else f"{other.judge} decided: {other.reason}"
         return Verdict(
@@ -161,7 +167,6 @@ class Cascade:
             judge=self.id,
             score=held.score,
             reason=f"unsure ({own.reason}); {who}",
-            votes=votes,
             usage=other.usage,
         )
 

@@ -25,8 +25,13 @@ _UNITS = {
     "公里": "km", "千米": "km", "厘米": "cm", "毫米": "mm", "米": "m", "小时": "hours",
     "分钟": "minutes", "美元": "dollars", "欧元": "euros",
 }  # fmt: skip
+_LONGEST = 4_000
+"""Characters of a text that are looked at."""
 _WRITTEN = "零〇一二两三四五六七八九十百千"
-_FIGURE = rf"(?:[0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?|[{_WRITTEN}][{_WRITTEN}万亿]{{0,40}})"
+_FIGURE = (
+    r"(?:[0-9]{1,20}(?:,[0-9]{3}){0,9}(?:\.[0-9]{1,20})?"
+    rf"|[{_WRITTEN}][{_WRITTEN}万亿]{{0,40}})"
+)
 _YEAR = r"(?P<year>[0-9]{4}|[零〇一二三四五六七八九]{4})年"
 _DATE = re.compile(
     rf"(?:{_YEAR})?(?P<month>[0-9]{{1,2}}|十[一二]?|[一二三四五六七八九])月(?:份)?"
@@ -48,8 +53,8 @@ def in_western_notation(item: JudgeItem) -> JudgeItem:
         return item
     return msgspec.structs.replace(
         item,
-        references=tuple(western(text) for text in item.references),
-        prediction=western(item.prediction),
+        references=tuple(western(text[:_LONGEST]) for text in item.references),
+        prediction=western(item.prediction[:_LONGEST]),
     )
 
 

@@ -52,12 +52,12 @@ def _from_json(text: str) -> str:
         return text
     try:
         found = json.loads(text[start : end + 1])
+        said = _answers(found) if isinstance(found, dict) else []
     except (ValueError, RecursionError):
         return text
     if not isinstance(found, dict):
         return text
     after = text[end + 1 :].strip("` \n")
-    said = _answers(found)
     return "; ".join([*said, after] if after else said) or text
 
 
@@ -107,21 +107,25 @@ _STRUCK = re.compile(
     r".{0,2000}?</\2\s*>"
 )
 _THOUGHT = re.compile(r"(?is)<(think|thinking|scratchpad|reasoning)>.{0,20000}?</\1\s*>")
-_FOOTNOTE = re.compile(r"(?m)^\s*\[\^?\d{1,3}\]:?\s*<?https?://\S+\s*$")
-_TICKED = re.compile(r"(?mi)^\s*[-*]?\s*\[x\]\s*(.{1,200})$")
+_GAP, _SIGNS = r"[^\S\n]{0,20}", r"[^\w\n]{0,40}"
+"""Blanks, and whatever is no word, of one line and not endless: tried from each place of a text."""
+_FOOTNOTE = re.compile(rf"(?m)^{_GAP}\[\^?\d{{1,3}}\]:?{_GAP}<?https?://\S+{_GAP}$")
+_TICKED = re.compile(rf"(?mi)^{_GAP}[-*]?{_GAP}\[x\]{_GAP}(.{{1,200}})$")
 _SELF_RATED = re.compile(
-    r"(?mi)^\W*(?:confidence|certainty)\W*[:=].{0,80}$"
-    r"|^\W*(?:verdict|score)\W*[:=]\W*(?:[01]?\.\d+|\d+\s*/\s*\d+|(?:in)?correct|right|perfect)\W*$"
+    rf"(?mi)^{_SIGNS}(?:confidence|certainty){_SIGNS}[:=].{{0,80}}$"
+    rf"|^{_SIGNS}(?:verdict|score){_SIGNS}[:=]{_SIGNS}"
+    rf"(?:[01]?\.\d+|\d+{_GAP}/{_GAP}\d+|(?:in)?correct|right|perfect){_SIGNS}$"
 )
-_LETTERED = re.compile(r"(?m)^\W*([A-F])[).:]\s*(.{1,200})$")
+_LETTERED = re.compile(rf"(?m)^{_SIGNS}([A-F])[).:]{_GAP}(.{{1,200}})$")
 _LETTER = re.compile(
-    r"(?mi)^\W*(?:final\s+)?(?:answer|choice)(?:\s+is)?\s*[:=]?\s*\W?(?-i:([A-F]))\W*$"
+    rf"(?mi)^{_SIGNS}(?:final{_GAP})?(?:answer|choice)(?:{_GAP}is)?{_GAP}[:=]?{_GAP}[^\w\n]?"
+    rf"(?-i:([A-F])){_SIGNS}$"
 )
 _YES = ("yes", "✓", "✔", "✅", "true", "correct", "right")
 _MARKED = re.compile(
-    r"(?mi)^\W*(\w.{0,100}?)\s*[|:=-]\s*(yes|no|✓|✔|✅|✗|✘|❌|true|false|correct|incorrect|right|wrong)"
-    r"[\s|.]*$"
+    rf"(?mi)^{_SIGNS}(\w.{{0,100}}?){_GAP}[|:=-]{_GAP}"
+    r"(yes|no|✓|✔|✅|✗|✘|❌|true|false|correct|incorrect|right|wrong)[ \t|.]{0,40}$"
 )
-_RETURNED = re.compile(r"(?m)^\s+return\s+(['\"])(.{1,200}?)\1\s*$")
+_RETURNED = re.compile(rf"(?m)^[^\S\n]{{1,40}}return\s{{1,20}}(['\"])(.{{1,200}}?)\1{_GAP}$")
 _EMOJI = re.compile("[\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff\u2600-\u27bf]")
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_]\s{1,3}){3,}[^\W\d_](?![^\W_])")

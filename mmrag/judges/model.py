@@ -46,6 +46,16 @@ class SameFamilyWarning(UserWarning):
     """A model judges replies of its own family, which it is known to favour."""
 
 
+_MAX_RETRIES = 20
+
+
+def _whole(name: str, value: int | str, least: int, most: int) -> int:
+    text = str(value)
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise SpecError(f"{name}={value}: write a number from {least} to {most}.")
+    return int(text)
+
+
 class ModelJudge:
     """Asks a model; anything but a clear verdict is unscored with the model's words kept."""
 
@@ -59,15 +69,13 @@ class ModelJudge:
         votes: int | str = 1,
         name: str = "",
     ) -> None:
-        if not str(votes).isdigit() or not 1 <= int(votes) <= MAX_VOTES:
-            raise SpecError(f"votes={votes}: write a number from 1 to {MAX_VOTES}.")
         if isinstance(model, str):
             name = name or model
             model = (models or _default_models())(model)
         self._model = model
         self._name = name or type(model).__name__
-        self._retries = int(retries)
-        self._votes = int(votes)
+        self._retries = _whole("retries", retries, 0, _MAX_RETRIES)
+        self._votes = _whole("votes", votes, 1, MAX_VOTES)
         self._warned = False
         self._agent_model = agent_model
         self._check_family(self._name)

@@ -259,7 +259,7 @@ def _half_digit(token: str) -> float:
     if point:
         return 0.5 * 10.0 ** -len(fraction)
     zeros = len(whole) - len(whole.rstrip("0"))
-    return 0.5 * 10.0 ** (zeros if zeros < len(whole) else 0)
+    return 0.5 * 10.0 ** (min(zeros, 300) if zeros < len(whole) else 0)
 
 
 def _is_money_before(tokens: Sequence[str], index: int) -> bool:
@@ -300,7 +300,7 @@ def _day(token: str) -> int | None:
 
 
 def _year(token: str) -> int | None:
-    if len(token) == 4 and token.isdigit() and 1000 <= int(token) <= 2100:
+    if len(token) == 4 and token.isdecimal() and 1000 <= int(token) <= 2100:
         return int(token)
     return None
 

@@ -104,21 +104,24 @@ def calibrate(
 
     chosen = make_judge(judge)
     lines = read_lines(human)
+    labels = [_human(row, human) for row, _ in lines]  # before a judge is paid
+    target = out or human.with_suffix(".calibration.json")
+    if target.is_dir() or not target.parent.is_dir():
+        raise UsageError(f"{target}: no file can be written there; give --out a file.")
     binary = all("human_outcome" not in row for row, _ in lines)
     truth: list[str] = []
     judged: list[str] = []
     unscored = 0
-    for part in verdicts_of(lines, chosen, concurrency):
-        for row, verdict in part:
-            if verdict.outcome is Outcome.UNSCORED:
-                unscored += 1
-                continue
-            truth.append(_human(row, human))
+    rows = (one for part in verdicts_of(lines, chosen, concurrency) for one in part)
+    for label, (_, verdict) in zip(labels, rows, strict=True):
+        if verdict.outcome is Outcome.UNSCORED:
+            unscored += 1
+        else:
+            truth.append(label)
             judged.append(_merged(verdict.outcome, binary=binary))
     fingerprint = hashlib.sha256(human.read_bytes()).hexdigest()
     found = compare(truth, judged)
     name = str(getattr(chosen, "id", judge))
-    target = out or human.with_suffix(".calibration.json")
     save_calibration(count(truth, judged, judge=name, source=fingerprint), target)
     seen = _made_from(chosen, fingerprint)
     if as_json:

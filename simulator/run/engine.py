@@ -213,6 +213,9 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
         return None, words(error)
     if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
         return None, f"the judge returned a {type(verdict).__name__}, not a Verdict"
+    if verdict.judge != judge.id:  # else it would be kept where nobody looks for it
+        said = f"{verdict.judge}: {verdict.reason}" if verdict.reason else verdict.judge
+        verdict = msgspec.structs.replace(verdict, judge=judge.id, reason=said)
     if verdict.outcome is Outcome.UNSCORED:
         return verdict, verdict.reason or "the judge gave no verdict"
     return verdict, None

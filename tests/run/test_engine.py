@@ -322,3 +322,27 @@ def test_a_turn_without_a_reference_is_a_fault_of_the_data_and_not_of_the_judge(
             Status.ANSWERED, Status.DATA_ERROR, Status.ANSWERED,
         ]  # fmt: skip
         assert store.reply_count() == 2
+
+
+def test_a_verdict_is_kept_under_the_judges_own_name_whoever_it_says_it_is_by(
+    tmp_path: Path,
+) -> None:
+    """A server reports "m-2024-07-18" where the spec says "m"; the run looks for the judge."""
+    asked: list[str] = []
+
+    class Reported(Equality):
+        id = "model/1:openai:name=m"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            asked.append(item.id)
+            found = await super().judge(item)
+            return msgspec.structs.replace(found, judge="model/1:m-2024-07-18")
+
+    run_all(tmp_path / "run", [make_session(1, turns=3)], ByNumber(lambda _s, _t: "c"))
+    with RunStore(tmp_path / "run") as store:
+        for _ in range(2):
+            asyncio.run(rejudge_run(store, Reported()))
+        assert len(asked) == 3  # what is judged is not paid again
+        assert [r.status for r in store.turns("s001")] == [Status.ANSWERED] * 3
+        assert {r.verdict.judge for r in store.turns("s001")} == {Reported.id}
+        assert all("m-2024-07-18" in r.verdict.reason for r in store.turns("s001"))
