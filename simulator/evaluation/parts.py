@@ -245,9 +245,11 @@ class Parts:
         """Ask the endpoints of agent and judge once, before all turns would fail at them."""
         from simulator.evaluation.preflight import probe_models
 
-        if not self.has_own_agent:
+        def pictures() -> bool:
             first = next((session for _, session in self.sessions()), None)
-            pictures = first is not None and first.capture is not None
+            return first is not None and first.capture is not None
+
+        if not self.has_own_agent:
             await probe_models(self.settings.agent, self.settings.judge, pictures=pictures)
 
     def make_agent(self, *, cached: bool = False, seconds: float = READY_SECONDS) -> Agent:

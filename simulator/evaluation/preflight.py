@@ -7,7 +7,7 @@ turn after turn, for an hour. Asked once beforehand, it is one line within ten s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
 from mmrag.errors import SpecError
@@ -28,9 +28,9 @@ class CanBeProbed(Protocol):
         ...
 
 
-async def probe_models(agent: str, judge: str, *, pictures: bool) -> None:
+async def probe_models(agent: str, judge: str, *, pictures: Callable[[], bool]) -> None:
     """Probe the models that these specs name, all at once, as they will be asked: a judge names a
-    seed, an agent shows the picture where the data has `pictures`."""
+    seed, an agent shows the picture where the data has `pictures`, which is asked only then."""
     from mmrag.models import models
 
     async def ask(spec: str, options: GenerateOptions, *, picture: bool) -> None:
@@ -38,7 +38,9 @@ async def probe_models(agent: str, judge: str, *, pictures: bool) -> None:
         if isinstance(model, CanBeProbed):
             await model.probe(SECONDS, options, picture=picture)
 
-    work = [ask(spec, GenerateOptions(), picture=pictures) for spec in _endpoints(agent)]
+    asked = _endpoints(agent)
+    shown = bool(asked) and pictures()
+    work = [ask(spec, GenerateOptions(), picture=shown) for spec in asked]
     work += [ask(spec, GenerateOptions(seed=0), picture=False) for spec in _endpoints(judge)]
     await asyncio.gather(*work)
 
