@@ -132,6 +132,7 @@ def test_resume_skips_by_hash_and_nothing_is_overwritten(source: Path, tmp_path:
     assert (target / "b.jpg").read_bytes() == b"edited"
 
 
+@pytest.mark.proof("kills")
 def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     source, target, whole = (tmp_path / n for n in ("source", "out", "whole"))
     source.mkdir()

@@ -232,6 +232,7 @@ def test_rows_that_go_missing_are_no_answer() -> None:
         list(Database(Shrinks(), "there").read())
 
 
+@pytest.mark.proof("kills")
 def test_a_real_server_killed_between_two_queries(tmp_path: Path) -> None:
     server = Chroma(tmp_path / "its")
     try:
