@@ -7,6 +7,7 @@ proof) and MMRAG_TEST_SHUFFLE (a seed: the tests in another order).
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Generator
 from datetime import date
@@ -24,6 +25,10 @@ YARDSTICK = 0.04
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # as shells start what they do not wait for
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(Stopwatch(float(os.environ.get("MMRAG_TEST_SECONDS") or 0)))
     excused(QUARANTINE, date.today())  # noqa: DTZ011 (a day more or less is no matter)
 
