@@ -58,6 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if PROOFS in item.path.parents:
             item.add_marker(pytest.mark.proof(item.path.relative_to(PROOFS).parts[0]))
+        elif "picture_world" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.proof("render"))
         if item.nodeid in reasons:
             item.add_marker(pytest.mark.xfail(reason=reasons[item.nodeid], strict=False))
     files: dict[Path, list[pytest.Item]] = {}

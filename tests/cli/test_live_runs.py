@@ -71,6 +71,7 @@ def held(folder: Path, name: str, *more: str) -> Path:
     return out
 
 
+@pytest.mark.proof("time")
 def test_a_live_run_is_held_shown_proved_and_reported(agents: Path) -> None:
     run = held(agents, "asking")
     shown = json.loads(mmrag("show", str(run), "--json").stdout)

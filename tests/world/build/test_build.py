@@ -49,6 +49,7 @@ def test_two_workers_give_the_bytes_of_one_and_a_killed_one_loses_nothing(
     assert (tmp_path / "two/world.json").read_bytes() == (picture_world / "world.json").read_bytes()
 
 
+@pytest.mark.proof("render")
 def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     manifest = read_manifest(picture_world)
     there = {p.name for p in picture_world.iterdir()} - {"world.json"}

@@ -149,6 +149,7 @@ def test_a_phone_takes_most_of_the_colour_out_of_the_light() -> None:
     assert shown[2] < 1.45 * shown[0], "linear light was 2.5 times as blue as red"
 
 
+@pytest.mark.proof("render")
 @pytest.mark.parametrize("kind", ["jar", "dog", "car", "poster", "coin"])
 def test_things_are_seen_where_it_is_said(kind: str) -> None:
     shown = compose(small(kind, entity_scale=0.8))
@@ -164,6 +165,7 @@ def test_things_are_seen_where_it_is_said(kind: str) -> None:
     assert not shown.text_boxes
 
 
+@pytest.mark.proof("render")
 def test_the_same_scene_gives_the_same_bytes_and_another_key_another_eye() -> None:
     first, other, again_ = (compose(small("jar", key=key)) for key in ("a", "b", "a"))
     assert (first.image == again_.image).all()
@@ -185,6 +187,7 @@ for key in sys.argv[2:]:
 """
 
 
+@pytest.mark.proof("render")
 def test_any_worker_with_any_number_of_threads_takes_the_same_picture() -> None:
     root, found = Path(__file__).parents[3], set[str]()
     for threads, keys in (("2", "ab"), ("3", "ba"), ("4", "b")):
@@ -196,6 +199,7 @@ def test_any_worker_with_any_number_of_threads_takes_the_same_picture() -> None:
     assert sorted(line[0] for line in found) == ["a", "b"]
 
 
+@pytest.mark.proof("render")
 def test_what_a_table_would_hide_is_not_held_up() -> None:
     """A succulent was held below the desk in all five tries, and nothing of it was seen."""
     plant = look("succulent", 10, 2, "Marrel Torvick")
@@ -282,6 +286,7 @@ def test_a_lawn_stays_green_where_the_light_is_known() -> None:
     assert known[1] / known[2] > 1.2 * guessed[1] / guessed[2]
 
 
+@pytest.mark.proof("render")
 @pytest.mark.parametrize("kind", ["jar", "poster", "car"])
 def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str) -> None:
     ways = set()
@@ -297,6 +302,7 @@ def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str
     assert shown.visible[0] > 0.9
 
 
+@pytest.mark.proof("render")
 def test_twins_lose_more_the_worse_it_is() -> None:
     scene = small("jar", key="twin", entity_scale=1.2)
     plain = compose(scene)
@@ -318,6 +324,7 @@ def test_twins_lose_more_the_worse_it_is() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.proof("render")
 @pytest.mark.parametrize("kind", sorted(TWINS))
 def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
     made = twin(small("jar", key="twin", entity_scale=1.2, width=192, height=256), kind, 3)
@@ -326,6 +333,7 @@ def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
     assert made.in_reach, made.reached
 
 
+@pytest.mark.proof("render")
 def test_who_looks_again_sees_more() -> None:
     scene = small("jar", key="twin", entity_scale=0.5)
     plain = compose(scene)
@@ -336,6 +344,7 @@ def test_who_looks_again_sees_more() -> None:
     assert AGAIN["level"](settled(scene), scene).view.roll == 0
 
 
+@pytest.mark.proof("render")
 def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
     """What a scene has on the stage stays for the next look at it."""
     scene, other = small("jar", key="twin"), small("lamp", key="other")
@@ -349,6 +358,7 @@ def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
         assert one.polygon == two.polygon
 
 
+@pytest.mark.proof("render")
 @pytest.mark.parametrize("is_ego", [True, False])
 @pytest.mark.parametrize(
     ("odd", "cure"),
@@ -378,6 +388,7 @@ def test_odd_scenes_are_refused_in_one_line_with_the_cure(
     str(refused.value).encode()
 
 
+@pytest.mark.proof("render")
 def test_impossible_scenes_are_refused() -> None:
     with pytest.raises(SpecError, match="severity of 6"):
         twin(small("jar"), "blurred", 6)
