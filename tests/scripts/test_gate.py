@@ -70,6 +70,7 @@ def test_all_is_the_proofs_too_in_an_order_that_is_told(folder: Path) -> None:
     done = Called(folder, "--all")
     assert done.status == 0, done.said
     assert not any("not proof" in line for line in done.pytest)
+    assert sum("tests/encoders" in line for line in done.pytest) == 2  # as older processors
     seeds = {line.rpartition("seed=")[2] for line in done.pytest} - {""}
     assert len(seeds) == 1
     assert f"MMRAG_TEST_SHUFFLE={seeds.pop()}" in done.said
@@ -114,7 +115,7 @@ def test_no_room_or_no_place_to_write_is_one_line(
 
 def test_without_chromium_all_says_how_to_get_one_and_the_fast_suite_runs(folder: Path) -> None:
     (folder / "bin" / "chromium").unlink()
-    for name in ("bash", "dirname", "df", "awk", "nproc", "rm", "mkdir", "env", "sh"):
+    for name in ("bash", "dirname", "df", "awk", "find", "nproc", "rm", "mkdir", "env", "sh"):
         found = shutil.which(name)
         assert found is not None
         (folder / "bin" / name).symlink_to(found)
