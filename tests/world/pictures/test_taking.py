@@ -210,6 +210,7 @@ def test_what_a_table_would_hide_is_not_held_up() -> None:
     assert visible_shares(owner, staged.placed[:1], staged.view)[0] > 0.6
 
 
+@pytest.mark.proof("time")
 def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None:
     others = tuple(look("jar", family) for family in (8, 9))
     middles: list[float] = []
@@ -226,6 +227,7 @@ def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None
     assert set(middles) == {0, 1, 2}
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize("kind", ["jar", "book", "poster", "sign", "carton", "van", "coin"])
 def test_what_is_to_be_read_is_large_and_nothing_else_can_be_read(kind: str) -> None:
     for key in "ab":
