@@ -32,6 +32,7 @@ from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query, Reply, Usage
+from mmrag.registry import whole
 from mmrag.tokens import count_tokens, cut_text
 
 HITS = 30
@@ -209,22 +210,16 @@ def task2(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> Straightforward:
     """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
-    if not (len(web_tokens) <= 9 and web_tokens.isdecimal() and int(web_tokens) >= 1):
-        raise SpecError(f"task2: web_tokens={web_tokens[:20]}: write a whole number from 1.")
-    return _make(
-        resources, model, reader, images=True, web=True, history=False, web_tokens=int(web_tokens)
-    )
+    tokens = whole("task2", "web_tokens", web_tokens)
+    return _make(resources, model, reader, images=True, web=True, history=False, web_tokens=tokens)
 
 
 def task3(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> Straightforward:
     """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
-    if not (len(web_tokens) <= 9 and web_tokens.isdecimal() and int(web_tokens) >= 1):
-        raise SpecError(f"task3: web_tokens={web_tokens[:20]}: write a whole number from 1.")
-    return _make(
-        resources, model, reader, images=True, web=True, history=True, web_tokens=int(web_tokens)
-    )
+    tokens = whole("task3", "web_tokens", web_tokens)
+    return _make(resources, model, reader, images=True, web=True, history=True, web_tokens=tokens)
 
 
 def rag(

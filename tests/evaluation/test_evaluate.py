@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import mmrag
 import simulator
 from mmrag.agents.fakes import RandomAgent
 from mmrag.errors import ConflictError, SpecError, UsageError
@@ -312,6 +314,15 @@ def test_silent_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     with live_table(3, shown=False):
         pass
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_package_of_the_command_has_the_public_names() -> None:
+    assert mmrag.evaluate is evaluate
+    assert set(simulator.__all__) <= set(dir(mmrag))
+    stub = Path(mmrag.__file__).with_suffix(".pyi").read_text()
+    assert sorted(re.findall(r"import (\w+) as \1$", stub, re.M)) == sorted(simulator.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
+        _ = mmrag.evaluat  # type: ignore[attr-defined]
 
 
 def test_the_import_loads_nothing_and_lists_what_is_public() -> None:

@@ -217,7 +217,7 @@ def test_a_model_is_shown_as_many_passages_as_it_is_said_to_read():
         ask(agent(model=model, reader="model", evidence=count))
         shown.append(model.calls[-1][0].text.count("\n["))
     assert shown[0] == 1 < shown[1]
-    for wrong in ("0", "many", "-5", "1000"):
+    for wrong in ("0", "many", "-5", "1000", "²"):
         with pytest.raises(SpecError, match=f"evidence={wrong}"):
             agents.create(f"grounded:evidence={wrong}", resources=Resources())
 
