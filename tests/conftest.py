@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -11,19 +10,11 @@ from small_runs import make_session
 
 from mmrag.records import Session
 
+pytest_plugins = ["suite_rules"]
+
 settings.register_profile("ci", derandomize=True)  # so that a failure there can be repeated
 if os.environ.get("CI"):
     settings.load_profile("ci")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For workers: files with a slow test first, then those of many, so that none ends alone."""
-    if not hasattr(config, "workerinput"):
-        return
-    many = Counter(item.path for item in items)
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    place = {path: n for n, path in enumerate(many)}  # keeps the tests of a file together
-    items.sort(key=lambda item: (item.path not in slow, -many[item.path], place[item.path]))
 
 
 @pytest.fixture

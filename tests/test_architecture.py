@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ALLOWED = {"mmrag": set(), "simulator": {"mmrag"}, "ui": {"mmrag", "simulator"}}
+PROOFS = ("browser", "cluster", "kills", "render", "weights")
 HEAVY = {
     "torch", "torchvision", "transformers", "open_clip", "chromadb", "gradio", "ray", "pandas",
     "sentence_transformers", "datasets", "cv2", "albumentations", "scipy", "matplotlib", "pyarrow",
@@ -115,8 +116,9 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_tests_mirror_the_rooms() -> None:
-    """Who knows where the code is knows where its tests are."""
+    """Who knows where the code is knows where its tests are; of proofs, what they need."""
     rooms = {"ui": ROOT / "ui", "scripts": ROOT / "scripts"}
+    rooms |= {f"proofs/{needs}": ROOT / "tests" / "proofs" / needs for needs in PROOFS}
     for package in ("mmrag", "simulator"):
         for path in (ROOT / package).rglob("__init__.py"):
             rooms[str(path.parent.relative_to(ROOT / package))] = path.parent

@@ -71,6 +71,7 @@ def held(folder: Path, name: str, *more: str) -> Path:
     return out
 
 
+@pytest.mark.proof("time")
 def test_a_live_run_is_held_shown_proved_and_reported(agents: Path) -> None:
     run = held(agents, "asking")
     shown = json.loads(mmrag("show", str(run), "--json").stdout)
@@ -112,6 +113,7 @@ def test_words_that_do_not_follow_are_found(agents: Path) -> None:
     assert any("claims ['asks'" in p or "claims ('asks'" in p for p in found)
 
 
+@pytest.mark.proof("time")
 def test_two_live_runs_are_compared_goal_by_goal_with_what_is_won_back(agents: Path) -> None:
     conditions = ("--degrade", "clean,low-light@3")
     silent = held(agents, "silent", *conditions)

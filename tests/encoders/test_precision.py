@@ -46,6 +46,7 @@ def test_an_unknown_precision_names_those_there_are(spec: str) -> None:
         image_encoders.create(spec)
 
 
+@pytest.mark.proof("weights")
 @pytest.mark.usefixtures("amx")
 def test_halves_of_pictures_differ_little_and_have_length_one() -> None:
     rng = np.random.default_rng(3)

@@ -33,6 +33,7 @@ def built(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.proof("time")
 def test_a_sweep_measures_each_size_and_keeps_no_index(
     world: Path, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -70,7 +70,9 @@ def counted(world: Path, condition: str) -> list[tuple[list[int], int, list[int]
     return found
 
 
-@pytest.mark.parametrize("conditions", ["clean,blurred@5", "none"])
+@pytest.mark.parametrize(
+    "conditions", [pytest.param("clean,blurred@5", marks=pytest.mark.proof("time")), "none"]
+)
 def test_pictures_are_ranked_under_each_condition(
     world: Path, built: Path, conditions: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import called_command
 import pytest
+from called_command import Done
 
 from mmrag.errors import Denied
 from mmrag.judges.model import ModelJudge
@@ -20,19 +19,14 @@ from mmrag.models.openai import OpenAIModel
 from mmrag.records import JudgeItem, Outcome, Status, Usage, Verdict
 from simulator.store.run_store import RunReader
 
-ROOT = Path(__file__).parents[2]
 ITEM = JudgeItem(question="Which city is this?", references=("Paris",), prediction="Lutetia")
 
 
-def mmrag(*arguments: str, code: int = 0, key: str = "") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "simulator.cli", *arguments],
-        capture_output=True, text=True, check=False, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": key, "COLUMNS": "200"},
-    )  # fmt: skip
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+def mmrag(*arguments: str, code: int = 0, key: str = "") -> Done:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", key)
+        patch.setenv("COLUMNS", "200")
+        return called_command.mmrag(*arguments, code=code)
 
 
 def arguments(server: Any, out: Path, *more: str) -> list[str]:
@@ -173,7 +167,7 @@ def test_the_judges_tokens_and_cost_count_wherever_cost_is_shown(
 
 
 def test_no_turn_is_lost_to_a_server_that_is_gone_for_longer_than_a_turn_may_take(
-    server: Any, tmp_path: Path
+    server: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = server._answer
 
@@ -183,10 +177,10 @@ def test_no_turn_is_lost_to_a_server_that_is_gone_for_longer_than_a_turn_may_tak
 
     # the question before the first turn, the first turn, and then nobody
     server.script, server._answer = ["", "", *["503"] * 6], greets_again
-    said = mmrag(*arguments(server, tmp_path / "gone"), "--seconds", "1.5").stderr
+    mmrag(*arguments(server, tmp_path / "gone"), "--seconds", "1.5")
     assert not server.script
-    assert "gone; everybody waits for it" in said
-    assert "back after" in said
+    assert "gone; everybody waits for it" in caplog.text
+    assert "back after" in caplog.text
     found = turns(tmp_path / "gone")
     assert {turn.status for turn in found} <= {Status.ANSWERED, Status.SKIPPED_AFTER_STOP}
     assert all(turn.seconds < 1.5 for turn in found)

@@ -483,7 +483,7 @@ def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
         sure = (n % 10) / 10
         return sure, n % 10 > 3 + n % 3
 
-    trials = [held(one(n), one(n // 10), one(n // 100 + n)) for n in range(300)]
+    trials = [held(one(n), one(n // 10), one(n // 100 + n)) for n in range(100)]
     free = calibrate(trials, made_on="test", most_wrong=1.0)
     few = play(free, trials).wrong / 2
     strict = calibrate(trials, made_on="test", most_wrong=few)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from called_command import mmrag
 from planted_runs import plant
 
 from mmrag.errors import ConflictError, SpecError
@@ -153,41 +152,28 @@ def test_markdown_holds_hostile_names(runs: Path) -> None:
     assert all(line.count("|") == 8 for line in rows)
 
 
-def mmrag(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from simulator.cli import main; main()", *arguments],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
 def test_the_command_line(runs: Path, tmp_path: Path) -> None:
     good, bad, out = str(runs / "good"), str(runs / "bad"), tmp_path / "out"
     done = mmrag(
         "compare", good, bad, "--out", str(out), "--resamples", "50", "--fail-if",
-        "truthfulness < -0.02",
+        "truthfulness < -0.02", code=1,
     )  # fmt: skip
-    assert done.returncode == 1, done.stderr
     assert "❌ `truthfulness < -0.02`" in done.stdout
     assert (out / "compare.md").read_text() in done.stdout
     assert json.loads((out / "compare.json").read_text())["gates"][0]["failed"]
     assert "<h2>bad − good</h2>" in (out / "compare.html").read_text()
     fine = mmrag("compare", good, bad, "--resamples", "50", "--fail-if", "accuracy > 0.5", "--json")
-    assert fine.returncode == 0
     assert json.loads(fine.stdout)["kind"] == "comparison"
-    wrong = mmrag("compare", good, bad, "--fail-if", "nonsense")
-    assert wrong.returncode == 2
+    wrong = mmrag("compare", good, bad, "--fail-if", "nonsense", code=2)
     assert "write METRIC[.PART] OP NUMBER" in wrong.stderr
-    assert "Traceback" not in wrong.stderr
 
 
 def test_report_on_the_command_line(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = mmrag("report", str(runs / "good"), str(runs / "bad"), "--out", str(out), "--json")
-    assert done.returncode == 0, done.stderr
     assert [run["name"] for run in json.loads(done.stdout)["runs"]] == ["good", "bad"]
     assert (out / "figures" / "1-survival.svg").exists()
-    nowhere = mmrag("report", str(tmp_path / "nowhere"))
-    assert nowhere.returncode != 0
+    nowhere = mmrag("report", str(tmp_path / "nowhere"), code=1)
     assert "is no run" in nowhere.stderr
 
 

@@ -232,6 +232,7 @@ def test_rows_that_go_missing_are_no_answer() -> None:
         list(Database(Shrinks(), "there").read())
 
 
+@pytest.mark.proof("kills")
 def test_a_real_server_killed_between_two_queries(tmp_path: Path) -> None:
     server = Chroma(tmp_path / "its")
     try:
@@ -253,6 +254,7 @@ def test_a_real_server_killed_between_two_queries(tmp_path: Path) -> None:
         server.kill()
 
 
+@pytest.mark.proof("time")
 def test_a_build_whose_server_goes_in_the_middle_goes_on(
     chroma: Chroma, wire: Wire, source_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +286,7 @@ def test_a_build_whose_server_goes_in_the_middle_goes_on(
     assert found[0].title == "Elm Speaker"
 
 
+@pytest.mark.proof("time")
 def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
     source_folder: Path, tmp_path: Path
 ) -> None:
@@ -303,6 +306,7 @@ def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
     assert found[0] == found[1]
 
 
+@pytest.mark.proof("time")
 def test_two_indexes_on_one_server_leave_each_other_alone(
     source_folder: Path, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: f["sha256"] for name, f in read_manifest(folder)["files"].items()}
 
 
+@pytest.mark.proof("kills")
 @pytest.mark.timeout(300)
 def test_two_workers_give_the_bytes_of_one_and_a_killed_one_loses_nothing(
     picture_world: Path, tmp_path: Path
@@ -48,6 +49,7 @@ def test_two_workers_give_the_bytes_of_one_and_a_killed_one_loses_nothing(
     assert (tmp_path / "two/world.json").read_bytes() == (picture_world / "world.json").read_bytes()
 
 
+@pytest.mark.proof("render")
 def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     manifest = read_manifest(picture_world)
     there = {p.name for p in picture_world.iterdir()} - {"world.json"}
@@ -120,6 +122,7 @@ def test_an_interrupted_build_continues(
         assert "entities 1/1" in written[2:4]  # told as done before anything was written
 
 
+@pytest.mark.proof("kills")
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     code = textwrap.dedent(f"""
         import multiprocessing, os, signal, sys
@@ -156,6 +159,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.proof("kills")
 def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
     code = textwrap.dedent(f"""
         import os, signal, sys

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pytest
 
 from simulator.world.facts.look import KINDS, Look
 from simulator.world.pictures.scene import Scene
@@ -44,6 +45,7 @@ def words_read(kind: str, name: str, *, legible: bool, key: str) -> float:
     return sum(near) / len(words)
 
 
+@pytest.mark.proof("render")
 def test_legible_labels_are_read() -> None:
     kinds = (
         "bottle", "book", "poster", "shopfront", "van", "sign", "board_game", "carton", "jar",
@@ -53,6 +55,7 @@ def test_legible_labels_are_read() -> None:
     assert np.mean(shares) >= 0.9, dict(zip(kinds, shares, strict=True))
 
 
+@pytest.mark.proof("render")
 def test_other_labels_are_not_read() -> None:
     kinds = ("bottle", "book", "poster", "shopfront", "van", "sign", "board_game")
     shares = [words_read(k, "Bellwick Quellmoor", legible=False, key="t") for k in kinds]

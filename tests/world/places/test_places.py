@@ -170,6 +170,7 @@ def test_equal_draws_give_equal_bytes_and_others_another_room() -> None:
         assert digest(once) != digest(made(place, "surface", 4)[0])
 
 
+@pytest.mark.proof("time")
 def test_crowded_pictures_have_more_clutter() -> None:
     for place in ("kitchen", "desk"):
         few, many = (

@@ -47,6 +47,7 @@ def striped() -> Placed:
     return Placed(Thing((Part(sheet(1.0, 1.0), Material(sheet=card)),)), np.eye(4), "card")
 
 
+@pytest.mark.proof("render")
 def test_every_pixel_knows_its_thing_and_how_far_it_is() -> None:
     placed = (block(-0.5, (200, 40, 40), "left"), block(0.5, (40, 40, 200), "right"))
     seen = glance(placed, LIGHT, VIEW, 120, 120)
@@ -64,6 +65,7 @@ def test_every_pixel_knows_its_thing_and_how_far_it_is() -> None:
     assert (seen.depth[seen.owner == -1] == 0).all()
 
 
+@pytest.mark.proof("render")
 @pytest.mark.parametrize("times", [1, 3])
 def test_sheets_stand_upright_and_are_not_mirrored(times: int) -> None:
     """As they are, and cut where they begin anew when they repeat."""
@@ -114,6 +116,7 @@ def test_vast_grounds_are_fine_only_near_the_eye() -> None:
     assert len(shape.faces) < 100_000, "160,000 tiles"
 
 
+@pytest.mark.proof("render")
 def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module("pyoidn.denoise")  # the package has a function of that name
 
@@ -133,6 +136,7 @@ def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.Mon
         trace(placed, LIGHT, VIEW, 32, 32)
 
 
+@pytest.mark.proof("render")
 def test_colours_on_the_common_picture_do_not_mix() -> None:
     colours = [(200.0, 30.0, 30.0), (30.0, 200.0, 30.0), (30.0, 30.0, 200.0)]
     placed = tuple(block(0.6 * i - 0.6, c, str(i), rough=0.9) for i, c in enumerate(colours))
@@ -143,6 +147,7 @@ def test_colours_on_the_common_picture_do_not_mix() -> None:
         assert mean[i] > 3 * np.delete(mean, i).max()
 
 
+@pytest.mark.proof("render")
 def test_what_glows_lights_what_is_beside_it_and_has_its_colour() -> None:
     lamp = block(0.5, (255, 40, 40), "lamp", glow=6.0)
     wall = block(-0.5, (200, 200, 200), "wall")
@@ -162,6 +167,7 @@ def crowd(count: int, shade: float, light: Light) -> tuple[Sequence[Placed], Lig
     return (*blocks, *[striped() for _ in range(count // 2)], *[glass] * (count % 2)), light
 
 
+@pytest.mark.proof("render")
 def test_more_things_and_materials_compile_no_other_kernel() -> None:
     """Seconds of every picture, when each scene was loaded anew."""
     if not mitsuba().variant().startswith("llvm"):
@@ -197,6 +203,7 @@ print(hashlib.sha256(seen.light.tobytes() + seen.owner.tobytes()).hexdigest())
 """
 
 
+@pytest.mark.proof("render")
 def test_equal_bytes_whatever_came_before_and_with_any_number_of_threads() -> None:
     import hashlib
 
@@ -239,6 +246,7 @@ def test_a_wrong_llvm_is_named_with_its_cure(
         variant.find_llvm()
 
 
+@pytest.mark.proof("render")
 @pytest.mark.parametrize(
     ("flags", "refused"),
     [("flags\t\t: fpu sse4_2 avx\n", True), ("flags\t\t: fpu avx avx2 fma\n", False), ("", False)],
@@ -257,6 +265,7 @@ def test_a_processor_without_avx2_is_refused_with_the_cure(
         variant.mitsuba.__wrapped__()
 
 
+@pytest.mark.proof("render")
 def test_without_llvm_it_says_why_it_is_slow_and_still_draws(tmp_path: Path) -> None:
     code = (
         "import warnings; warnings.simplefilter('always')\n"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from simulator.world.solid.forms import Light, Material, Part, Placed, Thing, View, moved
 from simulator.world.solid.meshes import sheet
 from simulator.world.solid.tracer import trace
 
 
+@pytest.mark.proof("render")
 def test_the_upper_half_of_a_sheet_is_shown_above_the_lower() -> None:
     print_ = np.zeros((16, 16, 3), np.uint8)
     print_[:8, :, 0], print_[8:, :, 2] = 220, 220

@@ -54,6 +54,7 @@ def test_what_a_name_promises_is_in_the_jar() -> None:
     assert honey[1] > jam[1] + 40
 
 
+@pytest.mark.proof("render")
 def test_a_jar_shows_its_label_and_the_glass_above_it() -> None:
     thing = build(look_of("jar", 2, 0, "Marrel Torvick Jam", "340 g"))
     placed = [Placed(thing, moved(), "jar")]

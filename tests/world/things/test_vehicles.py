@@ -80,6 +80,7 @@ def test_a_wheel_s_spokes_end_at_its_rim() -> None:
         assert 0.9 * 0.33 * wheel.rim < reach[3] < 0.33 * wheel.rim * 1.02
 
 
+@pytest.mark.proof("render")
 def test_a_car_can_be_pictured() -> None:
     from simulator.world.solid.tracer import trace
 

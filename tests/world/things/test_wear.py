@@ -40,6 +40,7 @@ def test_the_same_look_gives_the_same_wear_and_variants_differ(kind: str) -> Non
     assert faults_of_variants(kind, 4, shoes._shoe) == []
 
 
+@pytest.mark.proof("render")
 def test_a_bag_is_seen_by_the_renderer() -> None:
     bag = made("handbag", 1, 0)
     view = View((0, -0.9, 0.4), (0, 0, 0.2), angle=40)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from random import Random
 
+import pytest
 import uvicorn
 
 from mmrag.images import LazyImage
@@ -249,6 +251,15 @@ class Server:
         self._thread.join(10)
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("runs")
+    runs = [write_run(folder / "first", 40), write_run(folder / "evil", 2, evil=True)]
+    running = Server(runs, folder / "saved")
+    yield running
+    running.stop()
+
+
 class Faults:
     """Everything a page did that it should not have done."""
 
@@ -276,3 +287,24 @@ class Faults:
     def _outside(self, asked: str, url: str) -> None:
         if not asked.startswith((url, "data:", "blob:")):
             self.found.append(f"outside: {asked}")
+
+
+@pytest.fixture(scope="session")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, each bundled as a folder and as a file."""
+    from ui.bundle import write_bundle
+
+    folder = tmp_path_factory.mktemp("runs")
+    write_run(folder / "first", 12)
+    write_run(folder / "evil", 2, evil=True)
+    for name in ("first", "evil"):
+        write_bundle(folder / name, folder / f"{name}-bundle", report=name == "first")
+        write_bundle(folder / name, folder / f"{name}.html")
+    return folder
+
+
+def inside(page: str, name: str) -> str:
+    """What stands in a page's block of data."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)
+    assert found is not None
+    return found[1]

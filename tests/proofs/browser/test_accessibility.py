@@ -10,8 +10,6 @@ from playwright.sync_api import Page, expect
 from test_ui_pages import PAGES, open_tab, views
 from ui_parts import Server
 
-pytestmark = pytest.mark.browser
-
 
 def axe() -> str:
     spec = find_spec("axe_playwright_python")

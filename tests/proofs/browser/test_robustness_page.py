@@ -12,8 +12,6 @@ from planted_runs import by_severity, plant
 from playwright.sync_api import Page, expect
 from ui_parts import Faults, Server, write_run
 
-pytestmark = pytest.mark.browser
-
 CONDITIONS = ("clean", "low-light@1", "low-light@3", "low-light@5", "blurred@3")
 
 

@@ -11,8 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from ui_parts import Server, hold, picture
 
-pytestmark = pytest.mark.browser
-
 
 def look(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?tab=lab")

@@ -12,9 +12,7 @@ from ui_parts import Server, write_run
 
 from ui.runs import open_runs
 
-pytestmark = pytest.mark.browser
-
-OLD = Path(__file__).parents[1] / "data" / "run-v1"
+OLD = Path(__file__).parents[2] / "data" / "run-v1"
 FIRST = {
     **PAGES,
     "Compare": "#mm-differences p",

@@ -5,31 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_parts import Workplace, aggregate, keepers, records, until
+from cluster_parts import MEMORY, Workplace, aggregate, keepers, records, until
 
-pytest.importorskip("ray")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-MEMORY = 80 << 20
 FLAGS = ("--backend", "ray", "--stores", "2", "--address")
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    from ray.cluster_utils import Cluster
-
-    head = {"num_cpus": 2, "object_store_memory": MEMORY, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    yield cluster
-    cluster.shutdown()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_killed_a_run_on_many_machines_ends_as_in_one_process(cluster: Any, tmp_path: Path) -> None:
     place, many = Workplace(tmp_path, wait=0.25), tmp_path / "many"
     data = {"limit": 16, "degrade": "clean,low-light@3"}
@@ -65,8 +51,6 @@ def test_killed_a_run_on_many_machines_ends_as_in_one_process(cluster: Any, tmp_
     assert turns < len(asked) <= turns + 4 * 9  # a kill repeats no more than the turns in flight
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_conversation_that_kills_its_workers_costs_its_own_turns(
     cluster: Any, tmp_path: Path
 ) -> None:
@@ -86,8 +70,6 @@ def test_a_conversation_that_kills_its_workers_costs_its_own_turns(
     assert (took["workers_died"], took["quarantined"]) == (4, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_what_no_worker_can_make_is_one_line(cluster: Any, tmp_path: Path) -> None:
     place = Workplace(tmp_path)
     flags = place.flags("many", limit=6, agent="python:name=chain/Chein")

@@ -11,8 +11,6 @@ from ui_parts import Server, hold
 
 from mmrag.agents import agents
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(autouse=True, scope="module")
 def seeing() -> Iterator[None]:

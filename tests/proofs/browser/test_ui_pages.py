@@ -9,9 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from ui_parts import Server
 
-pytestmark = pytest.mark.browser
-
-
 PAGES = {
     "Home": "#mm-board table",
     "Replay": "#mm-view .mm-turn.mm-now",

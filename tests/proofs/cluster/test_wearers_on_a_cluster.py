@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from cluster_parts import Workplace, aggregate, records, until
 
 from simulator.store.run_store import RunReader
 
-pytest.importorskip("ray")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-MEMORY = 80 << 20
 LIVE = {"wearer": "live", "degrade": "low-light@3", "limit": 4, "stop": "strikes(2)"}
 
 ASKING = """
@@ -29,16 +27,6 @@ class Asking(Chain):
             return Reply(text="Could I see it in the light?", ask="look")
         return "I don't know." if query.turn_index % 3 == 1 else text
 """
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    from ray.cluster_utils import Cluster
-
-    head = {"num_cpus": 2, "object_store_memory": MEMORY, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    yield cluster
-    cluster.shutdown()
 
 
 class Talks(Workplace):
@@ -64,8 +52,6 @@ def sessions(run: Path) -> list[Any]:
     return [msgspec.to_builtins(s, enc_hook=lambda image: image.sha256) for s in found]
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_killed_a_live_run_goes_on_with_the_words_that_were_to_come(
     cluster: Any, tmp_path: Path
 ) -> None:
@@ -86,8 +72,6 @@ def test_killed_a_live_run_goes_on_with_the_words_that_were_to_come(
     assert "No problem found." in mmrag("verify", str(many)).stdout
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_conversation_that_kills_its_workers_ends_with_every_goal_asked(
     cluster: Any, tmp_path: Path
 ) -> None:

@@ -39,6 +39,10 @@ SETTINGS = {
 }  # fmt: skip
 
 
+MEMORY = 80 << 20
+"""Bytes of a node's object store: next to nothing is sent."""
+
+
 class Workplace:
     """A folder with the agent, and what it was asked."""
 

@@ -12,8 +12,6 @@ from ui_parts import Server, hold
 
 from mmrag.agents import agents
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(autouse=True)
 def waiting() -> Iterator[None]:

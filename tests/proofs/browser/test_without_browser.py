@@ -7,14 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def browser_tests(**environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if name != "CI"}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/ui/test_replay.py",
-         "-k", "at_once"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
+         "tests/proofs/browser/test_replay.py", "-k", "at_once"],
         cwd=ROOT, capture_output=True, text=True, check=False,
         env={**kept, "MMRAG_CHROMIUM": "/no/such/browser", **environment},
     )  # fmt: skip

@@ -15,8 +15,6 @@ from simulator.evaluation.verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
 from simulator.store.run_store import RunReader
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:

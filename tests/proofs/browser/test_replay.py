@@ -14,8 +14,6 @@ from ui_parts import Server, result, session, write_run
 from simulator.store.run_store import RunStore
 from ui.runs import open_runs
 
-pytestmark = pytest.mark.browser
-
 
 def open_page(page: Page, server: Server, query: str = "/?tab=replay&run=first") -> None:
     page.goto(server.url + query)

@@ -14,8 +14,6 @@ from ui_parts import Server, hold, write_run
 
 from simulator.evaluation.verdicts import Verdicts
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
