@@ -57,11 +57,11 @@ def pictures() -> dict[str, Any]:
 
 def scenes() -> dict[str, Any]:
     """Every mesh, material, lamp and eye of each kind and place, before any light is traced."""
+    from simulator.studio.camera.staging import stage
+    from simulator.studio.places.kinds import PLACES
+    from simulator.studio.things.kinds import KINDS, build
     from simulator.world.facts.look import Look
     from simulator.world.pictures.scene import Scene
-    from simulator.world.pictures.staging import stage
-    from simulator.world.places.kinds import PLACES
-    from simulator.world.things.kinds import KINDS, build
 
     looks = [
         Look(domain="general", kind=kind, family=n % 3, variant=n % 2, label="Marrow Oat")

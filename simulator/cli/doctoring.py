@@ -118,7 +118,7 @@ def _torch() -> tuple[bool | str, str]:
 def _renderer() -> tuple[str, list[str]]:
     """What draws a world's pictures here, and how it would be faster."""
     from mmrag.errors import UsageError
-    from simulator.world.solid.variant import NO_LLVM, find_llvm
+    from simulator.studio.tracing.variant import NO_LLVM, find_llvm
 
     name = f"Mitsuba {installed_version('mitsuba') or '(missing)'}"
     try:

@@ -58,7 +58,7 @@ class Retaken:
             return None
 
     def _place(self, scene: Scene, way: str) -> Path:
-        from simulator.world.pictures.taking import RENDERER
+        from simulator.studio.camera.taking import RENDERER
 
         made_of = msgspec.json.encode([scene, way, RENDERER, self._jpeg])
         name = hashlib.sha256(made_of).hexdigest()
@@ -76,9 +76,9 @@ class Retaken:
         return _capture(scene, data, known.polygon, way)
 
     def _render(self, scene: Scene, how: str, undone: bool) -> Capture:
+        from simulator.studio.camera.taking import compose
+        from simulator.studio.camera.twins import again
         from simulator.world.pictures.shoot import encode_jpeg
-        from simulator.world.pictures.taking import compose
-        from simulator.world.pictures.twins import again
 
         way = "" if undone else how
         shown = compose(scene) if undone else again(scene, how)

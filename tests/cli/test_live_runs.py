@@ -14,15 +14,15 @@ from small_runs import picture
 
 from mmrag.images import LazyImage
 from mmrag.records import Capture
-from simulator.datasets.world import World
 from simulator.store.run_store import RunStore
+from simulator.studio.camera import twins
 from simulator.wearer.looking import Retaken
-from simulator.world.pictures import twins
+from simulator.world.sessions import World
 
 AGENT = '''
 from mmrag.errors import Denied
 from mmrag.records import Reply
-from simulator.datasets.world import World
+from simulator.world.sessions import World
 
 RIGHT = {t.query: t.reference.text for session in World("assets/mini") for t in session.turns}
 

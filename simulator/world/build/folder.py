@@ -244,7 +244,7 @@ def _finish(plan: table_rows.WorldPlan, staging: Path, out: Path, tell: Progress
 
 
 def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
-    from simulator.world.pictures.taking import RENDERER
+    from simulator.studio.camera.taking import RENDERER
 
     return {
         "kind": "mmrag-world",

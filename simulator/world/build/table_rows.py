@@ -114,7 +114,7 @@ def kg_rows(plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.Shot
     for index, shot in enumerate(shots, first):
         jpeg = None
         if plan.request.pictures:
-            from simulator.world.pictures.taking import compose
+            from simulator.studio.camera.taking import compose
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
             jpeg = shoot.encode_jpeg(compose(scene).image, plan.request.jpeg)

@@ -102,7 +102,7 @@ def build_twins(
 
 
 def _check(asked: Conditions) -> None:
-    from simulator.world.pictures.twins import TWINS
+    from simulator.studio.camera.twins import TWINS
 
     manifest = read_manifest(asked.world)
     if asked.split not in SPLITS:
@@ -137,8 +137,8 @@ def _prepare(asked: Conditions, staging: Path) -> None:
 
 
 def _work(place: int) -> None:
+    from simulator.studio.camera.twins import Sitting
     from simulator.world.pictures.scene import Scene
-    from simulator.world.pictures.twins import Sitting
 
     assert _asked is not None
     asked, staging = _asked

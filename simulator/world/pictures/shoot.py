@@ -105,8 +105,8 @@ def quality_of(spec: str) -> str:
 
 def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
     """Render a session's picture and degrade it as the spec says."""
+    from simulator.studio.camera.taking import compose
     from simulator.world.pictures.ground_truth import encode_depth, encode_owners
-    from simulator.world.pictures.taking import compose
 
     scene = session_scene(conversation, facts, request)
     rendered = compose(scene)

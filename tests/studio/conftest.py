@@ -1,0 +1,1 @@
+"""The things that every kind is asked about lie beside the rooms."""
