@@ -15,7 +15,6 @@ from small_runs import picture
 from mmrag.images import LazyImage
 from mmrag.records import Capture
 from simulator.store.run_store import RunStore
-from simulator.studio.camera import twins
 from simulator.wearer.looking import Retaken
 from simulator.world.sessions import World
 
@@ -171,7 +170,8 @@ def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = SimpleNamespace(image=np.zeros((8, 8, 3), np.uint8), polygon=())
-    monkeypatch.setattr(twins, "again", lambda scene, how: shown)
+    studio = SimpleNamespace(version="fake", again=lambda scene, how: shown)
+    monkeypatch.setattr("simulator.wearer.looking.renderer", lambda: studio)
     (tmp_path / "afile").write_text("")
     session = next(iter(World("assets/mini", pictures="clean")))
     taken = Retaken(tmp_path / "afile" / "looks").take(session, "closer")

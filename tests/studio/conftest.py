@@ -1,1 +1,9 @@
-"""The things that every kind is asked about lie beside the rooms."""
+"""Every test of the studio needs its packages."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed(studio: None) -> None: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from simulator.studio.camera.staging import Staged, label_prints, place_of, stag
 from simulator.studio.solid.forms import View
 from simulator.studio.things.kinds import KINDS
 from simulator.studio.tracing.tracer import Traced, glance, trace
+from simulator.world.pictures.renderer import Rendered
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws, unit
 
@@ -47,25 +47,6 @@ _RANGES = (
     ("noise", 0.0, 20.0),
 )
 """Lowest and highest of what a scene may say."""
-
-
-class Rendered(NamedTuple):
-    """A picture and what is known about it."""
-
-    image: NDArray[np.uint8]
-    """Height × width × 3, RGB."""
-    polygon: Polygon
-    """Outline of the main entity in pixels: of what can be seen of it."""
-    other_polygons: tuple[Polygon, ...]
-    """Outlines of `Scene.others`, in their order."""
-    text_boxes: tuple[tuple[str, Box], ...]
-    """Texts that can be read, and where."""
-    visible: tuple[float, ...]
-    """How much of each thing can be seen, the main one first: 1 if nothing stands before it."""
-    masks: tuple[NDArray[np.bool_], ...]
-    """The very pixels of each thing."""
-    depth: NDArray[np.float32]
-    """Metres from the eye; 0 where there is nothing but sky."""
 
 
 def compose(scene: Scene) -> Rendered:

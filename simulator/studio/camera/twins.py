@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,33 +24,18 @@ from simulator.studio.camera.developing import develop
 from simulator.studio.camera.framing import gazing, largest
 from simulator.studio.camera.seeing import axes, corners, focal, project, visible_shares
 from simulator.studio.camera.staging import Staged, focused
-from simulator.studio.camera.taking import Rendered, described, seed_of, settled
+from simulator.studio.camera.taking import described, seed_of, settled
 from simulator.studio.solid.forms import Placed, View, moved
 from simulator.studio.things.hands import hand
 from simulator.studio.tracing.tracer import Traced, glance, trace
+from simulator.world.pictures.renderer import Rendered, Twin
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 
-_NEAR_ENOUGH = 0.05
-"""From a target of 0 to 1, what still counts as met."""
 _NIGHT = 24.0
 """The most that ISO may rise above 100 in the dark."""
 _GLANCE = 240
 """Pixels of the longer side at which shares are measured while the place of a hand is sought."""
-
-
-class Twin(NamedTuple):
-    """A picture to which something has happened, and how much."""
-
-    shown: Rendered
-    target: float
-    """Similarity, visible share or degrees that the severity stands for."""
-    reached: float
-
-    @property
-    def in_reach(self) -> bool:
-        """Whether the severity was met: a smooth thing cannot be blurred beyond recognition."""
-        return abs(self.reached - self.target) <= _NEAR_ENOUGH
 
 
 def twin(scene: Scene, kind: str, severity: int) -> Twin:

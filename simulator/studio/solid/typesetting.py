@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.errors import Unavailable
+from simulator.studio import INSTALL
 
 
 class Face(NamedTuple):
@@ -201,5 +202,5 @@ def _font(file: str, size: int) -> ImageFont.FreeTypeFont:
 def _folder() -> Path:
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:
-        raise Unavailable("prints are set in matplotlib's fonts; install matplotlib.")
+        raise Unavailable(f"prints are set in matplotlib's fonts: run `{INSTALL}`.")
     return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"

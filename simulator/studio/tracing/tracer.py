@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import Unavailable
+from simulator.studio import INSTALL
 from simulator.studio.solid.forms import Array, Light, Placed, View
 from simulator.studio.tracing.merging import sort
 from simulator.studio.tracing.stage import Stage, opaque, room_for, stage_for
@@ -271,7 +272,7 @@ def _denoised(light: Array, albedo: Array, normal: Array, sharp: bool) -> NDArra
     except (ImportError, OSError, RuntimeError) as error:
         why = " ".join(str(error).split())[:200]
         raise Unavailable(
-            f"Open Image Denoise, which cleans pictures, does not run here ({why}): run `pip "
-            "install pyoidn`, and leave 2 GB of memory to each worker or use fewer workers."
+            f"Open Image Denoise, which cleans pictures, does not run here ({why}): run "
+            f"`{INSTALL}`, and leave 2 GB of memory to each worker or use fewer workers."
         ) from error
     return np.asarray(clean, np.float32)

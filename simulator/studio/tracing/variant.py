@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import Unavailable, UsageError
+from simulator.studio import INSTALL
 
 _OLDEST = 19
 _PROCESSOR = Path("/proc/cpuinfo")
@@ -42,8 +43,8 @@ def mitsuba() -> Any:
         import mitsuba as mi
     except ImportError as error:
         raise Unavailable(
-            f"mitsuba, which draws the pictures, cannot be loaded ({error}): run `pip install "
-            "mitsuba pyoidn`, or write the world with --text-only."
+            f"mitsuba, which draws the pictures, cannot be loaded ({error}): run "
+            f"`{INSTALL}`, or write the world with --text-only."
         ) from error
     if llvm is None:
         warnings.warn(NO_LLVM, SlowRendererWarning, stacklevel=2)

@@ -130,7 +130,7 @@ def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.Mon
         trace(placed, LIGHT, VIEW, 32, 32)
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "pyoidn.denoise", None)
-    with pytest.raises(Unavailable, match="pip install pyoidn"):
+    with pytest.raises(Unavailable, match=r"pip install .mmrag\[studio\]"):
         trace(placed, LIGHT, VIEW, 32, 32)
 
 
