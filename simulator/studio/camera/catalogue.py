@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from simulator.studio.camera.framing import framed
+from simulator.studio.camera.seeing import corners
 from simulator.studio.camera.staging import Staged, thing_of, unread
 from simulator.studio.solid.forms import (
     Lamp,
@@ -44,7 +45,7 @@ def studio(scene: Scene) -> Staged:
     pitch = draw("pitch", 52, 76) if kind.stands == "flat" else draw("pitch", 4, 30)
     pitch = draw("wall-pitch", -4, 8) if kind.stands == "wall" else pitch
     placed = _row(things, yaw if kind.stands not in ("wall", "flat") else 0.0)
-    size = float(max(np.ptp(np.concatenate([_ends(p) for p in placed]), axis=0)))
+    size = float(max(np.ptp(np.concatenate([corners(p) for p in placed]), axis=0)))
     outdoors = size > _BIG and kind.stands == "ground"
     view = _view(scene, placed, draw, pitch, size, yaw if kind.stands in ("wall", "flat") else 0.0)
     placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground"))
@@ -56,28 +57,21 @@ def _row(things: list[Thing], yaw: float) -> tuple[Placed, ...]:
     """Things side by side, a little apart."""
     poses = [moved(turn=yaw) for _ in things]
     items = [Placed(t, p, f"thing_{n}") for n, (t, p) in enumerate(zip(things, poses, strict=True))]
-    widths = [float(np.ptp(_ends(item)[:, 0])) for item in items]
+    widths = [float(np.ptp(corners(item)[:, 0])) for item in items]
     gap = _GAP * max(widths)
     left = -(sum(widths) + gap * (len(widths) - 1)) / 2
     placed: list[Placed] = []
     for item, width in zip(items, widths, strict=True):
-        low = float(_ends(item)[:, 0].min())
+        low = float(corners(item)[:, 0].min())
         placed.append(item._replace(pose=moved(left - low) @ item.pose))
         left += width + gap
     return tuple(placed)
 
 
-def _ends(item: Placed) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    low, high = item.thing.bounds
-    at = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1])
-                   for z in (low[2], high[2])])  # fmt: skip
-    return at @ item.pose[:3, :3].T + item.pose[:3, 3]
-
-
 def _view(
     scene: Scene, placed: tuple[Placed, ...], draw: Draws, pitch: float, size: float, aside: float
 ) -> View:
-    every = np.concatenate([_ends(p) for p in placed])
+    every = np.concatenate([corners(p) for p in placed])
     middle = (every.min(0) + every.max(0)) / 2
     angle = draw("lens", 30, 46)
     distance = (

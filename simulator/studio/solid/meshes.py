@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -132,27 +132,12 @@ def ball(rx: float, ry: float | None = None, rz: float | None = None, *, around:
     return scaled(unit, rx, rx if ry is None else ry, rx if rz is None else rz)
 
 
-def blob(
-    field: Callable[[NDArray[np.float32]], NDArray[np.float32]],
-    low: Sequence[float],
-    high: Sequence[float],
-    *,
-    cell: float,
-) -> Mesh:
-    """The surface where a signed distance (negative inside) of points (n, 3) is nought.
+def isosurface(values: Array, low: Sequence[float], cell: float) -> Mesh:
+    """The surface where a grid of distances (negative inside) is nought.
 
     For what is soft: animals, fruit, hands. `cell` is the grid's step in metres; the sheet is
-    seen from the front: (x, z) over the box from `low` to `high`.
+    seen from the front: (x, z) over the box from `low` on.
     """
-    lo, hi = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    counts = np.ceil((hi - lo) / cell).astype(int) + 1
-    axes = [lo[i] + cell * np.arange(counts[i]) for i in range(3)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).astype(np.float32)
-    return isosurface(field(grid.reshape(-1, 3)).reshape(counts), low, cell)
-
-
-def isosurface(values: Array, low: Sequence[float], cell: float) -> Mesh:
-    """The surface where a grid of distances (negative inside) is nought; the sheet as `blob`'s."""
     from skimage.measure import marching_cubes
 
     if not (values.min() < 0 < values.max()):

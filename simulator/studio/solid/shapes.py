@@ -39,11 +39,6 @@ def ellipse(cx: float, cy: float, rx: float, ry: float, *, turn: float = 0, n: i
     return move(np.stack([rx * np.cos(angle), ry * np.sin(angle)], 1), cx, cy, turn=turn)
 
 
-def rectangle(x0: float, y0: float, x1: float, y1: float) -> Points:
-    """A rectangle, from its lower left corner anticlockwise."""
-    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], np.float64)
-
-
 def star(n: int, inner: float, *, turn: float = 0, soft: bool = False) -> Points:
     """A star of radius 1 with n points; `soft` rounds them to petals."""
     angle = np.arange(2 * n) * math.pi / n + math.pi / 2 + turn
