@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from simulator.studio.camera.taking import compose
+from simulator.studio.tracing.variant import mitsuba
 from simulator.world.facts.look import KINDS as DOMAINS
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.taking import compose
-from simulator.world.solid.variant import mitsuba
 
 OLDER = (b"haswell", b"+avx2,+fma", 8)
 

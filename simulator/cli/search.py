@@ -103,9 +103,9 @@ def _build(
     from mmrag.search.index.building import build_index
     from mmrag.search.index.chunks import Chunker
     from mmrag.search.index.sources import open_source
-    from simulator.datasets.world import mini_folder
     from simulator.evaluation.progress import stage_bars
     from simulator.evaluation.resources import shipped_vectors
+    from simulator.world.sessions import mini_folder
 
     chunker = Chunker(tokens=tokens, overlap=overlap)
     kept = EmbeddingCache(cache) if cache else None

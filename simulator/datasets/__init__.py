@@ -27,8 +27,8 @@ readers: Registry[SessionSource] = Registry(
     "reader of data sets",
     group="mmrag.readers",
     builtin={
-        "world": "simulator.datasets.world:open_world",
-        "twins": "simulator.datasets.world:open_twins",
+        "world": "simulator.world.sessions:open_world",
+        "twins": "simulator.world.sessions:open_twins",
         "crag-mm": "simulator.datasets.crag_mm:open_crag_mm",
         "jsonl": "simulator.datasets.own_data:open_jsonl",
         "csv": "simulator.datasets.own_data:open_csv",

@@ -80,7 +80,7 @@ def cut_pages(
 def _world_of(data: str) -> Path | None:
     """The folder of the world that the data is, if it is one."""
     from simulator.datasets import reader_of
-    from simulator.datasets.world import mini_folder
+    from simulator.world.sessions import mini_folder
 
     reader, place = reader_of(data)
     if reader != "world":

@@ -14,15 +14,14 @@ from small_runs import picture
 
 from mmrag.images import LazyImage
 from mmrag.records import Capture
-from simulator.datasets.world import World
 from simulator.store.run_store import RunStore
 from simulator.wearer.looking import Retaken
-from simulator.world.pictures import twins
+from simulator.world.sessions import World
 
 AGENT = '''
 from mmrag.errors import Denied
 from mmrag.records import Reply
-from simulator.datasets.world import World
+from simulator.world.sessions import World
 
 RIGHT = {t.query: t.reference.text for session in World("assets/mini") for t in session.turns}
 
@@ -173,7 +172,8 @@ def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = SimpleNamespace(image=np.zeros((8, 8, 3), np.uint8), polygon=())
-    monkeypatch.setattr(twins, "again", lambda scene, how: shown)
+    studio = SimpleNamespace(version="fake", again=lambda scene, how: shown)
+    monkeypatch.setattr("simulator.wearer.looking.renderer", lambda: studio)
     (tmp_path / "afile").write_text("")
     session = next(iter(World("assets/mini", pictures="clean")))
     taken = Retaken(tmp_path / "afile" / "looks").take(session, "closer")

@@ -450,7 +450,7 @@ def test_doctor() -> None:
 def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     from simulator.cli.doctoring import examine
 
-    monkeypatch.setattr("simulator.world.solid.variant.find_llvm", lambda: None)
+    monkeypatch.setattr("simulator.studio.tracing.variant.find_llvm", lambda: None)
     found = examine()
     assert "slow" in found["renderer"]
     assert any("karellen-llvm-core" in hint for hint in found["hints"])

@@ -244,7 +244,7 @@ def _odd_world(chance: random.Random, place: Path) -> tuple[str, str | None]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from simulator.datasets.world import World, mini_folder
+    from simulator.world.sessions import World, mini_folder
 
     (place / "world.json").write_bytes((mini_folder() / "world.json").read_bytes())
     with pq.ParquetFile(mini_folder() / "multi-turn.parquet") as file:

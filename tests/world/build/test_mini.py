@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.datasets.world import World, mini_folder
 from simulator.world.build.table_columns import SPLITS
 from simulator.world.build.world_manifest import damaged_files, fingerprint, read_manifest
+from simulator.world.sessions import World, mini_folder
 
 pytestmark = pytest.mark.skipif(
     not (mini_folder() / "world.json").exists(), reason="assets/mini was left out of this checkout"
