@@ -27,7 +27,7 @@ from simulator.world.solid.forms import View
 from simulator.world.solid.tracer import Traced, glance, trace
 from simulator.world.things.kinds import KINDS
 
-RENDERER = "traced-4"
+RENDERER = "traced-5"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
 and worlds name theirs."""
 
