@@ -19,6 +19,8 @@ _CELL = 8
 """Sheets begin at multiples of this, so that gloss can be said on a coarser grid."""
 _EDGE = 2
 """Pixels of its own colour around a sheet: between two texels there is never a neighbour's."""
+WHITEST = 245
+"""No colour is brighter: with its gloss and lacquer it would give back more light than it gets."""
 _MOST = 16_000_000
 """Pixels of all sheets together; beyond it the largest are made smaller."""
 _LEAST = 512 * 512
@@ -75,7 +77,7 @@ def pack(materials: Sequence[Material], repeating: Collection[int] = ()) -> Atla
         tall, wide = sheet.shape[:2]
         edges = ((_EDGE, h - tall - _EDGE), (_EDGE, w - wide - _EDGE), (0, 0))
         how = "wrap" if i in repeating else "edge"
-        colour[top : top + h, left : left + w] = np.pad(sheet, edges, how)
+        colour[top : top + h, left : left + w] = np.minimum(np.pad(sheet, edges, how), WHITEST)
         rows = slice(top // _CELL, (top + h) // _CELL)
         gloss[rows, left // _CELL : (left + w) // _CELL] = (m.rough, m.metal, m.coat)
         x, y = (left + _EDGE) / _WIDTH, (top + _EDGE) / height

@@ -303,34 +303,33 @@ def _sky(name: str) -> dict[str, Any]:
     return {"type": "envmap", "filename": str(SKIES / f"{name}.exr")}
 
 
-@lru_cache(maxsize=32)
-def _sky_data(name: str) -> Any:
-    """A sky as Mitsuba keeps it: with its last column before the first, and the first behind.
+def sky_light(name: str) -> Array:
+    """Red, green and blue of each direction of a sky, a row for each height.
 
+    Its file rings about its sun, down to below nothing: that is taken from the light around it.
     Read as a picture: a sky that is loaded as one, and forgotten, would change the kernel.
     """
-    mi = mitsuba()
-    bitmap = mi.Bitmap(str(SKIES / f"{name}.exr"))
-    rgb = np.array(bitmap.convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32, False))
-    rgb = _without_ringing(rgb)
-    return _tensor(np.concatenate([rgb[:, -1:], rgb, rgb[:, :1]], 1))
-
-
-def _without_ringing(sky: Array) -> Array:
-    """As much light, and nowhere less than none: files made small ring about a sun, and what is
-    below nothing there is taken from the light around it."""
     import cv2
 
-    reach = 7
-    rows = np.sin((np.arange(len(sky)) + 0.5) * np.pi / len(sky))[:, None, None]  # areas in the sky
+    mi = mitsuba()
+    bitmap = mi.Bitmap(str(SKIES / f"{name}.exr"))
+    sky = np.array(bitmap.convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32, False))
+    reach, rows = 7, np.sin((np.arange(len(sky)) + 0.5) * np.pi / len(sky))[:, None, None]
 
-    def mean(of: Array) -> Array:
+    def around(of: Array) -> Array:
         whole = np.concatenate([of[:, -reach:], of, of[:, :reach]], 1)
         side = 2 * reach + 1
         return cv2.blur(whole, (side, side), borderType=cv2.BORDER_CONSTANT)[:, reach:-reach]
 
     light, lack = np.maximum(sky, 0) * rows, np.maximum(-sky, 0) * rows
-    return light * (1 - mean(lack / np.maximum(mean(light), 1e-9))) / rows
+    return light * (1 - around(lack / np.maximum(around(light), 1e-9))) / rows
+
+
+@lru_cache(maxsize=32)
+def _sky_data(name: str) -> Any:
+    """A sky as Mitsuba keeps it: with its last column before the first, and the first behind."""
+    rgb = sky_light(name)
+    return _tensor(np.concatenate([rgb[:, -1:], rgb, rgb[:, :1]], 1))
 
 
 def _turned(degrees: float) -> Any:
