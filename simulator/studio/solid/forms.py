@@ -43,7 +43,7 @@ class Material(NamedTuple):
     glass: bool = False
     """Clear and thin, like a bottle's wall; its colour and sheet are not used."""
     glow: float = 0.0
-    """Light that it gives itself, as a multiple of its colour: screens, lamps, neon."""
+    """Light that it gives itself, as a multiple of its colour; a sheet is not used then."""
 
 
 class Part(NamedTuple):

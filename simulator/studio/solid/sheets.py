@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ _CELL = 8
 """Sheets begin at multiples of this, so that gloss can be said on a coarser grid."""
 _EDGE = 2
 """Pixels of its own colour around a sheet: between two texels there is never a neighbour's."""
+WHITEST = 245
+"""No colour is brighter: with its gloss and lacquer it would give back more light than it gets."""
 _MOST = 16_000_000
 """Pixels of all sheets together; beyond it the largest are made smaller."""
 _LEAST = 512 * 512
 """Pixels to which a sheet that repeats is made smaller before any print is."""
-_SCREEN = 128
-"""Side of the square that a glowing sheet gets."""
 
 
 class Atlas(NamedTuple):
@@ -64,21 +64,6 @@ def in_one_picture(pieces: Sequence[Piece]) -> tuple[list[Piece], Atlas]:
     return laid, atlas
 
 
-def in_squares(pieces: Sequence[Piece]) -> tuple[list[Piece], NDArray[np.float32]]:
-    """Pieces that give light, as they lie on one picture of it: a square each, one below the
-    other."""
-    squares: list[NDArray[np.float32]] = [np.zeros((_SCREEN, _SCREEN, 3), np.float32)]
-    inside, n = 0.5 / _SCREEN, len(pieces) + 1
-    laid: list[Piece] = []
-    for i, piece in enumerate(pieces, 1):
-        m = piece.part.material
-        sheet = np.full((2, 2, 3), m.colour) if m.sheet is None else m.sheet
-        squares.append(_resized(linear(sheet) * np.float32(m.glow), _SCREEN))
-        place = (inside, (i + inside) / n, 1 - 2 * inside, (1 - 2 * inside) / n)
-        laid.append(piece._replace(place=place))
-    return laid, np.concatenate(squares)
-
-
 def pack(materials: Sequence[Material], repeating: Collection[int] = ()) -> Atlas:
     """The sheets and colours of materials; shelves are filled from the tallest on."""
     sheets = _fitting([_sheet(m) for m in materials], repeating)
@@ -92,7 +77,7 @@ def pack(materials: Sequence[Material], repeating: Collection[int] = ()) -> Atla
         tall, wide = sheet.shape[:2]
         edges = ((_EDGE, h - tall - _EDGE), (_EDGE, w - wide - _EDGE), (0, 0))
         how = "wrap" if i in repeating else "edge"
-        colour[top : top + h, left : left + w] = np.pad(sheet, edges, how)
+        colour[top : top + h, left : left + w] = np.minimum(np.pad(sheet, edges, how), WHITEST)
         rows = slice(top // _CELL, (top + h) // _CELL)
         gloss[rows, left // _CELL : (left + w) // _CELL] = (m.rough, m.metal, m.coat)
         x, y = (left + _EDGE) / _WIDTH, (top + _EDGE) / height
@@ -156,10 +141,3 @@ def _halved(sheet: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
     size = (max(sheet.shape[1] // 2, 1), max(sheet.shape[0] // 2, 1))
     return np.asarray(cv2.resize(sheet, size, interpolation=cv2.INTER_AREA), np.uint8)
-
-
-def _resized(sheet: Any, side: int) -> NDArray[np.float32]:
-    import cv2
-
-    way = cv2.INTER_AREA if min(sheet.shape[:2]) > side else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(sheet, (side, side), interpolation=way), np.float32)

@@ -101,8 +101,8 @@ def filled(shape: Shape | None, at: Array, to: int) -> Shape:
     fill = more._replace(
         faces=np.repeat(more.faces, repeats, 0), owners=np.repeat(more.owners, repeats)
     )
-    if shape is None:
-        return fill
+    if shape is None or not repeats:
+        return shape or fill
     return Shape(
         np.concatenate([shape.at, fill.at]),
         np.concatenate([shape.normals, fill.normals]),
@@ -114,7 +114,7 @@ def filled(shape: Shape | None, at: Array, to: int) -> Shape:
 
 def speck(at: Array) -> Shape:
     """A triangle that nobody sees, for a shape that a scene has no use for."""
-    corners = at + np.array([(0, 0, 0), (1e-3, 0, 0), (0, 1e-3, 0)])
+    corners = at + np.array([(0, 0, 0), (1e-4, 0, 0), (0, 1e-4, 0)])
     return Shape(
         corners.astype(np.float32), np.array([(0, 0, 1)] * 3, np.float32),
         np.zeros((3, 2), np.float32), np.array([(0, 1, 2)], np.uint32), np.array([-1], np.int16),

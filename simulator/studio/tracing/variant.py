@@ -35,9 +35,13 @@ class SlowRendererWarning(UserWarning):
 
 @lru_cache(maxsize=1)
 def mitsuba() -> Any:
-    """Mitsuba with the fastest variant that this machine can run."""
+    """Mitsuba with the fastest variant that this machine can run.
+
+    `MMRAG_KERNELS` plays an older one: `avx2`, or `none` for one without LLVM.
+    """
     _refuse_old_processors(_PROCESSOR)
-    llvm = find_llvm()
+    played = os.environ.get("MMRAG_KERNELS")
+    llvm = None if played == "none" else find_llvm()
     _keep_kernels()
     try:
         import mitsuba as mi
@@ -47,11 +51,14 @@ def mitsuba() -> Any:
             f"`{INSTALL}`, or write the world with --text-only."
         ) from error
     if llvm is None:
-        warnings.warn(NO_LLVM, SlowRendererWarning, stacklevel=2)
+        if played != "none":
+            warnings.warn(NO_LLVM, SlowRendererWarning, stacklevel=2)
         mi.set_variant("scalar_rgb")
         return mi
     mi.set_variant("llvm_ad_rgb")
     _refuse_old_llvm()
+    if played == "avx2":
+        _compile_for_avx2()
     return mi
 
 
@@ -105,6 +112,14 @@ def _keep_kernels() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         os.environ.setdefault("DRJIT_CACHE_DIR", str(folder))
     os.environ.setdefault("DRJIT_CACHE_MAXSIZE", str(_CACHED))
+
+
+def _compile_for_avx2() -> None:
+    """Kernels take eight numbers at a time, as on the oldest processor that Mitsuba runs on."""
+    import drjit
+
+    core = ctypes.CDLL(str(Path(drjit.__file__).parent / "libdrjit-core.so"))
+    core._Z19jit_llvm_set_targetPKcS0_j(b"haswell", b"+avx2,+fma", 8)
 
 
 def _refuse_old_llvm() -> None:
