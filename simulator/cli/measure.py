@@ -152,6 +152,8 @@ def _print(found: Measured, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(msgspec.to_builtins(found), indent=2, ensure_ascii=False))
         return
+    for problem in found.unusable:
+        typer.secho(problem, fg="yellow", err=True)
     typer.secho(f"{counted(found.rows, 'row')} written.", err=True)
     if not found.tables:
         typer.secho("Nothing to measure: no turn has a reply.", fg="yellow", err=True)
