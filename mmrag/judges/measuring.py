@@ -64,6 +64,7 @@ def model_measurers(
         GarageJudge(assessor(model, name=name)),
         crud.QuestEval(model, name=name),
         crud.Overlap(),
+        crud.Retrieval(),
         *_likeness(encoder),
     )
 
@@ -74,13 +75,14 @@ def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
         EncoderRagas(encoder),
         GarageJudge(EncoderAssessor(encoder)),
         crud.Overlap(),
+        crud.Retrieval(),
         *_likeness(encoder),
     )
 
 
 def label_measurers() -> tuple[Measurer, ...]:
     """Annotations decide."""
-    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap()
+    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap(), crud.Retrieval()
 
 
 def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:

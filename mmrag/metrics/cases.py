@@ -54,6 +54,8 @@ class Case(Record, frozen=True, kw_only=True):
     """Ids of the passages that the answer cites."""
     expected: tuple[str, ...] = ()
     """Ids of the passages that the person cited."""
+    found: tuple[str, ...] = ()
+    """Ids of what a search found, in its order; empty where nothing was searched."""
     annotations: Annotations = Annotations()
 
     @property

@@ -33,7 +33,7 @@ def measure(name: str) -> Measure:
     >>> str(measure("recall@5")), measure("faithfulness").formula
     ('recall@5', '|V| / |S|')
     """
-    match = re.fullmatch(r"([a-z_]+)(?:@(\d{1,6}))?", name.strip())
+    match = re.fullmatch(r"([a-z_]+\d?)(?:@(\d{1,6}))?", name.strip())
     known = MEASURES.get(match.group(1)) if match else None
     if match is None or known is None:
         raise SpecError(f"{name!r} is no measure. Known: {', '.join(sorted(MEASURES))}.")
@@ -72,6 +72,12 @@ _ALL = (
         name="mrr",
         formula="1 / rank of the first relevant item within k, else 0",
         meaning="How far down the first useful item is.",
+        source="information retrieval",
+    ),
+    Measure(
+        name="mrr_of_all",
+        formula="mean over the relevant items of 1 / rank, 0 for one that was not found",
+        meaning="How far down all useful items are.",
         source="CRUD-RAG",
     ),
     Measure(
@@ -162,6 +168,21 @@ _ALL = (
         name="bleu",
         formula="(Π share of n-grams that the reference has)^(1/4), n = 1 to 4",
         meaning="How much of the reply stands in the reference, word for word.",
+        source="CRUD-RAG",
+    ),
+    *(
+        Measure(
+            name=f"bleu_{n}",
+            formula=f"{n}-grams of the reply that the reference has / {n}-grams of the reply",
+            meaning="How many runs of so many words stand in the reference.",
+            source="CRUD-RAG",
+        )
+        for n in range(1, 5)
+    ),
+    Measure(
+        name="length",
+        formula="characters of the reply",
+        meaning="How long the reply is.",
         source="CRUD-RAG",
     ),
     Measure(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmrag.judges.crud import BERT, OVERLAP, QUEST
+from mmrag.judges.crud import BERT, OVERLAP, QUEST, RETRIEVAL
 from mmrag.metrics.cases import Measurement
 from mmrag.records import Turn
 from simulator.reports.read.session_sums import Uncertainty, columns_of_ratios
@@ -35,6 +35,7 @@ TABLES = (
     ("Shared words and likeness (CRUD-RAG)", (*OVERLAP, "reference_cosine")),
     ("BERTScore", BERT),
     ("RAGQuestEval (CRUD-RAG)", QUEST),
+    ("Retrieval (CRUD-RAG)", RETRIEVAL),
 )
 
 SLICED = ("raf", "faithfulness")
