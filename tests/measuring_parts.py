@@ -61,6 +61,8 @@ class Reader:
             return {"labels": held}
         if '"statements"' in prompt:
             return {"statements": sentences}
+        if '"useful"' in prompt:
+            return {"useful": fenced(prompt, "answer") in fenced(prompt, "context")}
         if '"needed"' in prompt:
             return {"needed": [i for i, s in enumerate(sentences, 1) if "needed" in s]}
         if '"questions"' in prompt:

@@ -203,8 +203,9 @@ class KeyedPrompts:
         def read(text: str) -> Written | None:
             found = texts(text)
             said = (last_object(text, key) or {}).get("noncommittal")
-            good = found is not None and len(found) == n and isinstance(said, bool)
-            return Written(found, said) if good else None
+            if found is None or len(found) != n or not isinstance(said, bool):
+                return None
+            return Written(found, said)
 
         prompt = render("questions.j2", key=key, n=n, answer=whole)
         return await ask(self._model, prompt, read)

@@ -105,6 +105,36 @@ _ALL = (
         source="Ragas",
     ),
     Measure(
+        name="context_precision",
+        formula="Σ over useful contexts of useful among the first k / k, over useful contexts",
+        meaning="Whether contexts that are useful for the reference come first.",
+        source="Ragas",
+    ),
+    Measure(
+        name="context_recall",
+        formula="statements of the reference that the context holds / its statements",
+        meaning="How much of what is wanted was found.",
+        source="Ragas",
+    ),
+    Measure(
+        name="answer_correctness",
+        formula="¾ · F1 of the statements of answer and reference + ¼ · cos(answer, reference)",
+        meaning="How far the answer says what the reference says.",
+        source="Ragas",
+    ),
+    Measure(
+        name="noise_sensitivity",
+        formula="wrong statements that a relevant context holds / statements of the answer",
+        meaning="How often relevant contexts mislead; lower is better.",
+        source="Ragas",
+    ),
+    Measure(
+        name="noise_sensitivity_irrelevant",
+        formula="wrong statements that irrelevant contexts alone hold / statements of the answer",
+        meaning="How often irrelevant contexts mislead; lower is better.",
+        source="Ragas",
+    ),
+    Measure(
         name="eligibility",
         formula="answers without a major issue / answers",
         meaning="Whether the request is addressed well enough.",

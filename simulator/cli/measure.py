@@ -110,7 +110,7 @@ def wikieval(
     """
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
-    from simulator.datasets.wikieval import read_wikieval
+    from simulator.datasets.wikieval import Pair, read_wikieval
     from simulator.evaluation import agreement
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
@@ -118,7 +118,10 @@ def wikieval(
     from simulator.evaluation.progress import stage_bars
     from simulator.store.run_store import RunStore
 
-    pairs = list(read_wikieval(data))
+    rows = list(read_wikieval(data))
+    pairs = [row for row in rows if isinstance(row, Pair)]
+    for problem in [row.problem for row in rows if not isinstance(row, Pair)]:
+        typer.secho(problem, fg="yellow", err=True)
     chosen = cached_encoder(encoder)
     with interruptible(f"what was committed to {out}"), RunStore(out) as store:
         if model is None:

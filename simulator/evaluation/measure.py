@@ -156,7 +156,8 @@ def _takers(
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        compared = {"answer_relevance", "reference_cosine", *BERT} & set(wanted)
+        by_encoder = {"answer_relevance", "answer_correctness", "reference_cosine", *BERT}
+        compared = by_encoder & set(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts
