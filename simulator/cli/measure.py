@@ -31,7 +31,8 @@ def measure(
         Path, typer.Argument(metavar="RUN|FILE", help="A run, or JSON lines of answers.")
     ],
     measures: Annotated[
-        str, typer.Option(help="ragas, garage, crud, or single measures, with commas.")
+        str,
+        typer.Option(help="ragas, ragas-reference, garage, crud, or single measures, with commas."),
     ] = "ragas,garage",
     model: Annotated[
         str | None, typer.Option(help="Model that judges, e.g. openai:name=...")
@@ -45,7 +46,12 @@ def measure(
             help="keyed (ours); paper (Ragas in the paper's words); likelihood (for smollm2)."
         ),
     ] = "keyed",
-    encoder: Annotated[str, typer.Option(help="Text encoder that compares meanings.")] = "minilm",
+    encoder: Annotated[
+        str,
+        typer.Option(
+            help="Text encoder that compares meanings: minilm (English), text2vec (CRUD-RAG's)."
+        ),
+    ] = "minilm",
     out: Annotated[
         Path | None, typer.Option(help="For a FILE: the run it is brought into.")
     ] = None,
