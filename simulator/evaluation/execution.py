@@ -122,6 +122,8 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
             say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
     if parts.progress and (lost := parts.unsearched_faults()):
         say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
+    if parts.progress and (why := parts.unsearched_pages()):
+        say(why)
     return {"sessions": count, "degradations": conditions, "conversations": total}
 
 

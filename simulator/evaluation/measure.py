@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from mmrag.errors import SpecError, UsageError
-from mmrag.records import Record
+from mmrag.records import Record, Status
 
 if TYPE_CHECKING:
     from mmrag.encoders.cache import CachedTexts
@@ -39,6 +41,8 @@ class Measured(Record, frozen=True, kw_only=True):
     cost: float
     """What the models of measures have cost in this run, in US dollars."""
     condition: str
+    unusable: tuple[str, ...] = ()
+    """Rows of a file that could not be used, with what is wrong."""
     tables: tuple[dict[str, Any], ...] = ()
     """Ragas, and GaRAGe's Tables 2 to 4: measures, and per judge a figure with its interval."""
     slices: tuple[dict[str, Any], ...] = ()
@@ -103,7 +107,8 @@ def measure(
             return Measured(
                 folder=str(folder), rows=rows, cost=store.completion_cost(), condition=""
             )
-        return _found(store, rows)
+        found = _found(store, rows)
+        return found if folder == path else replace(found, unusable=_unusable(store))
 
 
 def paid_model(store: RunStore | RunShard, model: str | Model, max_cost: float | None) -> Model:
@@ -151,7 +156,8 @@ def _takers(
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        compared = {"answer_relevance", "reference_cosine", *BERT} & set(wanted)
+        by_encoder = {"answer_relevance", "answer_correctness", "reference_cosine", *BERT}
+        compared = by_encoder & set(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts
@@ -159,6 +165,15 @@ def _takers(
     if judge == "labels":
         return measuring.label_measurers()
     return measuring.encoder_measurers(cached_encoder(encoder))
+
+
+def _unusable(store: RunReader) -> tuple[str, ...]:
+    turns = (
+        turn
+        for session_id, condition in store.session_keys()
+        for turn in store.turns(session_id, condition)
+    )
+    return tuple(turn.error for turn in turns if turn.status == Status.DATA_ERROR and turn.error)
 
 
 def _found(store: RunReader, rows: int) -> Measured:

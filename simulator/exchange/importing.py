@@ -13,13 +13,14 @@ from pathlib import Path
 
 from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.cases import Case
-from mmrag.records import Reply, Session, Status, Step, TurnResult
+from mmrag.records import Reference, Reply, Session, Status, Step, Turn, TurnResult
 from mmrag.search.session_passages import evidence_of
-from simulator.datasets.answered import Answered, session_of
+from simulator.datasets.answered import Answered, Unusable, session_of
 from simulator.datasets.answers import read_answers
 from simulator.exchange.brought import Brought
 from simulator.exchange.inspect_read import is_inspect, read_inspect
 from simulator.exchange.turn_files import holds_turns, read_turn_file
+from simulator.run.engine import broken_turns
 from simulator.store.run_store import RunStore
 
 Sessions = Callable[[], Iterator[Session]]
@@ -44,8 +45,12 @@ def import_answers(path: Path, folder: Path) -> int:
     return _bring(path, folder, lambda: map(brought_by, read_answers(path)))
 
 
-def brought_by(answered: Answered) -> Brought:
+def brought_by(answered: Answered | Unusable) -> Brought:
     """What was answered, with the passages as the evidence of one step."""
+    if isinstance(answered, Unusable):
+        turn = Turn(index=0, id=f"{answered.id}-0", query="", reference=Reference(text=""))
+        session = Session(id=answered.id, turns=(turn,))
+        return Brought(session, tuple(broken_turns(session, DataError(answered.problem))))
     case = answered.case
     result = TurnResult(
         session_id=answered.id,
