@@ -217,16 +217,19 @@ def verdicts_of(
     """Batches of lines with their verdicts, in order, with progress on stderr."""
     import asyncio
 
+    from mmrag.judges.fallback import FallbackJudge
     from simulator.evaluation.progress import stage_bars
+    from simulator.run.engine import verdict_on
 
     many = getattr(judge, "judge_many", None)
+    asked = FallbackJudge(judge)
 
     async def gather(items: list[JudgeItem]) -> list[Verdict]:
         gate = asyncio.Semaphore(concurrency)
 
         async def one(item: JudgeItem) -> Verdict:
             async with gate:
-                return await judge.judge(item)
+                return await verdict_on(asked, item)
 
         return list(await asyncio.gather(*map(one, items)))
 
@@ -237,6 +240,7 @@ def verdicts_of(
             verdicts: list[Verdict] = many(items) if many else asyncio.run(gather(items))
             advance("judging", start + len(part), len(lines))
             yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
+    asked.check()
 
 
 def _show_cost(usage: Usage) -> None:

@@ -91,6 +91,7 @@ def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: floa
             made.opened(),
         ):
             saved = run_to_end(made.hold(store, advance))
+        parts.judge.check()
         store.set_meta("finished", True)
         if saved != CacheStats():
             store.set_meta("cache", saved)

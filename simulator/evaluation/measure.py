@@ -163,9 +163,9 @@ def _takers(
 
 def _found(store: RunReader, rows: int) -> Measured:
     from simulator.reports.figures.measured import measured
+    from simulator.run.results import main_of
 
-    conditions = store.conditions()
-    main = "clean" if "clean" in conditions or not conditions else conditions[0]
+    main = main_of(store.conditions() or ["clean"])
     found = measured(store, main) or {}
     return Measured(
         folder=str(store.folder),

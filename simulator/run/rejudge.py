@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 
+from mmrag.judges.fallback import FallbackJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
-from simulator.run.engine import judge_reply
+from simulator.run.engine import verdict_on
 from simulator.store.run_shard import RunShard
 from simulator.store.run_store import RunReader, RunStore
 
@@ -24,16 +25,17 @@ async def rejudge_run(
     Of a shard the verdicts alone: the judge is the run's when all of it is judged.
 
     Interrupted and called again, it judges what is left. Where the judge fails, the turn becomes
-    unscored and the reason is kept. Returns how many replies got a verdict.
+    unscored and the reason is kept, unless it never gives a verdict. Returns how many replies got a verdict.
     """
     work, total, done = _replies(store), store.reply_count(), 0
+    asked = FallbackJudge(judge)
 
     async def worker() -> int:
         nonlocal done
         count = 0
         for turn, result in work:  # one iterator shared by all workers
             if not _is_judged(store, result, judge.id):
-                verdict = await _verdict(judge, turn, result)
+                verdict = await _verdict(asked, turn, result)
                 await asyncio.wrap_future(store.add_verdict(result, verdict))
                 count += verdict.outcome is not Outcome.UNSCORED
             done += 1
@@ -41,6 +43,7 @@ async def rejudge_run(
         return count
 
     counts = await asyncio.gather(*(worker() for _ in range(max(1, concurrency))))
+    asked.check()  # a judge that is down takes no other's place
     if isinstance(store, RunStore):
         store.make_current(judge.id)
     return sum(counts)
@@ -66,5 +69,4 @@ async def _verdict(judge: Judge, turn: Turn, result: TurnResult) -> Verdict:
         prediction=result.reply.answer,
         id=f"{result.session_id}/{result.turn_index}",
     )
-    verdict, problem = await judge_reply(judge, item)
-    return verdict or Verdict(outcome=Outcome.UNSCORED, judge=judge.id, reason=problem or "")
+    return await verdict_on(judge, item)

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.correction import Calibration, save_calibration
+from mmrag.metrics.headline import Uncertainty
 from simulator.cli import build
 from simulator.reports.figures.corrected import check_calibration, corrected
 from simulator.reports.read.frame import load_frame
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
