@@ -200,7 +200,7 @@ def _difference(
         low=tested["low"],
         high=tested["high"],
         p=tested.get("p"),
-        bounds=tested.get("bounds"),
+        bounds=tuple(tested["bounds"]) if "bounds" in tested else None,
         better={TITLES["missing"]: None, TITLES["hallucination_rate"]: False}.get(name, True),
     )
 

@@ -1,6 +1,6 @@
 """What the Robustness page shows, without Gradio: a run's clean pictures against its others.
 
-All figures are the report's own, and of the headline: turns after the stop count as missing, so that
+All figures are the report's own, of the headline: turns after the stop count as missing, so that
 every condition has the same turns.
 """
 

@@ -105,7 +105,9 @@ def _summary(run: RunReader) -> Summary:
     return Summary(
         **about,
         main=main,
-        truthfulness=Figure(score["estimate"], score["low"], score["high"], score.get("bounds")),
+        truthfulness=Figure(
+            score["estimate"], score["low"], score["high"], _pair(score.get("bounds"))
+        ),
         right=found["accuracy"]["estimate"],
         missing=found["missing"]["estimate"],
         wrong=found["hallucination_rate"]["estimate"],
@@ -113,6 +115,10 @@ def _summary(run: RunReader) -> Summary:
         coverage=whole["coverage"],
         cost=float(_sum(frame["cost"][frame["asked"]])),
     )
+
+
+def _pair(ends: list[float] | None) -> tuple[float, float] | None:
+    return (ends[0], ends[1]) if ends else None
 
 
 def _sum(values: Any) -> float:

@@ -18,7 +18,7 @@ from mmrag.records import JudgeItem, Outcome, Verdict
 MOST_FAILURES = 16
 """Replies without a verdict, from the first on, after which a judge is down."""
 PATIENCE = 30.0
-"""Seconds from the first question after which `FEW_FAILURES` are enough: retries take their time."""
+"""Seconds from the first question after which `FEW_FAILURES` are enough, as retries take time."""
 FEW_FAILURES = 3
 
 
@@ -66,14 +66,15 @@ class FallbackJudge:
             verdict = Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason=words(error))
         if not isinstance(verdict, Verdict) or not any(r.strip() for r in item.references):  # pyright: ignore[reportUnnecessaryIsInstance]
             return verdict
+        plain = plain_verdict(item, self.id)
         if verdict.outcome is not Outcome.UNSCORED:
-            self._works = True
+            self._works |= plain is None  # else its model need not have been asked
             return verdict
         self._failures, self._why = self._failures + 1, verdict.reason
         late = self._clock() - self._began > PATIENCE and self._failures >= FEW_FAILURES
         if self._failures >= MOST_FAILURES or late:
             self.check()
-        return plain_verdict(item, self.id) or verdict
+        return plain or verdict
 
     def check(self) -> None:
         """Raise `Denied` if there were failures and never a verdict."""

@@ -82,15 +82,17 @@ def bounds(low: float, high: float, unjudged: int, *, n: int, sessions: int) -> 
     return {**none, "bounds": [low, high], "unjudged": unjudged}
 
 
-def bounds_note(limits: Sequence[float], unjudged: int, counted: int) -> str:
+def bounds_note(limits: Sequence[float], unjudged: int, counted: float) -> str:
     """Why there are bounds and no figure, in a sentence.
 
     >>> bounds_note([-0.25, 0.5], 3, 5)
     '3 of 8 turns have a reply and no verdict: truthfulness lies between −25.0 and +50.0 points.'
     """
-    low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in limits)
+    low, high = (
+        f"{100 * end:+.1f}".replace("-", "−") if round(end, 3) else "0.0" for end in limits
+    )
     return (
-        f"{unjudged:,} of {unjudged + counted:,} turns have a reply and no verdict: truthfulness "
+        f"{unjudged:,} of {unjudged + round(counted):,} turns have a reply and no verdict: truthfulness "
         f"lies between {low} and {high} points."
     )
 

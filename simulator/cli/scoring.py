@@ -184,14 +184,14 @@ class _Asked:
         return found
 
     def _judged(self, said: list[Said]) -> Sequence[Verdict]:
-        from mmrag.judges import make_judge
         from mmrag.records import Outcome, Verdict
         from simulator.cli.judge import verdicts_of
+        from simulator.evaluation.preflight import ready_judge
 
         if self._usual == self._none:
             self.id = self._none
             return [Verdict(outcome=Outcome.INCORRECT, judge=self._none)] * len(said)
-        judge = make_judge(self._usual)
+        judge = ready_judge(self._usual)
         self.id = str(getattr(judge, "id", self._usual))
         lines = [(one, one.item) for one in said if one.item is not None]
         return [v for part in verdicts_of(lines, judge, _IN_FLIGHT) for _, v in part]

@@ -140,16 +140,16 @@ def rejudge(
     """
     from functools import partial
 
-    from mmrag.judges import make_judge
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.preflight import ready_judge
     from simulator.evaluation.progress import stage_bars
     from simulator.run.rejudge import rejudge_run
     from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
-    chosen = make_judge(judge)
+    chosen = ready_judge(judge)
     again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
     with (
         interruptible(f"what was committed to {folder}", again),

@@ -139,6 +139,19 @@ class Scores(_Figures):
 class Comparison(_Figures):
     """Paired differences between runs: as a mapping, what `mmrag compare --json` prints."""
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run against the baseline and each figure of the headline."""
+        import pandas as pd
+
+        from mmrag.metrics.headline import HEADLINE
+
+        return pd.DataFrame(
+            {"baseline": one["baseline"], "other": one["other"], "figure": label, **found}
+            for one in self["comparisons"]
+            for key, label in _ROWS.items()
+            for found in [one[HEADLINE][key]]
+        )
+
     def __repr__(self) -> str:
         from simulator.reports.draw.markdown import comparison_markdown
 

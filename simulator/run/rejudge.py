@@ -25,7 +25,8 @@ async def rejudge_run(
     Of a shard the verdicts alone: the judge is the run's when all of it is judged.
 
     Interrupted and called again, it judges what is left. Where the judge fails, the turn becomes
-    unscored and the reason is kept, unless it never gives a verdict. Returns how many replies got a verdict.
+    unscored and the reason is kept; one that never gives a verdict raises `Denied`. Returns how
+    many replies got a verdict.
     """
     work, total, done = _replies(store), store.reply_count(), 0
     asked = FallbackJudge(judge)

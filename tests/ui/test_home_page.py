@@ -121,8 +121,8 @@ def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:
     assert "/?tab=robustness&amp;run=run" in wrong
 
 
-def test_the_hardest_condition_costs_the_same_on_every_page(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", 3)
+def test_the_largest_loss_is_the_same_on_every_page(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 8)
     with RunStore(folder) as store:  # a turn that only one condition has: nothing to pair it with
         for name, outcome in (("clean", Outcome.INCORRECT), ("low-light@3", Outcome.UNSCORED)):
             verdict = Verdict(outcome=outcome, judge="rules/1", reason="looked at again")
@@ -280,7 +280,9 @@ def test_the_board_in_the_browser(page: Any, server: Any) -> None:
     line.locator("[data-pick]").click()
     expect(page.locator("#mm-hero h1")).to_have_text("first")
     assert "run=first" in page.url
-    expect(page.locator("#mm-wrong")).to_contain_text("Hardest of 1 degradation")
+    expect(page.locator("#mm-wrong")).to_contain_text(
+        "Largest loss beyond chance, of 1 degradation"
+    )
     line.locator("[data-note]").click()
     page.get_by_label("Tags, separated by commas").fill("baseline, <b>x</b>")
     page.get_by_label("Note", exact=True).fill("the first look")

@@ -106,9 +106,10 @@ def test_the_report_takes_them_in_and_says_so(run: Path, tmp_path: Path) -> None
         assert (found["by"], found["verdicts"], found["people"], found["drawn"]) == (
             "people", 12, 1, 12,
         )  # fmt: skip
-        assert found["truthfulness_score"]["estimate"] < -0.9
+        asked = 1 - condition["not_asked"] / found["accuracy"]["n"]  # the others stay missing
+        assert found["truthfulness_score"]["estimate"] < -0.9 * asked
     page = (tmp_path / "r" / "report.html").read_text()
-    assert "as answered, corrected for the judge" in page
+    assert "strict, corrected for the judge" in page
     assert "drawn by the queue" in page
 
 
