@@ -91,9 +91,10 @@ def bounds_note(limits: Sequence[float], unjudged: int, counted: float) -> str:
     low, high = (
         f"{100 * end:+.1f}".replace("-", "−") if round(end, 3) else "0.0" for end in limits
     )
+    whole = unjudged + round(counted)
     return (
-        f"{unjudged:,} of {unjudged + round(counted):,} turns have a reply and no verdict: truthfulness "
-        f"lies between {low} and {high} points."
+        f"{unjudged:,} of {whole:,} turns have a reply and no verdict: truthfulness lies between "
+        f"{low} and {high} points."
     )
 
 
@@ -121,7 +122,7 @@ def conversation_mean(
         return bounds(low, high, unjudged, n=many, sessions=many)
     top, bottom = means(score), has * 1.0
     if clusters is not None:
-        top, bottom = np.bincount(clusters, top), np.bincount(clusters, bottom)
+        top, bottom = (np.bincount(clusters, one).astype(float) for one in (top, bottom))
     return ratios({"mean": top}, bottom, how)["mean"]
 
 

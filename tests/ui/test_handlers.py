@@ -445,7 +445,8 @@ def test_the_lab_says_what_each_level_is_a_level_of(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(picture(1))
     done = degrade_picture(tmp_path / "a.jpg", "blurred:motion@1+rotated@2+truncated@1+jpeg@40", 0)
     assert {step.name: step.measure for step in done.steps} == {
-        "rotated": "angle", "truncated": "visible", "blurred:motion": "SSIM", "jpeg": "quality",
+        "rotated": "angle", "truncated": "visible", "jpeg": "quality",
+        "blurred:motion": "SSIM of the thing",
     }  # fmt: skip
 
 
