@@ -38,7 +38,8 @@ def plain_verdict(item: JudgeItem, judge: str) -> Verdict | None:
 class FallbackJudge:
     """Asks a judge, and settles by rule what it leaves without a verdict, where a rule can.
 
-    Raises `Denied`, which ends a run, when the judge has never given a verdict.
+    Raises `Denied`, which ends a run, when the judge is down: it never gave a verdict, and no model
+    of its ever answered.
     """
 
     def __init__(self, judge: Judge, clock: Callable[[], float] = time.monotonic) -> None:
@@ -66,9 +67,10 @@ class FallbackJudge:
             verdict = Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason=words(error))
         if not isinstance(verdict, Verdict) or not any(r.strip() for r in item.references):  # pyright: ignore[reportUnnecessaryIsInstance]
             return verdict
-        plain = plain_verdict(item, self.id)
-        if verdict.outcome is not Outcome.UNSCORED:
-            self._works |= plain is None  # else its model need not have been asked
+        plain, scored = plain_verdict(item, self.id), verdict.outcome is not Outcome.UNSCORED
+        # of what needs no judge nothing is learnt, unless a model answered
+        self._works |= verdict.usage.calls > 0 or (scored and plain is None)
+        if scored:
             return verdict
         self._failures, self._why = self._failures + 1, verdict.reason
         late = self._clock() - self._began > PATIENCE and self._failures >= FEW_FAILURES
@@ -77,8 +79,8 @@ class FallbackJudge:
         return plain or verdict
 
     def check(self) -> None:
-        """Raise `Denied` if there were failures and never a verdict."""
-        if self._failures and not self._works:
+        """Raise `Denied` if the judge is down."""
+        if self._failures >= FEW_FAILURES and not self._works:
             raise Denied(
                 f"the judge {self.id} is down: it gave no verdict on any of {self._failures} "
                 f"replies ({self._why[:300]}). Mend it or choose another with --judge."

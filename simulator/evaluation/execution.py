@@ -140,6 +140,7 @@ def rejudge(
     """
     from functools import partial
 
+    from mmrag.judges.fallback import FallbackJudge
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.preflight import ready_judge
@@ -149,7 +150,7 @@ def rejudge(
     from simulator.store.run_store import RunReader, RunStore
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
-    chosen = ready_judge(judge)
+    chosen = FallbackJudge(ready_judge(judge))
     again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
     with (
         interruptible(f"what was committed to {folder}", again),

@@ -25,18 +25,16 @@ async def rejudge_run(
     Of a shard the verdicts alone: the judge is the run's when all of it is judged.
 
     Interrupted and called again, it judges what is left. Where the judge fails, the turn becomes
-    unscored and the reason is kept; one that never gives a verdict raises `Denied`. Returns how
-    many replies got a verdict.
+    unscored and the reason is kept. Returns how many replies got a verdict.
     """
     work, total, done = _replies(store), store.reply_count(), 0
-    asked = FallbackJudge(judge)
 
     async def worker() -> int:
         nonlocal done
         count = 0
         for turn, result in work:  # one iterator shared by all workers
             if not _is_judged(store, result, judge.id):
-                verdict = await _verdict(asked, turn, result)
+                verdict = await _verdict(judge, turn, result)
                 await asyncio.wrap_future(store.add_verdict(result, verdict))
                 count += verdict.outcome is not Outcome.UNSCORED
             done += 1
@@ -44,7 +42,8 @@ async def rejudge_run(
         return count
 
     counts = await asyncio.gather(*(worker() for _ in range(max(1, concurrency))))
-    asked.check()  # a judge that is down takes no other's place
+    if isinstance(judge, FallbackJudge):
+        judge.check()  # one that is down takes no other's place
     if isinstance(store, RunStore):
         store.make_current(judge.id)
     return sum(counts)

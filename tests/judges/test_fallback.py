@@ -10,7 +10,7 @@ from mmrag.errors import Denied, ServiceError
 from mmrag.judges.fallback import FEW_FAILURES, MOST_FAILURES, PATIENCE, FallbackJudge
 from mmrag.judges.model import ModelJudge
 from mmrag.judges.simple import ExactJudge
-from mmrag.records import JudgeItem, Outcome, Verdict
+from mmrag.records import JudgeItem, Outcome, Usage, Verdict
 
 
 def item(prediction: str, *references: str) -> JudgeItem:
@@ -85,6 +85,16 @@ def test_a_slow_judge_that_fails_is_down_after_a_few_replies() -> None:
     now[0] = PATIENCE + 1
     with pytest.raises(Denied, match="is down"):
         judged(judge, item("Bob"))
+
+
+def test_a_judge_whose_model_rambles_is_not_down() -> None:
+    class Rambling(Failing):
+        async def judge(self, item: JudgeItem) -> Verdict:
+            usage = Usage(calls=3)
+            return Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason="hm", usage=usage)
+
+    judge = FallbackJudge(Rambling())
+    assert judged(judge, *[item("Bob")] * 40) == [Outcome.UNSCORED] * 40
 
 
 def test_a_judge_that_gave_a_verdict_once_is_not_down() -> None:
