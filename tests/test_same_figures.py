@@ -168,3 +168,36 @@ def test_slices_average_to_the_headline(run: Path, figures: dict[str, float]) ->
     assert sum(one["truthfulness"]["n"] for one in turns) == figures["turns"]
     whole = sum(one["truthfulness"]["estimate"] * one["truthfulness"]["n"] for one in turns)
     assert whole / figures["turns"] == pytest.approx(figures["truthfulness"])
+
+
+def test_turns_never_asked_have_a_word_of_their_own(tmp_path: Path) -> None:
+    """They lower no coverage, in the run as in what it exports."""
+    folder = plant(tmp_path / "run", sessions=15, failures=0.1, base=0.4)
+    turns = load_run(folder).turns()
+    skipped = turns[turns.status == "skipped_after_stop"]
+    assert len(skipped)
+    assert set(skipped.outcome) == {"not_asked"}
+    assert "not_asked" not in set(turns[turns.status != "skipped_after_stop"].outcome)
+    asked = turns[turns.outcome != "not_asked"]
+    unscored = (asked.outcome == "unscored").mean()
+    scores = load_run(folder).score()
+    assert unscored > 0
+    assert scores.coverage == pytest.approx(1 - unscored)
+    load_run(folder).export(tmp_path / "turns.jsonl")
+    again = json.loads(mmrag("score", str(tmp_path / "turns.jsonl"), "--json").stdout)["all"]
+    assert again == scores["all"]
+
+
+def test_a_slice_is_the_worst_only_beyond_chance_and_never_all_there_is(tmp_path: Path) -> None:
+    def harder(turn: Any, session: Any, condition: str) -> float:
+        return 0.5 if turn.query_type == "multi-hop" else 0.0
+
+    plant(tmp_path / "planted", sessions=80, effect=harder, failures=0)
+    plant(tmp_path / "flat", sessions=12, base=9.0, failures=0)
+    names = ("planted", "flat")
+    analysis = Analysis({name: Catalogue(RunReader(tmp_path / name)) for name in names})
+    worst = analysis.overview("planted")["slice"]
+    assert (worst["dimension"], worst["slice"]) == ("query_type", "multi-hop")
+    assert worst["here"] < worst["rest"]
+    assert worst["n"] < analysis.overview("planted")["whole"]["n"]
+    assert analysis.overview("flat")["slice"] is None
