@@ -85,6 +85,10 @@ class Status(StrEnum):
         )
 
 
+NOTHING_TO_JUDGE = frozenset({Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR})
+"""Failures before there was anything to judge: such a turn lacks no verdict."""
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of all records."""
 
@@ -383,6 +387,14 @@ class TurnResult(Record, frozen=True, kw_only=True):
 def outcome_of(result: TurnResult) -> Outcome:
     """What a turn counts as: a failure of the infrastructure is unscored."""
     return Outcome.UNSCORED if result.verdict is None else result.verdict.outcome
+
+
+NOT_ASKED = "not_asked"
+
+
+def outcome_word(result: TurnResult) -> str:
+    """What tables say of a turn: its outcome, or `not_asked` of one that no judge was to see."""
+    return NOT_ASKED if result.status is Status.SKIPPED_AFTER_STOP else str(outcome_of(result))
 
 
 def reply_status(reply: Reply, verdict: Verdict | None) -> Status:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from mmrag.errors import Denied, ServiceError
-from mmrag.judges.normalise import is_exact
+from mmrag.judges.fallback import plain_verdict
 from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
@@ -86,14 +86,8 @@ class ModelJudge:
         """
         if not any(reference.strip() for reference in item.references):
             return _unscored(self.id, "there is no reference to judge against")
-        if is_exact(item.prediction, item.references):
-            return Verdict(
-                outcome=Outcome.PERFECT,
-                judge=self.id,
-                score=1.0,
-                exact=True,
-                reason="equal to a reference",
-            )
+        if (settled := plain_verdict(item, self.id)) is not None:
+            return settled
         if self._votes == 1:
             return await self._vote(item, 0)
         votes = [await self._vote(item, number) for number in range(self._votes)]

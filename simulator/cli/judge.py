@@ -59,11 +59,11 @@ def judge_file(
     """Judge every line of FILE. The names in the public kits' result rows are understood too."""
     from collections import Counter
 
-    from mmrag.judges import make_judge
     from mmrag.records import Usage
+    from simulator.evaluation.preflight import ready_judge
     from simulator.run.error_texts import error_texts_in
 
-    chosen, counts, usage = make_judge(judge), Counter[str](), Usage()
+    chosen, counts, usage = ready_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
     for part in verdicts_of([(row, item) for row, item in lines], chosen, concurrency):
         for row, verdict in part:
@@ -96,13 +96,13 @@ def calibrate(
 
     import msgspec
 
-    from mmrag.judges import make_judge
     from mmrag.metrics.agreement import compare
     from mmrag.metrics.correction import calibrate as count
     from mmrag.metrics.correction import save_calibration
     from mmrag.records import Outcome
+    from simulator.evaluation.preflight import ready_judge
 
-    chosen = make_judge(judge)
+    chosen = ready_judge(judge)
     lines = read_lines(human)
     labels = [_human(row, human) for row, _ in lines]  # before a judge is paid
     target = out or human.with_suffix(".calibration.json")
@@ -157,11 +157,11 @@ def stress(
     """See how far a judge can be played: adversarial pairs by angle, any judge."""
     import msgspec
 
-    from mmrag.judges import make_judge
     from mmrag.judges.stress import read_pairs, tally, whole
     from mmrag.records import Outcome, Usage
+    from simulator.evaluation.preflight import ready_judge
 
-    chosen, usage = make_judge(judge), Usage()
+    chosen, usage = ready_judge(judge), Usage()
     pairs = read_pairs(half, limit=limit)
     outcomes: list[Outcome] = []
     for part in verdicts_of([(pair, pair.item()) for pair in pairs], chosen, concurrency):
@@ -217,16 +217,19 @@ def verdicts_of(
     """Batches of lines with their verdicts, in order, with progress on stderr."""
     import asyncio
 
+    from mmrag.judges.fallback import FallbackJudge
     from simulator.evaluation.progress import stage_bars
+    from simulator.run.engine import verdict_on
 
     many = getattr(judge, "judge_many", None)
+    asked = FallbackJudge(judge)
 
     async def gather(items: list[JudgeItem]) -> list[Verdict]:
         gate = asyncio.Semaphore(concurrency)
 
         async def one(item: JudgeItem) -> Verdict:
             async with gate:
-                return await judge.judge(item)
+                return await verdict_on(asked, item)
 
         return list(await asyncio.gather(*map(one, items)))
 
@@ -237,6 +240,7 @@ def verdicts_of(
             verdicts: list[Verdict] = many(items) if many else asyncio.run(gather(items))
             advance("judging", start + len(part), len(lines))
             yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
+    asked.check()
 
 
 def _show_cost(usage: Usage) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -166,23 +166,8 @@ def _print(found: Measured, *, as_json: bool) -> None:
     typer.secho(f"{counted(found.rows, 'row')} written.", err=True)
     if not found.tables:
         typer.secho("Nothing to measure: no turn has a reply.", fg="yellow", err=True)
-    for table in found.tables:
-        typer.echo(f"\n{table['title']}")
-        for row in table["rows"]:
-            about = "  (approximate)" if row["approximate"] else ""
-            typer.echo(f"  by {row['judge']}{about}")
-            for name, cell in zip(table["measures"], row["cells"], strict=True):
-                if cell is not None:
-                    typer.echo(f"    {name:<26}{_figure(cell)}")
+    else:
+        typer.echo(str(found))
     if found.cost:
         typer.echo(f"\ncost      ${found.cost:.4f}")
     typer.echo(f"run: {found.folder}")
-
-
-def _figure(cell: dict[str, Any]) -> str:
-    failed = f", {cell['failed']} failed" if cell["failed"] else ""
-    if cell["estimate"] is None:
-        why = f": {cell['why']}" if cell["why"] else ""
-        return f"     –  (n 0{failed}{why})"
-    interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
-    return f"{cell['estimate']:6.3f}{interval}  (n {cell['n']}{failed})"

@@ -59,9 +59,7 @@ def show(run: RunFolder, as_json: AsJson = False) -> None:
     for name in ("judged", "corrected"):
         if rates:
             figure = rates[name]["truthfulness_score"]
-            typer.echo(
-                f"{name:<10} truthfulness {_points(figure)} as answered, {rates['condition']}"
-            )
+            typer.echo(f"{name:<10} truthfulness {_points(figure)}, {rates['condition']}")
 
 
 def queue(

@@ -29,7 +29,8 @@ from simulator.evaluation.resources import index_folder, make_resources
 from simulator.evaluation.wearers import make_wearers
 
 if TYPE_CHECKING:
-    from mmrag.protocols import Agent, Judge, Resources
+    from mmrag.judges.fallback import FallbackJudge
+    from mmrag.protocols import Agent, Resources
     from simulator.evaluation.hosting import Hosting
     from simulator.run.config import RunConfig
     from simulator.run.live import Wearers
@@ -179,11 +180,14 @@ class Parts:
     # -- the judge and the plan
 
     @cached_property
-    def judge(self) -> Judge:
+    def judge(self) -> FallbackJudge:
         """The judge."""
         from mmrag.judges import make_judge
+        from mmrag.judges.fallback import FallbackJudge
 
-        return self._base.judge if self._base else make_judge(self.settings.judge)
+        if self._base:
+            return self._base.judge
+        return FallbackJudge(make_judge(self.settings.judge))
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""

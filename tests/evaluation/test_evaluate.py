@@ -214,7 +214,7 @@ def test_a_run_can_be_opened_again_scored_judged_exported_compared(tmp_path: Pat
     other = quick("random", search="none").rejudge("builtin", progress=False)
     compared = run.compare(other)
     assert compared["kind"] == "comparison"
-    assert "| truthfulness, as experienced |" in repr(compared)
+    assert "| truthfulness |" in repr(compared)
     json.dumps(compared.as_dict())
 
 

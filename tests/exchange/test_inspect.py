@@ -55,7 +55,7 @@ def test_a_conversation_is_a_sample_with_its_picture_and_a_score_per_turn(log: P
 def test_the_header_has_the_figures_of_mmrag_score(log: Path, tmp_path: Path) -> None:
     header = entry(log, "header.json")
     with RunReader(tmp_path / "run") as run:
-        figures = score_run(run)["all"]["as_experienced"]
+        figures = score_run(run)["all"]
     overall, *conditions = header["results"]["scores"]
     assert overall["metrics"]["truthfulness"]["value"] == figures["truthfulness_score"]
     assert {score["name"] for score in conditions} == {"clean", "blur@3"}

@@ -15,8 +15,9 @@ import numpy as np
 from mmrag.judges.crud import BERT, OVERLAP, QUEST, RETRIEVAL
 from mmrag.judges.ragas_reference import MEASURES as REFERENCE
 from mmrag.metrics.cases import Measurement
+from mmrag.metrics.headline import Uncertainty
 from mmrag.records import Turn
-from simulator.reports.read.session_sums import Uncertainty, columns_of_ratios
+from simulator.reports.read.session_sums import columns_of_ratios
 from simulator.store.run_store import RunReader
 
 TABLES = (
