@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.datasets import asks_for_long_answers
@@ -127,7 +128,7 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     import yaml
 
     try:
-        loaded: object = yaml.safe_load(path.read_text()) or {}
+        loaded: object = bounded_yaml.read(path) or {}
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
