@@ -162,6 +162,15 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
 def read_config(run: RunReader) -> RunConfig:
     """The config that a run was made with."""
     found = run.meta("config")
+    if found is None and run.meta("answers"):
+        name = run.meta("imported")
+        raise StoreError(
+            f"{run.folder}: these are answers that were imported from {name}; no agent of ours "
+            "gave them, and there is nothing to ask again."
+            if name
+            else f"{run.folder}: the import was cut off. Import the file again: mmrag import FILE "
+            f"--out {run.folder}"
+        )
     if found is None:
         raise StoreError(
             f"{run.folder}: the run has no config; it was never started. Run it again."
