@@ -34,6 +34,9 @@ NO_PICTURE = "no picture"
 Json = dict[str, Any]
 """A JSON object whose shape belongs to whoever wrote it."""
 
+MOST_TOKENS = 2**31 - 1
+"""Of one turn; reports keep a count in four bytes."""
+
 ASKS = ("which", "look", "again")
 """What a reply may ask back: which thing is meant, another picture, the question once more."""
 
@@ -292,6 +295,12 @@ class Usage(Record, frozen=True, kw_only=True):
     calls: int = 0
     cost: float = 0.0
     """In US dollars, where prices are known."""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether these can be counts and a cost: finite, not negative, no overflow anywhere."""
+        counts = (self.input_tokens, self.output_tokens, self.calls)
+        return all(0 <= n <= MOST_TOKENS for n in counts) and 0 <= self.cost <= MOST_TOKENS
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -13,8 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from mmrag import bounded_yaml
 from mmrag.errors import Denied, ServiceError
 from mmrag.judges.fallback import plain_verdict
 from mmrag.judges.panel import combined
@@ -247,4 +246,4 @@ def _schema(key: str) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _examples() -> Sequence[dict[str, Any]]:
     text = (files("mmrag.judges") / "prompts" / "examples.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)
+    return bounded_yaml.parse(text)

@@ -1,8 +1,9 @@
-"""run, resume, score, rejudge, show, verify, doctor: the life of a run."""
+"""run, resume, score, rejudge, show, verify, seal, doctor: the life of a run."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mmrag.errors import SpecError, UsageError
+from mmrag.errors import SpecError, StoreError, UsageError
 from mmrag.shards import Shard
 from simulator.cli.flags import AsJson, RunFolder
 from simulator.cli.scoring import score
@@ -48,7 +49,7 @@ WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of e
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, resume, score, rejudge, show, verify, doctor):
+    for command in (run, resume, score, rejudge, show, verify, seal, doctor):
         app.command()(command)
 
 
@@ -250,13 +251,36 @@ def show(
             show_session(reader, session, degradation or usual, as_json=as_json)
 
 
-def verify(folder: RunFolder, as_json: AsJson = False) -> None:
-    """Prove what the live wearers of a run said: derived again, and true of the world.
+def seal(folder: RunFolder) -> None:
+    """Print a digest of a run, to keep elsewhere: `mmrag verify RUN --against DIGEST` compares."""
+    from simulator.store.seal import seal_of
+
+    typer.echo(seal_of(folder))
+
+
+def verify(
+    folder: RunFolder,
+    against: Annotated[
+        str | None, typer.Option(help="A digest by `mmrag seal`: compare with it and no more.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove what the live wearers of a run said, and that what was recorded follows from it.
 
     Of a person's run it proves costs, ends and answers; a person's own words cannot be proved.
     """
     from simulator.evaluation.proving import verify_run
+    from simulator.store.seal import seal_of
 
+    if against is not None:
+        if not re.fullmatch("[0-9a-f]{64}", against):
+            raise UsageError(
+                f"--against {against[:80]!r}: give the digest that `mmrag seal` printed."
+            )
+        if seal_of(folder) != against:
+            raise StoreError(f"{folder} was changed since it was sealed, or is another run.")
+        typer.echo(f"{folder} is as it was sealed.")
+        return
     proof = verify_run(folder)
     typer.echo(json.dumps(proof.as_json(), indent=2) if as_json else proof.as_text())
     if proof.problems:

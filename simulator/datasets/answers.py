@@ -96,7 +96,11 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
 
 def _from_line(row: dict[str, Any], where: str, number: int) -> Answered:
     names = {other: name for name, others in _NAMES.items() for other in others}
-    fields = {names.get(key, key): value for key, value in row.items()}
+    fields: dict[str, Any] = {}
+    for key, value in row.items():
+        name = names.get(key, key)
+        if fields.setdefault(name, value) != value:
+            raise DataError(f"{where}: {key!r} is another name of {name!r}; keep one of them.")
     if isinstance(fields.get("references"), str):
         fields["references"] = [fields["references"]]
     if "passages" not in fields and isinstance(fields.get("contexts"), str):

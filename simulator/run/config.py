@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.datasets import asks_for_long_answers
@@ -127,7 +128,7 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     import yaml
 
     try:
-        loaded: object = yaml.safe_load(path.read_text()) or {}
+        loaded: object = bounded_yaml.read(path) or {}
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -161,6 +162,15 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
 def read_config(run: RunReader) -> RunConfig:
     """The config that a run was made with."""
     found = run.meta("config")
+    if found is None and run.meta("answers"):
+        name = run.meta("imported")
+        raise StoreError(
+            f"{run.folder}: these are answers that were imported from {name}; no agent of ours "
+            "gave them, and there is nothing to ask again."
+            if name
+            else f"{run.folder}: the import was cut off. Import the file again: mmrag import FILE "
+            f"--out {run.folder}"
+        )
     if found is None:
         raise StoreError(
             f"{run.folder}: the run has no config; it was never started. Run it again."
