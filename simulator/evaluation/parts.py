@@ -23,7 +23,7 @@ from mmrag.records import Session
 from mmrag.search.session_passages import KEPT
 from simulator.evaluation import ending
 from simulator.evaluation.claiming import claim
-from simulator.evaluation.named_agents import check_agent, make_agent
+from simulator.evaluation.named_agents import check_agent, make_agent, searches
 from simulator.evaluation.resources import index_folder, make_resources
 from simulator.evaluation.wearers import make_wearers
 
@@ -214,12 +214,17 @@ class Parts:
         return None if self.has_own_agent else self._found[1]
 
     @cached_property
+    def searches(self) -> bool:
+        """Whether the agent may search: else no index is built or opened for it."""
+        return not self.has_own_agent and searches(self.settings.agent)
+
+    @cached_property
     def _found(self) -> tuple[Resources, str | None]:
-        if self._base:
+        if self._base and self._base.searches >= self.searches:
             return self._base._found
         made, index = make_resources(
             self.settings.data,
-            self.search_folder,
+            self.search_folder if self.searches else None,
             tools=self.settings.tools,
             seed=self.settings.seed,
             progress=self.progress,

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 MAX_SIDE = 960
 """Pictures are scaled down to this before they are read."""
 
+_GLANCE = 480
+"""Longer side of the copy on which it is seen whether there may be print at all: a seventh of the
+work of reading, and most pictures hold none."""
+
+_PRINT = 0.3
+"""The detector's own threshold for a pixel of print."""
+
 _LOCK = threading.Lock()
 
 
@@ -49,6 +56,8 @@ class RapidReader:
         if min(image.size) < 16:
             return []
         with _LOCK:
+            if not _may_hold_print(image):
+                return []
             found, _ = _engine()(np.asarray(image)[:, :, ::-1].copy(), use_cls=False)
         lines: list[Line] = []
         for corners, text, score in found or []:
@@ -56,6 +65,16 @@ class RapidReader:
             box = (float(min(xs)), float(min(ys)), float(max(xs)), float(max(ys)))
             lines.append(Line(text=str(text)[:200], box=box, confidence=float(score)))
         return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
+
+
+def _may_hold_print(image: Image) -> bool:
+    """Whether the detector sees anything like print in a small copy of the picture."""
+    scale = min(1.0, _GLANCE / max(image.size))
+    wide, high = (max(32, 32 * round(side * scale / 32)) for side in image.size)
+    small = image.resize((wide, high), reducing_gap=2.0)
+    pixels = np.asarray(small, np.float32)[:, :, ::-1] / 127.5 - 1
+    seen = _engine().text_det.infer(np.ascontiguousarray(pixels.transpose(2, 0, 1)[None]))[0]
+    return bool(seen.max() >= _PRINT)
 
 
 def blocks(lines: list[Line]) -> list[list[Line]]:
