@@ -21,7 +21,13 @@ _OPTIONAL = {
     "playwright": "browser tests",
 }
 
-EXTRAS = {"gradio": ("app", "`mmrag ui`")}
+EXTRAS = {
+    "gradio": ("app", "`mmrag ui`"),
+    "mcp": ("mcp", "`mmrag serve --mcp`"),
+    "sentence-transformers": ("rerank", "cross-encoders"),
+    "datasets": ("tables", "runs as data sets, and making worlds"),
+    "pandas": ("tables", "runs as data frames"),
+}
 """Package → the extra that brings it, and what needs it. Without it all else works."""
 
 

@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Callable
 from typing import TypeVar
 
-from mmrag.agents.readiness import READY_SECONDS
 from mmrag.errors import SpecError, UsageError
 from mmrag.protocols import Agent, Resources
 from simulator.evaluation import ending
 from simulator.evaluation.own_agents import is_own
+from simulator.run.limits import READY_SECONDS
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mmrag.agents.readiness import READY_SECONDS, cores
+from mmrag.agents.readiness import cores
 from mmrag.cache import Cache, share
 from mmrag.errors import SpecError, UsageError
 from mmrag.records import Session
@@ -26,6 +26,7 @@ from simulator.evaluation.claiming import claim
 from simulator.evaluation.named_agents import check_agent, make_agent, searches
 from simulator.evaluation.resources import index_folder, make_resources
 from simulator.evaluation.wearers import make_wearers
+from simulator.run.limits import READY_SECONDS
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent, Judge, Resources
