@@ -42,8 +42,8 @@ def main() -> None:
             wait_for(runs.values(), asking)
             say("the app, which shows conversations as they end; Ctrl-C ends it")
             app = start("ui", *folders, "--port", str(args.port))
-        for process in asking:
-            finish(process)
+        for process, folder in zip(asking, folders, strict=True):
+            finish(process, Path(f"{folder}.log"))
         for folder in folders:
             say(f"what {folder} comes to")
             finish(start("score", folder))
@@ -92,13 +92,14 @@ def wait_for(runs: Iterable[Path], asking: list[subprocess.Popen[bytes]]) -> Non
         time.sleep(0.2)
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
+def finish(process: subprocess.Popen[bytes], log: Path | None = None) -> None:
     code = process.wait()
     if code == 130:
         sys.exit(130)
     if code:
         words = " ".join(str(word) for word in list(process.args)[3:])  # type: ignore[arg-type]
-        sys.exit(f"error: mmrag {words} failed (exit code {code}).")
+        last = log.read_text(errors="replace").strip().splitlines()[-1:] if log else []
+        sys.exit(f"error: mmrag {words} failed (exit code {code}). {' '.join(last)}")
 
 
 def say(text: str) -> None:
