@@ -10,8 +10,6 @@ import argparse
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterable
 from pathlib import Path
 
 AGENTS = {"grounded": "grounded", "straightforward": "task3"}
@@ -39,9 +37,8 @@ def main() -> None:
     app = None
     try:
         if not args.no_ui:
-            wait_for(runs.values(), asking)
             say("the app, which shows conversations as they end; Ctrl-C ends it")
-            app = start("ui", *folders, "--port", str(args.port))
+            app = start("ui", "--port", str(args.port))
         for process, folder in zip(asking, folders, strict=True):
             finish(process, Path(f"{folder}.log"))
         for folder in folders:
@@ -82,14 +79,6 @@ def start(*arguments: str, log: Path | None = None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command, env={**quiet, **os.environ}, stdout=file, stderr=subprocess.STDOUT
         )
-
-
-def wait_for(runs: Iterable[Path], asking: list[subprocess.Popen[bytes]]) -> None:
-    """Until both runs can be opened, or one has failed."""
-    while not all((run / "run.sqlite").exists() for run in runs):
-        if any(process.poll() for process in asking):
-            return
-        time.sleep(0.2)
 
 
 def finish(process: subprocess.Popen[bytes], log: Path | None = None) -> None:
