@@ -23,6 +23,10 @@ _OPTIONAL = {
 EXTRAS = {
     "gradio": ("app", "`mmrag ui`"),
     **dict.fromkeys(PACKAGES.values(), ("studio", "new pictures of a world")),
+    "mcp": ("mcp", "`mmrag serve --mcp`"),
+    "sentence-transformers": ("rerank", "cross-encoders"),
+    "datasets": ("tables", "runs as data sets, and making worlds"),
+    "pandas": ("tables", "runs as data frames"),
 }
 """Package → the extra that brings it, and what needs it. Without it all else works."""
 

@@ -103,14 +103,11 @@ def _build(
     from mmrag.search.index.building import build_index
     from mmrag.search.index.chunks import Chunker
     from mmrag.search.index.sources import open_source
+    from simulator.evaluation import shipped_index
     from simulator.evaluation.progress import stage_bars
-    from simulator.evaluation.resources import shipped_vectors
-    from simulator.world.sessions import mini_folder
 
     chunker = Chunker(tokens=tokens, overlap=overlap)
-    kept = EmbeddingCache(cache) if cache else None
-    if not cache and Path(source).absolute() == mini_folder():
-        kept = shipped_vectors()  # eight seconds instead of as many minutes
+    kept = EmbeddingCache(cache, shipped_index.vectors())
     with stage_bars() as advance:
         build_index(
             open_source(source), out, chunker=chunker, cache=kept, shard=shard,

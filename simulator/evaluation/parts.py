@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mmrag.agents.readiness import READY_SECONDS, cores
+from mmrag.agents.readiness import cores
 from mmrag.cache import Cache, share
 from mmrag.errors import SpecError, UsageError
 from mmrag.records import Session
@@ -24,9 +24,10 @@ from mmrag.search.session_passages import KEPT
 from simulator.counting import counted
 from simulator.evaluation import ending
 from simulator.evaluation.claiming import claim
-from simulator.evaluation.named_agents import check_agent, make_agent
+from simulator.evaluation.named_agents import check_agent, make_agent, searches
 from simulator.evaluation.resources import index_folder, make_resources
 from simulator.evaluation.wearers import make_wearers
+from simulator.run.limits import READY_SECONDS
 
 if TYPE_CHECKING:
     from mmrag.judges.fallback import FallbackJudge
@@ -225,12 +226,17 @@ class Parts:
         return None if self.has_own_agent else self._found[1]
 
     @cached_property
+    def searches(self) -> bool:
+        """Whether the agent may search: else no index is built or opened for it."""
+        return not self.has_own_agent and searches(self.settings.agent)
+
+    @cached_property
     def _found(self) -> tuple[Resources, str | None]:
-        if self._base:
+        if self._base and self._base.searches >= self.searches:
             return self._base._found
         made, index = make_resources(
             self.settings.data,
-            self.search_folder,
+            self.search_folder if self.searches else None,
             tools=self.settings.tools,
             seed=self.settings.seed,
             progress=self.progress,

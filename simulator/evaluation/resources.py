@@ -145,9 +145,12 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
     from mmrag.search.image.views import KIND as VIEWS
     from mmrag.search.index.building import build_index
     from mmrag.search.index.sources import open_source
+    from simulator.evaluation import shipped_index
     from simulator.evaluation.interrupting import interruptible
     from simulator.evaluation.progress import stage_bars
 
+    if shipped_index.holds(folder):
+        return shipped_index.FOLDER
     source = open_source(str(folder))
     made_of = (
         source.fingerprint,
@@ -166,12 +169,9 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
 def shipped_vectors() -> EmbeddingCache:
     """Vectors made before, those of the mini world among them: encoding its pages takes minutes."""
     from mmrag.encoders.cache import EmbeddingCache
+    from simulator.evaluation.shipped_index import vectors
 
-    cache = EmbeddingCache(cache_folder() / "vectors.sqlite")
-    shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
-    if shipped.is_file():  # newer than the cache, perhaps
-        cache.take_over(shipped)
-    return cache
+    return EmbeddingCache(cache_folder() / "vectors.sqlite", vectors())
 
 
 def cache_folder() -> Path:

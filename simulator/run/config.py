@@ -51,7 +51,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after_stop: str = "skip"
     """skip or generate."""
     agent_errors: str = "unscored"
-    seconds: float = 10.0
+    seconds: float = 60.0
+    """The default agent fits in on a slow machine; the challenge's own limit is 10."""
     max_tokens: int = 75
     """0 means no limit, which is what GaRAGe's paragraphs get unless something else is said."""
     retries: int = 0

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
+from mmrag.extras import need
 from mmrag.files import appearing
 from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
 from simulator.store.run_store import RunReader
@@ -133,6 +134,7 @@ def _parquet(rows: Iterable[dict[str, Any]], out: Path, columns: Sequence[str]) 
 
 def _hugging_face(run: RunReader, out: Path) -> int:
     """One row per session with its picture, as CRAG-MM has it."""
+    need("datasets", "tables", "a run as a data set")
     import datasets
     from datasets.arrow_writer import ArrowWriter
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -19,12 +17,10 @@ from crag_mm_rows import v1_row, write
 from small_runs import picture
 
 from mmrag.cache import CacheStats
-from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from mmrag.records import Usage
 from simulator.evaluation.claiming import claim
 from simulator.evaluation.execution import forget_failures
-from simulator.evaluation.resources import shipped_vectors
 from simulator.run.config import RunConfig, load_config
 from simulator.store.run_store import RunReader, RunStore
 
@@ -466,18 +462,3 @@ def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:
             claim(store, RunConfig(), data="d", index="second", judge="j")
         with pytest.raises(ConflictError, match="other data"):
             claim(store, RunConfig(), data="e", index="first", judge="j")
-
-
-def test_an_older_cache_gets_the_shipped_vectors_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who ran an earlier version does not wait for the mini world to be encoded."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    EmbeddingCache(tmp_path / "mmrag" / "vectors.sqlite").close()
-    shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
-    count = "SELECT count(*) FROM vectors"
-    shipped_vectors().close()
-    with contextlib.closing(sqlite3.connect(tmp_path / "mmrag" / "vectors.sqlite")) as base:
-        held = base.execute(count).fetchone()
-    with contextlib.closing(sqlite3.connect(shipped)) as base:
-        assert held == base.execute(count).fetchone() != (0,)
