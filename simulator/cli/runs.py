@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from mmrag.errors import SpecError
-from mmrag.shards import Shard
-from simulator.cli.flags import AsJson, RunFolder
+from simulator.cli.flags import AsJson, Concurrency, RunFolder
 from simulator.cli.scoring import score
 from simulator.cli.settings import PANELS, PanelledCommand, with_settings
-from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, Workers, shared_out
+from simulator.cli.sharing import Address, Backend, Workers
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
 _RUN, _ANSWER = PANELS["run"], PANELS["answer"]
 
-Concurrency = Annotated[
-    int, typer.Option(min=1, max=4096, help="Conversations at once.", rich_help_panel=_RUN)
-]
 MaxCost = Annotated[
     float | None,
     typer.Option(min=0, help="Stop once the run has cost this many dollars.", rich_help_panel=_RUN),
@@ -81,7 +76,7 @@ WorkerGpus = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(cls=PanelledCommand)(run)
-    for command in (resume, score, rejudge, show, verify, doctor):
+    for command in (resume, score, show, verify, doctor):
         app.command()(command)
 
 
@@ -175,42 +170,6 @@ def resume(
         concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
         machines=machines,
     )  # fmt: skip
-
-
-def rejudge(
-    folder: RunFolder,
-    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
-    concurrency: Concurrency = 16,
-    shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
-    workers: Tasks = None,
-    as_json: AsJson = False,
-) -> None:
-    """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
-    from simulator.cli.showing import tell_scores
-    from simulator.evaluation.execution import rejudge as judge_again
-    from simulator.evaluation.scores import scores_of
-    from simulator.run.results import options_for
-    from simulator.store.run_store import RunReader
-
-    work = partial(_judge_shard, folder.absolute(), judge, concurrency)
-    if shared_out(work, shard, Machines.read(backend, address, workers)):
-        return
-    count = judge_again(folder, judge, concurrency=concurrency)
-    with RunReader(folder) as reader:
-        left = reader.turn_counts().get("judge_error", 0)
-        unscored = f", {left} left unscored" if left else ""
-        _say(f"{counted(count, 'reply', 'replies')} judged{unscored}.")
-        tell_scores(
-            scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
-        )
-
-
-def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
-    from simulator.evaluation.execution import rejudge
-
-    return rejudge(folder, judge, concurrency=concurrency, shard=shard)
 
 
 def show(
