@@ -13,8 +13,7 @@ from simulator.cli.flags import AsJson
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("crag-tables")(crag_tables)
-    app.command("crag-recall")(crag_recall)
+    app.command("crag-tables", hidden=True)(crag_tables)
 
 
 def crag_tables(

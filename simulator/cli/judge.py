@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -11,7 +12,11 @@ import typer
 import typer.core
 
 from mmrag.errors import DataError, UsageError
-from simulator.cli.flags import AsJson
+from mmrag.shards import Shard
+from simulator.cli.flags import AsJson, Concurrency, RunFolder
+from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from simulator.cluster.machines import Machines
+from simulator.counting import counted
 
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement
@@ -40,7 +45,45 @@ def register(app: typer.Typer) -> None:
     group.command("file")(judge_file)
     group.command("calibrate")(calibrate)
     group.command("stress")(stress)
-    app.add_typer(group, name="judge", help="Judge replies in a JSONL file; calibrate a judge.")
+    group.command("run")(rejudge)
+    app.command(hidden=True)(rejudge)
+    app.add_typer(group, name="judge", help="Judges: file, run, calibrate, stress.")
+
+
+def rejudge(
+    folder: RunFolder,
+    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
+    concurrency: Concurrency = 16,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Tasks = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
+    from simulator.cli.showing import tell_scores
+    from simulator.evaluation.execution import rejudge as judge_again
+    from simulator.evaluation.scores import scores_of
+    from simulator.run.results import options_for
+    from simulator.store.run_store import RunReader
+
+    work = partial(_judge_shard, folder.absolute(), judge, concurrency)
+    if shared_out(work, shard, Machines.read(backend, address, workers)):
+        return
+    count = judge_again(folder, judge, concurrency=concurrency)
+    with RunReader(folder) as reader:
+        left = reader.turn_counts().get("judge_error", 0)
+        unscored = f", {left} left unscored" if left else ""
+        typer.secho(f"{counted(count, 'reply', 'replies')} judged{unscored}.", err=True)
+        tell_scores(
+            scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
+        )
+
+
+def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
+    from simulator.evaluation.execution import rejudge
+
+    return rejudge(folder, judge, concurrency=concurrency, shard=shard)
 
 
 def judge_file(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(measure)
-    app.command()(wikieval)
+    app.command(hidden=True)(wikieval)
 
 
 def measure(

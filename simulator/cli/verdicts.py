@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for command in (show, queue, say, export):
         group.command()(command)
-    app.add_typer(group, name="verdicts", help="People's verdicts on a run, beside the judge's.")
+    app.add_typer(group, name="verdicts", help="People's verdicts: show, queue, say, export.")
 
 
 def show(run: RunFolder, as_json: AsJson = False) -> None:

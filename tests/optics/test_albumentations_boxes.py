@@ -1,4 +1,4 @@
-"""The torch backend gives the CPU's bytes; `Degrade` behaves inside albumentations."""
+"""`Degrade` inside albumentations: boxes, keypoints and masks follow the pixels."""
 
 from __future__ import annotations
 
@@ -7,65 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
-from simulator.optics import blur, degrade, lowlight, tone
+from simulator.optics import degrade
 from simulator.optics.samples import sample
-
-torch = pytest.importorskip("torch")
-
-
-def batch(count: int = 3, size: tuple[int, int] = (97, 61)) -> list[np.ndarray]:
-    return [sample(i, size)[0] for i in range(count)]
-
-
-@pytest.mark.parametrize("spot", [None, (40.0, 30.0, 20.0, 15.0)])
-def test_torch_exposes_to_the_same_bytes(spot) -> None:
-    from simulator.optics import torch_backend
-
-    images = batch()
-    exposures = [
-        lowlight.Exposure(ev=1.5 + i, row_noise=0.9 * (i % 2), spot=spot) for i in range(3)
-    ]
-    keys, levels = ["a", "b", "c"], [1, 4, 5]
-    ours = torch_backend.expose(images, exposures, keys, levels, device="cpu")
-    for i in range(3):
-        cpu = lowlight.expose(images[i], exposures[i], keys[i], levels[i])
-        assert ours[i].numpy().tobytes() == cpu.tobytes()
-    on_tensor = torch_backend.expose(torch.from_numpy(np.stack(images)), exposures, keys, levels)
-    assert (on_tensor == ours).all()
-
-
-@pytest.mark.parametrize("length", [1.5, 8.0, 23.0, 70.0])
-@pytest.mark.parametrize("angle", [0.0, 50.0, 90.0, 155.0])
-def test_torch_moves_to_the_same_bytes(length: float, angle: float) -> None:
-    from simulator.optics import torch_backend
-
-    images = batch()
-    motion = blur.Motion.near(length, angle)
-    ours = torch_backend.move(images, motion, device="cpu")
-    for i, image in enumerate(images):
-        cpu = tone.to_codes(blur.move(tone.to_light(image), motion))
-        assert ours[i].numpy().tobytes() == cpu.tobytes()
-
-
-@pytest.mark.parametrize("radius", [0.3, 1.2, 4.9, 5.0, 9.5, 10.0, 17.0, 20.0, 33.0])
-def test_torch_defocuses_to_the_same_bytes(radius: float) -> None:
-    from simulator.optics import torch_backend
-
-    images = batch()
-    ours = torch_backend.defocus(images, radius, device="cpu")
-    for i, image in enumerate(images):
-        cpu = tone.to_codes(blur.defocus(tone.to_light(image), radius))
-        assert ours[i].numpy().tobytes() == cpu.tobytes()
-
-
-def test_torch_refuses_what_is_no_batch() -> None:
-    from mmrag.errors import UsageError
-    from simulator.optics import torch_backend
-
-    with pytest.raises(UsageError):
-        torch_backend.move(torch.zeros((3, 8, 8)), blur.Motion(dx=1, dy=0))
-    with pytest.raises(UsageError, match="as many"):
-        torch_backend.expose(batch(2), [lowlight.Exposure(ev=2.0)], ["k"], [1])
 
 
 @pytest.fixture(scope="module")
