@@ -8,13 +8,24 @@ import pytest
 from hypothesis import settings
 from small_runs import make_session
 
+from mmrag.errors import Unavailable
 from mmrag.records import Session
+from simulator.studio import check_packages
 
 pytest_plugins = ["suite_rules"]
 
 settings.register_profile("ci", derandomize=True)  # so that a failure there can be repeated
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def studio() -> None:
+    """What a test asks for that takes new pictures: it is skipped where the studio is missing."""
+    try:
+        check_packages()
+    except Unavailable as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -71,11 +71,14 @@ class Reader:
             return {"labels": held}
         if '"statements"' in prompt:
             return {"statements": sentences}
+        if '"useful"' in prompt:
+            return {"useful": fenced(prompt, "answer") in fenced(prompt, "context")}
         if '"needed"' in prompt:
             return {"needed": [i for i, s in enumerate(sentences, 1) if "needed" in s]}
         if '"questions"' in prompt:
             n = int(re.findall(r"exactly (\d+) questions", prompt)[0])
-            return {"questions": [fenced(prompt, "answer")] * n}
+            answer = fenced(prompt, "answer")
+            return {"questions": [answer] * n, "noncommittal": "don't know" in answer}
         if '"declines"' in prompt:
             return {"declines": "cannot" in fenced(prompt, "reply")}
         good = fenced(prompt, "baseline").rstrip(".") in fenced(prompt, "reply")

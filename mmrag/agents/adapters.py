@@ -82,26 +82,35 @@ def python(*, resources: Resources, name: str, **options: str) -> Agent:
     Either may be plain or async. A class's constructor gets `resources` if it asks for it, and the
     other options as strings; a function has none.
     """
-    module, _, attribute = name.replace("/", ":").rpartition(":")
-    if not module or not attribute:
-        raise SpecError(f"python:name={name}: write package.module/Class, or a function.")
-    try:
-        made = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise SpecError(
-            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class or function "
-            "in it? For a module in this folder: export PYTHONPATH=."
-        ) from error
+    made = _named(name)
     if not isinstance(made, type):
         return _of_function(made, name, options)
-    wanted = inspect.signature(made).parameters
     keywords: dict[str, Any] = dict(options)
-    if "resources" in wanted:
+    if takes_resources(name):
         keywords["resources"] = resources
     agent = made(**keywords)
     if not callable(getattr(agent, "answer", None)):
         raise SpecError(f"python:name={name}: it has no method `answer(query)`.")
     return PythonAgent(agent)
+
+
+def takes_resources(name: str) -> bool:
+    """Whether `python:name=…` names a class that asks for the run's searches and models."""
+    made = _named(name)
+    return isinstance(made, type) and "resources" in inspect.signature(made).parameters
+
+
+def _named(name: str) -> Any:
+    module, _, attribute = name.replace("/", ":").rpartition(":")
+    if not module or not attribute:
+        raise SpecError(f"python:name={name}: write package.module/Class, or a function.")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise SpecError(
+            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class or function "
+            "in it? For a module in this folder: export PYTHONPATH=."
+        ) from error
 
 
 def check_takes_query(answer: Callable[..., Any], name: str) -> None:

@@ -22,9 +22,6 @@ from typing import Any
 
 from mmrag.errors import AgentError, MmragError, words
 
-READY_SECONDS = 600.0
-"""Time limit of making an agent and of its `warm()`, each. It only ends what hangs."""
-
 NOTHING_ASKED = "nothing was asked."
 
 _WORTH_IT = 4

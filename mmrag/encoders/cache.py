@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,20 +27,32 @@ _MANY = 500
 
 
 class EmbeddingCache:
-    """Content hash → vector."""
+    """Content hash → vector.
 
-    def __init__(self, path: Path) -> None:
+    `also` are vectors known besides, which stay where they are: those that ship. Without a `path`
+    nothing is kept.
+    """
+
+    def __init__(
+        self, path: Path | None, also: Mapping[bytes, NDArray[np.float32]] | None = None
+    ) -> None:
         self.path = path
+        self._also = also or {}
         self._lock = threading.Lock()
+        self._base = None if path is None else self._opened(path)
+
+    @staticmethod
+    def _opened(path: Path) -> sqlite3.Connection:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._base = sqlite3.connect(path, timeout=30, check_same_thread=False)
-            self._base.execute("PRAGMA journal_mode=WAL")
-            self._base.execute("PRAGMA synchronous=NORMAL")
-            self._base.execute(
+            base = sqlite3.connect(path, timeout=30, check_same_thread=False)
+            base.execute("PRAGMA journal_mode=WAL")
+            base.execute("PRAGMA synchronous=NORMAL")
+            base.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
             )
-            self._base.execute("SELECT key, vector FROM vectors LIMIT 0")
+            base.execute("SELECT key, vector FROM vectors LIMIT 0")
+            return base
         except (OSError, sqlite3.Error) as error:
             raise StoreError(
                 f"{path}: no usable cache ({error}); name another file, or delete it."
@@ -51,7 +63,7 @@ class EmbeddingCache:
         make: Callable[[Sequence[T]], NDArray[np.float32]],
     ) -> NDArray[np.float32]:  # fmt: skip
         """Vectors of `items`; only what is not here yet is made, each content once."""
-        keys = [_key(encoder_id, content(item)) for item in items]
+        keys = [vector_key(encoder_id, content(item)) for item in items]
         known = self._read(list(dict.fromkeys(keys)))
         missing = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
         if missing:
@@ -60,25 +72,17 @@ class EmbeddingCache:
             self._write({key: known[key] for key in missing})
         return np.stack([known[key] for key in keys]) if keys else make(items)
 
-    def take_over(self, other: Path) -> None:
-        """Also know what another cache knows, which stays as it is."""
-        try:
-            source = sqlite3.connect(f"{other.resolve().as_uri()}?mode=ro", uri=True)
-            with contextlib.closing(source), self._lock, self._base:
-                known = source.execute("SELECT key, vector FROM vectors")
-                self._base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", known)
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"{other}: its vectors cannot be taken over into {self.path} ({error})."
-            ) from error
-
     def close(self) -> None:
         """Let go of the file."""
         with contextlib.suppress(sqlite3.Error):
-            self._base.close()
+            if self._base is not None:
+                self._base.close()
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
-        found: dict[bytes, NDArray[np.float32]] = {}
+        found = {key: self._also[key] for key in keys if key in self._also}
+        keys = [key for key in keys if key not in found]
+        if self._base is None:
+            return found
         for first in range(0, len(keys), _MANY):
             some = keys[first : first + _MANY]
             marks = ",".join("?" * len(some))
@@ -90,6 +94,8 @@ class EmbeddingCache:
         return found
 
     def _write(self, made: dict[bytes, NDArray[np.float32]]) -> None:
+        if self._base is None:
+            return
         rows = [(key, np.ascontiguousarray(v, "<f4").tobytes()) for key, v in made.items()]
         with self._lock, self._base:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
@@ -117,5 +123,6 @@ class CachedTexts:
         return self._cache.get_or_make(self.id, items, str.encode, self._encoder.encode)
 
 
-def _key(encoder_id: str, content: bytes) -> bytes:
+def vector_key(encoder_id: str, content: bytes) -> bytes:
+    """What a vector is kept by."""
     return hashlib.sha256(encoder_id.encode() + b"\0" + content).digest()

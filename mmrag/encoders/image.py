@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -114,6 +115,12 @@ def builtin_encoder(*, precision: str = "auto") -> ImageEncoder:
             "train them with `python scripts/train_encoder.py`."
         )
     mark = mark_of(file_mark(weights), precision)
+    return _builtin(mark, precision)
+
+
+@lru_cache(maxsize=2)
+def _builtin(mark: str, precision: str) -> ImageEncoder:
+    """Loaded once for all who ask."""
     return _load(f"local-dir:{BUILTIN}", None, precision, name="world-lite", revision=mark)
 
 

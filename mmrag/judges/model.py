@@ -13,10 +13,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from mmrag import bounded_yaml
 from mmrag.errors import Denied, ServiceError
-from mmrag.judges.normalise import is_exact
+from mmrag.judges.fallback import plain_verdict
 from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
@@ -86,14 +85,8 @@ class ModelJudge:
         """
         if not any(reference.strip() for reference in item.references):
             return _unscored(self.id, "there is no reference to judge against")
-        if is_exact(item.prediction, item.references):
-            return Verdict(
-                outcome=Outcome.PERFECT,
-                judge=self.id,
-                score=1.0,
-                exact=True,
-                reason="equal to a reference",
-            )
+        if (settled := plain_verdict(item, self.id)) is not None:
+            return settled
         if self._votes == 1:
             return await self._vote(item, 0)
         votes = [await self._vote(item, number) for number in range(self._votes)]
@@ -253,4 +246,4 @@ def _schema(key: str) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _examples() -> Sequence[dict[str, Any]]:
     text = (files("mmrag.judges") / "prompts" / "examples.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)
+    return bounded_yaml.parse(text)

@@ -33,10 +33,14 @@ _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    index = typer.Typer(help="Indexes: build, info, verify, import, export.", no_args_is_help=True)
+    index = typer.Typer(
+        help="Indexes: build, search, eval, info, verify, import, export.", no_args_is_help=True
+    )
     for command in (build, info, verify, export):
         index.command()(command)
     index.command("import")(import_)
+    index.command("search")(search)
+    index.command("eval")(search_eval)
     app.add_typer(index, name="index")
     ask = typer.Typer(
         cls=_OrQuery,
@@ -45,7 +49,7 @@ def register(app: typer.Typer) -> None:
     )
     ask.command("for")(search)
     ask.command("eval")(search_eval)
-    app.add_typer(ask, name="search")
+    app.add_typer(ask, name="search", hidden=True)
     app.command()(serve)
 
 
@@ -103,14 +107,11 @@ def _build(
     from mmrag.search.index.building import build_index
     from mmrag.search.index.chunks import Chunker
     from mmrag.search.index.sources import open_source
-    from simulator.datasets.world import mini_folder
+    from simulator.evaluation import shipped_index
     from simulator.evaluation.progress import stage_bars
-    from simulator.evaluation.resources import shipped_vectors
 
     chunker = Chunker(tokens=tokens, overlap=overlap)
-    kept = EmbeddingCache(cache) if cache else None
-    if not cache and Path(source).absolute() == mini_folder():
-        kept = shipped_vectors()  # eight seconds instead of as many minutes
+    kept = EmbeddingCache(cache, shipped_index.vectors())
     with stage_bars() as advance:
         build_index(
             open_source(source), out, chunker=chunker, cache=kept, shard=shard,

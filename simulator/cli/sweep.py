@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(sweep)
+    app.command(hidden=True)(sweep)
 
 
 def sweep(
@@ -41,7 +41,7 @@ def sweep(
     degrade: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "none",
     split: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "multi-turn",
     tools: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "none",
-    seconds: Annotated[float, typer.Option(help="As for `mmrag run`.")] = 10.0,
+    seconds: Annotated[float, typer.Option(help="As for `mmrag run`.")] = 60.0,
     limit: Annotated[int | None, typer.Option(min=1, help="Sessions.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")] = 16,
     max_cost: Annotated[

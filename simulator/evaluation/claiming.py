@@ -40,7 +40,7 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
     known = store.meta("provenance") or {}
     for what, before, now in (
         ("from other data", known.get("data"), data),
-        ("with another search index", known.get("index"), index),
+        ("with another search index", known.get("index"), index or known.get("index")),
     ):
         if before != now:
             raise ConflictError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from mmrag.agents.readiness import READY_SECONDS
 from mmrag.errors import UsageError
+from simulator.run.limits import READY_SECONDS
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST = 256 << 20

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
+from typing import TypeVar
 
-from mmrag.agents.readiness import READY_SECONDS
 from mmrag.errors import SpecError, UsageError
 from mmrag.protocols import Agent, Resources
 from simulator.evaluation import ending
 from simulator.evaluation.own_agents import is_own
+from simulator.run.limits import READY_SECONDS
+
+T = TypeVar("T")
 
 
 def check_agent(text: str) -> None:
@@ -52,15 +56,40 @@ def check_agent(text: str) -> None:
         )
 
 
+SEARCHLESS = (
+    "command", "crag-llm-only", "http", "llm-only", "random", "scripted", "tool-user",
+)  # fmt: skip
+"""Agents that search nothing, so that no index is built or opened for them."""
+
+
+def searches(text: str, *, seconds: float = READY_SECONDS) -> bool:
+    """Whether an agent may use a run's searches; one of Python says so by taking `resources`."""
+    from mmrag.agents import agents
+    from mmrag.agents.adapters import takes_resources
+
+    spec = agents.parse(text)
+    if spec.name == "faulty":
+        return searches(spec.options.get("agent", "random"), seconds=seconds)
+    if spec.name == "python":
+        return _apart(text, lambda: takes_resources(spec.options["name"]), seconds)
+    return spec.name not in SEARCHLESS
+
+
 def make_agent(spec: str, resources: Resources, *, seconds: float = READY_SECONDS) -> Agent:
     """The agent of a spec; what it raises while it is made is its own fault."""
     from mmrag.agents import agents
+
+    return _apart(spec, lambda: agents.create(spec, resources=resources), seconds)
+
+
+def _apart(spec: str, call: Callable[[], T], seconds: float) -> T:
+    """What a call of an agent's own code returns, in a thread of its own and within a time."""
     from mmrag.agents.threads import DaemonThreads
     from mmrag.errors import AgentError, MmragError, words
 
-    def make() -> Agent:
+    def make() -> T:
         try:
-            return agents.create(spec, resources=resources)
+            return call()
         except MmragError:
             raise
         except BaseException as error:  # it may be anybody's

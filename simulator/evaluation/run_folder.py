@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import MmragError
+from mmrag.extras import need
 from simulator.evaluation.scores import Comparison, Scores, scores_of
 from simulator.store.run_store import RunReader
 
@@ -79,6 +80,7 @@ class Run:
 
         What the data brings in `meta` stands in columns `meta.KEY`.
         """
+        need("pandas", "tables", "a run as a data frame")
         import pandas as pd
 
         from simulator.store.export import columns_of, turn_rows

@@ -58,7 +58,7 @@ NO_REFERENCE = "the data set has no answer to compare with; give the turn one, o
 class Rules(Record, frozen=True, kw_only=True):
     """What holds for every conversation of a run."""
 
-    seconds: float = 10.0
+    seconds: float = 60.0
     """Time limit per turn (the public challenge's); of a call that answers several, for each."""
     max_tokens: int = 75
     """Replies are cut to this many tokens before anybody sees them; 0 means no limit."""
@@ -221,6 +221,12 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
     return verdict, None
 
 
+async def verdict_on(judge: Judge, item: JudgeItem) -> Verdict:
+    """A verdict, or an unscored one with the reason why there is none."""
+    verdict, problem = await judge_reply(judge, item)
+    return verdict or Verdict(outcome=Outcome.UNSCORED, judge=judge.id, reason=problem or "")
+
+
 async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
     clock, seconds = TurnClock(), turn_seconds(agent, rules.seconds)
     reply, error = None, None
@@ -228,7 +234,7 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
         reply = await _in_time(agent, query, clock, seconds)
         status = Status.ABSTAINED if reply.abstained else Status.ANSWERED
     except _TooLate:
-        status, error = Status.TIMEOUT, f"no reply within {seconds:g} s"
+        status, error = Status.TIMEOUT, f"no reply within {seconds:g} s; allow more with --seconds"
     except Denied:
         raise
     except DataError as problem:

@@ -38,7 +38,7 @@ class ErrorTextCount:
     """Looks at replies one by one."""
 
     def __init__(self) -> None:
-        from mmrag.agents.kits import is_error_text
+        from mmrag.agents.format import is_error_text
 
         self._is_one = is_error_text
         self._of = self._turns = 0

@@ -15,13 +15,14 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from mmrag.agents.readiness import READY_SECONDS, cores
+from mmrag.agents.readiness import cores
 from mmrag.agents.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
+from simulator.run.limits import READY_SECONDS
 from simulator.run.live import Wearers, hold_live
 from simulator.run.slots import Place, Places
 from simulator.run.stopping import StopPolicy

@@ -7,9 +7,10 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 
 from mmrag.agents.outside import contained, ended
-from mmrag.agents.readiness import NOTHING_ASKED, READY_SECONDS, capacity, ready, warm
+from mmrag.agents.readiness import NOTHING_ASKED, capacity, ready, warm
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
+from simulator.run.limits import READY_SECONDS
 
 Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]
 """Enter it before a turn's clock starts, leave it when the turn is over."""

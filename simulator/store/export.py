@@ -11,8 +11,9 @@ from typing import Any, cast
 
 import msgspec
 
+from mmrag.extras import need
 from mmrag.files import appearing
-from mmrag.records import Session, Turn, TurnResult, encode, outcome_of
+from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
 from simulator.store.run_store import RunReader
 
 TABLES = ("parquet", "jsonl", "hf")
@@ -74,7 +75,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "turn_index": turn.wearer.goal if turn.wearer else turn.index,
         "interaction_id": turn.id,
         "status": str(result.status),
-        "outcome": str(outcome_of(result)),
+        "outcome": outcome_word(result),
         "exact": verdict is not None and verdict.exact,
         "query": turn.query,
         "reference": turn.reference.text,
@@ -133,6 +134,7 @@ def _parquet(rows: Iterable[dict[str, Any]], out: Path, columns: Sequence[str]) 
 
 def _hugging_face(run: RunReader, out: Path) -> int:
     """One row per session with its picture, as CRAG-MM has it."""
+    need("datasets", "tables", "a run as a data set")
     import datasets
     from datasets.arrow_writer import ArrowWriter
 

@@ -36,7 +36,7 @@ from mmrag.records import (
     encode,
     reply_status,
 )
-from simulator.store import store_schema
+from simulator.store import store_schema, tally
 from simulator.store.run_lock import Moved, RunLock
 from simulator.store.shards import ShardRows, deserted
 
@@ -274,6 +274,11 @@ class RunReader:
             "ON s.session_id = v.session_id AND s.degradation = v.degradation "
             "ORDER BY s.position, v.degradation, v.turn_index, v.judge"
         )
+
+    def every_row(self) -> Iterator[tuple[Any, ...]]:
+        """All that the run holds, each row after its table's name, in a fixed order."""
+        with self._reading() as db:
+            yield from tally.in_order(db)
 
     def measurements(
         self, session_id: str, degradation: str = "clean"

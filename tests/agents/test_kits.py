@@ -17,7 +17,8 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.kits import SearchPipeline, is_error_text
+from mmrag.agents.format import is_error_text
+from mmrag.agents.kits import SearchPipeline
 from mmrag.errors import SpecError
 from mmrag.images import LazyImage
 from mmrag.judges.simple import FixedJudge

@@ -201,3 +201,10 @@ def test_steps_can_be_kept() -> None:
     kept = checked(Reply(text="x", trace=tuple(steps)))
     assert isinstance(kept.trace[0], Step)
     assert kept.trace == tuple(steps)
+
+
+def test_a_model_without_tools_is_asked_as_it_would_be_without_the_loop() -> None:
+    model = ScriptedModel("14.2")
+    found, _ = run(model, [])
+    assert found.text == "14.2"
+    assert model.calls == [(Message(role="user", text="How much is the Alder Kettle?"),)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from called_command import mmrag
 
-from simulator.datasets.world import mini_folder
+from simulator.world.sessions import mini_folder
 
 
 @pytest.mark.proof("time")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -19,12 +17,10 @@ from crag_mm_rows import v1_row, write
 from small_runs import picture
 
 from mmrag.cache import CacheStats
-from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from mmrag.records import Usage
 from simulator.evaluation.claiming import claim
 from simulator.evaluation.execution import forget_failures
-from simulator.evaluation.resources import shipped_vectors
 from simulator.run.config import RunConfig, load_config
 from simulator.store.run_store import RunReader, RunStore
 
@@ -164,14 +160,13 @@ def test_show_says_what_the_cache_saved(run: Path, tmp_path: Path) -> None:
 def test_each_condition_of_a_run_has_a_line(data: Path, tmp_path: Path) -> None:
     several = ["--degrade", "clean,rotated@3", "--limit", "2"]
     shown = mmrag("run", *arguments(data, tmp_path / "run"), *several).stdout
-    assert "2 conditions together" in shown
-    lines = shown.partition("by condition, as experienced")[2].splitlines()
+    assert "strict, strikes(2), clean" in shown
+    lines = shown.partition("by condition")[2].splitlines()
     told = [line.split() for line in lines if line.startswith(("clean", "rotated@3"))]
     assert [words[:2] for words in told] == [["clean", "4"], ["rotated@3", "4"]]
     assert told[0][2:] == told[1][2:]
     again = mmrag("score", str(tmp_path / "run"), "--degradation", "clean").stdout
     assert "by condition" not in again
-    assert "together" not in again
 
 
 @pytest.mark.parametrize(
@@ -450,7 +445,7 @@ def test_doctor() -> None:
 def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     from simulator.cli.doctoring import examine
 
-    monkeypatch.setattr("simulator.world.solid.variant.find_llvm", lambda: None)
+    monkeypatch.setattr("simulator.studio.tracing.variant.find_llvm", lambda: None)
     found = examine()
     assert "slow" in found["renderer"]
     assert any("karellen-llvm-core" in hint for hint in found["hints"])
@@ -467,18 +462,3 @@ def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:
             claim(store, RunConfig(), data="d", index="second", judge="j")
         with pytest.raises(ConflictError, match="other data"):
             claim(store, RunConfig(), data="e", index="first", judge="j")
-
-
-def test_an_older_cache_gets_the_shipped_vectors_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who ran an earlier version does not wait for the mini world to be encoded."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    EmbeddingCache(tmp_path / "mmrag" / "vectors.sqlite").close()
-    shipped = Path(__file__).parents[2] / "assets" / "mini-vectors.sqlite"
-    count = "SELECT count(*) FROM vectors"
-    shipped_vectors().close()
-    with contextlib.closing(sqlite3.connect(tmp_path / "mmrag" / "vectors.sqlite")) as base:
-        held = base.execute(count).fetchone()
-    with contextlib.closing(sqlite3.connect(shipped)) as base:
-        assert held == base.execute(count).fetchone() != (0,)

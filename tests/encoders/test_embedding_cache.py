@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmrag.encoders.cache import EmbeddingCache
+from mmrag.encoders.cache import EmbeddingCache, vector_key
 from mmrag.errors import StoreError
 
 
@@ -45,25 +45,28 @@ def test_a_place_that_can_hold_no_cache_is_named(tmp_path: Path) -> None:
             EmbeddingCache(path)
 
 
-def test_what_another_cache_knows_is_taken_over(tmp_path: Path) -> None:
-    def fill(name: str, items: list[str], value: float) -> EmbeddingCache:
-        cache = EmbeddingCache(tmp_path / name)
-        cache.get_or_make("a", items, str.encode, lambda some: np.full((len(some), 1), value))
-        return cache
+def never(_items: list[str]) -> np.ndarray:
+    raise AssertionError("made again")
 
-    own, other = fill("own.sqlite", ["x"], 1), fill("other.sqlite", ["x", "y"], 2)
-    other.close()
-    before = (tmp_path / "other.sqlite").read_bytes()
+
+def test_vectors_known_besides_are_neither_made_nor_kept(tmp_path: Path) -> None:
+    besides = {vector_key("a", b"x"): np.array([2.0], np.float32)}
+    cache = EmbeddingCache(tmp_path / "c.sqlite", besides)
+    assert cache.get_or_make("a", ["x"], str.encode, never).tolist() == [[2]]
+    cache.close()
+    with pytest.raises(AssertionError, match="made again"):
+        EmbeddingCache(tmp_path / "c.sqlite").get_or_make("a", ["x"], str.encode, never)
+
+
+def test_without_a_file_nothing_is_kept() -> None:
+    made: list[str] = []
+
+    def make(items: list[str]) -> np.ndarray:
+        made.extend(items)
+        return np.ones((len(items), 1), np.float32)
+
+    cache = EmbeddingCache(None, {vector_key("a", b"x"): np.array([2.0], np.float32)})
     for _ in range(2):
-        own.take_over(tmp_path / "other.sqlite")
-
-    def never(_items: list[str]) -> np.ndarray:
-        raise AssertionError("made again")
-
-    assert own.get_or_make("a", ["x", "y"], str.encode, never).ravel().tolist() == [1, 2]
-    assert (tmp_path / "other.sqlite").read_bytes() == before
-    (tmp_path / "broken.sqlite").write_bytes(b"no database" * 100)
-    for name in ("broken.sqlite", "missing.sqlite"):
-        with pytest.raises(StoreError, match=rf"{name}: .*own\.sqlite"):
-            own.take_over(tmp_path / name)
-    assert own.get_or_make("a", ["y"], str.encode, never).tolist() == [[2]]
+        assert cache.get_or_make("a", ["x", "y"], str.encode, make).ravel().tolist() == [2, 1]
+    cache.close()
+    assert made == ["y", "y"]

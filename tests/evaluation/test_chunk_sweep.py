@@ -13,7 +13,7 @@ from small_index import mini_part, run_eval
 from mmrag.search.index.building import build_index
 from mmrag.search.index.sources import open_source
 from simulator import cli
-from simulator.datasets.world import mini_folder
+from simulator.world.sessions import mini_folder
 
 
 @pytest.fixture(scope="module")

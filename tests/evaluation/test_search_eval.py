@@ -14,9 +14,9 @@ from small_index import ColourEncoder, mini_part, run_eval
 from mmrag.errors import UsageError
 from mmrag.search.index.building import build_index
 from mmrag.search.index.sources import open_source
-from simulator.datasets.world import mini_folder, read_world
 from simulator.evaluation.search_eval import Case, summarise
 from simulator.run.captures import CaptureOptics, degradations
+from simulator.world.sessions import mini_folder, read_world
 
 ENCODER = ColourEncoder()
 ASKED = 6

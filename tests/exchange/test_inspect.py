@@ -55,7 +55,7 @@ def test_a_conversation_is_a_sample_with_its_picture_and_a_score_per_turn(log: P
 def test_the_header_has_the_figures_of_mmrag_score(log: Path, tmp_path: Path) -> None:
     header = entry(log, "header.json")
     with RunReader(tmp_path / "run") as run:
-        figures = score_run(run)["all"]["as_experienced"]
+        figures = score_run(run)["all"]
     overall, *conditions = header["results"]["scores"]
     assert overall["metrics"]["truthfulness"]["value"] == figures["truthfulness_score"]
     assert {score["name"] for score in conditions} == {"clean", "blur@3"}
@@ -163,6 +163,67 @@ def test_a_sample_larger_than_the_limit_is_not_unpacked(
     monkeypatch.setattr(inspect_read, "MAX_SAMPLE", 1000)
     with pytest.raises(DataError, match="unpacked"):
         import_file(log, tmp_path / "back")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"total_time": "nan"},
+        {"total_time": -1.0},
+        {"total_time": 1e300},
+        {"model_usage": {"m": {"total_cost": "inf"}}},
+        {"model_usage": {"m": {"input_tokens": 2**63}}},
+        {"model_usage": {"m": {"output_tokens": -1}}},
+        {"model_usage": {f"m{n}": {"input_tokens": 2**31 - 1} for n in range(2)}},
+        {"scores": {"match": {"value": 1.0, "metadata": [3]}}},
+        {"metadata": {"turns": [3]}},
+        {"metadata": {"session_id": "x" * 2000}},
+    ],
+)
+def test_what_no_run_could_count_is_one_line(more: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        import_file(foreign(tmp_path / "log.json", **more), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"scores": {"match": {"value": 1.0, "metadata": {"outcome": ["perfect"]}}}},
+        {"scores": {"match": {"value": {"a": 1}}}},
+        {"metadata": {"turns": [{"query": 3, "domain": [], "accepted": [None]}, "x"]}},
+    ],
+)
+def test_odd_words_about_a_sample_are_no_traceback(more: dict[str, Any], tmp_path: Path) -> None:
+    try:
+        import_file(foreign(tmp_path / "log.json", **more), tmp_path / "run")
+    except DataError:
+        return
+    with RunReader(tmp_path / "run") as run:
+        score_run(run)
+
+
+@pytest.mark.parametrize("name", ["log.eval", "log.json"])
+@pytest.mark.parametrize("place", ["arguments", "metadata", "messages"])
+def test_a_small_log_that_unpacks_to_millions_of_values_is_refused(
+    name: str, place: str, tmp_path: Path
+) -> None:
+    """Twenty million empty lists take 58 KB packed, and 1.5 GB as lists."""
+    many = b"[" + b"[]," * 20_000_000 + b"[]]"
+    said = {
+        "arguments": b'"messages":[{"role":"assistant","tool_calls":[{"arguments":%b}]}]' % many,
+        "metadata": b'"metadata":{"a":%b}' % many,
+        "messages": b'"messages":%b' % many,
+    }[place]
+    sample = b'{"id":1,' + said + b"}"
+    if name == "log.json":
+        (tmp_path / name).write_bytes(b'{"eval":{},"samples":[' + sample + b"]}")
+    else:
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as log:
+            log.writestr("samples/1_epoch_1.json", sample)
+        assert (tmp_path / name).stat().st_size < 200_000
+    with pytest.raises(DataError, match="values"):
+        import_file(tmp_path / name, tmp_path / "run")
 
 
 @pytest.mark.parametrize(

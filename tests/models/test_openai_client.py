@@ -302,6 +302,13 @@ def test_an_answer_whose_tokens_nobody_counted_is_one(server):
     assert (usage.input_tokens, usage.output_tokens, usage.calls) == (0, 0, 1)
 
 
+@pytest.mark.parametrize("tokens", [-1, 2**31, 10**400])
+def test_tokens_that_cannot_be_are_one_line(server, tokens):
+    server.reply = {**server.reply, "usage": {"prompt_tokens": tokens}}
+    with pytest.raises(ServiceError, match="no chat completion"):
+        ask(server)
+
+
 @pytest.mark.parametrize("content", [None, "", " \n", "<think>Let me see", "<think>It is a"])
 def test_a_completion_that_was_cut_before_it_said_anything_is_a_failure(server, content):
     server.reply = {"choices": [{"message": {"content": content}, "finish_reason": "length"}]}

@@ -121,12 +121,11 @@ def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:
     assert "/?tab=robustness&amp;run=run" in wrong
 
 
-def test_the_hardest_condition_costs_the_same_on_every_page(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", 3)
-    with RunStore(folder) as store:  # a turn that only one condition has: nothing to pair it with
-        for name, outcome in (("clean", Outcome.INCORRECT), ("low-light@3", Outcome.UNSCORED)):
-            verdict = Verdict(outcome=outcome, judge="rules/1", reason="looked at again")
-            store.add_verdict(result(session(0, name), 0, "c"), verdict).result()
+def test_the_largest_loss_is_the_same_on_every_page(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", 8)
+    with RunStore(folder) as store:
+        verdict = Verdict(outcome=Outcome.INCORRECT, judge="rules/1", reason="looked at again")
+        store.add_verdict(result(session(0, "clean"), 0, "c"), verdict).result()
     page = home(tmp_path)
     wrong = page.show_wrong({"run": "run"})["wrong"]
     worst = Breakage(page.analysis).of("run").worst

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
+from mmrag.extras import need
 from mmrag.images import LazyImage, size_of
 from mmrag.listening import OwnNamesOnly, OwnPagesOnly
 from mmrag.records import Evidence, Record
@@ -226,6 +227,7 @@ def _prompt_protocol(seconds: float) -> Any:
 
 def mcp_server(index: Index, limits: Limits = Limits()) -> Any:
     """The tools `search_web` and `search_image` as an MCP server."""
+    need("mcp", "mcp", "the MCP server")
     from mcp.server import MCPServer
 
     service = Service(index, limits)

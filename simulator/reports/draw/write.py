@@ -11,8 +11,8 @@ import msgspec
 
 from mmrag.errors import StoreError
 from mmrag.files import write_bytes, write_text
+from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.store.run_store import RunReader
 
 APP = "http://127.0.0.1:7860"

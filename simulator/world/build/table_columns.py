@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from mmrag.extras import need
+
 SCHEMA_VERSION = 1
 """Version of the folder's layout. Raised when a reader of the former version would stumble."""
 
@@ -52,6 +54,7 @@ _RAW = {"image.bytes", "clean_image.bytes", "owner_image.bytes", "depth_image.by
 @cache
 def features(table: str) -> Any:
     """The `datasets.Features` of a table."""
+    need("datasets", "tables", "making a world")
     from datasets import ClassLabel, Features, Image, List, Value
 
     text, number, flag = Value("string"), Value("float64"), Value("bool")

@@ -37,7 +37,9 @@ def test_the_board_in_the_browser(page: Page, server: Server) -> None:
     line.locator("[data-pick]").click()
     expect(page.locator("#mm-hero h1")).to_have_text("first")
     assert "run=first" in page.url
-    expect(page.locator("#mm-wrong")).to_contain_text("Hardest of 1 degradation")
+    expect(page.locator("#mm-wrong")).to_contain_text(
+        "Largest loss beyond chance, of 1 degradation"
+    )
     line.locator("[data-note]").click()
     page.get_by_label("Tags, separated by commas").fill("baseline, <b>x</b>")
     page.get_by_label("Note", exact=True).fill("the first look")

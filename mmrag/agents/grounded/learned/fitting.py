@@ -78,6 +78,7 @@ class Fitting:
 
         The whole question, where it is given, says which line it is about beyond what is asked for.
         """
+        lines = [line for line in lines if not kinds or kinds & _kinds_of(line)]
         seen = self._states.of([line.text for line in lines], (_LAYER,))
         places: list[tuple[Line, Span]] = []
         rows: list[tuple[NDArray[np.float32], ...]] = []
@@ -160,6 +161,13 @@ class Fitting:
             known = self._states.of([text], (_LAYER,), rows=1)[0].whole
             self._asked.put(text, known)
         return known
+
+
+def _kinds_of(line: Line) -> set[str]:
+    """Every kind of span that a line can come to have: names and phrases may join."""
+    kinds = [span.kind for span in line.spans]
+    joins = sum(kind in ("name", "text") for kind in kinds) > 1
+    return {*kinds, "text", "list"} if joins else set(kinds)
 
 
 def _lists(phrases: Sequence[Span], text: str) -> list[Span]:
