@@ -6,7 +6,10 @@ import ast
 import subprocess
 import sys
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 ALLOWED = {"mmrag": set(), "simulator": {"mmrag"}, "ui": {"mmrag", "simulator"}}
@@ -165,6 +168,14 @@ def test_tests_mirror_the_rooms() -> None:
             rooms[str(path.parent.relative_to(ROOT / package))] = path.parent
     folders = {str(p.parent.relative_to(ROOT / "tests")) for p in ROOT.glob("tests/**/test_*.py")}
     assert folders - {"."} <= set(rooms), folders - set(rooms)
+
+
+def test_no_folder_of_tests_is_passed_over(request: pytest.FixtureRequest) -> None:
+    """pytest skips folders called `build`: what lay in tests/world/build was never run."""
+    skipped = request.config.getini("norecursedirs")
+    folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
+    names = {part for folder in folders for part in folder.relative_to(ROOT).parts}
+    assert [name for name in sorted(names) if any(fnmatch(name, one) for one in skipped)] == []
 
 
 def test_no_two_files_of_tests_have_one_name() -> None:

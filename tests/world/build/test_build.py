@@ -61,6 +61,7 @@ def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     assert not staging_folder(picture_world).exists()
 
 
+@pytest.mark.proof("time")
 def test_two_seeds_share_no_name(text_world: Path, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
@@ -73,6 +74,7 @@ def test_two_seeds_share_no_name(text_world: Path, tmp_path: Path) -> None:
     assert not one & two
 
 
+@pytest.mark.proof("time")
 def test_shards_give_the_bytes_of_one_machine(text_world: Path, tmp_path: Path) -> None:
     request, out = small_request(singles=60), tmp_path / "w"
     for text in ("3/3", "1/3"):
@@ -103,6 +105,7 @@ def stop_at(stage: str, number: int):
     return tell
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize(("stage", "number"), [("pages", 1), ("single-turn", 1), ("join", 4)])
 def test_an_interrupted_build_continues(
     text_world: Path, tmp_path: Path, stage: str, number: int
@@ -181,6 +184,7 @@ def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
     assert hashes(tmp_path / "w") == hashes(text_world)
 
 
+@pytest.mark.proof("time")
 def test_an_interrupted_build_of_another_seed_is_not_continued(tmp_path: Path) -> None:
     out = tmp_path / "w"
     with pytest.raises(Stopped):
@@ -207,6 +211,7 @@ def test_the_target_is_never_overwritten(text_world: Path, tmp_path: Path) -> No
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "full"]
 
 
+@pytest.mark.proof("time")
 def test_an_empty_folder_is_a_fine_target(text_world: Path, tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     build(small_request(singles=60), tmp_path / "w")
@@ -243,6 +248,7 @@ def test_a_disk_too_small_is_noticed_first(tmp_path: Path, monkeypatch: pytest.M
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.proof("time")
 def test_a_disk_that_fills_up_leaves_whole_parts_only(
     text_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
