@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -37,11 +36,6 @@ _GATHER = 0.02
 
 _SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 
-_ERROR = re.compile(
-    r"\[(?:API error after \d+ attempts:|Error processing query:|Timeout or error:"
-    r"|Gemini API (?:blocked response|returned no valid text))"
-)
-
 
 def kit(*, resources: Resources, name: str, rag_context: str = "off", **options: str) -> KitAgent:
     """`kit:name=agents.my_agent/MyAgent`; other options go to the agent, `model_name=…` say.
@@ -56,11 +50,6 @@ def kit(*, resources: Resources, name: str, rag_context: str = "off", **options:
     pipeline = SearchPipeline(resources)
     context = context_builder(pipeline) if rag_context == "on" else None
     return KitAgent(made(**_arguments(made, pipeline, options)), context)
-
-
-def is_error_text(text: str) -> bool:
-    """Whether a reply is what the 2026 kit's agents return instead of an answer when they fail."""
-    return _ERROR.match(text.lstrip()) is not None
 
 
 class SearchPipeline(UnifiedSearchPipeline):

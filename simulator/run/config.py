@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.datasets import asks_for_long_answers
@@ -126,6 +125,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def load_config(path: Path, **overrides: Any) -> RunConfig:
     """Read a YAML file; flags given on the command line (`overrides`) win over it."""
     import yaml
+
+    from mmrag import bounded_yaml
 
     try:
         loaded: object = bounded_yaml.read(path) or {}
