@@ -247,12 +247,15 @@ def _run_and_tell(
     folder: Path, settings: RunConfig, *, as_json: bool, again: bool, **how: Any
 ) -> None:
     """Run or go on with a run, with failed turns `again`, and print its scores."""
+    from simulator.datasets.own_data import OwnData
     from simulator.evaluation.ending import stdout_aside
     from simulator.evaluation.execution import execute, forget_failures
     from simulator.evaluation.parts import Parts
 
     settings.refuse_person()
     parts = Parts(settings)
+    for note in parts.source.misspelt() if isinstance(parts.source, OwnData) else ():
+        _say(f"{note.field} {note.words}")
     if again:
         parts.check_agent()  # before anything is dropped
         forget_failures(folder)
@@ -276,6 +279,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
         cure = failure_cure(reader, f"mmrag resume {shlex.quote(str(folder))} --errors")
+        unusable, rows = reader.unusable_sessions()
         settings = read_config(reader)
         faulty = fault_note(reader, faults(settings.faults), settings.seed)
     tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
@@ -293,6 +297,10 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")
     if not as_json:
         typer.echo(f"run: {folder}", file=printed)
+    if unusable:
+        _say(f"{unusable:.0f} of {counted(rows, 'row')} could not be used.")
+        if unusable == rows:
+            raise typer.Exit(1)
 
 
 def _say(text: str) -> None:

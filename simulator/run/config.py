@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import msgspec
 
-from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
@@ -151,6 +150,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def load_config(path: Path, **overrides: Any) -> RunConfig:
     """Read a YAML file; flags given on the command line (`overrides`) win over it."""
     import yaml
+
+    from mmrag import bounded_yaml
 
     try:
         loaded: object = bounded_yaml.read(path) or {}

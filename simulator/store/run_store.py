@@ -112,6 +112,17 @@ class RunReader:
             "COALESCE(json_extract(CAST(result AS TEXT), '$.error'), '') NOT LIKE 'http%://%'"
         )[0][0]
 
+    def unusable_sessions(self) -> tuple[int, int]:
+        """(sessions of which no turn could be asked because of their data, sessions)."""
+        lost = (
+            f"MIN(status = '{Status.DATA_ERROR}' AND "
+            "json_extract(CAST(result AS TEXT), '$.reply') IS NULL)"
+        )
+        return self._rows(
+            f"SELECT TOTAL(lost), COUNT(*) FROM (SELECT {lost} AS lost FROM turns "
+            "GROUP BY session_id)"
+        )[0]
+
     def first_failure(self) -> TurnResult | None:
         """The failed turn that was written first, to tell what went wrong."""
         rows = self._rows(f"{_TURNS} WHERE {_FAILED} ORDER BY t.rowid LIMIT 1")

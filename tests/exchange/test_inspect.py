@@ -63,6 +63,21 @@ def test_the_header_has_the_figures_of_mmrag_score(log: Path, tmp_path: Path) ->
     assert header["eval"]["model"] == "mmrag/grounded:ocr=off"
 
 
+def test_the_viewers_list_has_answers_and_names_the_ends_of_intervals(log: Path) -> None:
+    (first, *_) = [s for s in entry(log, "summaries.json") if s["id"] == "s000"]
+    assert first["scores"]["turn 1"]["answer"] == "answer 0-0"
+    assert first["scores"]["conversation"]["answer"] == "I don't know"  # what was said last
+    sample = entry(log, "samples/s000_epoch_1.json")
+    assert sample["scores"]["conversation"]["answer"] == "I don't know"
+    begun = [e for e in sample["events"] if e["event"] == "span_begin" and "parent_id" not in e]
+    assert [(e["type"], e["name"]) for e in begun] == [
+        (None, f"turn {n + 1}: question {n} of 0?") for n in range(3)
+    ]
+    names = set(entry(log, "header.json")["results"]["scores"][0]["metrics"])
+    assert {"truthfulness", "truthfulness (95 % from)", "truthfulness (95 % to)"} <= names
+    assert not [name for name in names if name.endswith((".low", ".high"))]
+
+
 def test_no_name_leads_out_of_the_log(log: Path) -> None:
     with zipfile.ZipFile(log) as opened:
         names = opened.namelist()

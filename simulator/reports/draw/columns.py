@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mmrag.files import plain_cell
 from mmrag.metrics.headline import Uncertainty
 from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import Loaded
@@ -88,7 +89,8 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
     with (folder / "slices.csv").open("w", newline="", encoding="utf-8") as file:
         writer: csv.DictWriter[str] = csv.DictWriter(file, list(SLICE_COLUMNS))
         writer.writeheader()
-        writer.writerows(rows)
+        for row in rows:
+            writer.writerow({k: plain_cell(v) if isinstance(v, str) else v for k, v in row.items()})
 
 
 def _columns(run: str, frame: Frame, steps: Sequence[str]) -> dict[str, Any]:
