@@ -18,11 +18,11 @@ from mmrag.metrics.headline import HEADLINE
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
-from simulator.reports.figures.slices import Dimension, dimensions, title_of
+from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import Pairs, match
-from simulator.reports.read.session_sums import Mask, view_values
+from simulator.reports.read.session_sums import Mask
 from ui.analysis import Analysis
 from ui.viewmodel import conversation
 
@@ -281,22 +281,18 @@ def _slices(
     clean = frame.condition(base)
     paired = [match(frame, clean, frame, frame.condition(name)) for name in conditions]
     changes = [pairs.difference(HEADLINE, "truthfulness_score") for pairs in paired]
-    counted, values = view_values(frame, HEADLINE)
-    rows = clean & counted
-    for dimension in kinds:
+    by_name = {dimension.name: dimension for dimension in kinds}
+    for entry in slice_table(frame, clean, HOW, kinds=kinds):
+        dimension, part, truth = by_name[entry["dimension"]], entry["slice"], entry["truthfulness"]
         if dimension.name in ("quality", "grounding"):
             continue
-        for number, part in enumerate(dimension.slices):
-            here = rows & (dimension.codes == number)
-            n = int(here.sum())
-            if not n:
-                continue
-            level = _points(float(values["truthfulness_score"][here].mean()))
-            cells = tuple(
-                _mean(name, change[both & (dimension.codes[pairs.rows] == number)])
-                for name, pairs, (both, change) in zip(conditions, paired, changes, strict=True)
-            )
-            yield SliceRow(dimension.name, title_of(dimension.name), part, level, n, cells)
+        codes, number = dimension.codes, dimension.slices.index(part)
+        cells = tuple(
+            _mean(name, change[both & (codes[pairs.rows] == number)])
+            for name, pairs, (both, change) in zip(conditions, paired, changes, strict=True)
+        )
+        level = _points(truth["estimate"])
+        yield SliceRow(dimension.name, title_of(dimension.name), part, level, truth["n"], cells)
 
 
 def _mean(condition: str, changes: Any) -> Cell:

@@ -83,5 +83,5 @@ class FallbackJudge:
         if self._failures >= FEW_FAILURES and not self._works:
             raise Denied(
                 f"the judge {self.id} is down: it gave no verdict on any of {self._failures} "
-                f"replies ({self._why[:300]}). Mend it or choose another with --judge."
+                f"replies ({self._why[:300]}); --judge chooses another."
             )

@@ -232,10 +232,13 @@ def scores_by_condition(
     The latter is empty where one condition, or a mixture, is scored, and is without intervals:
     they would take as long as those of the whole, once for each condition.
     """
-    if options.degradation is not None or headline_condition(run) is None:
+    config: dict[str, Any] = run.meta("config") or {}
+    if options.degradation is not None or config.get("degrade") == "mix":
         return score_run(run, options, turns), {}
     parts: dict[str, Scoring] = {}
     figures = _scored(run, options, turns, parts)
+    if len(parts) < 2:
+        return figures, {}
     return figures, {condition: part.figures()["all"] for condition, part in parts.items()}
 
 
