@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections import Counter
 
 import pytest
@@ -17,7 +18,16 @@ if os.environ.get("CI"):
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For workers: files with a slow test first, then those of many, so that none ends alone."""
+    """For workers: files with a slow test first, then those of many, so that none ends alone.
+
+    With `MMRAG_TEST_SHUFFLE=SEED`, files in an order of chance, and so the tests of each.
+    """
+    if seed := os.environ.get("MMRAG_TEST_SHUFFLE"):
+        chance = random.Random(seed)
+        chance.shuffle(items)
+        rank = {path: chance.random() for path in sorted({item.path for item in items})}
+        items.sort(key=lambda item: rank[item.path])
+        return
     if not hasattr(config, "workerinput"):
         return
     many = Counter(item.path for item in items)
