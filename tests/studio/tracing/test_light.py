@@ -108,7 +108,7 @@ def test_a_known_power_on_a_known_wall_is_as_counted_by_hand(shape: str) -> None
 
 SCENE = """
 import json, sys
-sys.path.insert(0, "tests/world/solid")
+sys.path.insert(0, "tests/studio/tracing")
 from test_light import in_colours
 from simulator.studio.tracing.variant import mitsuba
 print(json.dumps([mitsuba().variant(), in_colours()]))
