@@ -83,9 +83,9 @@ class Retrieval:
         return "ranks/1"
 
     async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
-        """None where nobody says which passages answer."""
-        if not case.expected:
-            why = "nobody annotated which passages answer"
+        """None where nobody says which passages answer, or the reply not what it found."""
+        if not case.expected or case.found is None:
+            why = "nobody annotated which passages answer" if not case.expected else _NO_TRACE
             return [
                 Measurement(measure=m, judge=self.id(m), value=None, reason=why) for m in measures
             ]
@@ -226,6 +226,9 @@ _MOST = 20
 
 def _answer(said: Any) -> str:
     return said.strip() if isinstance(said, str) and said.strip() else UNKNOWN
+
+
+_NO_TRACE = "the reply has no trace of what was found"
 
 
 def _against_references(

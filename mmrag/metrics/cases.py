@@ -54,8 +54,8 @@ class Case(Record, frozen=True, kw_only=True):
     """Ids of the passages that the answer cites."""
     expected: tuple[str, ...] = ()
     """Ids of the passages that the person cited."""
-    found: tuple[str, ...] = ()
-    """Ids of what a search found, in its order; empty where nothing was searched."""
+    found: tuple[str, ...] | None = None
+    """Ids of what was found, in its order; None where the reply does not tell."""
     annotations: Annotations = Annotations()
 
     @property

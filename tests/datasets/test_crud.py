@@ -178,8 +178,11 @@ def test_ranks_are_counted_over_all_articles_that_answer() -> None:
     assert (found["recall@1"], found["recall@3"]) == (0.5, 1.0)
     nothing = asyncio.run(Retrieval().measure(Case(question="?", answer="x"), ["recall@1"]))
     assert nothing[0].value is None
-    unfound = Case(question="?", answer="x", expected=("a",))
+    unfound = Case(question="?", answer="x", expected=("a",), found=())
     assert asyncio.run(Retrieval().measure(unfound, ["mrr_of_all"]))[0].value == 0.0
+    untold = Case(question="?", answer="x", expected=("a",))
+    [row] = asyncio.run(Retrieval().measure(untold, ["mrr_of_all"]))
+    assert (row.value, row.reason) == (None, "the reply has no trace of what was found")
 
 
 def test_a_run_that_finds_nothing_for_its_settings_says_so(tmp_path: Path) -> None:
