@@ -6,13 +6,14 @@ import asyncio
 import hashlib
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 from PIL import Image
 
 from mmrag.images import LazyImage
+from mmrag.metrics.cases import Case, Measurement
 from mmrag.records import (
     Capture,
     JudgeItem,
@@ -27,6 +28,8 @@ from mmrag.records import (
     encode,
 )
 from simulator.evaluation.claiming import claim
+from simulator.evaluation.measuring import measure_run
+from simulator.exchange.importing import import_file
 from simulator.run.config import RunConfig
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results import ScoreOptions, score_run
@@ -112,6 +115,37 @@ def rejudge(
         stage("close")
 
 
+class _Lengths:
+    """Measures how long a reply is."""
+
+    measures = ("length",)
+
+    def id(self, measure: str) -> str:
+        return measure
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        return [Measurement(measure=m, judge=m, value=float(len(case.answer))) for m in measures]
+
+
+def measure(folder: Path, *, stage: Callable[[str], None] = lambda _name: None) -> None:
+    """Measure every reply, as `mmrag measure` does."""
+    with RunStore(folder) as store:
+        stage("turns")
+        asyncio.run(measure_run(store, [_Lengths()], ["length"], 2))
+        stage("close")
+
+
+def bring(folder: Path, *, stage: Callable[[str], None] = lambda _name: None) -> None:
+    """Import answers, as `mmrag import` does."""
+    file = folder.parent / "answers.jsonl"
+    if not file.exists():
+        rows = ({"question": f"{n}?", "answer": str(n), "reference": "1"} for n in range(20))
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    stage("turns")
+    import_file(file, folder)
+    stage("close")
+
+
 def aggregate(folder: Path) -> bytes:
     """The run's figures, and a digest of its turns without their times."""
     with RunReader(folder) as run:
@@ -121,6 +155,7 @@ def aggregate(folder: Path) -> bytes:
             digest.update(encode(msgspec.structs.replace(result, seconds=0.0)))
         for session in run.sessions():
             digest.update(encode(session))
+            digest.update(encode(sorted(run.measurements(session.id, session.degradation).items())))
     return json.dumps([figures, digest.hexdigest()], sort_keys=True).encode()
 
 

@@ -1,4 +1,4 @@
-"""`kill -9` of a run and of a rejudging, at random moments and aimed at every step of SQLite.
+"""`kill -9` of runs, rejudging, measuring and imports, at random and at every step of SQLite.
 
 Each try holds a small run in a process of its own and kills it: at a random moment, or at the n-th
 event of it, where an event is a statement of the run's connection (each part of every commit, of
@@ -31,7 +31,8 @@ from simulator.store.store_schema import NothingCommitted
 
 TRIES = 1000
 KINDS = ("creation", "a commit", "the close", "a random moment", "twice", "rejudging",
-         "the close of rejudging", "a random moment of rejudging")  # fmt: skip
+         "the close of rejudging", "a random moment of rejudging", "measuring", "importing",
+         "a random moment of importing")  # fmt: skip
 
 
 def cases(seed: int, work: Path) -> Iterator[Case]:
@@ -40,15 +41,18 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
     with _Zygote() as zygote:
         whole = work / "whole"
         run = _measure(zygote, whole, "run")
-        expected = {False: _runs.aggregate(whole)}
-        judged = Path(shutil.copytree(whole, work / "judged"))
-        again = _measure(zygote, judged, "rejudge")
-        expected[True] = _runs.aggregate(judged)
+        marks, expected = {"run": run}, {"run": _runs.aggregate(whole)}
+        for what in ("rejudge", "measure", "import"):
+            place = work / what
+            if what != "import":
+                shutil.copytree(whole, place)
+            marks[what] = _measure(zygote, place, what)
+            expected[what] = _runs.aggregate(place)
         for number in range(TRIES):
             kind = KINDS[number % len(KINDS)]
             folder = work / f"try-{number}"
             try:
-                fault = _attempt(kind, folder, whole, zygote, rng, run, again, expected)
+                fault = _attempt(kind, folder, whole, zygote, rng, marks, expected)
             except Exception as error:
                 fault = f"{type(error).__name__}: {error}"
             shutil.rmtree(folder, ignore_errors=True)
@@ -61,18 +65,21 @@ def _attempt(
     whole: Path,
     zygote: _Zygote,
     rng: random.Random,
-    run: dict[str, Any],
-    again: dict[str, Any],
-    expected: dict[bool, bytes],
+    of: dict[str, dict[str, Any]],
+    expected: dict[str, bytes],
 ) -> str | None:
-    rejudging = "rejudging" in kind
-    if rejudging:
+    words = {"rejudging": "rejudge", "measuring": "measure", "importing": "import"}
+    what = words.get(kind.rpartition(" ")[2], "run")
+    later = what in ("rejudge", "measure")
+    if later:
         shutil.copytree(whole, folder)
-    what, marks = ("rejudge", again) if rejudging else ("run", run)
+    marks = of[what]
     spans = {
         "creation": (1, marks["turns"]),
         "a commit": (marks["turns"] + 1, marks["close"]),
         "rejudging": (1, marks["close"]),
+        "measuring": (1, marks["close"]),
+        "importing": (1, marks["close"]),
         "twice": (1, marks["events"]),
     }
     first, last = spans.get(kind, (marks["close"] + 1, marks["events"]))
@@ -81,13 +88,16 @@ def _attempt(
             told = zygote.hold(what, folder, after=rng.uniform(0, marks["seconds"]))
         else:
             told = zygote.hold(what, folder, at=rng.randint(first, last))
-        fault = _lost(folder, told["committed"]) if not rejudging else _mixed(folder, expected)
+        if what == "rejudge":
+            fault = _mixed(folder, expected)
+        else:
+            fault = _lost(folder, of["run"]["committed"] if later else told["committed"])
         if fault is not None:
             return fault
     told = zygote.hold(what, folder)
     if told["error"]:
         return f"cannot be gone on with: {told['error']}"
-    if _runs.aggregate(folder) != expected[rejudging]:
+    if _runs.aggregate(folder) != expected[what]:
         return "other figures than the undisturbed run"
     left = {path.name for path in folder.iterdir()} - {"run.sqlite", "images", "lock"}
     return f"left behind: {', '.join(sorted(left))}" if left else None
@@ -105,7 +115,7 @@ def _lost(folder: Path, committed: int) -> str | None:
     return f"{committed - there} of {committed} turns lost" if there < committed else None
 
 
-def _mixed(folder: Path, expected: dict[bool, bytes]) -> str | None:
+def _mixed(folder: Path, expected: dict[str, bytes]) -> str | None:
     return None if _runs.aggregate(folder) in expected.values() else "half one judge's figures"
 
 
@@ -201,7 +211,8 @@ def _child(ask: dict[str, Any], pipe: int) -> None:
                 stage=lambda name: tell(name, aim.count),
             )
         else:
-            _runs.rejudge(folder, stage=lambda name: tell(name, aim.count))
+            do = {"rejudge": _runs.rejudge, "measure": _runs.measure, "import": _runs.bring}
+            do[ask["what"]](folder, stage=lambda name: tell(name, aim.count))
         tell("events", aim.count)
     except BaseException as error:
         tell("error", f"{type(error).__name__}: {error}".replace("\n", " "))
