@@ -207,14 +207,14 @@ def _tables(
         if options.protocol == "crag":
             shown += [_crag_table(found, title), Text(_crag_footer(found), style="dim")]
             continue
-        table = Table(title=title, title_justify="left")
+        table = Table(title=title, title_justify="left", min_width=len(title))
         table.add_column("")
         table.add_column("figure", justify="right")
         for key, label in _ROWS.items():
             table.add_row(label, _cell(found, key))
         table.add_row("multi-turn score", _cell(found, _MULTI_TURN))
         shown += [table, Text(_footer(found), style="dim")]
-        if "as_answered" in found:
+        if "as_answered" in found and any(found[k] != found["as_answered"][k] for k in _ROWS):
             shown.append(Text(_as_answered(found["as_answered"]), style="dim"))
     if figures.get("error_texts"):
         warning = f"warning: {ErrorTexts(**figures['error_texts'])}"
@@ -305,8 +305,9 @@ def _footer(found: dict[str, Any]) -> str:
     words = [counted(found["total"], "turn")]
     if "sessions" in found:
         words = [
-            counted(found["sessions"], "conversation"),
-            f"{counted(found['total'], 'turn')}, {found['asked']:,} of them asked",
+            f"{counted(found['sessions'], 'conversation')}, "
+            f"{counted(found['asked'], 'turn')} asked",
+            f"{counted(found['total'], 'turn')} in the figures",
             f"coverage {found['coverage']:.1%}",
             f"stopped early {found['early_stop_rate']:.1%}",
             f"{found['successful_turns']:.2f} successful turns each",

@@ -40,7 +40,7 @@ from simulator.reports.read.pairs import (
 )
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig, changes
-from simulator.run.results import is_persons, language_note
+from simulator.run.results import is_persons, language_note, run_state
 from simulator.store.run_store import RunReader
 
 SCHEMA_VERSION = 1
@@ -98,13 +98,17 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
         baseline = chosen[0]
         summaries = [_summary(side, how) for side in chosen]
         lacking = filter(None, (lacking_verdicts(one["name"], one) for one in summaries))
+        unfinished = [
+            run_state(side.loaded.run).warning(side.name, by_person=is_persons(side.loaded.run))
+            for side in chosen
+        ]
         compared = [_compare(baseline, other, how, options) for other in chosen[1:]]
         return {
             "schema_version": SCHEMA_VERSION,
             "kind": "comparison",
             "title": options.title
             or " against ".join([", ".join(side.name for side in chosen[1:]), baseline.name]),
-            "warnings": [*lacking, *_left_out(compared)],
+            "warnings": [*lacking, *_left_out(compared), *filter(None, unfinished)],
             "options": {
                 **msgspec.structs.asdict(options),
                 "stop": str(stop),
