@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from simulator.datasets.world import mini_folder
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.search.index.opening import read_manifests
@@ -18,6 +17,7 @@ from simulator.evaluation.named_agents import searches
 from simulator.evaluation.parts import Parts
 from simulator.evaluation.resources import index_folder
 from simulator.run.config import RunConfig
+from simulator.world.sessions import mini_folder
 
 TABLES = ("kg.parquet", "pages.parquet")
 

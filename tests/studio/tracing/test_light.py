@@ -28,6 +28,8 @@ from simulator.studio.tracing.stage import SKIES, sky_light
 from simulator.studio.tracing.tracer import trace
 from simulator.studio.tracing.variant import mitsuba
 
+pytestmark = pytest.mark.proof("render")
+
 DARK = Light("studio", strength=0.0)
 WHITE, GREY = (255.0, 255.0, 255.0), (200.0, 200.0, 200.0)
 SHINE = 5.0
@@ -130,7 +132,6 @@ def in_colours() -> list[float]:
     return seen.light.reshape(6, 8, 6, 8, 3).mean((1, 3)).ravel().tolist()
 
 
-@pytest.mark.slow
 def test_every_sort_of_kernel_gives_the_same_light() -> None:
     """Those for this processor, those for an older one, and none. No sample is below nothing."""
     root = Path(__file__).parents[3]
