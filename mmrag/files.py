@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import threading
 import weakref
 from collections.abc import Generator, Mapping
@@ -106,6 +107,34 @@ def _begin_to_flush(file: int) -> None:
 def write_text(path: Path, text: str, *, lasting: bool = True) -> None:
     """A file of UTF-8, atomically."""
     write_bytes(path, text.encode(), lasting=lasting)
+
+
+def plain_cell(text: str) -> str:
+    """A cell of a CSV that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> plain_cell("=1+1"), plain_cell("-1.5"), plain_cell("a kettle")
+    ("'=1+1", '-1.5', 'a kettle')
+    """
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+@contextlib.contextmanager
+def folder_unless_failed(folder: Path) -> Generator[None]:
+    """A folder to fill: where that fails, one that was not there before goes again."""
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def write_json(path: Path, value: object) -> None:

@@ -34,6 +34,9 @@ NO_PICTURE = "no picture"
 Json = dict[str, Any]
 """A JSON object whose shape belongs to whoever wrote it."""
 
+MOST_TOKENS = 2**31 - 1
+"""Of one turn; reports keep a count in four bytes."""
+
 ASKS = ("which", "look", "again")
 """What a reply may ask back: which thing is meant, another picture, the question once more."""
 
@@ -83,6 +86,10 @@ class Status(StrEnum):
             Status.JUDGE_ERROR,
             Status.DATA_ERROR,
         )
+
+
+NOTHING_TO_JUDGE = frozenset({Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR})
+"""Failures before there was anything to judge: such a turn lacks no verdict."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -289,6 +296,12 @@ class Usage(Record, frozen=True, kw_only=True):
     cost: float = 0.0
     """In US dollars, where prices are known."""
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether these can be counts and a cost: finite, not negative, no overflow anywhere."""
+        counts = (self.input_tokens, self.output_tokens, self.calls)
+        return all(0 <= n <= MOST_TOKENS for n in counts) and 0 <= self.cost <= MOST_TOKENS
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -383,6 +396,14 @@ class TurnResult(Record, frozen=True, kw_only=True):
 def outcome_of(result: TurnResult) -> Outcome:
     """What a turn counts as: a failure of the infrastructure is unscored."""
     return Outcome.UNSCORED if result.verdict is None else result.verdict.outcome
+
+
+NOT_ASKED = "not_asked"
+
+
+def outcome_word(result: TurnResult) -> str:
+    """What tables say of a turn: its outcome, or `not_asked` of one that no judge was to see."""
+    return NOT_ASKED if result.status is Status.SKIPPED_AFTER_STOP else str(outcome_of(result))
 
 
 def reply_status(reply: Reply, verdict: Verdict | None) -> Status:

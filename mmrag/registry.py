@@ -70,6 +70,18 @@ class Spec(Record, frozen=True, kw_only=True):
         )
 
 
+def whole(
+    owner: str, name: str, value: str | int, *, least: int = 1, most: int = 999_999_999
+) -> int:
+    """An option of a spec that is a whole number; anything else is told by name, before it costs
+    anything."""
+    text = str(value)
+    if len(text) > 9 or not text.isdecimal() or not least <= int(text) <= most:
+        end = f" to {most}" if most < 999_999_999 else ""
+        raise SpecError(f"{owner}: {name}={text[:20]}: write a whole number from {least}{end}.")
+    return int(text)
+
+
 def parts(text: str) -> list[str]:
     """What stands between commas; a value in brackets goes on to its closing one.
 

@@ -24,13 +24,14 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.encoder_pictures import QUERY, SIZES, TESTED
+from simulator.studio.camera import catalogue as studio
+from simulator.studio.camera import staging
+from simulator.studio.camera.taking import compose
+from simulator.studio.solid.forms import Material, Mesh, Part, Thing
 from simulator.world.facts.look import Look
-from simulator.world.pictures import staging, studio
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.shoot import CLUTTER, NEARNESS
-from simulator.world.pictures.taking import compose
 from simulator.world.pictures.traits import Draws
-from simulator.world.solid.forms import Material, Mesh, Part, Thing
 
 LONG = 0.3
 """Metres of a model's longest side."""

@@ -17,9 +17,9 @@ from mmrag.records import Box
 from simulator.optics import degrade
 from simulator.optics.geometry import bounds
 from simulator.optics.severity_sheet import contact_sheet
+from simulator.studio.camera.taking import compose
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.taking import compose
 
 CHAINS = (
     "low-light@2+blurred:motion@2",

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from simulator.studio.places.kinds import PLACES
+from simulator.studio.places.setting import Need, Setting
+from simulator.studio.solid.forms import Material, Part, Placed, Thing, View, moved
+from simulator.studio.solid.meshes import box
+from simulator.studio.tracing.tracer import develop, trace
 from simulator.world.pictures.traits import Draws
-from simulator.world.places.kinds import PLACES
-from simulator.world.places.setting import Need, Setting
-from simulator.world.solid.forms import Material, Part, Placed, Thing, View, moved
-from simulator.world.solid.meshes import box
-from simulator.world.solid.tracer import develop, trace
 
 GREY = Material((150, 150, 150), rough=0.5)
 

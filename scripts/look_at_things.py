@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from simulator.studio.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
+from simulator.studio.solid.meshes import box, sheet
+from simulator.studio.things.kinds import build
+from simulator.studio.tracing.tracer import develop, trace
 from simulator.world.facts.look import KINDS as DOMAINS
 from simulator.world.facts.look import Look
-from simulator.world.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
-from simulator.world.solid.meshes import box, sheet
-from simulator.world.solid.tracer import develop, trace
-from simulator.world.things.kinds import build
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from simulator.datasets.world import mini_folder
 
 from mmrag.encoders.cache import EmbeddingCache, vector_key
 from mmrag.files import file_sha256, write_json
@@ -24,7 +25,6 @@ from mmrag.search.index.identity import read_manifest
 from mmrag.search.index.row_table import Rows
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.bm25 import titled
-from simulator.datasets.world import mini_folder
 from simulator.evaluation.shipped_index import FOLDER, KEYS, SOURCE, vectors
 
 TABLES = ("kg.parquet", "pages.parquet")

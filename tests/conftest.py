@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 import pytest
 from hypothesis import settings
 from small_runs import make_session
 
+from mmrag.errors import Unavailable
 from mmrag.records import Session
+from simulator.studio import check_packages
+
+pytest_plugins = ["suite_rules"]
 
 settings.register_profile("ci", derandomize=True)  # so that a failure there can be repeated
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For workers: files with a slow test first, then those of many, so that none ends alone."""
-    if not hasattr(config, "workerinput"):
-        return
-    many = Counter(item.path for item in items)
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    place = {path: n for n, path in enumerate(many)}  # keeps the tests of a file together
-    items.sort(key=lambda item: (item.path not in slow, -many[item.path], place[item.path]))
+@pytest.fixture(scope="session")
+def studio() -> None:
+    """What a test asks for that takes new pictures: it is skipped where the studio is missing."""
+    try:
+        check_packages()
+    except Unavailable as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

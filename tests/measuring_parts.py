@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,14 @@ from mmrag.records import (
     Usage,
 )
 from simulator.store.run_store import RunStore
+
+ROWS = {
+    "sessions": "1, 2, 3, 4",
+    "turns": "1, 2, 3, 4, 5",
+    "verdicts": "1, 2, 3, 4, 5",
+    "measurements": "1, 2, 3, 4, 5, 6",
+    "completions": "1, 2",
+}
 
 
 class Letters:
@@ -61,11 +71,14 @@ class Reader:
             return {"labels": held}
         if '"statements"' in prompt:
             return {"statements": sentences}
+        if '"useful"' in prompt:
+            return {"useful": fenced(prompt, "answer") in fenced(prompt, "context")}
         if '"needed"' in prompt:
             return {"needed": [i for i, s in enumerate(sentences, 1) if "needed" in s]}
         if '"questions"' in prompt:
             n = int(re.findall(r"exactly (\d+) questions", prompt)[0])
-            return {"questions": [fenced(prompt, "answer")] * n}
+            answer = fenced(prompt, "answer")
+            return {"questions": [answer] * n, "noncommittal": "don't know" in answer}
         if '"declines"' in prompt:
             return {"declines": "cannot" in fenced(prompt, "reply")}
         good = fenced(prompt, "baseline").rstrip(".") in fenced(prompt, "reply")
@@ -104,7 +117,7 @@ def numbered(prompt: str) -> list[str]:
     return re.findall(r"^\d+\. (.*)$", fenced(prompt, "sentences"), re.M)
 
 
-def write_run(folder: Path, sessions: int = 3, turns: int = 2) -> None:
+def write_run(folder: Path, sessions: int = 3, turns: int = 2) -> Path:
     """A run in which every reply says something true, and every second one something stale too."""
     image = LazyImage.from_bytes(b"no picture is looked at here")
     with RunStore(folder) as store:
@@ -118,6 +131,7 @@ def write_run(folder: Path, sessions: int = 3, turns: int = 2) -> None:
             for index in range(turns):
                 store.commit(replied(number, index))
         store.set_meta("judge", "none")
+    return folder
 
 
 def asked(number: int, index: int) -> Turn:
@@ -151,3 +165,13 @@ def replied(number: int, index: int) -> TurnResult:
         status=Status.ANSWERED,
         reply=Reply(text=text, citations=("a_chunk_0",), trace=(found,)),
     )
+
+
+def rows_of(run: Path) -> dict[str, list[Any]]:
+    """Every row of a run, whatever the order in which they came."""
+    assert not (run / "shards").exists()
+    with sqlite3.connect(run / "run.sqlite") as db:
+        return {
+            table: db.execute(f"SELECT * FROM {table} ORDER BY {order}").fetchall()
+            for table, order in ROWS.items()
+        }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image, ImageDraw
 
 from mmrag.images import LazyImage
@@ -256,3 +257,26 @@ SWEEP = (
 )  # fmt: skip
 
 __all__ = ["SWEEP", "by_severity", "make_session", "no_effect", "picture", "plant"]
+
+
+@pytest.fixture(scope="session")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep over five conditions with failures, abstentions and stops in it."""
+    return plant(
+        tmp_path_factory.mktemp("runs") / "sweep",
+        sessions=40,
+        conditions=("clean", "low-light@1", "low-light@3", "low-light@5", "rotated@3"),
+        effect=by_severity,
+        failures=0.04,
+    )
+
+
+@pytest.fixture(scope="session")
+def sweep_report(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the sweep, as written."""
+    from simulator.reports.draw.write import make_report
+    from simulator.reports.figures.report import ReportOptions
+
+    out = tmp_path_factory.mktemp("report")
+    make_report([sweep], out, ReportOptions(resamples=200, failures=6))
+    return out

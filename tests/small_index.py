@@ -19,7 +19,7 @@ from mmrag.search.index.chunks import Chunker
 from mmrag.search.index.opening import Index, open_index
 from mmrag.search.index.sources import open_source
 from simulator import cli
-from simulator.datasets.world import mini_folder
+from simulator.world.sessions import mini_folder
 
 COLOURS = {
     "Alder Kettle": (200, 30, 30), "Birch Lamp": (30, 180, 40), "Cedar Clock": (40, 60, 210),

@@ -20,12 +20,12 @@ from mmrag.records import (
     TurnResult,
     Verdict,
 )
-from simulator.datasets.world import World
 from simulator.run.live import Wearers
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk
 from simulator.world.checks.verify import read_facts
 from simulator.world.facts.factbase import FactBase
+from simulator.world.sessions import World
 
 MINI = Path(__file__).parents[1] / "assets" / "mini"
 

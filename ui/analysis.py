@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import UsageError
+from mmrag.metrics.headline import HEADLINE
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
     HOW,
@@ -22,8 +23,8 @@ from simulator.reports.figures.report import (
     load_runs,
     main_condition,
 )
-from simulator.reports.figures.robustness import VIEW, stages
-from simulator.reports.figures.slices import slice_table, title_of
+from simulator.reports.figures.robustness import changes_from_clean, largest_loss, stages
+from simulator.reports.figures.slices import standouts, title_of
 from simulator.reports.figures.survival import conversation
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import (
@@ -33,14 +34,13 @@ from simulator.reports.read.pairs import (
     match,
     rate_differences,
 )
-from simulator.reports.read.session_sums import RATES
 from ui.catalogue import Catalogue, stop_policy
 
 TITLES = {
-    "accuracy": "accuracy, as answered",
-    "missing": "missing, as answered",
-    "hallucination_rate": "hallucination, as answered",
-    "truthfulness_score": "truthfulness, as answered",
+    "truthfulness_score": "truthfulness",
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination",
 }
 
 
@@ -54,6 +54,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     p: float | None
+    bounds: tuple[float, float] | None = None
+    """What is known of the difference where too many verdicts are missing."""
     better: bool | None = None
     """Whether more of it is better; None where it is neither."""
 
@@ -109,38 +111,25 @@ class Analysis:
         stop = stop_policy(self.runs[name].run)
         (stage,) = (s for s in stages(frame) if s["condition"] == main)
         known = stage["entity_found"]["n"] or stage["passage_found"]["n"]
-        whole = headline(frame, rows, HOW)["strict"]["as_answered"]["truthfulness_score"]
-        table = [
-            {**entry, "title": title_of(entry["dimension"])}
-            for entry in slice_table(frame, rows, HOW)
-            if not entry["small"] and entry["dimension"] != "turn"
-        ]
-        changes = self._changes(frame)
-        hardest = min(changes, key=lambda name: changes[name], default="")
+        whole = headline(frame, rows, HOW)["strict"][HEADLINE]["truthfulness_score"]
+        worse = [s for s in standouts(frame, rows)["found"] if s["difference"] < 0]
+        worst = min(worse, key=lambda found: found["here"], default=None)
         return {
             "main": main,
             "stages": stage["counts"] if known else {},
             "scored": stage["n"],
             "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
-            "slice": min(table, key=lambda e: e["truthfulness"]["estimate"], default=None),
+            "slice": worst and {**worst, "title": title_of(worst["dimension"])},
             "whole": whole,
-            "hardest": hardest if changes and changes[hardest] < 0 else "",
-            "change": changes.get(hardest),
+            "lost": self._largest_loss(frame),
             "conditions": len(frame.conditions),
         }
 
-    def _changes(self, frame: Frame) -> dict[str, float]:
-        """Every other condition's change of truthfulness from clean, as experienced, paired."""
-        if "clean" not in frame.conditions:
-            return {}
-        clean, found = frame.condition("clean"), dict[str, float]()
-        for name in frame.conditions:
-            if name != "clean":
-                pairs = match(frame, clean, frame, frame.condition(name))
-                both, change = pairs.difference(VIEW, "truthfulness_score")
-                if both.any():
-                    found[name] = float(change[both].mean())
-        return found
+    def _largest_loss(self, frame: Frame) -> dict[str, Any] | None:
+        """The condition under which truthfulness falls most, if it falls beyond chance."""
+        points = changes_from_clean(frame, HOW)
+        place = largest_loss(points)
+        return None if place is None else points[place]
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
         """Two (run, condition) pairs on the sessions that both have."""
@@ -151,10 +140,10 @@ class Analysis:
         pairs = match(a, rows, b, others)
         if not len(pairs.rows):
             raise UsageError("the two sides have no session in common, so nothing can be paired.")
-        tested = rate_differences(pairs, HOW)["as_answered"]
+        tested = rate_differences(pairs, HOW)
         talk = conversation_difference(pairs, HOW)
         differences = [
-            _difference(TITLES[rate], tested[rate], *_levels(pairs, rate)) for rate in RATES
+            _difference(TITLES[rate], tested[rate], *_levels(pairs, rate)) for rate in TITLES
         ]
         both, *means = conversation_means(pairs)
         levels = [float(mean[both].mean()) if both.any() else None for mean in means]
@@ -164,7 +153,7 @@ class Analysis:
         return Comparison(
             differences=tuple(differences),
             flips=tuple(flips),
-            pairs=int(pairs.difference("as_answered", "accuracy")[0].sum()),
+            pairs=int(pairs.difference(HEADLINE, "accuracy")[0].sum()),
             sessions=known,
             only_first=len(np.unique(a["session"][rows])) - known,
             only_second=len(np.unique(b["session"][others])) - known,
@@ -189,8 +178,8 @@ class Analysis:
 def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:
     from simulator.reports.read.session_sums import view_values
 
-    counted, values = view_values(pairs.first, "as_answered")
-    counted_too, values_too = view_values(pairs.second, "as_answered")
+    counted, values = view_values(pairs.first, HEADLINE)
+    counted_too, values_too = view_values(pairs.second, HEADLINE)
     both = counted[pairs.rows] & counted_too[pairs.others]
     if not both.any():
         return None, None
@@ -211,6 +200,7 @@ def _difference(
         low=tested["low"],
         high=tested["high"],
         p=tested.get("p"),
+        bounds=tuple(tested["bounds"]) if "bounds" in tested else None,
         better={TITLES["missing"]: None, TITLES["hallucination_rate"]: False}.get(name, True),
     )
 

@@ -1,8 +1,7 @@
 """What the Robustness page shows, without Gradio: a run's clean pictures against its others.
 
-All figures are the report's own. Curves and the map of kinds count turns after the stop as missing
-(as experienced), so that every condition has the same turns; slices pair turns that were asked and
-scored in both (as answered).
+All figures are the report's own, of the headline: turns after the stop count as missing, so that
+every condition has the same turns.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import MmragError, UsageError
+from mmrag.metrics.headline import HEADLINE
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
-from simulator.reports.figures.robustness import VIEW, robustness, stages
-from simulator.reports.figures.slices import Dimension, dimensions, title_of
+from simulator.reports.figures.robustness import robustness, stages
+from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import Pairs, match
-from simulator.reports.read.session_sums import Mask, view_values
+from simulator.reports.read.session_sums import Mask
 from ui.analysis import Analysis
 from ui.viewmodel import conversation
 
@@ -85,10 +85,10 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     """The condition that the others are set against: clean where there is one."""
     clean: dict[str, Any]
-    """Truthfulness under it, as experienced."""
+    """Truthfulness under it."""
     sessions: int
     worst: Cell | None
-    """None where there is nothing to set against clean pictures."""
+    """The condition that costs most of those that cost beyond chance; None where none does."""
     severities: tuple[int, ...]
     kinds: tuple[Kind, ...]
     others: tuple[Cell, ...]
@@ -235,13 +235,13 @@ def _breaking(name: str, frame: Frame) -> Breaking:
     for point in points:
         if point["severity"]:
             by_kind.setdefault(point["kind"], {})[point["severity"]] = point
-    scored = [cell for cell in cells.values() if cell.points is not None]
+    lost = found["largest_loss"] if found else None
     return Breaking(
         run=name,
         base=base,
-        clean=headlines[base]["strict"][VIEW]["truthfulness_score"],
+        clean=headlines[base]["strict"][HEADLINE]["truthfulness_score"],
         sessions=headlines[base]["sessions"],
-        worst=min(scored, key=lambda cell: cell.points or 0.0, default=None),
+        worst=None if lost is None else cells[points[lost]["condition"]],
         severities=tuple(severities),
         kinds=tuple(
             Kind(
@@ -280,23 +280,19 @@ def _slices(
 ) -> Iterator[SliceRow]:
     clean = frame.condition(base)
     paired = [match(frame, clean, frame, frame.condition(name)) for name in conditions]
-    changes = [pairs.difference("as_answered", "truthfulness_score") for pairs in paired]
-    counted, values = view_values(frame, "as_answered")
-    rows = clean & counted
-    for dimension in kinds:
+    changes = [pairs.difference(HEADLINE, "truthfulness_score") for pairs in paired]
+    by_name = {dimension.name: dimension for dimension in kinds}
+    for entry in slice_table(frame, clean, HOW, kinds=kinds):
+        dimension, part, truth = by_name[entry["dimension"]], entry["slice"], entry["truthfulness"]
         if dimension.name in ("quality", "grounding"):
             continue
-        for number, part in enumerate(dimension.slices):
-            here = rows & (dimension.codes == number)
-            n = int(here.sum())
-            if not n:
-                continue
-            level = _points(float(values["truthfulness_score"][here].mean()))
-            cells = tuple(
-                _mean(name, change[both & (dimension.codes[pairs.rows] == number)])
-                for name, pairs, (both, change) in zip(conditions, paired, changes, strict=True)
-            )
-            yield SliceRow(dimension.name, title_of(dimension.name), part, level, n, cells)
+        codes, number = dimension.codes, dimension.slices.index(part)
+        cells = tuple(
+            _mean(name, change[both & (codes[pairs.rows] == number)])
+            for name, pairs, (both, change) in zip(conditions, paired, changes, strict=True)
+        )
+        level = _points(truth["estimate"])
+        yield SliceRow(dimension.name, title_of(dimension.name), part, level, truth["n"], cells)
 
 
 def _mean(condition: str, changes: Any) -> Cell:

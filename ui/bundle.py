@@ -219,9 +219,9 @@ def _page(
     )
     figures = facts.figures
     low, high = figures.get("truthfulness.low"), figures.get("truthfulness.high")
-    together = f" under {len(facts.conditions)} conditions together" if facts.conditions else ""
+    under = f" under {facts.condition}" if facts.conditions else ""
     conversations = counted(round(figures.get("conversations", 0)), "conversation")
-    turns = counted(round(figures.get("turns", 0)), "scored turn")
+    turns = counted(round(figures.get("turns", 0)), "turn")
     blocks = [("board", msgspec.json.encode(board)), *parts]
     environment = Environment(
         loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined
@@ -234,12 +234,18 @@ def _page(
         policy=policy,
         style=Markup(style),  # noqa: S704 - our own
         script=Markup(script),  # noqa: S704 - our own
-        headline=points(figures["truthfulness"]) if "truthfulness" in figures else "",
+        headline=_headline(figures),
         interval="" if low is None or high is None else f"[{points(low)}, {points(high)}]",
-        basis=f"{conversations}{together}, {turns}",
+        basis=f"{conversations}{under}, {turns}",
         report=report,
         blocks=[(name, Markup(_inside(text))) for name, text in blocks],  # noqa: S704 - no `<` in it
     )
+
+
+def _headline(figures: dict[str, float]) -> str:
+    if "truthfulness" in figures:
+        return points(figures["truthfulness"])
+    return "between" if "truthfulness.low" in figures else ""
 
 
 def _inside(data: bytes) -> str:

@@ -36,7 +36,7 @@ class KGShelf:
 def _table(data: str) -> Path | None:
     if not data or data.startswith("crag-mm:"):
         return None
-    from simulator.datasets.world import mini_folder
+    from simulator.world.sessions import mini_folder
 
     path = (mini_folder() if data == "mini" else Path(data)) / "kg.parquet"
     return path if path.is_file() else None

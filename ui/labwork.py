@@ -159,8 +159,8 @@ def parse_box(text: str) -> Box | None:
 def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """The few numbers that matter first, wherever in the record they stand."""
     wanted = {
-        "ssim_crop": "SSIM on the entity",
-        "ssim_frame": "SSIM on the frame",
+        "ssim_crop": "SSIM of the thing, darkness counted",
+        "ssim_frame": "SSIM of the frame, darkness counted",
         "visible": "entity still visible",
         "covered": "entity covered",
         "zoom": "zoom",
@@ -173,15 +173,22 @@ def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-_MEASURES = {"truncated": "visible", "occluded": "covered", "rotated": "angle", "jpeg": "quality"}
-"""What a level is a level of, where it is not the ladder's similarity."""
+_SIMILARITY = "SSIM of the thing"
+_MEASURES = {
+    "truncated": "visible",
+    "occluded": "covered",
+    "rotated": "angle",
+    "jpeg": "quality",
+    "low-light": f"{_SIMILARITY} at equal brightness",
+}
+"""What a level is a level of, where it is not the ladder's similarity as it stands."""
 
 
 def _steps(record: dict[str, Any]) -> Iterator[StepView]:
     for step in record.get("steps", ()):
         name = step["kind"] + (f":{step['variant']}" if step.get("variant") else "")
         yield StepView(
-            name, step["severity"], _MEASURES.get(step["kind"], "SSIM"), step.get("target"),
+            name, step["severity"], _MEASURES.get(step["kind"], _SIMILARITY), step.get("target"),
             step.get("reached"), bool(step.get("clamped")),
         )  # fmt: skip
 

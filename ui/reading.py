@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mmrag.metrics.headline import HEADLINE
 from simulator.evaluation.verdicts import Verdicts
 from simulator.people.agreement import PeopleAgreement, agreement
 from simulator.people.human_verdicts import HumanVerdict, Key
@@ -135,7 +136,7 @@ class Desk:
         with self._lock:  # for all visitors once: resampling takes tens of megabytes
             kept = self._rated.get(name)
             if kept is None or kept[0] is not frame:
-                kept = (frame, headline(frame, rows, HOW)["strict"]["as_answered"])
+                kept = (frame, headline(frame, rows, HOW)["strict"][HEADLINE])
                 self._rated = {**dict(list(self._rated.items())[-MOST_KEPT:]), name: kept}
         rates = kept[1]
         known = known_from(standing, judged) if standing else None

@@ -90,7 +90,7 @@ def _twins_of(config: dict[str, Any]) -> Path | None:
 
 def retaken(sample: Sample, spec: str) -> LazyImage | None:
     """The sample's scene as it was taken again under one kind and severity, where that was done."""
-    from simulator.datasets.world import TwinTable
+    from simulator.world.sessions import TwinTable
 
     kind, _, severity = spec.partition("@")
     if sample.twins is None or "+" in spec or not severity:

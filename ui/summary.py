@@ -16,13 +16,13 @@ import msgspec
 
 from mmrag.errors import MmragError
 from mmrag.files import write_bytes
+from mmrag.metrics.headline import HEADLINE, Uncertainty
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_runs, main_condition
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.run.results import run_state
 from simulator.store.run_store import RunReader
 
-VERSION = 1
+VERSION = 2
 """Of what is kept; older ones are computed again."""
 
 
@@ -32,6 +32,8 @@ class Figure(msgspec.Struct, frozen=True):
     estimate: float | None
     low: float | None
     high: float | None
+    bounds: tuple[float, float] | None = None
+    """What is known where too many verdicts are missing."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,11 +51,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int = 0
     """Conversations of the data, each under `conditions` of them."""
     truthfulness: Figure = Figure(None, None, None)
-    """As experienced, as a report's headline."""
+    """As a report's headline."""
     right: float | None = None
     missing: float | None = None
     wrong: float | None = None
-    """Shares of the turns as experienced."""
+    """Shares of the turns."""
     turns: int = 0
     """Turns that the figures are of."""
     coverage: float | None = None
@@ -97,22 +99,26 @@ def _summary(run: RunReader) -> Summary:
     (loaded,), _, _ = load_runs([run], options)
     frame = loaded.frame
     main = main_condition(frame)
-    found = headline(
-        frame, frame.condition(main), Uncertainty(options.resamples, options.seed)
-    )["strict"]["as_experienced"]  # fmt: skip
-    asked, scored = frame["asked"], frame["scored"]
+    whole = headline(frame, frame.condition(main), Uncertainty(options.resamples, options.seed))
+    found = whole["strict"][HEADLINE]
     score = found["truthfulness_score"]
     return Summary(
         **about,
         main=main,
-        truthfulness=Figure(score["estimate"], score["low"], score["high"]),
+        truthfulness=Figure(
+            score["estimate"], score["low"], score["high"], _pair(score.get("bounds"))
+        ),
         right=found["accuracy"]["estimate"],
         missing=found["missing"]["estimate"],
         wrong=found["hallucination_rate"]["estimate"],
         turns=score["n"],
-        coverage=float((asked & scored).sum() / asked.sum()) if asked.any() else None,
-        cost=float(_sum(frame["cost"][asked])),
+        coverage=whole["coverage"],
+        cost=float(_sum(frame["cost"][frame["asked"]])),
     )
+
+
+def _pair(ends: list[float] | None) -> tuple[float, float] | None:
+    return (ends[0], ends[1]) if ends else None
 
 
 def _sum(values: Any) -> float:

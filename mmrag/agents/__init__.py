@@ -34,6 +34,7 @@ agents: Registry[Agent] = Registry(
         "crag-task1": "mmrag.agents.crag:task1",
         "crag-task2": "mmrag.agents.crag:task2",
         "crag-task3": "mmrag.agents.crag:task3",
+        "garage": "mmrag.agents.garage:make",
         "rag": "mmrag.agents.baselines:rag",
         "grounded": "mmrag.agents.grounded.agent:grounded",
         "python": "mmrag.agents.adapters:python",

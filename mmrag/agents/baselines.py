@@ -32,6 +32,7 @@ from mmrag.agents.tracing import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query, Reply, Usage
+from mmrag.registry import whole
 from mmrag.tokens import count_tokens, cut_text
 
 HITS = 30
@@ -39,6 +40,8 @@ THRESHOLD = 0.75
 KG_TOKENS = 2000
 PAGES = 50
 WEB_TOKENS = 8000
+TOKENS = {"brief": 75, "full": 1280}
+"""Of an answer: what a wearer listens to, and CRUD-RAG's limit."""
 
 
 class Straightforward:
@@ -57,8 +60,9 @@ class Straightforward:
         reader: str = "learned",
         pages: int = PAGES,
         rewrites: bool = True,
+        answer: str = "brief",
     ) -> None:
-        self._pages, self._rewrites = pages, rewrites
+        self._pages, self._rewrites, self._answer = pages, rewrites, answer
         self._resources = resources
         self._model = model
         self._images = images
@@ -112,6 +116,7 @@ class Straightforward:
             searches=self._images or self._web,
             picture=query.image is not None,
             may_ask=query.may_ask,
+            brief=self._answer == "brief",
         )
         with trace.step("generate") as step:
             done = await self._model.generate(
@@ -119,7 +124,7 @@ class Straightforward:
                     Message(role="system", text=system),
                     Message(role="user", text=prompt, images=query.images),
                 ],
-                GenerateOptions(max_tokens=75),
+                GenerateOptions(max_tokens=TOKENS[self._answer]),
             )
             step.info |= {"model": done.model, "finish": done.finish}
         text = without_thoughts(done.text)  # else as said: what it is worth is the judge's word
@@ -209,22 +214,16 @@ def task2(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> Straightforward:
     """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
-    if not (len(web_tokens) <= 9 and web_tokens.isdecimal() and int(web_tokens) >= 1):
-        raise SpecError(f"task2: web_tokens={web_tokens[:20]}: write a whole number from 1.")
-    return _make(
-        resources, model, reader, images=True, web=True, history=False, web_tokens=int(web_tokens)
-    )
+    tokens = whole("task2", "web_tokens", web_tokens)
+    return _make(resources, model, reader, images=True, web=True, history=False, web_tokens=tokens)
 
 
 def task3(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> Straightforward:
     """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
-    if not (len(web_tokens) <= 9 and web_tokens.isdecimal() and int(web_tokens) >= 1):
-        raise SpecError(f"task3: web_tokens={web_tokens[:20]}: write a whole number from 1.")
-    return _make(
-        resources, model, reader, images=True, web=True, history=True, web_tokens=int(web_tokens)
-    )
+    tokens = whole("task3", "web_tokens", web_tokens)
+    return _make(resources, model, reader, images=True, web=True, history=True, web_tokens=tokens)
 
 
 def rag(
@@ -238,28 +237,35 @@ def rag(
     retriever: str = "",
     top_k: str = "8",
     rewrite: str = "off",
+    answer: str = "brief",
 ) -> Straightforward:
-    """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8,rewrite=off`.
+    """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8,answer=full`.
 
     CRUD-RAG's system: the question as it is (`rewrite=on`: as the model writes it) finds `top_k`
     passages, and a model answers from them, or `reader=builtin`. `retriever` is bm25, dense,
     dense+rerank, hybrid or hybrid+rerank, `overlap` tokens or a share (`30%`). Where nothing is
     said of passages, the run's own search is asked; else the others are 512, 0, minilm and
-    hybrid+rerank.
+    hybrid+rerank. `answer=full` asks a model for whole paragraphs, else for a sentence.
     """
     given = {"chunk": chunk, "overlap": overlap, "embedder": embedder, "retriever": retriever}
     cut = {name: value for name, value in given.items() if value}
-    check_rag(model=model, reader=reader, top_k=top_k, rewrite=rewrite, **cut)
+    check_rag(model=model, reader=reader, top_k=top_k, rewrite=rewrite, answer=answer, **cut)
     if cut:
         resources = _cut(resources, cut)
     return _make(
         resources, model, reader, images=True, web=True, history=True,
-        pages=int(top_k), rewrites=rewrite == "on",
+        pages=int(top_k), rewrites=rewrite == "on", answer=answer,
     )  # fmt: skip
 
 
 def check_rag(
-    *, model: str = "", reader: str = "", top_k: str = "8", rewrite: str = "off", **cut: str
+    *,
+    model: str = "",
+    reader: str = "",
+    top_k: str = "8",
+    rewrite: str = "off",
+    answer: str = "brief",
+    **cut: str,
 ) -> None:
     """Refuse options of `rag` that cannot be, without making it: a sweep asks for all first."""
     from mmrag.search.web.cutting import Cut
@@ -269,6 +275,8 @@ def check_rag(
         raise SpecError(f"rag: top_k={top_k[:20]}: choose 1 to {PAGES}.")
     if rewrite not in ("on", "off"):
         raise SpecError(f"rag: rewrite={rewrite}: choose on or off.")
+    if answer not in TOKENS:
+        raise SpecError(f"rag: answer={answer}: choose {' or '.join(TOKENS)}.")
     if rewrite == "on" and not model:
         raise SpecError("rag: rewrite=on lets a model write the query: add model=SPEC.")
     Cut.of(**cut)
@@ -305,6 +313,7 @@ def _make(
     pages: int = PAGES,
     rewrites: bool = True,
     web_tokens: int = WEB_TOKENS,
+    answer: str = "brief",
 ) -> Straightforward:
     from mmrag.agents.grounded.agent import SentenceMeaning
 
@@ -323,6 +332,7 @@ def _make(
         reader="rules" if reader == "rules" else "learned",
         pages=pages,
         rewrites=rewrites,
+        answer=answer,
     )
 
 

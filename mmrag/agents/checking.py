@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import msgspec
 
 from mmrag.errors import AgentError, words
-from mmrag.records import ASKS, Reply, Step, Usage, decode_as, encode
+from mmrag.records import ASKS, Reply, Step, decode_as, encode
 
 HUGE_REPLY = 1_000_000
 """Characters; a longer reply is no reply but an `agent_error`."""
@@ -18,8 +17,6 @@ MAX_BYTES = 4_000_000
 
 MAX_DEPTH = 64
 """Of lists and objects inside each other, in a trace; a deeper one is dropped too."""
-
-_MOST_TOKENS = 2**53  # what a JSON number holds exactly
 
 
 def says_nothing(text: str) -> bool:
@@ -61,7 +58,7 @@ def checked(said: object) -> Reply:
         raise AgentError(
             f"the reply is larger than {MAX_BYTES // 1_000_000} MB even without its trace"
         )
-    if not _possible(reply.usage):
+    if not reply.usage.is_possible:
         raise AgentError("the reply cannot be kept: its usage is no number of tokens, calls or $")
     return reply
 
@@ -83,9 +80,3 @@ def _depth(value: Any) -> int:
         depth += 1
         level = [inner for v in level for inner in (v.values() if isinstance(v, dict) else v)]
     return depth
-
-
-def _possible(usage: Usage) -> bool:
-    counts = (usage.input_tokens, usage.output_tokens, usage.calls)
-    cost = usage.cost
-    return all(0 <= n <= _MOST_TOKENS for n in counts) and math.isfinite(cost) and cost >= 0

@@ -83,14 +83,3 @@ def _from_json(text: str) -> str:
         if isinstance(found.get(key), str):
             return found[key]
     return "" if {"name", "tool", "function", "tool_calls"} & set(found) else text
-
-
-_ERROR_TEXT = re.compile(
-    r"\[(?:API error after \d+ attempts:|Error processing query:|Timeout or error:"
-    r"|Gemini API (?:blocked response|returned no valid text))"
-)
-
-
-def is_error_text(text: str) -> bool:
-    """Whether a reply is what the 2026 kit's agents return instead of an answer when they fail."""
-    return _ERROR_TEXT.match(text.lstrip()) is not None

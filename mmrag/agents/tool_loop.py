@@ -77,7 +77,8 @@ async def answer_with_tools(
             for request in done.calls
         ]
         loop.rounds += 1
-    said.append(Message(role="user", text=ANSWER_NOW))
+    if tools:  # without any, nothing was taken away: the prompt is all that is said
+        said.append(Message(role="user", text=ANSWER_NOW))
     done = await _generate(model, said, options, trace)
     return Answer(text=done.text, usage=usage + done.usage, citations=tuple(loop.citations))
 

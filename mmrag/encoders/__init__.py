@@ -29,6 +29,7 @@ text_encoders: Registry[TextEncoder] = Registry(
     group="mmrag.text_encoders",
     builtin={
         "minilm": "mmrag.encoders.text:minilm_encoder",
+        "text2vec": "mmrag.encoders.text:text2vec_encoder",
         "transformers": "mmrag.encoders.text:transformers_encoder",
     },
 )

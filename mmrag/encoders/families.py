@@ -42,7 +42,7 @@ _RULES: tuple[tuple[str, Usage], ...] = (
     (r"gte-qwen", Usage(pooling="last", query=_ASK)),
     (r"gte-.*-v1\.5|gte-multilingual|gte-modernbert", Usage(pooling="cls")),
     (r"(^|[/_-])gte-", Usage(pooling="mean")),
-    (r"minilm", Usage(pooling="mean")),
+    (r"minilm|text2vec", Usage(pooling="mean")),
 )
 
 

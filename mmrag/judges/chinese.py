@@ -10,6 +10,7 @@ import re
 
 import msgspec
 
+from mmrag.judges.normalise import MAX_CHARS
 from mmrag.metrics.overlap import CHINESE, words_of
 from mmrag.records import JudgeItem
 
@@ -25,8 +26,6 @@ _UNITS = {
     "公里": "km", "千米": "km", "厘米": "cm", "毫米": "mm", "米": "m", "小时": "hours",
     "分钟": "minutes", "美元": "dollars", "欧元": "euros",
 }  # fmt: skip
-_LONGEST = 4_000
-"""Characters of a text that are looked at."""
 _WRITTEN = "零〇一二两三四五六七八九十百千"
 _FIGURE = (
     r"(?:[0-9]{1,20}(?:,[0-9]{3}){0,9}(?:\.[0-9]{1,20})?"
@@ -53,8 +52,8 @@ def in_western_notation(item: JudgeItem) -> JudgeItem:
         return item
     return msgspec.structs.replace(
         item,
-        references=tuple(western(text[:_LONGEST]) for text in item.references),
-        prediction=western(item.prediction[:_LONGEST]),
+        references=tuple(western(text[:MAX_CHARS]) for text in item.references),
+        prediction=western(item.prediction[:MAX_CHARS]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mmrag.errors import Denied, JudgeError, ServiceError
@@ -11,23 +12,31 @@ from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.support import encode_whole
 from mmrag.metrics.bert_score import bert_score
 from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.measures import measure as definition
 from mmrag.metrics.overlap import (
+    CHINESE,
     UNKNOWN,
     bleu,
+    jieba_words,
+    ngram_precision,
     quest_scores,
     rouge_l,
     token_f1,
     words_are_jiebas,
+    words_of,
 )
+from mmrag.metrics.retrieval import Ranking, mrr_of_all, score
 from mmrag.protocols import Encoder, Model, TokenEncoder
 
-OVERLAP = ("bleu", "rouge_l", "token_f1")
+OVERLAP = ("bleu", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "token_f1", "length")
 QUEST = ("quest_precision", "quest_recall")
 BERT = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
-MEASURES = (*OVERLAP, "reference_cosine", *BERT, *QUEST)
+RETRIEVAL = ("mrr_of_all", "recall@1", "recall@3", "recall@5", "recall@8", "recall@10")
+MEASURES = (*OVERLAP, "reference_cosine", *BERT, *QUEST, *RETRIEVAL)
 
-_COUNTED: dict[str, Callable[[str, str], float]] = {
+_COUNTED: dict[str, Callable[..., float]] = {
     "bleu": bleu,
+    **{f"bleu_{n}": partial(ngram_precision, n=n) for n in range(1, 5)},
     "rouge_l": rouge_l,
     "token_f1": token_f1,
 }
@@ -41,11 +50,54 @@ class Overlap:
     def id(self, measure: str) -> str:
         """How words are cut: other cuts are other figures."""
         del measure
-        return f"words/1:{'jieba' if words_are_jiebas() else 'characters'}"
+        return f"words/2:{_cut_by()}"
 
     async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
-        """The best over the references; None where there is none."""
-        return [_against_references(case, self.id(m), m, _COUNTED[m]) for m in measures]
+        """The best over the references; None where there is none. A length needs none."""
+        return [
+            Measurement(measure=m, judge=self.id(m), value=float(len(case.answer)))
+            if m == "length"
+            else _against_references(case, self.id(m), m, partial(_counted, m))
+            for m in measures
+        ]
+
+
+def _counted(measure: str, text: str, reference: str) -> float:
+    """Both are cut alike: by jieba where either is Chinese, as CRUD-RAG's references are."""
+    words = jieba_words if CHINESE.search(text + reference) else words_of
+    return _COUNTED[measure](text, reference, words=words)
+
+
+def _cut_by() -> str:
+    return "jieba" if words_are_jiebas() else "characters"
+
+
+class Retrieval:
+    """What a reply's trace found, in its order, against the passages that answer."""
+
+    measures = RETRIEVAL
+
+    def id(self, measure: str) -> str:
+        """Nobody decides: ranks are counted."""
+        del measure
+        return "ranks/1"
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        """None where nobody says which passages answer, or the reply not what it found."""
+        if not case.expected or case.found is None:
+            why = "nobody annotated which passages answer" if not case.expected else _NO_TRACE
+            return [
+                Measurement(measure=m, judge=self.id(m), value=None, reason=why) for m in measures
+            ]
+        ranking = Ranking(found=case.found, gains=dict.fromkeys(case.expected, 2.0))
+        return [
+            Measurement(
+                measure=m,
+                judge=self.id(m),
+                value=mrr_of_all(ranking) if m == "mrr_of_all" else score(definition(m), ranking),
+            )
+            for m in measures
+        ]
 
 
 class Likeness:
@@ -107,10 +159,11 @@ class QuestEval:
 
     def __init__(self, model: Model, *, name: str) -> None:
         self._model = model
-        self._id = f"quest/1:{name}+{fingerprint(*self.files)}"
+        cut = "" if words_are_jiebas() else "~characters"
+        self._id = f"quest/2:{name}+{fingerprint(*self.files)}{cut}"
 
     def id(self, measure: str) -> str:
-        """The model and the prompts."""
+        """The model and the prompts; words are jieba's where nothing else is said."""
         del measure
         return self._id
 
@@ -173,6 +226,9 @@ _MOST = 20
 
 def _answer(said: Any) -> str:
     return said.strip() if isinstance(said, str) and said.strip() else UNKNOWN
+
+
+_NO_TRACE = "the reply has no trace of what was found"
 
 
 def _against_references(

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from mmrag.encoders.cache import CachedTexts
 from mmrag.errors import SpecError
-from mmrag.judges import crud, ragas
+from mmrag.judges import crud, ragas, ragas_reference
 from mmrag.judges.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
 from mmrag.judges.likelihood import LikelihoodAssessor
 from mmrag.judges.ragas_offline import EncoderRagas, LabelRagas
@@ -19,7 +19,12 @@ from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Encoder, Model, TokenEncoder
 
-SUITES = {"ragas": ragas.MEASURES, "garage": GARAGE, "crud": crud.MEASURES}
+SUITES = {
+    "ragas": ragas.MEASURES,
+    "ragas-reference": ragas_reference.MEASURES,
+    "garage": GARAGE,
+    "crud": crud.MEASURES,
+}
 """Measures by the paper that they come from, in the order of its tables."""
 
 
@@ -61,9 +66,11 @@ def model_measurers(
     assessor = LikelihoodAssessor if prompts == "likelihood" else ModelAssessor
     return (
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
+        ragas_reference.ReferenceRagas(model, name=name, encoder=encoder, prompts=prompts),
         GarageJudge(assessor(model, name=name)),
         crud.QuestEval(model, name=name),
         crud.Overlap(),
+        crud.Retrieval(),
         *_likeness(encoder),
     )
 
@@ -74,13 +81,14 @@ def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
         EncoderRagas(encoder),
         GarageJudge(EncoderAssessor(encoder)),
         crud.Overlap(),
+        crud.Retrieval(),
         *_likeness(encoder),
     )
 
 
 def label_measurers() -> tuple[Measurer, ...]:
     """Annotations decide."""
-    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap()
+    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap(), crud.Retrieval()
 
 
 def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:

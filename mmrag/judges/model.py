@@ -13,14 +13,14 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
-from mmrag.errors import Denied, ServiceError, SpecError
-from mmrag.judges.normalise import is_exact
+from mmrag import bounded_yaml
+from mmrag.errors import Denied, ServiceError
+from mmrag.judges.fallback import plain_verdict
 from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict
+from mmrag.registry import whole
 
 MAX_PREDICTION_CHARS = 2_000
 MAX_REFERENCES = 20
@@ -49,13 +49,6 @@ class SameFamilyWarning(UserWarning):
 _MAX_RETRIES = 20
 
 
-def _whole(name: str, value: int | str, least: int, most: int) -> int:
-    text = str(value)
-    if not text.isdecimal() or not least <= int(text) <= most:
-        raise SpecError(f"{name}={value}: write a number from {least} to {most}.")
-    return int(text)
-
-
 class ModelJudge:
     """Asks a model; anything but a clear verdict is unscored with the model's words kept."""
 
@@ -74,8 +67,8 @@ class ModelJudge:
             model = (models or _default_models())(model)
         self._model = model
         self._name = name or type(model).__name__
-        self._retries = _whole("retries", retries, 0, _MAX_RETRIES)
-        self._votes = _whole("votes", votes, 1, MAX_VOTES)
+        self._retries = whole("model", "retries", retries, least=0, most=_MAX_RETRIES)
+        self._votes = whole("model", "votes", votes, most=MAX_VOTES)
         self._warned = False
         self._agent_model = agent_model
         self._check_family(self._name)
@@ -92,14 +85,8 @@ class ModelJudge:
         """
         if not any(reference.strip() for reference in item.references):
             return _unscored(self.id, "there is no reference to judge against")
-        if is_exact(item.prediction, item.references):
-            return Verdict(
-                outcome=Outcome.PERFECT,
-                judge=self.id,
-                score=1.0,
-                exact=True,
-                reason="equal to a reference",
-            )
+        if (settled := plain_verdict(item, self.id)) is not None:
+            return settled
         if self._votes == 1:
             return await self._vote(item, 0)
         votes = [await self._vote(item, number) for number in range(self._votes)]
@@ -259,4 +246,4 @@ def _schema(key: str) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _examples() -> Sequence[dict[str, Any]]:
     text = (files("mmrag.judges") / "prompts" / "examples.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)
+    return bounded_yaml.parse(text)

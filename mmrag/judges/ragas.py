@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,6 +39,14 @@ NEEDED_FROM = 4.5
 """By how much more likely a needed sentence makes a token of the question (`likelihood`)."""
 
 
+class Written(NamedTuple):
+    """What was written back from an answer."""
+
+    questions: list[str]
+    noncommittal: bool
+    """The answer evades the question: then it has no relevance, whatever the questions are."""
+
+
 class Prompts(Protocol):
     """The four requests of Ragas."""
 
@@ -60,8 +68,8 @@ class Prompts(Protocol):
         """What the context does for each statement."""
         ...
 
-    async def questions(self, answer: str, n: int) -> list[str]:
-        """Questions that the answer would answer."""
+    async def questions(self, answer: str, n: int) -> Written:
+        """Questions that the answer would answer, and whether it is noncommittal."""
         ...
 
     async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
@@ -91,7 +99,7 @@ class RagasJudge:
         self._n = questions
         self.approximate = bool(self._prompts.limits)
         steer = "+".join(filter(None, (self._prompts.limits, fingerprint(*self._prompts.files))))
-        self._id = f"ragas/1:{prompts}:{name}+{steer}"
+        self._id = f"ragas/2:{prompts}:{name}+{steer}"
 
     def id(self, measure: str) -> str:
         """Model and prompts; for answer relevance the encoder and the number of questions too."""
@@ -137,9 +145,12 @@ class RagasJudge:
     async def _answer_relevance(self, case: Case) -> dict[str, Any]:
         if self._encoder is None:
             raise SpecError("answer_relevance compares questions and needs a text encoder.")
-        if deflects(case.answer):
-            return {"value": 0.0, "reason": "the answer declines"}
-        asked = await self._prompts.questions(case.answer, self._n)
+        if not case.answer.strip():
+            return {"value": 0.0, "reason": "there is no answer"}
+        asked, noncommittal = await self._prompts.questions(case.answer, self._n)
+        if noncommittal:
+            why = "the answer is noncommittal"
+            return {"value": 0.0, "reason": why, "details": {"questions": asked}}
         rows = encode_whole(self._encoder, [case.question, *asked])
         cosines = [float(np.clip(row @ rows[0], -1, 1)) for row in rows[1:]]
         return {
@@ -183,18 +194,21 @@ class KeyedPrompts:
         """By the same request that judges the sentences of an answer."""
         return list(await self._support.support(statements, passages))
 
-    async def questions(self, answer: str, n: int) -> list[str]:
-        """All n by one request."""
+    async def questions(self, answer: str, n: int) -> Written:
+        """All by one request; the model says whether the answer is noncommittal."""
         [[whole]] = batches([answer], most=1)
         key = case_key(answer)
-        read = _texts("questions", key)
+        texts = _texts("questions", key)
 
-        def exactly(text: str) -> list[str] | None:
-            found = read(text)
-            return found if found is not None and len(found) == n else None
+        def read(text: str) -> Written | None:
+            found = texts(text)
+            said = (last_object(text, key) or {}).get("noncommittal")
+            if found is None or len(found) != n or not isinstance(said, bool):
+                return None
+            return Written(found, said)
 
         prompt = render("questions.j2", key=key, n=n, answer=whole)
-        return await ask(self._model, prompt, exactly)
+        return await ask(self._model, prompt, read)
 
     async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
         """By number."""
@@ -249,24 +263,24 @@ class PaperPrompts:
 
         return await ask(self._model, prompt, read, max_tokens=300 + 80 * len(said))
 
-    async def questions(self, answer: str, n: int) -> list[str]:
-        """One by each of n requests, sampled so that they differ."""
+    async def questions(self, answer: str, n: int) -> Written:
+        """One by each of n requests, sampled so that they differ. The paper asks no more."""
         [[whole]] = batches([answer], most=1)
         prompt = render("paper_question.j2", answer=whole)
-        return [
+        asked = [
             await ask(self._model, prompt, _first_line, temperature=0.7, seed=seed)
             for seed in range(n)
         ]
+        return Written(asked, noncommittal=False)
 
     async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
-        """The sentences that the answer repeats; changed ones are not recognised."""
+        """The sentences that the answer repeats whole; changed ones are not recognised."""
         prompt = render("paper_extract.j2", question=question, sentences=sentences)
 
         def read(text: str) -> set[int] | None:
-            said = f" {_normalise_all(text)} "
-            plain_ones = [normalise(sentence) for sentence in sentences]
-            kept = {i for i, one in enumerate(plain_ones) if one and f" {one} " in said}
-            return kept if kept or "insufficient information" in said else None
+            kept = repeated(text, sentences)
+            refused = "insufficient information" in normalise(text)
+            return kept if kept or refused else None
 
         room = 300 + sum(map(len, sentences)) // 2
         return await ask(self._model, prompt, read, max_tokens=room)
@@ -282,6 +296,11 @@ class LikelihoodPrompts(PaperPrompts):
     async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
         """Every sentence that claims something; a bare value with the question before it."""
         return [told(sentence, question) for sentence in sentences if claims_something(sentence)]
+
+    async def questions(self, answer: str, n: int) -> Written:
+        """As the paper's; a model as small could not say what is noncommittal, so rules do."""
+        asked = (await super().questions(answer, n)).questions
+        return Written(asked, noncommittal=deflects(answer))
 
     async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
         """Likely after the passages, or not."""
@@ -326,5 +345,35 @@ def _first_line(text: str) -> str | None:
     return found.splitlines()[0].strip() if found.strip() else None
 
 
-def _normalise_all(text: str) -> str:
-    return " ".join(normalise(sentence) for sentence in split(text))
+def repeated(text: str, sentences: Sequence[str]) -> set[int]:
+    """Places of the sentences that a text repeats, whole, each as often as it does.
+
+    A line, or a sentence of it, counts where it is one of them or several end to end; a sentence
+    that is no more than a part of another one does not.
+
+    >>> sorted(repeated("- The bridge is long.", ["Long.", "The bridge is long.", "It is old."]))
+    [1]
+    """
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, sentence in enumerate(sentences):
+        if words := tuple(normalise(sentence).split()):
+            places.setdefault(words, []).append(place)
+    kept: set[int] = set()
+    for line in _lines(text) or ():
+        whole = _tiled(line, places)
+        for found in whole or [one for part in split(line) for one in _tiled(part, places)]:
+            if places[found]:
+                kept.add(places[found].pop(0))
+    return kept
+
+
+def _tiled(text: str, known: Mapping[tuple[str, ...], Any]) -> list[tuple[str, ...]]:
+    """The known sentences of which a text consists, end to end; none where it is more or less."""
+    words = tuple(word for part in split(text) for word in normalise(part).split())
+    reached: dict[int, list[tuple[str, ...]]] = {0: []}
+    for start in range(len(words)):
+        for sentence in known if start in reached else ():
+            end = start + len(sentence)
+            if words[start:end] == sentence:
+                reached.setdefault(end, [*reached[start], sentence])
+    return reached.get(len(words), []) if words else []

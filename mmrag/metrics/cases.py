@@ -5,7 +5,8 @@ A case comes from a turn of a run or from a line of a file; a measure cannot tel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -53,6 +54,8 @@ class Case(Record, frozen=True, kw_only=True):
     """Ids of the passages that the answer cites."""
     expected: tuple[str, ...] = ()
     """Ids of the passages that the person cited."""
+    found: tuple[str, ...] | None = None
+    """Ids of what was found, in its order; None where the reply does not tell."""
     annotations: Annotations = Annotations()
 
     @property
@@ -109,3 +112,20 @@ class Measurement(Record, frozen=True, kw_only=True):
     """The judge gave no usable answer; measuring again asks it again."""
     details: Mapping[str, Any] = {}
     """What the value was counted from: statements, labels, questions, sentences."""
+
+
+def cited_in(answer: str, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Ids of the passages that an answer cites as [1] or [2, 3]: by their id, else their place."""
+    ids = [passage.id for passage in passages]
+    found: list[str] = []
+    for marks in _CITED.findall(answer):
+        for mark in re.split(r"\s*[,;]\s*", marks):
+            name = mark.removeprefix("cite_").removeprefix("^")
+            if mark in ids or name in ids:
+                found.append(mark if mark in ids else name)
+            elif name.isdigit() and 1 <= int(name) <= len(ids):
+                found.append(ids[int(name) - 1])
+    return tuple(dict.fromkeys(found))
+
+
+_CITED = re.compile(r"\[((?:\^|cite_)?\w{1,40}(?:\s*[,;]\s*(?:\^|cite_)?\w{1,40})*)\]")

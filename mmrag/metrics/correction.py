@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -122,6 +123,15 @@ def prediction_powered(
     )
 
 
+class Unjudged(NamedTuple):
+    """Items whose outcome no judge decided, so that no judge can be wrong about them."""
+
+    outcome: str
+    share: float
+    replicates: Floats | None
+    """Their share in each resample, as one column."""
+
+
 def correct_rates(
     judged: Mapping[str, int],
     calibration: Calibration,
@@ -131,6 +141,7 @@ def correct_rates(
     resamples: int = 2_000,
     level: float = 0.95,
     seed: int = 0,
+    unjudged: Unjudged | None = None,
 ) -> dict[str, Interval]:
     """True share of every outcome, from the counts that the judge reported.
 
@@ -162,6 +173,11 @@ def correct_rates(
     # Jeffreys prior: a cell never seen in the calibration is rare, not impossible.
     tables = np.stack([rng.dirichlet(row + 0.5, size=len(replicates)) for row in table], axis=1)
     drawn = _solve(tables, replicates)
+    if unjudged is not None:
+        place = np.array([name == unjudged.outcome for name in calibration.outcomes], float)
+        estimate = estimate * (1 - unjudged.share) + place * unjudged.share
+        again = unjudged.share if unjudged.replicates is None else unjudged.replicates
+        drawn = drawn * (1 - again) + place * again
     wanted = {name: {name: 1.0} for name in calibration.outcomes} | dict(sums)
     result: dict[str, Interval] = {}
     for name, worth in wanted.items():

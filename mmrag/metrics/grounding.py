@@ -119,6 +119,48 @@ def context_relevance(kept: int, total: int) -> float | None:
     return share(kept, total)
 
 
+def context_precision(useful: Sequence[bool]) -> float:
+    """Ragas: average precision of the contexts in their order; 0 where none is useful."""
+    hits = [sum(useful[: rank + 1]) / (rank + 1) for rank, one in enumerate(useful) if one]
+    return math.fsum(hits) / len(hits) if hits else 0.0
+
+
+def answer_correctness(said: Sequence[bool], wanted: Sequence[bool], similarity: float) -> float:
+    """Ragas: ¾ the F1 of the statements and ¼ the likeness of answer and reference.
+
+    `said` tells of each statement of the answer whether the reference states it, `wanted` of each
+    of the reference whether the answer does. Where either says nothing, their F1 is 1.
+    """
+    right = sum(said)
+    precision = right / len(said) if said else 1.0
+    missed = len(wanted) - sum(wanted)
+    recall = right / (right + missed) if right + missed else float(right == len(said))
+    both = precision + recall
+    f1 = 1.0 if not said or not wanted else 2 * precision * recall / both if both else 0.0
+    return 0.75 * f1 + 0.25 * similarity
+
+
+def noise_sensitivity(
+    relevant: Sequence[bool],
+    holds: Sequence[Sequence[bool]],
+    right: Sequence[bool],
+    *,
+    irrelevant: bool = False,
+) -> float | None:
+    """Ragas: the share of the answer's statements that are wrong and rest on relevant contexts.
+
+    `relevant` tells of each context whether it holds a statement of the reference, `holds` of each
+    statement of the answer which contexts hold it, `right` whether the reference does. With
+    `irrelevant` those count that rest on other contexts alone. Lower is better.
+    """
+    wrong = 0
+    for contexts, fine in zip(holds, right, strict=True):
+        by_relevant = any(h and r for h, r in zip(contexts, relevant, strict=True))
+        by_other = any(h and not r for h, r in zip(contexts, relevant, strict=True))
+        wrong += not fine and (by_other and not by_relevant if irrelevant else by_relevant)
+    return share(wrong, len(right))
+
+
 def _if(counts: bool, part: float) -> Part:
     return (float(part), 1.0) if counts else (0.0, 0.0)
 

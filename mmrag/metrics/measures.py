@@ -33,7 +33,7 @@ def measure(name: str) -> Measure:
     >>> str(measure("recall@5")), measure("faithfulness").formula
     ('recall@5', '|V| / |S|')
     """
-    match = re.fullmatch(r"([a-z_]+)(?:@(\d{1,6}))?", name.strip())
+    match = re.fullmatch(r"([a-z_]+\d?)(?:@(\d{1,6}))?", name.strip())
     known = MEASURES.get(match.group(1)) if match else None
     if match is None or known is None:
         raise SpecError(f"{name!r} is no measure. Known: {', '.join(sorted(MEASURES))}.")
@@ -72,6 +72,12 @@ _ALL = (
         name="mrr",
         formula="1 / rank of the first relevant item within k, else 0",
         meaning="How far down the first useful item is.",
+        source="information retrieval",
+    ),
+    Measure(
+        name="mrr_of_all",
+        formula="mean over the relevant items of 1 / rank, 0 for one that was not found",
+        meaning="How far down all useful items are.",
         source="CRUD-RAG",
     ),
     Measure(
@@ -96,6 +102,36 @@ _ALL = (
         name="context_relevance",
         formula="|sentences needed| / |sentences of the context|",
         meaning="How little of the context is beside the point.",
+        source="Ragas",
+    ),
+    Measure(
+        name="context_precision",
+        formula="Σ over useful contexts of useful among the first k / k, over useful contexts",
+        meaning="Whether contexts that are useful for the reference come first.",
+        source="Ragas",
+    ),
+    Measure(
+        name="context_recall",
+        formula="statements of the reference that the context holds / its statements",
+        meaning="How much of what is wanted was found.",
+        source="Ragas",
+    ),
+    Measure(
+        name="answer_correctness",
+        formula="¾ · F1 of the statements of answer and reference + ¼ · cos(answer, reference)",
+        meaning="How far the answer says what the reference says.",
+        source="Ragas",
+    ),
+    Measure(
+        name="noise_sensitivity",
+        formula="wrong statements that a relevant context holds / statements of the answer",
+        meaning="How often relevant contexts mislead; lower is better.",
+        source="Ragas",
+    ),
+    Measure(
+        name="noise_sensitivity_irrelevant",
+        formula="wrong statements that irrelevant contexts alone hold / statements of the answer",
+        meaning="How often irrelevant contexts mislead; lower is better.",
         source="Ragas",
     ),
     Measure(
@@ -162,6 +198,21 @@ _ALL = (
         name="bleu",
         formula="(Π share of n-grams that the reference has)^(1/4), n = 1 to 4",
         meaning="How much of the reply stands in the reference, word for word.",
+        source="CRUD-RAG",
+    ),
+    *(
+        Measure(
+            name=f"bleu_{n}",
+            formula=f"{n}-grams of the reply that the reference has / {n}-grams of the reply",
+            meaning="How many runs of so many words stand in the reference.",
+            source="CRUD-RAG",
+        )
+        for n in range(1, 5)
+    ),
+    Measure(
+        name="length",
+        formula="characters of the reply",
+        meaning="How long the reply is.",
         source="CRUD-RAG",
     ),
     Measure(

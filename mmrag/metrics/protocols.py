@@ -17,8 +17,7 @@ from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from mmrag.metrics.headline import Sums
 
 PROTOCOLS = ("strict", "crag-mm", "kddcup25", "crag")
 
@@ -40,6 +39,9 @@ class TurnScore(Record, frozen=True, kw_only=True):
     stop rules draw by it, as the engine did. None: the session id itself."""
     skipped: bool = False
     """The turn was never asked, because the conversation had been stopped before it."""
+    failed: bool = False
+    """There was nothing to judge, by a failure of the machinery. Unscored without it is a reply
+    that lacks a verdict."""
     printed: Outcome | None = None
     """What CRAG's printed rule makes of a false premise, where that differs from the outcome."""
     domain: str = ""
@@ -175,6 +177,73 @@ class _Counts(Protocol):
     def figures(self) -> dict[str, Any]: ...
 
 
+class _View:
+    """Sums of each session over the turns that count in a view."""
+
+    def __init__(self) -> None:
+        self._right, self._missing, self._score = array("d"), array("d"), array("d")
+        self._counted, self._unjudged = array("q"), array("q")
+        self._exact = 0
+
+    def add(self, shares: Sequence[_Share], rows: Sequence[TurnScore]) -> None:
+        """The shares that count of a session, and the rows of which some may lack a verdict."""
+        self._right.append(sum(one.correct for one in shares))
+        self._missing.append(sum(one.missing for one in shares))
+        self._score.append(sum(one.score for one in shares))
+        self._exact += sum(one.exact for one in shares)
+        self._counted.append(len(shares))
+        self._unjudged.append(sum(_lacks_verdict(row) for row in rows))
+
+    def figures(self, clusters: Sequence[int] | None, resamples: int, seed: int) -> dict[str, Any]:
+        """Counts and rates. Where the rates are bounds, they are None beside `bounds`."""
+        from mmrag.metrics.headline import Uncertainty, rates
+
+        found = rates(self._sums(clusters), Uncertainty(resamples, seed))
+        total, right, missing = sum(self._counted), _whole(self._right), _whole(self._missing)
+        rate = {name: one["estimate"] if total else 0.0 for name, one in found.items()}
+        if total and rate["truthfulness_score"] is not None:  # in the order of the kits
+            rate["truthfulness_score"] = (2 * right + missing) / total - 1
+        counts = {
+            "total": total,
+            "correct_exact": self._exact,
+            "correct": right,
+            "miss": missing,
+            "hallucination": total - right - missing,
+            "exact_match": _ratio(self._exact, total),
+        }
+        if "bounds" in found["accuracy"]:
+            limits = {name: one["bounds"] for name, one in found.items()}
+            none = dict.fromkeys(found)
+            return {"bounds": limits, "unjudged": sum(self._unjudged), **counts, **none}
+        if not resamples or len(self._counted) < 2:
+            return {**counts, **rate}
+        spans = {name: [one["low"], one["high"]] for name, one in found.items()}
+        return {**counts, **rate, "intervals": spans}
+
+    def conversation_mean(
+        self, clusters: Sequence[int] | None, resamples: int, seed: int, *, is_bounded: bool
+    ) -> dict[str, Any]:
+        """The multi-turn score."""
+        import numpy as np
+
+        from mmrag.metrics.headline import Uncertainty, conversation_mean
+
+        return conversation_mean(
+            np.asarray(self._score), self._sums(None), Uncertainty(resamples, seed),
+            is_bounded=is_bounded, clusters=clusters or None,
+        )  # fmt: skip
+
+    def _sums(self, clusters: Sequence[int] | None) -> Sums:
+        import numpy as np
+
+        from mmrag.metrics.headline import Sums
+
+        cells = (self._right, self._missing, self._counted, self._unjudged)
+        if not clusters:
+            return Sums(*(np.asarray(one, float) for one in cells))
+        return Sums(*(np.bincount(clusters, one).astype(float) for one in cells))
+
+
 class _Official:
     """Both kits: they differ in whether the single-turn figures see the stop.
 
@@ -185,8 +254,7 @@ class _Official:
     def __init__(self, stop: StopRule, *, stop_first: bool) -> None:
         self.sessions = self._struck = self._not_asked = 0
         self._stop, self._stop_first = stop, stop_first
-        self._counted: list[_Share] = []
-        self._scores = array("d")
+        self._counted, self._stopped = _View(), _View()
 
     def add(self, rows: Sequence[TurnScore]) -> None:
         kept = kept_turns(rows, self._stop)
@@ -195,15 +263,16 @@ class _Official:
         self.sessions += 1
         self._struck += has_two_strikes(rows)
         self._not_asked += len(rows) - len(asked)
-        self._counted += after if self._stop_first else _shares(asked)
-        if after:
-            self._scores.append(_mean([one.score for one in after]))
+        self._stopped.add(after, asked[:kept])
+        if not self._stop_first:
+            self._counted.add(_shares(asked), asked)
 
     def figures(self) -> dict[str, Any]:
-        figures = _counts(self._counted)
-        if figures["total"] == 1:  # a quirk of both kits
+        view = self._stopped if self._stop_first else self._counted
+        figures = view.figures(None, 0, 0)
+        if figures["total"] == 1 and "bounds" not in figures:  # a quirk of both kits
             figures["truthfulness_score"] = 0.0
-        figures["mean_multi_turn_conversation_score"] = _mean(self._scores)
+        _put_mean(figures, self._stopped, None, 0, 0)
         # the paper's "early stop"
         figures["two_strike_rate"] = _ratio(self._struck, self.sessions)
         if self._not_asked:
@@ -218,39 +287,38 @@ class _Crag:
         self.sessions = 0
         self._resamples, self._seed = resamples, seed
         self._asked: list[TurnScore] = []
+        self._view = _View()
 
     def add(self, rows: Sequence[TurnScore]) -> None:
+        asked = [row for row in rows if not row.skipped]
         self.sessions += 1
-        self._asked += [row for row in rows if not row.skipped]
+        self._asked += asked
+        self._view.add(_shares(asked), asked)
 
     def figures(self) -> dict[str, Any]:
         from mmrag.metrics.crag import crag_figures
 
-        return crag_figures(self._asked, self._resamples, self._seed)
-
-
-class _View:
-    """The shares of the turns that count in one view: a reference each, since they are shared."""
-
-    def __init__(self) -> None:
-        self.shares: list[_Share] = []
-        self.sizes = array("q")
-        """Of each session."""
-
-    def add(self, shares: list[_Share]) -> None:
-        self.shares += shares
-        self.sizes.append(len(shares))
+        figures = crag_figures(self._asked, self._resamples, self._seed)
+        found = self._view.figures(None, 0, 0)
+        if "bounds" not in found:
+            return figures
+        limits = found["bounds"]
+        limits["automatic"] = limits["truthfulness_score"]
+        limits["incorrect"] = limits["hallucination_rate"]
+        counts = ("total", "judges", "coverage", "false_premises")
+        known = {name: figures[name] if name in counts else None for name in figures}
+        known.pop("intervals", None)
+        return {"bounds": limits, "unjudged": found["unjudged"], **known}
 
 
 class _Strict:
-    """Ours: as answered, and as experienced by a wearer who gives up."""
+    """Ours: the headline, as experienced by a wearer who gives up, and the second view."""
 
     def __init__(self, stop: StopRule, resamples: int, seed: int) -> None:
-        self.sessions = self._asked = self._stopped = self._struck = self._successes = 0
+        self.sessions = self._asked = self._scored = self._stopped = self._struck = 0
+        self._successes = 0
         self._stop, self._resamples, self._seed = stop, resamples, seed
         self._answered, self._experienced = _View(), _View()
-        self._scores = array("d")
-        """Of each session in which something counts."""
         self._clusters: dict[str, int] = {}
         self._cluster = array("q")
         """Of each session."""
@@ -258,61 +326,51 @@ class _Strict:
     def add(self, rows: Sequence[TurnScore]) -> None:
         kept = kept_turns(rows, self._stop)
         there = [row for row in rows if not row.skipped]
-        experienced = _shares(there[:kept]) + [_CUT] * (len(rows) - kept)
+        answered = _shares(there)
         self.sessions += 1
         self._asked += len(there)
+        self._scored += len(answered)
         self._stopped += kept < len(rows)
         self._struck += has_two_strikes(rows)
         self._successes += sum(row.outcome.is_correct for row in there[:kept])
-        self._answered.add(_shares(there))
-        self._experienced.add(experienced)
-        if experienced:
-            self._scores.append(_mean([one.score for one in experienced]))
-        if self._resamples:
-            cluster = rows[0].cluster or rows[0].session_id
-            self._cluster.append(self._clusters.setdefault(cluster, len(self._clusters)))
+        self._answered.add(answered, there)
+        after = _shares(there[:kept]) + [_CUT] * (len(rows) - kept)
+        self._experienced.add(after, there[:kept])
+        cluster = rows[0].cluster or rows[0].session_id
+        self._cluster.append(self._clusters.setdefault(cluster, len(self._clusters)))
 
     def figures(self) -> dict[str, Any]:
-        as_answered = _counts(self._answered.shares)
-        as_experienced = _counts(self._experienced.shares)
-        many = self.sessions
-        figures = {
-            **as_answered,
-            "mean_multi_turn_conversation_score": _mean(self._scores),
+        many, drawn = self.sessions, (self._cluster, self._resamples, self._seed)
+        figures = self._experienced.figures(*drawn)
+        _put_mean(figures, self._experienced, *drawn)
+        return {
+            **figures,
             "sessions": many,
             "asked": self._asked,
-            "coverage": _ratio(as_answered["total"], self._asked),
+            "coverage": _ratio(self._scored, self._asked),
             "early_stop_rate": _ratio(self._stopped, many),
             "two_strike_rate": _ratio(self._struck, many),
             "successful_turns": _ratio(self._successes, many),
-            "as_answered": as_answered,
-            "as_experienced": as_experienced,
+            "as_answered": self._answered.figures(*drawn),
         }
-        if self._resamples and many > 1:
-            figures["intervals"] = self._intervals()
-        return figures
 
-    def _intervals(self) -> dict[str, Any]:
-        """95 % intervals that resample whole sessions."""
-        import numpy as np
 
-        from mmrag.metrics.statistics import cluster_bootstrap
-
-        def interval(values: ArrayLike, of: NDArray[np.int64]) -> list[float | None]:
-            found = cluster_bootstrap(values, of, resamples=self._resamples, seed=self._seed)["all"]
-            return [found.low, found.high]
-
-        clusters = np.asarray(self._cluster)
-        result: dict[str, Any] = {}
-        for name, view in (("as_answered", self._answered), ("as_experienced", self._experienced)):
-            places = np.repeat(clusters, view.sizes)
-            result[name] = {
-                rate: interval(np.fromiter(map(value, view.shares), float, len(places)), places)
-                for rate, value in _VALUES.items()
-            }
-        lasting = clusters[np.asarray(self._experienced.sizes) > 0]
-        result["mean_multi_turn_conversation_score"] = interval(np.asarray(self._scores), lasting)
-        return result
+def _put_mean(
+    figures: dict[str, Any],
+    view: _View,
+    clusters: Sequence[int] | None,
+    resamples: int,
+    seed: int,
+) -> None:
+    """The multi-turn score beside the rates, which say whether it is to be bounds."""
+    name, is_bounded = "mean_multi_turn_conversation_score", "bounds" in figures
+    found = view.conversation_mean(clusters, resamples, seed, is_bounded=is_bounded)
+    figures[name] = found["estimate"] if found["n"] else 0.0
+    if is_bounded:
+        figures[name] = None
+        figures["bounds"][name] = found["bounds"]
+    elif "intervals" in figures:
+        figures["intervals"][name] = [found["low"], found["high"]]
 
 
 class _Share(NamedTuple):
@@ -331,17 +389,14 @@ class _Share(NamedTuple):
 _CUT = _Share(0, 1, 0)
 """A turn after the stop."""
 
-_VALUES: dict[str, Callable[[_Share], float]] = {
-    "accuracy": lambda one: one.correct,
-    "missing": lambda one: one.missing,
-    "hallucination_rate": lambda one: one.wrong,
-    "truthfulness_score": lambda one: one.score,
-}
-
 
 def _shares(rows: Sequence[TurnScore]) -> list[_Share]:
     """Of the rows that were scored."""
     return [_share(row) for row in rows if row.outcome is not Outcome.UNSCORED]
+
+
+def _lacks_verdict(row: TurnScore) -> bool:
+    return row.outcome is Outcome.UNSCORED and not (row.failed or row.skipped)
 
 
 def _share(row: TurnScore) -> _Share:
@@ -377,29 +432,11 @@ _PLAIN = {
 """Of turns that one judge decided: kept once, since a run may have millions of them."""
 
 
-def _counts(shares: Sequence[_Share]) -> dict[str, Any]:
-    total = len(shares)
-    correct = sum(one.correct for one in shares)
-    missing = sum(one.missing for one in shares)
-    exact = sum(one.exact for one in shares)
-    wrong = total - correct - missing
-    return {
-        "total": total,
-        "correct_exact": exact,
-        "correct": correct,
-        "miss": missing,
-        "hallucination": wrong,
-        "exact_match": _ratio(exact, total),
-        "accuracy": _ratio(correct, total),
-        "missing": _ratio(missing, total),
-        "hallucination_rate": _ratio(wrong, total),
-        "truthfulness_score": (2 * correct + missing) / total - 1 if total else 0.0,
-    }
+def _whole(shares: Sequence[float]) -> float:
+    """The sum, as a whole number where no panel was divided."""
+    total = sum(shares)
+    return int(total) if total == int(total) else total
 
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0

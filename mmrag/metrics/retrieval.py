@@ -77,6 +77,19 @@ def score(what: Measure, ranking: Ranking) -> float | None:
     return _dcg([ranking.gains.get(item, 0.0) for item in top]) / _dcg(best)
 
 
+def mrr_of_all(ranking: Ranking) -> float | None:
+    """CRUD-RAG's MRR: the mean of 1 / rank over all relevant items, 0 for one that was not found.
+
+    >>> round(mrr_of_all(Ranking(found=("a", "x", "b"), gains={"a": 2.0, "b": 2.0})), 3)
+    0.667
+    """
+    relevant = [item for item, gain in ranking.gains.items() if gain >= ranking.relevant_from]
+    if not relevant:
+        return None
+    ranks = {item: rank for rank, item in enumerate(dict.fromkeys(ranking.found), start=1)}
+    return math.fsum(1 / ranks[item] for item in relevant if item in ranks) / len(relevant)
+
+
 def retrieved(reply: Reply, source: str | None = None) -> tuple[str, ...]:
     """Ids of what an agent retrieved, in the order of its trace, each once."""
     found = (item.id for step in reply.trace for item in evidence(step))

@@ -17,9 +17,10 @@ import msgspec
 from mmrag.errors import ServiceError, SpecError, Unavailable, words
 from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.refusals import nothing_said, unsaid
-from mmrag.models.waiting import Request, Waiting, whole
+from mmrag.models.waiting import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
+from mmrag.registry import whole
 from mmrag.tools import CallRequest
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
@@ -56,11 +57,11 @@ class LocalModel:
                 f"local: dtype={dtype} is not {', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}."
             )
         self.name = name
-        self.batch = whole("local", "batch", batch, least=1)
+        self.batch = whole("local", "batch", batch)
         """Most requests answered together; halved for good when memory runs out."""
         self._device = device
         self._dtype = dtype
-        self._side = whole("local", "side", side, least=1)
+        self._side = whole("local", "side", side)
         self._max_tokens = whole("local", "max_tokens", max_tokens, least=0)
         self._waiting = Waiting(self._serve)
         self._loading = threading.Lock()

@@ -14,7 +14,7 @@ import os
 import random
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import httpx
 import msgspec
@@ -36,7 +36,7 @@ from mmrag.models.refusals import (
     unsaid,
 )
 from mmrag.protocols import Completion, GenerateOptions, Message
-from mmrag.records import Usage
+from mmrag.records import MOST_TOKENS, Usage
 from mmrag.registry import Spec
 from mmrag.retries import doubled, retried
 
@@ -390,9 +390,12 @@ class _Choice(msgspec.Struct):
     logprobs: _Logprobs | None = None
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
+
+
 class _Counts(msgspec.Struct):
-    prompt_tokens: int | None = 0
-    completion_tokens: int | None = 0
+    prompt_tokens: _Count | None = 0
+    completion_tokens: _Count | None = 0
 
 
 class _Answer(msgspec.Struct):

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 import msgspec
 
-from mmrag.errors import ServiceError, SpecError, words
+from mmrag.errors import ServiceError, words
 from mmrag.protocols import Completion, GenerateOptions, Message
 
 _IDLE = 5.0
@@ -88,11 +88,3 @@ class Waiting:
                 if self._queue.empty():
                     self._worker = None
                     return
-
-
-def whole(model: str, name: str, value: str | int, *, least: int) -> int:
-    """An option of a model that is a whole number; anything else is told before a turn waits."""
-    text = str(value)
-    if not text.isdecimal() or int(text) < least:
-        raise SpecError(f"{model}: {name}={value}: write a whole number from {least}.")
-    return int(text)

@@ -51,11 +51,11 @@ def _specs(text: str) -> list[str]:
 
 def _one(world: Path, spec: str, degradation: str, chosen: argparse.Namespace) -> dict[str, object]:
     from mmrag.metrics.protocols import score, two_strikes
-    from simulator.datasets.world import World
     from simulator.evaluation.parts import Parts
     from simulator.run.config import RunConfig
     from simulator.run.engine import Rules
     from simulator.run.trials import hold_all, seconds_per_part, turn_scores
+    from simulator.world.sessions import World
 
     parts = Parts(RunConfig(data=str(world), agent=spec, search=chosen.search))
     sessions = list(itertools.islice(World(world, pictures="clean"), chosen.limit))

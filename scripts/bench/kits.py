@@ -169,7 +169,7 @@ def _prepare(work: Path, number: int) -> None:
     from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
     from mmrag.search.index.exchange import import_index
     from mmrag.search.index.sources import open_source
-    from simulator.datasets.world import mini_folder
+    from simulator.world.sessions import mini_folder
 
     (work / "sessions").write_text(str(number))
     if (work / "unlike" / "index").exists():

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from mmrag.errors import SpecError
+from simulator.studio.camera.taking import compose
+from simulator.studio.things.kinds import KINDS as BUILT
 from simulator.world.facts.look import KINDS, LABELLED, Look
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.taking import compose
-from simulator.world.things.kinds import KINDS as BUILT
 
 NAMES = ("Bellwick Quellmoor", "Corvane", "Marrel Torvick", "The Glass Orchard")
 

@@ -26,7 +26,7 @@ def main() -> None:
     from mmrag.encoders.loading import choose_device, choose_dtype
     from mmrag.search.image.regions import crops_of, regions_of
     from mmrag.search.index.sources import open_source
-    from simulator.datasets.world import read_world
+    from simulator.world.sessions import read_world
 
     print("auto is", choose_dtype(choose_device(), "auto"))
     source = open_source(str(chosen.world))

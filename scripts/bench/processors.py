@@ -10,19 +10,15 @@ no switch for them.
 from __future__ import annotations
 
 import argparse
-import ctypes
+import os
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 
+from simulator.studio.camera.taking import compose
 from simulator.world.facts.look import KINDS as DOMAINS
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.taking import compose
-from simulator.world.solid.variant import mitsuba
-
-OLDER = (b"haswell", b"+avx2,+fma", 8)
 
 
 def main() -> None:
@@ -30,9 +26,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10)
     count = parser.parse_args().count
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        (_, here), (named, there) = pool.starmap(taken, [(count, False), (count, True)], 1)
+        here, there = pool.starmap(taken, [(count, False), (count, True)], 1)
     apart = [np.abs(a.astype(int) - b) for a, b in zip(here, there, strict=True)]
-    print(f"this processor: {named}; the other: {OLDER[0].decode()}")
     shares = sorted(float(np.mean(one > 0)) for one in apart)
     most = sorted(int(one.max()) for one in apart)
     means = sorted(float(one.mean()) for one in apart)
@@ -46,20 +41,10 @@ def main() -> None:
         print(f"{name}: median {middle}, {low} to {high}")
 
 
-def taken(count: int, other: bool) -> tuple[str, list[np.ndarray]]:
-    """The pictures, and what the kernels were first to be compiled for."""
-    mitsuba()
-    library = next(
-        line.split()[-1]
-        for line in Path("/proc/self/maps").read_text().splitlines()
-        if "libdrjit-core" in line
-    )
-    core = ctypes.CDLL(library)
-    target = core._Z19jit_llvm_target_cpuv
-    target.restype = ctypes.c_char_p
-    named = target().decode()
+def taken(count: int, other: bool) -> list[np.ndarray]:
+    """The pictures, by this processor's kernels or the other's."""
     if other:
-        core._Z19jit_llvm_set_targetPKcS0_j(*OLDER)
+        os.environ["MMRAG_KERNELS"] = "avx2"
     kinds = sorted((kind, domain) for domain, kinds in DOMAINS.items() for kind in kinds)
     step = max(1, len(kinds) // count)
     scenes = [
@@ -69,7 +54,7 @@ def taken(count: int, other: bool) -> tuple[str, list[np.ndarray]]:
         )
         for kind, domain in kinds[::step][:count]
     ]  # fmt: skip
-    return named, [compose(scene).image for scene in scenes]
+    return [compose(scene).image for scene in scenes]
 
 
 if __name__ == "__main__":

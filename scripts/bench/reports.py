@@ -143,9 +143,9 @@ def sweep(sessions: int) -> None:
 def planted(runs: int) -> None:
     from frames import make_frame
 
+    from mmrag.metrics.headline import Uncertainty
     from simulator.reports.figures.slices import dimensions, standouts
     from simulator.reports.read.pairs import match, moved_differently, slice_differences
-    from simulator.reports.read.session_sums import Uncertainty
 
     def named(entries: list[dict]) -> set[tuple[str, str]]:
         return {(entry["dimension"], entry["slice"]) for entry in entries}

@@ -23,8 +23,8 @@ from scipy.stats import spearmanr
 from mmrag.metrics.statistics import bootstrap_replicates
 from mmrag.search.index.opening import open_index
 from simulator import evaluate
-from simulator.datasets.world import TwinTable
 from simulator.evaluation.search_eval import image_cases
+from simulator.world.sessions import TwinTable
 
 OPTICS = {
     "low-light": "low-light", "blurred": "blurred:motion", "out-of-focus": "blurred:defocus",

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "ui"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import httpx
 import msgspec

@@ -39,7 +39,6 @@ from mmrag.records import (
     TurnResult,
     outcome_of,
 )
-from simulator.datasets.world import World
 from simulator.run.engine import Rules
 from simulator.run.live import Wearers, hold_live
 from simulator.run.runner import Plan, run_sessions
@@ -50,6 +49,7 @@ from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Bounds
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.verify import read_facts
+from simulator.world.sessions import World
 
 CONDITIONS = ("clean", "low-light@3", "blurred@3", "truncated@3", "occluded@3", "rotated@3")
 SHORTCUTS = ("parrot", "always asking")

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from mmrag.search.image.image_kg import entities_of
 from mmrag.search.index.opening import open_index
-from simulator.datasets.world import read_world
+from simulator.world.sessions import read_world
 
 Bonus = Callable[[int, int], float]
 """Of an entity's KG pictures and pages."""

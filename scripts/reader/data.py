@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mmrag import bounded_yaml
 from mmrag.agents.grounded.learned.states import WORD
 from simulator.world.facts.catalogue import raw_domains
 from simulator.world.facts.names import Names
@@ -108,9 +109,7 @@ catalogue = cache(raw_domains)
 @cache
 def own() -> dict[str, list[str]]:
     """The wordings of one more author, who writes frames only."""
-    import yaml
-
-    return yaml.safe_load(OWN.read_text())
+    return bounded_yaml.read(OWN)
 
 
 def attributes(kind: str) -> dict[str, dict[str, Any]]:

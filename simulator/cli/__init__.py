@@ -19,14 +19,30 @@ from simulator.evaluation.interrupting import Interrupted
 
 _MODULES = (
     "runs", "doors", "plugins", "agents", "world", "search", "degrade", "reports", "judge",
-    "verdicts",
-    "measure", "audit", "load", "sweep", "crag", "data",
+    "verdicts", "measure", "audit", "load", "sweep", "crag", "data", "lab",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 
 
+_FIRST = (
+    "run", "resume", "score", "report", "compare", "ask", "ui", "data", "world", "index", "doctor",
+)  # fmt: skip
+"""What most people need, in the order in which they meet it; the help shows it first."""
+
+
 class _Commands(TyperGroup):
-    """All commands: Ctrl-C ends each with a line that says how to go on."""
+    """All commands: Ctrl-C ends each with a line that says how to resume."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands most people need, then the others. Old names are hidden."""
+        del ctx
+        shown = {name: command for name, command in self.commands.items() if not command.hidden}
+        others = [name for name in shown if name not in _FIRST]
+        width = formatter.width - 6 - max(map(len, shown))
+        for heading, names in (("Commands", _FIRST), ("More commands", others)):
+            rows = [(name, shown[name].get_short_help_str(width)) for name in names]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -13,7 +13,7 @@ from simulator.cli.flags import AsJson, RunFolder
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(audit)
+    app.command(hidden=True)(audit)
 
 
 def audit(

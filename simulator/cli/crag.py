@@ -1,4 +1,4 @@
-"""`mmrag crag-tables`: the CRAG paper's tables of one's own systems."""
+"""`mmrag crag-tables` and `crag-recall`: the CRAG paper's tables, and its Figure 2."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from simulator.cli.flags import AsJson
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("crag-tables")(crag_tables)
+    """Add the commands."""
+    app.command("crag-tables", hidden=True)(crag_tables)
 
 
 def crag_tables(
@@ -33,3 +33,48 @@ def crag_tables(
 
     found = tables([read_system(place) for place in systems], traffic, human)
     typer.echo(json.dumps(found, indent=2) if as_json else as_markdown(found))
+
+
+def crag_recall(
+    data: Annotated[str, typer.Argument(metavar="FILE|FOLDER", help="CRAG's published rows.")],
+    pages: Annotated[str, typer.Option(help="Numbers of pages, with commas.")] = "1,2,5,10,20,50",
+    model: Annotated[
+        str | None, typer.Option(help="Model that says whether a page suffices.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Questions at once.")] = 8,
+    as_json: AsJson = False,
+) -> None:
+    """Print how many questions the first pages answer (CRAG, Figure 2).
+
+    Without a model a page answers where it holds the answer word for word. Questions with a false
+    premise, and those without an answer, are left out.
+    """
+    import itertools
+    from functools import partial
+
+    from mmrag.errors import DataError, SpecError
+    from mmrag.models import models
+    from simulator.datasets.crag import CragQuestions
+    from simulator.evaluation.crag_recall import as_markdown, first_pages, recall_curve
+    from simulator.evaluation.event_loops import run_to_end
+    from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.progress import stage_bars
+
+    numbers = [part.strip() for part in pages.split(",")]
+    if not all(len(part) <= 3 and part.isdecimal() and int(part) for part in numbers):
+        raise SpecError(f"--pages {pages[:40]}: write numbers from 1, with commas.")
+    source = CragQuestions(Path(data.removeprefix("crag:")).absolute())
+    with interruptible("nothing"), stage_bars(shown=not as_json) as advance:
+        total = source.count(limit)
+        work = first_pages(
+            itertools.islice(source, limit),
+            models.create(model) if model else None,
+            concurrency=concurrency,
+            on_progress=lambda done: partial(advance, "reading pages")(done, total),
+        )
+        found = run_to_end(work)
+    if not found:
+        raise DataError(f"{data}: no question has an answer that a page could state.")
+    curve = recall_curve(found, [int(part) for part in numbers])
+    typer.echo(json.dumps(curve, indent=2) if as_json else as_markdown(curve))

@@ -25,7 +25,7 @@ MIX = "mix"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("degrade")(degrade_command)
+    app.command("degrade", hidden=True)(degrade_command)
 
 
 def degrade_command(

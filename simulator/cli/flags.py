@@ -7,5 +7,11 @@ from typing import Annotated
 
 import typer
 
+from simulator.cli.settings import PANELS
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
+Concurrency = Annotated[
+    int,
+    typer.Option(min=1, max=4096, help="Conversations at once.", rich_help_panel=PANELS["run"]),
+]

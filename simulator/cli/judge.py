@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -11,7 +12,11 @@ import typer
 import typer.core
 
 from mmrag.errors import DataError, UsageError
-from simulator.cli.flags import AsJson
+from mmrag.shards import Shard
+from simulator.cli.flags import AsJson, Concurrency, RunFolder
+from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from simulator.cluster.machines import Machines
+from simulator.counting import counted
 
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement
@@ -40,7 +45,45 @@ def register(app: typer.Typer) -> None:
     group.command("file")(judge_file)
     group.command("calibrate")(calibrate)
     group.command("stress")(stress)
-    app.add_typer(group, name="judge", help="Judge replies in a JSONL file; calibrate a judge.")
+    group.command("run")(rejudge)
+    app.command(hidden=True)(rejudge)
+    app.add_typer(group, name="judge", help="Judges: file, run, calibrate, stress.")
+
+
+def rejudge(
+    folder: RunFolder,
+    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
+    concurrency: Concurrency = 16,
+    shard: ShardOption = None,
+    backend: Backend = "local",
+    address: Address = None,
+    workers: Tasks = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
+    from simulator.cli.showing import tell_scores
+    from simulator.evaluation.execution import rejudge as judge_again
+    from simulator.evaluation.scores import scores_of
+    from simulator.run.results import options_for
+    from simulator.store.run_store import RunReader
+
+    work = partial(_judge_shard, folder.absolute(), judge, concurrency)
+    if shared_out(work, shard, Machines.read(backend, address, workers)):
+        return
+    count = judge_again(folder, judge, concurrency=concurrency)
+    with RunReader(folder) as reader:
+        left = reader.turn_counts().get("judge_error", 0)
+        unscored = f", {left} left unscored" if left else ""
+        typer.secho(f"{counted(count, 'reply', 'replies')} judged{unscored}.", err=True)
+        tell_scores(
+            scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
+        )
+
+
+def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
+    from simulator.evaluation.execution import rejudge
+
+    return rejudge(folder, judge, concurrency=concurrency, shard=shard)
 
 
 def judge_file(
@@ -59,11 +102,11 @@ def judge_file(
     """Judge every line of FILE. The names in the public kits' result rows are understood too."""
     from collections import Counter
 
-    from mmrag.judges import make_judge
     from mmrag.records import Usage
+    from simulator.evaluation.preflight import ready_judge
     from simulator.run.error_texts import error_texts_in
 
-    chosen, counts, usage = make_judge(judge), Counter[str](), Usage()
+    chosen, counts, usage = ready_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
     for part in verdicts_of([(row, item) for row, item in lines], chosen, concurrency):
         for row, verdict in part:
@@ -96,13 +139,13 @@ def calibrate(
 
     import msgspec
 
-    from mmrag.judges import make_judge
     from mmrag.metrics.agreement import compare
     from mmrag.metrics.correction import calibrate as count
     from mmrag.metrics.correction import save_calibration
     from mmrag.records import Outcome
+    from simulator.evaluation.preflight import ready_judge
 
-    chosen = make_judge(judge)
+    chosen = ready_judge(judge)
     lines = read_lines(human)
     labels = [_human(row, human) for row, _ in lines]  # before a judge is paid
     target = out or human.with_suffix(".calibration.json")
@@ -157,11 +200,11 @@ def stress(
     """See how far a judge can be played: adversarial pairs by angle, any judge."""
     import msgspec
 
-    from mmrag.judges import make_judge
     from mmrag.judges.stress import read_pairs, tally, whole
     from mmrag.records import Outcome, Usage
+    from simulator.evaluation.preflight import ready_judge
 
-    chosen, usage = make_judge(judge), Usage()
+    chosen, usage = ready_judge(judge), Usage()
     pairs = read_pairs(half, limit=limit)
     outcomes: list[Outcome] = []
     for part in verdicts_of([(pair, pair.item()) for pair in pairs], chosen, concurrency):
@@ -217,16 +260,19 @@ def verdicts_of(
     """Batches of lines with their verdicts, in order, with progress on stderr."""
     import asyncio
 
+    from mmrag.judges.fallback import FallbackJudge
     from simulator.evaluation.progress import stage_bars
+    from simulator.run.engine import verdict_on
 
     many = getattr(judge, "judge_many", None)
+    asked = FallbackJudge(judge)
 
     async def gather(items: list[JudgeItem]) -> list[Verdict]:
         gate = asyncio.Semaphore(concurrency)
 
         async def one(item: JudgeItem) -> Verdict:
             async with gate:
-                return await judge.judge(item)
+                return await verdict_on(asked, item)
 
         return list(await asyncio.gather(*map(one, items)))
 
@@ -237,6 +283,7 @@ def verdicts_of(
             verdicts: list[Verdict] = many(items) if many else asyncio.run(gather(items))
             advance("judging", start + len(part), len(lines))
             yield [(row, verdict) for (row, _), verdict in zip(part, verdicts, strict=True)]
+    asked.check()
 
 
 def _show_cost(usage: Usage) -> None:

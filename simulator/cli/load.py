@@ -20,7 +20,7 @@ FEW = 100
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(load)
+    app.command(hidden=True)(load)
 
 
 def load(

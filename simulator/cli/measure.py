@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(measure)
-    app.command()(wikieval)
+    app.command(hidden=True)(wikieval)
 
 
 def measure(
@@ -31,7 +31,8 @@ def measure(
         Path, typer.Argument(metavar="RUN|FILE", help="A run, or JSON lines of answers.")
     ],
     measures: Annotated[
-        str, typer.Option(help="ragas, garage, crud, or single measures, with commas.")
+        str,
+        typer.Option(help="ragas, ragas-reference, garage, crud, or single measures, with commas."),
     ] = "ragas,garage",
     model: Annotated[
         str | None, typer.Option(help="Model that judges, e.g. openai:name=...")
@@ -45,7 +46,12 @@ def measure(
             help="keyed (ours); paper (Ragas in the paper's words); likelihood (for smollm2)."
         ),
     ] = "keyed",
-    encoder: Annotated[str, typer.Option(help="Text encoder that compares meanings.")] = "minilm",
+    encoder: Annotated[
+        str,
+        typer.Option(
+            help="Text encoder that compares meanings: minilm (English), text2vec (CRUD-RAG's)."
+        ),
+    ] = "minilm",
     out: Annotated[
         Path | None, typer.Option(help="For a FILE: the run it is brought into.")
     ] = None,
@@ -110,7 +116,7 @@ def wikieval(
     """
     from mmrag.judges.measuring import encoder_measurers
     from mmrag.judges.ragas import RagasJudge
-    from simulator.datasets.wikieval import read_wikieval
+    from simulator.datasets.wikieval import Pair, read_wikieval
     from simulator.evaluation import agreement
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
@@ -118,7 +124,10 @@ def wikieval(
     from simulator.evaluation.progress import stage_bars
     from simulator.store.run_store import RunStore
 
-    pairs = list(read_wikieval(data))
+    rows = list(read_wikieval(data))
+    pairs = [row for row in rows if isinstance(row, Pair)]
+    for problem in [row.problem for row in rows if not isinstance(row, Pair)]:
+        typer.secho(problem, fg="yellow", err=True)
     chosen = cached_encoder(encoder)
     with interruptible(f"what was committed to {out}"), RunStore(out) as store:
         if model is None:
@@ -152,26 +161,13 @@ def _print(found: Measured, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(msgspec.to_builtins(found), indent=2, ensure_ascii=False))
         return
+    for problem in found.unusable:
+        typer.secho(problem, fg="yellow", err=True)
     typer.secho(f"{counted(found.rows, 'row')} written.", err=True)
     if not found.tables:
         typer.secho("Nothing to measure: no turn has a reply.", fg="yellow", err=True)
-    for table in found.tables:
-        typer.echo(f"\n{table['title']}")
-        for row in table["rows"]:
-            about = "  (approximate)" if row["approximate"] else ""
-            typer.echo(f"  by {row['judge']}{about}")
-            for name, cell in zip(table["measures"], row["cells"], strict=True):
-                if cell is not None:
-                    typer.echo(f"    {name:<26}{_figure(cell)}")
+    else:
+        typer.echo(str(found))
     if found.cost:
         typer.echo(f"\ncost      ${found.cost:.4f}")
     typer.echo(f"run: {found.folder}")
-
-
-def _figure(cell: dict[str, Any]) -> str:
-    failed = f", {cell['failed']} failed" if cell["failed"] else ""
-    if cell["estimate"] is None:
-        why = f": {cell['why']}" if cell["why"] else ""
-        return f"     –  (n 0{failed}{why})"
-    interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
-    return f"{cell['estimate']:6.3f}{interval}  (n {cell['n']}{failed})"

@@ -1,20 +1,20 @@
-"""run, resume, score, rejudge, show, verify, doctor: the life of a run."""
+"""run, resume, score, rejudge, show, verify, seal, doctor: the life of a run."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mmrag.errors import SpecError, UsageError
-from mmrag.shards import Shard
-from simulator.cli.flags import AsJson, RunFolder
+from mmrag.errors import SpecError, StoreError, UsageError
+from simulator.cli.flags import AsJson, Concurrency, RunFolder
 from simulator.cli.scoring import score
-from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, Workers, shared_out
+from simulator.cli.settings import PANELS, PanelledCommand, with_settings
+from simulator.cli.sharing import Address, Backend, Workers
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.evaluation.hosting import Hosting
@@ -22,83 +22,68 @@ from simulator.evaluation.hosting import Hosting
 if TYPE_CHECKING:
     from simulator.run.config import RunConfig
 
-Concurrency = Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")]
+_RUN, _ANSWER = PANELS["run"], PANELS["answer"]
+
 MaxCost = Annotated[
-    float | None, typer.Option(min=0, help="Stop once the run has cost this many dollars.")
+    float | None,
+    typer.Option(min=0, help="Stop once the run has cost this many dollars.", rich_help_panel=_RUN),
 ]
 Repeats = Annotated[
-    int | None, typer.Option(min=1, max=99, help="Hold it so often in all, to tell chance apart.")
+    int | None,
+    typer.Option(
+        min=1,
+        max=99,
+        help="Run it so often in all, to tell chance apart.",
+        rich_help_panel=_RUN,
+    ),
 ]
 Isolate = Annotated[
-    bool, typer.Option("--isolate", help="Run the agent in processes that can be stopped.")
+    bool,
+    typer.Option(
+        "--isolate",
+        help="Run the agent in processes that can be stopped.",
+        rich_help_panel=_ANSWER,
+    ),
 ]
 IsolateMemory = Annotated[
-    str | None, typer.Option(help="Of each such process, e.g. 4G; more is an agent error.")
+    str | None,
+    typer.Option(
+        help="Of each such process, e.g. 4G; more is an agent error.",
+        rich_help_panel=_ANSWER,
+    ),
 ]
 IsolateProcesses = Annotated[
-    int | None, typer.Option(min=1, max=256, help="How many; else one per core.")
+    int | None,
+    typer.Option(min=1, max=256, help="How many; else one per core.", rich_help_panel=_ANSWER),
 ]
 ReadySeconds = Annotated[
     float | None,
-    typer.Option(min=0, help="Time limit of making the agent ready, else 600; 0: none."),
+    typer.Option(
+        min=0,
+        help="Time limit of making the agent ready, else 600; 0: none.",
+        rich_help_panel=_ANSWER,
+    ),
 ]
-Stores = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.")]
-WorkerGpus = Annotated[float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.")]
+Stores = Annotated[
+    int | None,
+    typer.Option(min=1, help="Of Ray: processes that keep turns.", rich_help_panel=_RUN),
+]
+WorkerGpus = Annotated[
+    float | None,
+    typer.Option(min=0, help="Of Ray: GPUs of each worker.", rich_help_panel=_RUN),
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, resume, score, rejudge, show, verify, doctor):
+    app.command(cls=PanelledCommand)(run)
+    for command in (resume, score, show, verify, seal, doctor):
         app.command()(command)
 
 
+@with_settings
 def run(
-    data: Annotated[
-        str | None, typer.Option(help="mini, a world, crag-mm:..., or my.jsonl.")
-    ] = None,
-    agent: Annotated[str | None, typer.Option(help="Agent spec, e.g. grounded:ocr=off.")] = None,
-    judge: Annotated[str | None, typer.Option(help="Judge spec.")] = None,
-    search: Annotated[str | None, typer.Option(help="Index folder, auto or none.")] = None,
-    tools: Annotated[
-        str | None, typer.Option(help="Tools of the agent: none, world or crag-kg:... .")
-    ] = None,
-    degrade: Annotated[
-        str | None, typer.Option(help="none, mix, sweep, or specs such as low-light@3.")
-    ] = None,
-    severities: Annotated[str | None, typer.Option(help="Of a sweep, e.g. 1,3,5.")] = None,
-    faults: Annotated[
-        str | None, typer.Option(help="none, all, web, ..., or kinds such as model-busy@3.")
-    ] = None,
-    wearer: Annotated[
-        str | None, typer.Option(help="scripted, or live: a wearer who answers back.")
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="multi-turn or single-turn.")] = None,
-    stop: Annotated[str | None, typer.Option(help="strikes(n), never or patience(p).")] = None,
-    after_stop: Annotated[
-        str | None, typer.Option(help="skip, or generate as the public kits do.")
-    ] = None,
-    agent_errors: Annotated[
-        str | None, typer.Option(help="Count failures as unscored, missing or incorrect.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Time limit per turn; 0: none.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Limit on replies; 0: none.")] = None,
-    retries: Annotated[int | None, typer.Option(help="Ask again after a failure.")] = None,
-    reference_history: Annotated[
-        bool | None, typer.Option(help="Show the agent the references as its history.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of degradations, faults and stopping.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N sessions.")] = None,
-    sample_id: Annotated[list[str] | None, typer.Option(help="Only this session.")] = None,
-    allow_private_urls: Annotated[
-        bool | None, typer.Option(help="Let picture URLs lead to private addresses.")
-    ] = None,
-    as_kit: Annotated[
-        str | None,
-        typer.Option(help="Read CRAG-MM as a kit does: crag-mm (2026) or kddcup25. Else none."),
-    ] = None,
-    pictures: Annotated[
-        str | None, typer.Option(help="Folder of your data's pictures, else beside the file.")
-    ] = None,
+    settings: dict[str, Any],
     config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     concurrency: Concurrency = 16,
@@ -124,23 +109,18 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold every conversation of a data set with an agent. Calling it again goes on with it."""
+    """Run every conversation of a data set with an agent. Called again, it resumes.
+
+    \b
+    mmrag run --data mini --agent grounded --limit 20
+    mmrag run --agent "task1:model=(openai:name=M,base_url=http://localhost:8000/v1)" --out runs/m
+    mmrag run --data my.jsonl --agent python:name=my_agent/MyAgent --degrade clean,low-light@3
+    """
     from simulator.evaluation.claiming import default_out
     from simulator.run.config import load_config, make_config
 
-    flags: dict[str, Any] = {
-        "data": data, "agent": agent, "judge": judge, "search": search, "tools": tools,
-        "degrade": degrade, "severities": _numbers(severities), "faults": faults, "split": split,
-        "wearer": wearer, "stop": stop,
-        "after_stop": after_stop, "agent_errors": agent_errors, "seconds": seconds,
-        "max_tokens": max_tokens, "retries": retries, "reference_history": reference_history,
-        "seed": seed, "limit": limit, "sample_ids": tuple(sample_id) if sample_id else None,
-        "allow_private_urls": allow_private_urls, "as_kit": as_kit,
-        "pictures": pictures,
-    }  # fmt: skip
-    given = {key: value for key, value in flags.items() if value is not None}
-    settings = load_config(config, **given) if config else make_config(given)
-    folder = out or default_out(settings)
+    made = load_config(config, **settings) if config else make_config(settings)
+    folder = out or default_out(made)
     if rerun not in (None, "errors"):
         raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
     if dry_run:
@@ -149,14 +129,14 @@ def run(
         from simulator.evaluation.parts import Parts
 
         found = estimate(
-            Parts(settings), folder, like=like, concurrency=concurrency, repeats=repeats or 1
+            Parts(made), folder, like=like, concurrency=concurrency, repeats=repeats or 1
         )
         print_estimate(found, as_json=as_json)
         return
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
-        folder, settings, as_json=as_json, again=bool(rerun) and folder.is_dir(),
+        folder, made, as_json=as_json, again=bool(rerun) and folder.is_dir(),
         concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
         machines=machines,
     )  # fmt: skip
@@ -193,42 +173,6 @@ def resume(
     )  # fmt: skip
 
 
-def rejudge(
-    folder: RunFolder,
-    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
-    concurrency: Concurrency = 16,
-    shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
-    workers: Tasks = None,
-    as_json: AsJson = False,
-) -> None:
-    """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
-    from simulator.cli.showing import tell_scores
-    from simulator.evaluation.execution import rejudge as judge_again
-    from simulator.evaluation.scores import scores_of
-    from simulator.run.results import options_for
-    from simulator.store.run_store import RunReader
-
-    work = partial(_judge_shard, folder.absolute(), judge, concurrency)
-    if shared_out(work, shard, Machines.read(backend, address, workers)):
-        return
-    count = judge_again(folder, judge, concurrency=concurrency)
-    with RunReader(folder) as reader:
-        left = reader.turn_counts().get("judge_error", 0)
-        unscored = f", {left} left unscored" if left else ""
-        _say(f"{counted(count, 'reply', 'replies')} judged{unscored}.")
-        tell_scores(
-            scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
-        )
-
-
-def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
-    from simulator.evaluation.execution import rejudge
-
-    return rejudge(folder, judge, concurrency=concurrency, shard=shard)
-
-
 def show(
     folder: RunFolder,
     session: Annotated[str | None, typer.Argument(help="A session's id.")] = None,
@@ -250,13 +194,36 @@ def show(
             show_session(reader, session, degradation or usual, as_json=as_json)
 
 
-def verify(folder: RunFolder, as_json: AsJson = False) -> None:
-    """Prove what the live wearers of a run said: derived again, and true of the world.
+def seal(folder: RunFolder) -> None:
+    """Print a digest of a run, to keep elsewhere: `mmrag verify RUN --against DIGEST` compares."""
+    from simulator.store.seal import seal_of
+
+    typer.echo(seal_of(folder))
+
+
+def verify(
+    folder: RunFolder,
+    against: Annotated[
+        str | None, typer.Option(help="A digest by `mmrag seal`: compare with it and no more.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove what the live wearers of a run said, and that what was recorded follows from it.
 
     Of a person's run it proves costs, ends and answers; a person's own words cannot be proved.
     """
     from simulator.evaluation.proving import verify_run
+    from simulator.store.seal import seal_of
 
+    if against is not None:
+        if not re.fullmatch("[0-9a-f]{64}", against):
+            raise UsageError(
+                f"--against {against[:80]!r}: give the digest that `mmrag seal` printed."
+            )
+        if seal_of(folder) != against:
+            raise StoreError(f"{folder} was changed since it was sealed, or is another run.")
+        typer.echo(f"{folder} is as it was sealed.")
+        return
     proof = verify_run(folder)
     typer.echo(json.dumps(proof.as_json(), indent=2) if as_json else proof.as_text())
     if proof.problems:
@@ -280,12 +247,15 @@ def _run_and_tell(
     folder: Path, settings: RunConfig, *, as_json: bool, again: bool, **how: Any
 ) -> None:
     """Run or go on with a run, with failed turns `again`, and print its scores."""
+    from simulator.datasets.own_data import OwnData
     from simulator.evaluation.ending import stdout_aside
     from simulator.evaluation.execution import execute, forget_failures
     from simulator.evaluation.parts import Parts
 
     settings.refuse_person()
     parts = Parts(settings)
+    for note in parts.source.misspelt() if isinstance(parts.source, OwnData) else ():
+        _say(f"{note.field} {note.words}")
     if again:
         parts.check_agent()  # before anything is dropped
         forget_failures(folder)
@@ -309,6 +279,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
         cure = failure_cure(reader, f"mmrag resume {shlex.quote(str(folder))} --errors")
+        unusable, rows = reader.unusable_sessions()
         settings = read_config(reader)
         faulty = fault_note(reader, faults(settings.faults), settings.seed)
     tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
@@ -326,15 +297,10 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")
     if not as_json:
         typer.echo(f"run: {folder}", file=printed)
-
-
-def _numbers(text: str | None) -> list[int] | None:
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise UsageError(f"--severities {text!r}: write whole numbers, as in 1,3,5.") from error
+    if unusable:
+        _say(f"{unusable:.0f} of {counted(rows, 'row')} could not be used.")
+        if unusable == rows:
+            raise typer.Exit(1)
 
 
 def _say(text: str) -> None:

@@ -117,6 +117,7 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.protocols import score as score_turns
     from simulator.run.error_texts import error_texts_in
     from simulator.run.official import as_in_kit
+    from simulator.run.results import missing_verdicts
     from simulator.run.stopping import StopPolicy
     from simulator.store.outcomes import read_turns
 
@@ -133,7 +134,9 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     )
     _weighted(figures, turns, asked.traffic)
     errors = error_texts_in(one.item.prediction for one in said if one.item is not None)
+    lacking = missing_verdicts(figures["all"], "Have them judged: --judge SPEC.")
     return {
+        "warnings": [] if lacking is None else [lacking],
         **figures,
         "options": msgspec.structs.asdict(options),
         "judge": asked.id,
@@ -181,14 +184,14 @@ class _Asked:
         return found
 
     def _judged(self, said: list[Said]) -> Sequence[Verdict]:
-        from mmrag.judges import make_judge
         from mmrag.records import Outcome, Verdict
         from simulator.cli.judge import verdicts_of
+        from simulator.evaluation.preflight import ready_judge
 
         if self._usual == self._none:
             self.id = self._none
             return [Verdict(outcome=Outcome.INCORRECT, judge=self._none)] * len(said)
-        judge = make_judge(self._usual)
+        judge = ready_judge(self._usual)
         self.id = str(getattr(judge, "id", self._usual))
         lines = [(one, one.item) for one in said if one.item is not None]
         return [v for part in verdicts_of(lines, judge, _IN_FLIGHT) for _, v in part]

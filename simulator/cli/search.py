@@ -33,10 +33,14 @@ _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    index = typer.Typer(help="Indexes: build, info, verify, import, export.", no_args_is_help=True)
+    index = typer.Typer(
+        help="Indexes: build, search, eval, info, verify, import, export.", no_args_is_help=True
+    )
     for command in (build, info, verify, export):
         index.command()(command)
     index.command("import")(import_)
+    index.command("search")(search)
+    index.command("eval")(search_eval)
     app.add_typer(index, name="index")
     ask = typer.Typer(
         cls=_OrQuery,
@@ -45,7 +49,7 @@ def register(app: typer.Typer) -> None:
     )
     ask.command("for")(search)
     ask.command("eval")(search_eval)
-    app.add_typer(ask, name="search")
+    app.add_typer(ask, name="search", hidden=True)
     app.command()(serve)
 
 

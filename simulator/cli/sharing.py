@@ -9,17 +9,26 @@ import typer
 
 from mmrag.errors import UsageError
 from mmrag.shards import Shard
+from simulator.cli.settings import PANELS
 from simulator.cluster.machines import Machines
 
 ShardOption = Annotated[
     str | None,
     typer.Option("--shard", help="Only the i-th of n parts, as 2/4; then call it without."),
 ]
-Backend = Annotated[str, typer.Option(help="local, or ray: many processes and machines.")]
-Address = Annotated[
-    str | None, typer.Option(help="Of a Ray cluster, as host:6379 or auto; else this machine.")
+_RUN = PANELS["run"]
+Backend = Annotated[
+    str, typer.Option(help="local, or ray: many processes and machines.", rich_help_panel=_RUN)
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Of Ray: processes that ask.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a Ray cluster, as host:6379 or auto; else this machine.", rich_help_panel=_RUN
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Of Ray: processes that ask.", rich_help_panel=_RUN)
+]
 Tasks = Annotated[int | None, typer.Option("--workers", min=1, help="Of Ray: parts at once.")]
 
 

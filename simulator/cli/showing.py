@@ -32,11 +32,11 @@ def tell_scores(scores: Scores, *, as_json: bool, out: TextIO | None = None) -> 
         return
     from rich.console import Console
 
+    for warning in scores.get("warnings", []):
+        typer.secho(warning, fg="yellow", err=True)
     console = Console(file=out)
     for part in scores.tables():
         console.print(part)
-    for warning in scores.get("warnings", []):
-        typer.secho(warning, fg="yellow", err=True)
 
 
 def show_run(run: RunReader, *, as_json: bool) -> None:

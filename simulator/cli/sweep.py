@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(sweep)
+    app.command(hidden=True)(sweep)
 
 
 def sweep(

@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for command in (show, queue, say, export):
         group.command()(command)
-    app.add_typer(group, name="verdicts", help="People's verdicts on a run, beside the judge's.")
+    app.add_typer(group, name="verdicts", help="People's verdicts: show, queue, say, export.")
 
 
 def show(run: RunFolder, as_json: AsJson = False) -> None:
@@ -59,9 +59,7 @@ def show(run: RunFolder, as_json: AsJson = False) -> None:
     for name in ("judged", "corrected"):
         if rates:
             figure = rates[name]["truthfulness_score"]
-            typer.echo(
-                f"{name:<10} truthfulness {_points(figure)} as answered, {rates['condition']}"
-            )
+            typer.echo(f"{name:<10} truthfulness {_points(figure)}, {rates['condition']}")
 
 
 def queue(

@@ -27,8 +27,8 @@ readers: Registry[SessionSource] = Registry(
     "reader of data sets",
     group="mmrag.readers",
     builtin={
-        "world": "simulator.datasets.world:open_world",
-        "twins": "simulator.datasets.world:open_twins",
+        "world": "simulator.world.sessions:open_world",
+        "twins": "simulator.world.sessions:open_twins",
         "crag-mm": "simulator.datasets.crag_mm:open_crag_mm",
         "jsonl": "simulator.datasets.own_data:open_jsonl",
         "csv": "simulator.datasets.own_data:open_csv",
@@ -94,6 +94,11 @@ def reader_of(spec: str) -> tuple[str, str]:
 def may_bring_passages(spec: str) -> bool:
     """Whether sessions of this data may bring passages of their own to be searched."""
     return reader_of(spec)[0] not in ("world", "twins", "crag-mm", "album")
+
+
+def reads_an_index_alone(spec: str) -> bool:
+    """Whether an index that is given for this data is searched in place of what its rows bring."""
+    return reader_of(spec)[0] == "crud"
 
 
 def asks_for_long_answers(spec: str) -> bool:

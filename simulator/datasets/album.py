@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import ConflictError, DataError, UsageError
+from mmrag.files import plain_cell, write_text
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Session
 
@@ -59,19 +60,26 @@ class Album:
             text = io.StringIO()
             rows = csv.writer(text, lineterminator="\n")
             rows.writerow(["image", "question", "answer"])
-            rows.writerows([image, "", ""] for image in images)
-            out.write_text(text.getvalue(), encoding="utf-8")
+            # a name may look like a formula to a spreadsheet; below a folder it does not
+            rows.writerows(
+                [image if plain_cell(image) == image else f"./{image}", "", ""] for image in images
+            )
+            write_text(out, text.getvalue())
             return
         empty = [{"query": "", "references": [""]}] * turns
         lines = ({"image": image, "turns": empty} for image in images)
         told = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        out.write_text(told, encoding="utf-8")
+        write_text(out, told)
 
     def _images_from(self, out: Path) -> list[str]:
         root = out.absolute().parent
         if not all(path.resolve().is_relative_to(root.resolve()) for path in self.pictures):
             raise DataError(f"{out}: write it beside the pictures, in {self.folder}.")
-        return [path.absolute().relative_to(root).as_posix() for path in self.pictures]
+        names = [path.absolute().relative_to(root).as_posix() for path in self.pictures]
+        for name in names:
+            if any("\ud800" <= c <= "\udfff" for c in name):
+                raise DataError(f"{name!r}: this picture's name is no UTF-8; rename it.")
+        return names
 
 
 def open_album(place: str, reading: Reading) -> Album:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from mmrag.metrics.cases import Case
-from mmrag.records import Passage, Record, Reference, Session, Turn
+from mmrag.records import Record, Reference, Session, Turn
 from simulator.datasets.lines import own_dimensions
 
 
@@ -24,6 +23,14 @@ class Answered(Record, frozen=True, kw_only=True):
     dynamism: str = "static"
     popularity: str | None = None
     meta: Mapping[str, Any] = {}
+
+
+class Unusable(Record, frozen=True, kw_only=True):
+    """A row of a published file that cannot be used."""
+
+    id: str
+    problem: str
+    """What is wrong, with its place and the cure."""
 
 
 def session_of(answered: Answered) -> Session:
@@ -53,20 +60,3 @@ def session_of(answered: Answered) -> Session:
             ),
         ),
     )
-
-
-def cited_in(answer: str, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Ids of the passages that an answer cites as [1] or [2, 3]: by their id, else their place."""
-    ids = [passage.id for passage in passages]
-    found: list[str] = []
-    for marks in _CITED.findall(answer):
-        for mark in re.split(r"\s*[,;]\s*", marks):
-            name = mark.removeprefix("cite_").removeprefix("^")
-            if mark in ids or name in ids:
-                found.append(mark if mark in ids else name)
-            elif name.isdigit() and 1 <= int(name) <= len(ids):
-                found.append(ids[int(name) - 1])
-    return tuple(dict.fromkeys(found))
-
-
-_CITED = re.compile(r"\[((?:\^|cite_)?\w{1,40}(?:\s*[,;]\s*(?:\^|cite_)?\w{1,40})*)\]")

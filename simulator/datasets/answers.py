@@ -9,6 +9,7 @@ GaRAGe's, and the one that `mmrag world answers` writes.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,25 +18,41 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, UsageError
-from mmrag.metrics.cases import LABELS, Annotations, Case
+from mmrag.metrics.cases import LABELS, Annotations, Case, cited_in
 from mmrag.records import Passage
-from simulator.datasets.answered import Answered, cited_in
-from simulator.datasets.garage import from_garage, is_garage
+from simulator.datasets.answered import Answered, Unusable
+from simulator.datasets.garage import is_garage, read_garage
+from simulator.datasets.rows import json_rows
 
 MAX_LINE_BYTES = 16_000_000
 
 
-def read_answers(path: str | Path) -> Iterator[Answered]:
-    """Stream a JSONL file, or a CSV of texts. A bad line is an error that names it and the cure."""
+def read_answers(path: str | Path) -> Iterator[Answered | Unusable]:
+    """Stream a JSONL file, or a CSV of texts. A bad line is an error that names it and the cure.
+
+    GaRAGe's published file is nobody's to mend: there a row that cannot be used is `Unusable`.
+    """
+    path = Path(path)
+    if _is_garages(path):
+        yield from read_garage(path)
+        return
     seen: set[str] = set()
-    for where, number, row in _rows(Path(path)):
-        found = (from_garage if is_garage(row) else _from_line)(row, where, number)
+    for where, number, row in _rows(path):
+        found = _from_line(row, where, number)
         if found.id in seen:
             raise DataError(f"{where}: the id {found.id!r} stands twice. Give each line its own.")
         seen.add(found.id)
         yield found
     if not seen:
         raise DataError(f"{path} holds no line. Write one JSON object, or row of a CSV, each.")
+
+
+def _is_garages(path: Path) -> bool:
+    """By its first rows, as one of them may be broken."""
+    try:
+        return any(is_garage(row.value) for row in itertools.islice(json_rows(path), 20))
+    except DataError:  # nothing that could be read; the reader says why
+        return False
 
 
 def _rows(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -79,7 +96,11 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
 
 def _from_line(row: dict[str, Any], where: str, number: int) -> Answered:
     names = {other: name for name, others in _NAMES.items() for other in others}
-    fields = {names.get(key, key): value for key, value in row.items()}
+    fields: dict[str, Any] = {}
+    for key, value in row.items():
+        name = names.get(key, key)
+        if fields.setdefault(name, value) != value:
+            raise DataError(f"{where}: {key!r} is another name of {name!r}; keep one of them.")
     if isinstance(fields.get("references"), str):
         fields["references"] = [fields["references"]]
     if "passages" not in fields and isinstance(fields.get("contexts"), str):

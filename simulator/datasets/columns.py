@@ -6,6 +6,7 @@ the fields of a line, so a fault names the column and the cure for a cell.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,13 @@ from simulator.datasets.lines import FORMS, Fault
 
 ANSWERS = ("references", *OTHER_NAMES["turn"]["references"])
 """Names of a column of right answers. Several may be there, and a number may follow."""
+
+_KNOWN = {
+    *SessionLine.__struct_fields__,
+    *TurnLine.__struct_fields__,
+    *(n for kind in ("session", "turn") for names in OTHER_NAMES[kind].values() for n in names),
+} - {"turns", "passages", "meta", *OTHER_NAMES["session"]["turns"]}
+"""What a column can be; every other is a dimension to slice by."""
 
 _QUESTIONS = ("query", *OTHER_NAMES["turn"]["query"])
 _FLAGS = ("text_clue", "needs_image", "needs_history", "is_ego")
@@ -38,10 +46,6 @@ def has_questions(columns: Iterable[str]) -> bool:
 
 def from_cells(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A session's fields by their names; columns of other names go to meta."""
-    known = {*SessionLine.__struct_fields__, *TurnLine.__struct_fields__}
-    for kind in ("session", "turn"):
-        known |= {name for names in OTHER_NAMES[kind].values() for name in names}
-    known -= {"turns", "passages", "meta", *OTHER_NAMES["session"]["turns"]}
     found: dict[str, Any] = {}
     meta: dict[str, object] = {}
     for column, cell in cells:
@@ -50,13 +54,34 @@ def from_cells(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
             continue
         if name in ANSWERS:
             found[name] = [*found.get(name, []), *_answers(text)]
-        elif name in known:
+        elif name in _KNOWN:
             found.setdefault(name, _cell(name, text))
         else:
             meta[column.strip()] = _cell(name, text)
     if not has_questions(found):
         found["query"] = ""
     return {**found, "meta": meta} if meta else found
+
+
+def nearly_known(columns: Sequence[str], place: str) -> list[Fault]:
+    """Notes on columns that become dimensions, and look like a known column misspelt."""
+    found: list[Fault] = []
+    for column in columns:
+        name = column.strip().lower().replace(" ", "_")
+        if not name or _bare(column) in _KNOWN:
+            continue
+        words = name.rstrip("_0123456789")
+        if near := difflib.get_close_matches(words, sorted(_KNOWN), n=1, cutoff=0.8):
+            like = f"{near[0]} {name.removeprefix(words).strip('_')}".strip()
+            found.append(
+                Fault(
+                    place=place,
+                    field=f"column `{column.strip()}`",
+                    words=f"is no known column, and becomes a slice. Did you mean `{like}`?",
+                    weight="note",
+                )
+            )
+    return found
 
 
 def in_columns(faults: Iterable[Fault], columns: Sequence[str]) -> list[Fault]:

@@ -1,7 +1,8 @@
 """CRUD-RAG's questions: `--data crud:FILE`, its tasks as conversations of one turn.
 
 The published file is one JSON object, task → rows. What a row asks is in Chinese, so the words that
-say what to do are too. A row's own articles, where it has them, are the passages of its session.
+say what to do are too. A row's own articles are the passages of its session; an index of the
+published news (`--search`) is searched in their place, and finds an article by the same name.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ import msgspec
 
 from mmrag.errors import DataError
 from mmrag.records import Passage, Reference, Session, Turn
+from mmrag.search.index.articles import article_name
 from simulator.datasets.broken import broken_session
 from simulator.datasets.reading import Reading
 
 MAX_BYTES = 2 << 30
 _ARTICLES = ("news1", "news2", "news3")
+
+FAILED = '","msg":"request openai failed"'
+"""What stands for a reference that its authors' model did not give: their code skips such rows."""
 
 
 class Task(NamedTuple):
@@ -31,6 +36,8 @@ class Task(NamedTuple):
     """The field of the reference."""
     articles: int = 0
     """How many articles a question is about, which its row must bring."""
+    context: tuple[str, ...] = ()
+    """Fields of what the row itself brings to read, where it does."""
 
     @property
     def fields(self) -> list[str]:
@@ -43,16 +50,18 @@ class Task(NamedTuple):
 
 TASKS: dict[str, Task] = {
     "continuing_writing": Task(
-        "请为下面的新闻续写一段话，不要重复已有的内容。\n{beginning}", "continuing"
+        "请为下面的新闻续写一段话，不要重复已有的内容。\n{beginning}", "continuing", 0, ("summary",)
     ),
-    "event_summary": Task("请写出下面这一新闻事件的摘要。\n{event}", "summary"),
-    "questanswer_1doc": Task("{questions}", "answers", 1),
-    "questanswer_2docs": Task("{questions}", "answers", 2),
-    "questanswer_3docs": Task("{questions}", "answers", 3),
+    "event_summary": Task("请写出下面这一新闻事件的摘要。\n{event}", "summary", 0, ("text",)),
+    "questanswer_1doc": Task("{questions}", "answers", 1, _ARTICLES),
+    "questanswer_2docs": Task("{questions}", "answers", 2, _ARTICLES),
+    "questanswer_3docs": Task("{questions}", "answers", 3, _ARTICLES),
     "hallu_modified": Task(
         "下面的续写里有错误，请改正它，只写出改正后的文本。\n新闻开头：{newsBeginning}\n"
         "续写：{hallucinatedContinuation}",
         "hallucinatedMod",
+        0,
+        ("newsRemainder",),
     ),
 }
 """CRUD-RAG's six tasks: create, read, update, delete."""
@@ -108,7 +117,8 @@ def _rows(path: Path) -> Iterator[tuple[str, int, Any]]:
         )
     for task in known:
         for number, row in enumerate(data[task], start=1):
-            yield task, number, row
+            if not isinstance(row, dict) or _text(row.get(TASKS[task].wants)) != FAILED:
+                yield task, number, row
 
 
 def _session(name: str, task: str, row: Any, place: str) -> Session:
@@ -119,11 +129,13 @@ def _session(name: str, task: str, row: Any, place: str) -> Session:
     if lacking:
         words = f"{place}: {lacking[0]!r} is missing or no text; mend or remove the row"
         return broken_session(name, f"{words} (it needs {', '.join(how.fields)}).", 1)
-    articles = [(key, _text(row.get(key))) for key in _ARTICLES]
     passages = tuple(
-        Passage(id=key, text=text, provider="news", label="answers")
-        for key, text in articles
-        if text
+        Passage(id=name, text=text, provider="news", label="answers")
+        for name, text in {
+            article_name(text): text
+            for text in (_text(row.get(key)) for key in how.context)
+            if text
+        }.items()
     )
     return Session(
         id=name,

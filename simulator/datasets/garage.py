@@ -1,49 +1,75 @@
 """GaRAGe's rows: questions with labelled passages and a person's answer that cites them.
 
-The published file is JSON lines. It differs from row to row in small things (tags in lists or in
-one text, markers before the passages), so tags are read by what they say. The data is CC-BY-NC:
-none of it is in this project.
+The published file is JSON lines. The text of a passage stands under its citation marker, `cite_1`
+for the first, beside `age`, `date` and `provider`; tags are lists, one for each passage. The data
+is CC-BY-NC: none of it is in this project.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from mmrag.errors import DataError
 from mmrag.judges.normalise import is_missing
-from mmrag.metrics.cases import Annotations, Case
+from mmrag.metrics.cases import Annotations, Case, cited_in
 from mmrag.records import Passage
-from simulator.datasets.answered import Answered, cited_in
+from simulator.datasets.answered import Answered, Unusable
+from simulator.datasets.broken import words_of
+from simulator.datasets.lines import Fault
+from simulator.datasets.rows import json_rows
 
 
-def is_garage(row: dict[str, Any]) -> bool:
+def is_garage(row: object) -> bool:
     """Whether a row has GaRAGe's fields."""
-    return {"grounding", "question", "evidence_relevant", "answer_generate"} <= row.keys()
+    return isinstance(row, dict) and {"grounding", "question", "evidence_relevant"} <= row.keys()
 
 
-def from_garage(row: dict[str, Any], where: str, number: int) -> Answered:
+def read_garage(path: Path) -> Iterator[Answered | Unusable]:
+    """Every row; one that cannot be used says why, and the others follow."""
+    places: dict[str, str] = {}
+    for number, row in enumerate(json_rows(path), start=1):
+        where = f"{path.name}, {row.place}"
+        try:
+            if isinstance(row.value, Fault):
+                raise DataError(f"{where}: {row.value.words}")
+            if not isinstance(row.value, dict):
+                raise DataError(f"{where}: is no JSON object; fetch the file again.")
+            found: Answered | Unusable = _answered(row.value, where, number)
+        except Exception as error:  # a row may hold anything
+            found = Unusable(id=row.place.replace(" ", "-"), problem=words_of(where, error))
+        if found.id in places:
+            words = f"{where}: sample_id {found.id!r} stands in {places[found.id]} too"
+            found = Unusable(id=f"{found.id} ({row.place})", problem=f"{words}; keep one.")
+        places[found.id] = row.place
+        yield found
+    if not places:
+        raise DataError(f"{path} holds no row. Fetch GaRAGe_benchmark.jsonl again.")
+
+
+def _answered(row: dict[str, Any], where: str, number: int) -> Answered:
     """One row. The answer that is measured is its `answer`, else the person's own."""
     passages = _passages(row, where)
     written = _text(row, "answer_generate", where)
     given = row.get("answer")
     answer = given if isinstance(given, str) else written
-    marks = _tags(row.get("evidence_cited"), len(passages), "evidence_cited", where)
-    cited = tuple(p.id for p, mark in zip(passages, marks, strict=True) if _yes(mark))
+    marks = _tags(row, "evidence_cited", len(passages), where)
+    cited = tuple(p.id for p, mark in zip(passages, marks, strict=True) if mark == "YES")
     return Answered(
         id=str(row.get("sample_id") or number),
         case=Case(
             question=_text(row, "question", where),
             answer=answer,
             passages=passages,
-            references=(written,),
+            references=(written,) if written.strip() else (),
             citations=cited if answer is written else cited_in(answer, passages),
             expected=cited,
             annotations=Annotations(should_deflect=_declines(written, passages)),
         ),
-        query_time=_word(row.get("question_date")) or None,
+        query_time=_iso(_word(row.get("question_date"))),
         domain=_slug(row.get("question_category")) or "other",
         query_type=_slug(row.get("question_complexity")) or "simple",
         dynamism=_dynamism(row),
@@ -55,79 +81,72 @@ def from_garage(row: dict[str, Any], where: str, number: int) -> Answered:
 
 
 def _passages(row: dict[str, Any], where: str) -> tuple[Passage, ...]:
-    given = row["grounding"]
-    if not isinstance(given, list):
-        raise DataError(f"{where}: grounding is no list of passages. Fetch the file again.")
-    many = len(given)
-    relevant = _tags(row.get("evidence_relevant"), many, "evidence_relevant", where)
-    correct = _tags(row.get("evidence_correct"), many, "evidence_correct", where)
-    found: list[Passage] = []
-    for place, one in enumerate(given, start=1):
-        cells = one if isinstance(one, dict) else {"text": one}
-        text = next((cells[k] for k in _TEXT if isinstance(cells.get(k), str)), None)
-        if text is None:
-            raise DataError(f"{where}: passage {place} has no text. Fetch the file again.")
-        mark = _MARK.match(text)
-        found.append(
-            Passage(
-                id=mark.group(1) if mark else str(place),
-                text=text[mark.end() :] if mark else text,
-                date=_word(cells.get("date")) or None,
-                provider={"ent": "private"}.get(_slug(cells.get("provider")))
-                or _slug(cells.get("provider")),
-                label=_label(relevant[place - 1], correct[place - 1]),
-            )
-        )
-    if len({passage.id for passage in found}) < many:
-        found = [_renamed(passage, place) for place, passage in enumerate(found, start=1)]
-    return tuple(found)
+    given = row.get("grounding")
+    if not isinstance(given, list) or not given:
+        raise DataError(f"{where}: grounding is no list of passages; fetch the file again.")
+    relevant = _tags(row, "evidence_relevant", len(given), where)
+    correct = _tags(row, "evidence_correct", len(given), where)
+    return tuple(
+        _passage(cells, number, _LABELS[correct[number - 1]] if relevant[number - 1] != "NO"
+                 else "irrelevant", where)
+        for number, cells in enumerate(given, start=1)
+    )  # fmt: skip
 
 
-def _renamed(passage: Passage, place: int) -> Passage:
-    return msgspec.structs.replace(passage, id=str(place))
+def _passage(cells: Any, number: int, label: str, where: str) -> Passage:
+    marker = f"cite_{number}"
+    text = cells.get(marker) if isinstance(cells, dict) else None
+    if not isinstance(text, str):
+        raise DataError(f"{where}: passage {number} has no text {marker!r}; fetch the file again.")
+    return Passage(
+        id=marker,
+        text=text,
+        date=_word(cells.get("date")) or None,
+        provider=_PROVIDERS.get(_word(cells.get("provider")), _word(cells.get("provider"))),
+        label=label,
+    )
 
 
-def _label(relevant: str, correct: str) -> str:
-    """Our word for GaRAGe's two tags."""
-    said = correct.lower()
-    if relevant and not _yes(relevant):
-        return "irrelevant"
-    for word, label in _LABELS.items():
-        if word in said:
-            return label
-    return "related" if relevant else "unknown"
-
-
-def _tags(value: Any, many: int, field: str, where: str) -> list[str]:
-    """One tag per passage, from a list or from one text; blanks where there are none at all."""
-    if value in (None, "", []):
-        return [""] * many
-    tags = value if isinstance(value, list) else re.split(r"\s*[,;|\n]\s*", str(value).strip("[] "))
-    if len(tags) != many:
-        raise DataError(
-            f"{where}: {len(tags)} tags in {field} for {many} passages. Mend or remove the line."
-        )
-    return [_word(tag).strip("'\" ") for tag in tags]
+def _tags(row: dict[str, Any], field: str, many: int, where: str) -> list[str]:
+    """One tag per passage."""
+    tags = row.get(field)
+    if not isinstance(tags, list) or len(tags) != many:
+        held = f"{len(tags)} tags" if isinstance(tags, list) else "no list of tags"
+        raise DataError(f"{where}: {held} in {field} for {many} passages; mend or remove the row.")
+    words = [_word(tag).upper() for tag in tags]
+    wrong = [word for word in words if word not in _TAGS[field]]
+    if wrong:
+        raise DataError(f"{where}: {wrong[0]!r} in {field} is no tag of GaRAGe's; mend the row.")
+    return words
 
 
 def _declines(written: str, passages: tuple[Passage, ...]) -> bool:
     """A deflection was asked for: the person wrote one, or no passage is of use."""
-    if is_missing(written) or _NOTHING.search(written):
+    if written.strip() and (is_missing(written) or _NOTHING.search(written)):
         return True
-    labels = {passage.label for passage in passages}
-    return labels == {"irrelevant"}
+    return {passage.label for passage in passages} == {"irrelevant"}
 
 
 def _dynamism(row: dict[str, Any]) -> str:
-    if not _yes(_word(row.get("question_sensitive"))):
+    if _word(row.get("question_sensitive")).upper() != "YES":
         return "static"
     return "fast-changing" if "fast" in _slug(row.get("question_type")) else "slow-changing"
+
+
+def _iso(date: str) -> str | None:
+    """The day of asking as the rest of the project has days; None where it is none."""
+    for form in ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y"):
+        try:
+            return dt.datetime.strptime(date.partition("T")[0], form).strftime("%Y-%m-%d")  # noqa: DTZ007
+        except ValueError:
+            continue
+    return None
 
 
 def _text(row: dict[str, Any], field: str, where: str) -> str:
     value = row.get(field)
     if not isinstance(value, str):
-        raise DataError(f"{where}: needs {field!r} as a text.")
+        raise DataError(f"{where}: needs {field!r} as a text; mend or remove the row.")
     return value
 
 
@@ -139,19 +158,20 @@ def _slug(value: Any) -> str:
     return re.sub(r"[^a-z0-9&]+", "-", _word(value).lower()).strip("-")
 
 
-def _yes(tag: str) -> bool:
-    return tag.strip().lower() in ("yes", "y", "true", "1", "cited", "relevant")
-
-
-_TEXT = ("text", "content", "passage", "snippet", "chunk")
+_PROVIDERS = {"ent": "private"}
 _LABELS = {
-    "answer": "answers",
-    "related": "related",
-    "outdated": "outdated",
-    "irrelevant": "irrelevant",
-    "unknown": "unknown",
+    "ANSWER-THE-QUESTION": "answers",
+    "RELATED-INFORMATION": "related",
+    "OUTDATED": "outdated",
+    "UNKNOWN": "unknown",
+    "": "unknown",
 }
-_MARK = re.compile(r"\s*[\[(<]?(?:cite[_ -]?|(?<=[\[(<]))(\d{1,3})[\])>]?\s*:?\s*", re.I)
+"""Our word for what an annotator said of a relevant passage."""
+_TAGS = {
+    "evidence_relevant": {"YES", "NO", ""},
+    "evidence_correct": set(_LABELS),
+    "evidence_cited": {"YES", "NO", ""},
+}
 _NOTHING = re.compile(
     r"(?i)\b(?:not\s+enough|insufficient|no\s+(?:sufficient|relevant))\s+"
     r"(?:grounding|information|evidence|context)"

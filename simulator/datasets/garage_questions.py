@@ -13,8 +13,9 @@ import msgspec
 
 from mmrag.metrics.cases import Annotations
 from mmrag.records import Session
-from simulator.datasets.answered import Answered, session_of
-from simulator.datasets.answers import read_answers
+from simulator.datasets.answered import Answered, Unusable, session_of
+from simulator.datasets.broken import broken_session
+from simulator.datasets.garage import read_garage
 from simulator.datasets.reading import Reading
 
 
@@ -23,7 +24,7 @@ class GarageQuestions:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._count = sum(1 for _ in read_answers(path))  # a bad line is told before the run
+        self._count = sum(1 for _ in read_garage(path))
 
     @property
     def fingerprint(self) -> str:
@@ -34,8 +35,11 @@ class GarageQuestions:
         return self._count
 
     def __iter__(self) -> Iterator[Session]:
-        for answered in read_answers(self.path):
-            yield session_of(_unanswered(answered))
+        for row in read_garage(self.path):
+            if isinstance(row, Unusable):
+                yield broken_session(row.id, row.problem)
+            else:
+                yield session_of(_unanswered(row))
 
 
 def open_garage(place: str, reading: Reading) -> GarageQuestions:

@@ -17,7 +17,7 @@ from mmrag.errors import DataError, ImageError
 from mmrag.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
 from simulator.datasets.broken import broken_session
-from simulator.datasets.columns import in_columns
+from simulator.datasets.columns import in_columns, nearly_known
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.line_schema import FIELDS_OF_META, SessionLine, TurnLine
 from simulator.datasets.lines import (
@@ -87,6 +87,11 @@ class OwnData:
     def __iter__(self) -> Iterator[Session]:
         return (examined.session for examined in self.examined())
 
+    def misspelt(self) -> list[Fault]:
+        """Columns that are read as dimensions, and look like a known one misspelt."""
+        first = next(self._rows(), None)
+        return nearly_known(first.columns, "the head") if first else []
+
     def examined(self) -> Iterator[Examined]:
         """Every line with all that is to be said of it; pictures are not looked at."""
         places: dict[str, str] = {}
@@ -106,6 +111,7 @@ class OwnData:
     def _examined(self, row: Row, found: Understood, name: str) -> Examined:
         if row.columns:
             found.faults[:] = in_columns(found.faults, row.columns)
+            found.faults.extend(nearly_known(row.columns, row.place))
         lost = [fault for fault in found.faults if fault.weight == "session"]
         if found.line is not None and not lost:
             try:
@@ -228,10 +234,13 @@ class _Pictures:
         if not path.exists() and "\\" in image:
             path = self.root / image.replace("\\", "/")
         if not path.resolve().is_relative_to(self._real):
+            lies = "is a link, and lies outside of" if path.is_symlink() else "lies outside of"
             raise DataError(
-                f"{image[:200]!r} lies outside of {self.root}; move it there, or name the folder "
+                f"{image[:200]!r} {lies} {self.root}; move it there, or name the folder "
                 "of the pictures with --pictures."
             )
+        if path.is_symlink() and not path.exists():
+            raise DataError(f"{image[:200]!r} is a link to nothing; put the picture there.")
         if not path.is_file():
             raise DataError(f"{image[:200]!r}: there is no such file in {self.root}.{_near(path)}")
         return path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mmrag.errors import UsageError
 from mmrag.records import Query
@@ -29,28 +29,6 @@ class CanBeCalled(Protocol):
         ...
 
 
-class MoreSettings(TypedDict, total=False):
-    """The settings of a run that are seldom changed; `mmrag run --help` explains each."""
-
-    split: str
-    tools: str
-    severities: tuple[int, ...]
-    faults: str
-    wearer: str
-    stop: str
-    after_stop: str
-    agent_errors: str
-    seconds: float
-    max_tokens: int
-    retries: int
-    reference_history: bool
-    seed: int
-    sample_ids: tuple[str, ...]
-    allow_private_urls: bool
-    as_kit: str
-    pictures: str
-
-
 def evaluate(
     agent: str | CanAnswer | CanBeCalled,
     data: str | Path = "mini",
@@ -68,9 +46,9 @@ def evaluate(
     address: str | None = None,
     workers: int | None = None,
     stores: int | None = None,
-    **settings: Unpack[MoreSettings],
+    **settings: Any,
 ) -> Run:
-    """Hold every conversation of a data set with an agent, judge each answer, and keep it all.
+    """Run every conversation of a data set with an agent, judge each answer, and keep it all.
 
     ::
 
@@ -89,7 +67,10 @@ def evaluate(
 
     `repeats` holds it so often in all; the report then tells chance from skill.
 
-    `backend="ray"` holds the conversations of a spec's agent on many machines: `workers` processes
+    `settings` are the other settings of a run (`simulator.run.config.RunConfig`), as in
+    `mmrag run --help`: `seconds=20`, `wearer="live"`.
+
+    `backend="ray"` runs the conversations of a spec's agent on many machines: `workers` processes
     of the cluster at `address`, or of this machine, and `stores` that keep turns.
     """
     from simulator.cluster.machines import Machines

@@ -91,6 +91,7 @@ def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: floa
             made.opened(),
         ):
             saved = run_to_end(made.hold(store, advance))
+        parts.judge.check()
         store.set_meta("finished", True)
         if saved != CacheStats():
             store.set_meta("cache", saved)
@@ -122,6 +123,8 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
             say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
     if parts.progress and (lost := parts.unsearched_faults()):
         say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
+    if parts.progress and (why := parts.unsearched_pages()):
+        say(why)
     return {"sessions": count, "degradations": conditions, "conversations": total}
 
 
@@ -139,16 +142,17 @@ def rejudge(
     """
     from functools import partial
 
-    from mmrag.judges import make_judge
+    from mmrag.judges.fallback import FallbackJudge
     from simulator.evaluation.event_loops import run_to_end
     from simulator.evaluation.interrupting import interruptible
+    from simulator.evaluation.preflight import ready_judge
     from simulator.evaluation.progress import stage_bars
     from simulator.run.rejudge import rejudge_run
     from simulator.store.run_shard import RunShard
     from simulator.store.run_store import RunReader, RunStore
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
-    chosen = make_judge(judge)
+    chosen = FallbackJudge(ready_judge(judge))
     again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
     with (
         interruptible(f"what was committed to {folder}", again),

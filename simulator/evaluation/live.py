@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
+from mmrag.records import NOT_ASKED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,13 +38,13 @@ class Tally:
 
     def add(self, progress: Progress) -> None:
         """Count one conversation."""
-        from mmrag.records import outcome_of
+        from mmrag.records import outcome_word
 
         row = self.conditions.pop(progress.degradation, None) or {}
         self.conditions[progress.degradation] = row  # last worked on stands last
         row["conversations"] = row.get("conversations", 0) + 1
         for result in progress.results:
-            name = str(outcome_of(result))
+            name = outcome_word(result)
             row[name] = row.get(name, 0) + (not result.step)
             if result.reply is not None:
                 row["seconds"] = row.get("seconds", 0.0) + result.seconds
@@ -63,20 +64,18 @@ class Tally:
 
         table = Table(
             "condition", "conversations", "correct", "missing", "incorrect", "unscored",
-            "truthfulness", "s/turn", "cost", box=None, pad_edge=False,
+            "not asked", "s/turn", "cost", box=None, pad_edge=False,
         )  # fmt: skip
         for column in table.columns[1:]:
             column.justify = "right"
         for name, row in list(self.conditions.items())[-ROWS:]:
             correct = row.get("perfect", 0) + row.get("acceptable", 0)
-            wrong, missing = row.get("incorrect", 0), row.get("missing", 0)
-            scored = correct + wrong + missing
+            others = (row.get(one, 0) for one in ("missing", "incorrect", "unscored", NOT_ASKED))
             replies = row.get("replies", 0)
             table.add_row(
                 name,
                 f"{row['conversations']:.0f}",
-                *(f"{n:.0f}" for n in (correct, missing, wrong, row.get("unscored", 0))),
-                f"{(correct - wrong) / scored:+.1%}" if scored else "–",
+                *(f"{n:.0f}" for n in (correct, *others)),
                 f"{row.get('seconds', 0.0) / replies:.2f}" if replies else "–",
                 f"${row.get('cost', 0.0):.3f}",
             )

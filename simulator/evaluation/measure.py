@@ -10,14 +10,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from mmrag.errors import SpecError, UsageError
-from mmrag.records import Record
+from mmrag.records import Record, Status
+from simulator.evaluation.rendering import as_html, as_text
+from simulator.evaluation.scores import plain
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mmrag.encoders.cache import CachedTexts
     from mmrag.judges.measuring import Measurer
     from mmrag.protocols import Model
@@ -39,10 +45,57 @@ class Measured(Record, frozen=True, kw_only=True):
     cost: float
     """What the models of measures have cost in this run, in US dollars."""
     condition: str
+    unusable: tuple[str, ...] = ()
+    """Rows of a file that could not be used, with what is wrong."""
     tables: tuple[dict[str, Any], ...] = ()
     """Ragas, and GaRAGe's Tables 2 to 4: measures, and per judge a figure with its interval."""
     slices: tuple[dict[str, Any], ...] = ()
     """RAF and faithfulness by dimension (GaRAGe's Figures 5 and 6)."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each measure and judge, as the tables have them."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {"table": title, "measure": name, "judge": judge, "approximate": approximate, **cell}
+            for title, name, judge, approximate, cell in self._cells()
+        )
+
+    def __repr__(self) -> str:
+        return as_text(*self._tables())
+
+    def _repr_html_(self) -> str:
+        return as_html(*self._tables())
+
+    def _tables(self) -> Iterator[Any]:
+        from itertools import groupby
+
+        from rich.table import Table
+
+        for title, cells in groupby(self._cells(), key=lambda cell: cell[0]):
+            table = Table("measure", "judge", title=title, title_justify="left")
+            table.add_column("figure", justify="right")
+            table.add_column("n", justify="right")
+            for _, name, judge, approximate, cell in cells:
+                about = f"{judge} (approximate)" if approximate else judge
+                table.add_row(name, plain(about), *_in_words(cell))
+            yield table
+
+    def _cells(self) -> Iterator[tuple[str, str, str, bool, dict[str, Any]]]:
+        for table in self.tables:
+            for row in table["rows"]:
+                for name, cell in zip(table["measures"], row["cells"], strict=True):
+                    if cell is not None:
+                        yield table["title"], name, row["judge"], row["approximate"], cell
+
+
+def _in_words(cell: dict[str, Any]) -> tuple[str, str]:
+    """A figure with its interval, and of how many replies it is; why there is none."""
+    many = f"{cell['n']}" + (f", {cell['failed']} failed" if cell["failed"] else "")
+    if cell["estimate"] is None:
+        return "–", f"{many}: {cell['why']}" if cell["why"] else many
+    interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
+    return f"{cell['estimate']:.3f}{interval}", many
 
 
 def measure(
@@ -103,7 +156,8 @@ def measure(
             return Measured(
                 folder=str(folder), rows=rows, cost=store.completion_cost(), condition=""
             )
-        return _found(store, rows)
+        found = _found(store, rows)
+        return found if folder == path else replace(found, unusable=_unusable(store))
 
 
 def paid_model(store: RunStore | RunShard, model: str | Model, max_cost: float | None) -> Model:
@@ -151,7 +205,8 @@ def _takers(
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        compared = {"answer_relevance", "reference_cosine", *BERT} & set(wanted)
+        by_encoder = {"answer_relevance", "answer_correctness", "reference_cosine", *BERT}
+        compared = by_encoder & set(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts
@@ -161,11 +216,20 @@ def _takers(
     return measuring.encoder_measurers(cached_encoder(encoder))
 
 
+def _unusable(store: RunReader) -> tuple[str, ...]:
+    turns = (
+        turn
+        for session_id, condition in store.session_keys()
+        for turn in store.turns(session_id, condition)
+    )
+    return tuple(turn.error for turn in turns if turn.status == Status.DATA_ERROR and turn.error)
+
+
 def _found(store: RunReader, rows: int) -> Measured:
     from simulator.reports.figures.measured import measured
+    from simulator.run.results import main_of
 
-    conditions = store.conditions()
-    main = "clean" if "clean" in conditions or not conditions else conditions[0]
+    main = main_of(store.conditions() or ["clean"])
     found = measured(store, main) or {}
     return Measured(
         folder=str(store.folder),

@@ -155,6 +155,9 @@ def case_of(session: Session, result: TurnResult) -> Case:
         references=turn.reference.all_texts,
         citations=tuple(keys.get(c, c) for c in reply.citations if c not in unlabelled),
         expected=turn.reference.evidence or tuple(answering),
+        found=tuple(dict.fromkeys(keys[i.id] for i in given if i.id not in unlabelled))
+        if reply.trace
+        else None,
         annotations=msgspec.convert(turn.extra.get("annotations", {}), Annotations),
     )
 

@@ -21,6 +21,7 @@ from mmrag.cache import Cache, share
 from mmrag.errors import SpecError, UsageError
 from mmrag.records import Session
 from mmrag.search.session_passages import KEPT
+from simulator.counting import counted
 from simulator.evaluation import ending
 from simulator.evaluation.claiming import claim
 from simulator.evaluation.named_agents import check_agent, make_agent, searches
@@ -29,7 +30,8 @@ from simulator.evaluation.wearers import make_wearers
 from simulator.run.limits import READY_SECONDS
 
 if TYPE_CHECKING:
-    from mmrag.protocols import Agent, Judge, Resources
+    from mmrag.judges.fallback import FallbackJudge
+    from mmrag.protocols import Agent, Resources
     from simulator.evaluation.hosting import Hosting
     from simulator.run.config import RunConfig
     from simulator.run.live import Wearers
@@ -44,6 +46,12 @@ _CUTS = 4
 
 _SESSIONS = 256
 """Sessions whose own passages stay indexed for each way of cutting, where many runs share them."""
+
+_PAGE_SEARCHERS = ("rag", "task2", "task3", "grounded", "crag-task1", "crag-task2", "crag-task3")
+"""Agents to which a run's web search is what they read."""
+
+_LOOKED_AT = 20
+"""Conversations in which passages are looked for before the run."""
 
 _OWN_PARTS = ("http", "command", "object")
 """Agents that bring their searches and models: a run's faults do not reach these."""
@@ -173,11 +181,14 @@ class Parts:
     # -- the judge and the plan
 
     @cached_property
-    def judge(self) -> Judge:
+    def judge(self) -> FallbackJudge:
         """The judge."""
         from mmrag.judges import make_judge
+        from mmrag.judges.fallback import FallbackJudge
 
-        return self._base.judge if self._base else make_judge(self.settings.judge)
+        if self._base:
+            return self._base.judge
+        return FallbackJudge(make_judge(self.settings.judge))
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
@@ -316,6 +327,24 @@ class Parts:
         brings = may_bring_passages(self.settings.data)
         lacking = ("pictures",) if brings else ("web", "pictures")
         return [fault for fault in self._faults if fault.partition("-")[0] in lacking]
+
+    def unsearched_pages(self) -> str:
+        """Why an agent that searches pages will find none, where its settings are the reason."""
+        from simulator.datasets import may_bring_passages
+
+        settings, name = self.settings, self.settings.agent.partition(":")[0]
+        if self.index is not None or settings.search == "none" or name not in _PAGE_SEARCHERS:
+            return ""
+        where = "in this run"
+        if may_bring_passages(settings.data):
+            first = [s for _, s in itertools.islice(self._chosen(), _LOOKED_AT) if s.turns[0].query]
+            without = sum(not session.passages for session in first)
+            if not without:
+                return ""
+            where = (
+                f"in {without} of the first {counted(len(first), 'conversation')}, which bring none"
+            )
+        return f"{name} finds no pages {where}: no index is searched. Give --search its folder."
 
     @cached_property
     def _faults(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
 from mmrag.errors import SpecError
-from mmrag.protocols import GenerateOptions
+from mmrag.protocols import GenerateOptions, Judge
 from mmrag.registry import Spec
 
 SECONDS = 10.0
@@ -43,6 +43,16 @@ async def probe_models(agent: str, judge: str, *, pictures: Callable[[], bool]) 
     work = [ask(spec, GenerateOptions(), picture=shown) for spec in asked]
     work += [ask(spec, GenerateOptions(seed=0), picture=False) for spec in _endpoints(judge)]
     await asyncio.gather(*work)
+
+
+def ready_judge(spec: str) -> Judge:
+    """The judge that a spec names, whose endpoints answer."""
+    from mmrag.judges import make_judge
+    from simulator.evaluation.event_loops import run_to_end
+
+    judge = make_judge(spec)
+    run_to_end(probe_models("", spec, pictures=lambda: False))
+    return judge
 
 
 def _endpoints(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.errors import ConflictError, UsageError
+from mmrag.errors import ConflictError, ImageError, UsageError
 from mmrag.records import Record
 from simulator.counting import problems_told
 
@@ -48,17 +48,19 @@ class RunProof(Record, frozen=True, kw_only=True):
 
 
 def verify_run(folder: Path) -> RunProof:
-    """Derive every utterance of a run's live wearers again, and look up what it claims."""
+    """Derive again what live wearers said, what it claims, and what the run recorded of it."""
     from simulator.evaluation.parts import Parts
     from simulator.evaluation.wearers import make_wearers
+    from simulator.run.captures import CaptureOptics
     from simulator.run.config import read_config
     from simulator.run.live import as_heard
-    from simulator.run.stopping import StopPolicy
+    from simulator.run.runner import conversations as held_under
+    from simulator.run.runner import seen_under
     from simulator.store.run_store import RunReader
     from simulator.wearer.person import PersonTalk
-    from simulator.wearer.proof import prove, prove_costs
+    from simulator.wearer.proof import prove, prove_costs, prove_record
     from simulator.wearer.sight import sight_of
-    from simulator.wearer.talk import KEY
+    from simulator.wearer.talk import KEY, Talk
 
     with RunReader(folder) as run:
         config = read_config(run)
@@ -73,27 +75,43 @@ def verify_run(folder: Path) -> RunProof:
                 f"{folder} was made from other data (fingerprint {known}, now "
                 f"{parts.source.fingerprint}). Restore it to prove the run."
             )
-        wearers, stop = make_wearers(parts.source), StopPolicy.parse(config.stop, seed=config.seed)
+        wearers, plan, optics = make_wearers(parts.source), parts.plan(1), CaptureOptics()
+        is_person, is_whole = config.wearer == "person", bool(run.meta("finished"))
         problems, conversations, utterances, claims = list[str](), 0, 0, 0
-        for _, agenda in parts.sessions():
-            for condition in run.degradations_of(agenda.id):
-                held = run.session(agenda.id, condition)
-                if KEY not in held.extra:  # its picture could not be had
-                    continue
-                results = as_heard(run, held)
-                sight = sight_of(agenda, wearers.facts)
-                if config.wearer == "person":
-                    person = wearers.talk(
-                        agenda, condition, stop=stop.rule, seed=config.seed, kind=PersonTalk
-                    )
-                    proof = prove_costs(person, sight, held, results)
-                else:
-                    talk = wearers.talk(agenda, condition, stop=stop.rule, seed=config.seed)
-                    proof = prove(talk, sight, held, results)
-                conversations += 1
-                utterances += proof.utterances
-                claims += proof.claims
-                problems += proof.problems
+        begun = set(run.session_keys())
+        for _, agenda, condition in held_under(parts.sessions(), plan, optics):
+            if (agenda.id, condition) not in begun:
+                if is_whole and not is_person:
+                    problems.append(f"{agenda.id}: under {condition} it is not in the run")
+                continue
+            begun.discard((agenda.id, condition))
+            held, kept = run.session(agenda.id, condition), run.turns(agenda.id, condition)
+            if KEY not in held.extra:
+                if any(result.reply for result in kept):
+                    problems.append(f"{held.id}: it has replies, and does not say how it stands")
+                continue  # its picture could not be had
+            results = as_heard(run, held)
+            sight = sight_of(agenda, wearers.facts)
+            kind = PersonTalk if is_person else Talk
+            talk = wearers.talk(agenda, condition, stop=plan.stop.rule, seed=config.seed, kind=kind)
+            if isinstance(talk, PersonTalk):
+                proof = prove_costs(talk, sight, held, results)
+            else:
+                proof = prove(talk, sight, held, results)
+            conversations += 1
+            utterances += proof.utterances
+            claims += proof.claims
+            problems += proof.problems
+            try:
+                seen = seen_under(agenda, condition, optics, config.seed)
+                problems += prove_record(talk, seen, held, kept)
+                for capture in (held.capture, *(turn.capture for turn in held.turns)):
+                    _ = capture and capture.image.data
+            except ImageError as error:
+                problems.append(f"{held.id}: a picture cannot be had ({error})")
+        problems += [
+            f"{name}: under {under} it is not in the data" for name, under in sorted(begun)
+        ]
     return RunProof(
         folder=str(folder),
         conversations=conversations,
@@ -101,5 +119,5 @@ def verify_run(folder: Path) -> RunProof:
         claims=claims,
         problems=tuple(problems),
         knows_facts=wearers.facts is not None,
-        own_words=utterances if config.wearer == "person" else 0,
+        own_words=utterances if is_person else 0,
     )

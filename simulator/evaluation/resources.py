@@ -28,18 +28,29 @@ def make_resources(
 ) -> tuple[Resources, str | None]:
     """What agents may use: a search of the index in `folder`, models, tools; its fingerprint too.
 
+    A folder of news articles is searched by words, without an index on the disk.
+
     `kept` sessions stay indexed where sessions bring their passages and an agent cuts them anew.
     """
     from mmrag.models import models
+    from mmrag.search.index.articles import holds_articles
+    from mmrag.search.index.sources import open_source
     from mmrag.search.session_passages import SessionSearch
-    from simulator.datasets import may_bring_passages
+    from mmrag.search.web.by_words import PagesByWords
+    from mmrag.search.web.cutting import Cut
+    from simulator.datasets import may_bring_passages, reads_an_index_alone
     from simulator.evaluation.toolboxes import NO_TOOLS, toolboxes
 
-    brings, world = may_bring_passages(data), _world_of(data)
-    pages = partial(cut_pages, world, brings=brings, progress=progress, kept=kept)
+    brings = may_bring_passages(data) and not (folder and reads_an_index_alone(data))
+    articles = folder is not None and holds_articles(folder)
+    source = folder if articles else _world_of(data)
+    pages = partial(cut_pages, source, brings=brings, progress=progress, kept=kept)
     made = Resources(model=models.create, seed=seed)
     index = web = None
-    if folder is not None:
+    if folder is not None and articles:
+        news = open_source(str(folder.absolute()))
+        web, index = PagesByWords(news.pages, Cut().chunker), news.fingerprint
+    elif folder is not None:
         from mmrag.search.index.opening import open_index
 
         found = open_index(folder.absolute())  # an agent may change the working directory
@@ -56,7 +67,7 @@ def make_resources(
 def cut_pages(
     folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True, kept: int = KEPT
 ) -> WebSearch:
-    """The pages of a world, and those that sessions bring, cut and ranked as `how` says.
+    """Pages of a world or of news, and those that sessions bring, cut and ranked as `how` says.
 
     Each way of cutting is indexed once, in the cache folder; no text is encoded twice.
     """
@@ -69,7 +80,8 @@ def cut_pages(
         if web is None:
             raise UsageError(
                 "there are no pages here to be cut another way: chunk, overlap, embedder and "
-                "retriever are for worlds and for data that brings passages."
+                "retriever are for worlds, for data that brings passages, and for --search FOLDER "
+                "of news articles (an index is cut already)."
             )
         return web
     dense = how.mode != "bm25"
@@ -80,7 +92,7 @@ def cut_pages(
 def _world_of(data: str) -> Path | None:
     """The folder of the world that the data is, if it is one."""
     from simulator.datasets import reader_of
-    from simulator.datasets.world import mini_folder
+    from simulator.world.sessions import mini_folder
 
     reader, place = reader_of(data)
     if reader != "world":
@@ -99,7 +111,7 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
 
     source = open_source(str(folder))._replace(picture_count=0)
     if how.retriever == "bm25":
-        return PagesByWords(source.pages(), how.chunker)
+        return PagesByWords(source.pages, how.chunker)
     parts = (
         source.fingerprint,
         text_encoders.create(how.embedder).id,

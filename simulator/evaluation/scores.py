@@ -9,6 +9,8 @@ from simulator.counting import counted
 from simulator.evaluation.rendering import as_html, as_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mmrag.metrics.protocols import TurnScore
     from simulator.run.results import ScoreOptions
     from simulator.store.run_store import RunReader
@@ -19,6 +21,8 @@ _ROWS = {
     "hallucination_rate": "hallucination",
     "truthfulness_score": "truthfulness",
 }
+
+_MULTI_TURN = "mean_multi_turn_conversation_score"
 
 NO_JUDGE = "none"
 """What stands in the place of a judge where none was asked."""
@@ -64,23 +68,54 @@ class Scores(_Figures):
 
     @property
     def truthfulness(self) -> float | None:
-        """Correct less incorrect, of what was scored, as experienced; None if nothing was."""
-        found = self._rates()
-        return found["truthfulness_score"] if found["total"] else None
+        """Correct less incorrect, of all turns as experienced. This and its shares are None where
+        nothing was scored, and where verdicts are missing: `bounds` then says what is known."""
+        return self._rate("truthfulness_score")
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of turns that are right."""
+        return self._rate("accuracy")
+
+    @property
+    def missing(self) -> float | None:
+        """The share of turns without an answer, those after a stop included."""
+        return self._rate("missing")
+
+    @property
+    def hallucination(self) -> float | None:
+        """The share of turns that are wrong."""
+        return self._rate("hallucination_rate")
+
+    @property
+    def coverage(self) -> float | None:
+        """Of the turns that were asked, the share that was scored."""
+        return self["all"].get("coverage")
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the most that truthfulness may be, where too many verdicts are missing."""
+        found = self["all"].get("bounds")
+        return None if found is None else tuple(found["truthfulness_score"])
 
     @property
     def headline(self) -> str:
         """Truthfulness with its interval, in words."""
-        found = self["all"].get("intervals", {}).get("as_experienced", {})
-        return _cell(
-            self._rates()["truthfulness_score"], found.get("truthfulness_score"),
-            scored=self._rates()["total"],
-        )  # fmt: skip
+        return _cell(self["all"], "truthfulness_score")
 
     @property
     def basis(self) -> str:
         """On how many conversations and turns they rest, and the coverage."""
         return _footer(self["all"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for all together and one for each condition, a column for each figure."""
+        import pandas as pd
+
+        from simulator.exchange.facts import named_figures
+
+        rows = {"all": self["all"], **self.conditions}
+        return pd.DataFrame({name: named_figures(found) for name, found in rows.items()}).T
 
     def with_figures(self, **more: Any) -> Scores:
         """The same, and some more figures."""
@@ -96,12 +131,26 @@ class Scores(_Figures):
     def _repr_html_(self) -> str:
         return as_html(*self.tables())
 
-    def _rates(self) -> dict[str, Any]:
-        return self["all"].get("as_experienced", self["all"])
+    def _rate(self, name: str) -> float | None:
+        found = self["all"]
+        return found[name] if found["total"] else None
 
 
 class Comparison(_Figures):
     """Paired differences between runs: as a mapping, what `mmrag compare --json` prints."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run against the baseline and each figure of the headline."""
+        import pandas as pd
+
+        from mmrag.metrics.headline import HEADLINE
+
+        return pd.DataFrame(
+            {"baseline": one["baseline"], "other": one["other"], "figure": label, **found}
+            for one in self["comparisons"]
+            for key, label in _ROWS.items()
+            for found in [one[HEADLINE][key]]
+        )
 
     def __repr__(self) -> str:
         from simulator.reports.draw.markdown import comparison_markdown
@@ -153,36 +202,20 @@ def _tables(
             title += f", agent errors count as {options.agent_errors}"
         if view == "ego":
             title += ", egocentric only"
-        if conditions:
-            title += f", {len(conditions)} conditions together"
+        if figures["options"]["degradation"] is not None and conditions:
+            title += f", {figures['options']['degradation']}"
         if options.protocol == "crag":
             shown += [_crag_table(found, title), Text(_crag_footer(found), style="dim")]
             continue
         table = Table(title=title, title_justify="left")
         table.add_column("")
-        if options.protocol == "strict":
-            for name in ("as answered", "as experienced"):
-                table.add_column(name, justify="right")
-            for key, label in _ROWS.items():
-                cells = [
-                    _cell(
-                        found[part][key],
-                        found.get("intervals", {}).get(part, {}).get(key),
-                        scored=found[part]["total"],
-                    )
-                    for part in ("as_answered", "as_experienced")
-                ]
-                table.add_row(label, *cells)
-        else:
-            table.add_column("figure", justify="right")
-            for key, label in _ROWS.items():
-                table.add_row(label, _cell(found[key], None, scored=found["total"]))
-        score = found["mean_multi_turn_conversation_score"]
-        span = found.get("intervals", {}).get("mean_multi_turn_conversation_score")
-        strict = options.protocol == "strict"
-        cell = _cell(score, span if strict else None, scored=found["total"])
-        table.add_row("multi-turn score", *([""] if strict else []), cell)
+        table.add_column("figure", justify="right")
+        for key, label in _ROWS.items():
+            table.add_row(label, _cell(found, key))
+        table.add_row("multi-turn score", _cell(found, _MULTI_TURN))
         shown += [table, Text(_footer(found), style="dim")]
+        if "as_answered" in found:
+            shown.append(Text(_as_answered(found["as_answered"]), style="dim"))
     if figures.get("error_texts"):
         warning = f"warning: {ErrorTexts(**figures['error_texts'])}"
         shown.append(plain(warning, style="yellow"))
@@ -191,7 +224,7 @@ def _tables(
     if figures.get("judge") == NO_JUDGE:
         shown.append(Text("No judge: only exact matches are right.", style="dim"))
     if conditions:
-        shown.append(_condition_table(conditions, strict=options.protocol == "strict"))
+        shown.append(_condition_table(conditions))
     return shown
 
 
@@ -218,8 +251,7 @@ def _crag_table(found: dict[str, Any], title: str) -> Any:
     for key, label in _CRAG_ROWS.items():
         if key == "printed" and not found["false_premises"]:
             continue
-        cells = [_cell(found[key] or 0.0, found.get("intervals", {}).get(key),
-                       scored=found["total"])]  # fmt: skip
+        cells = [_cell(found, key)]
         if weighted is not None:
             value = weighted.get(key)
             cells.append("" if key == "printed" else "–" if value is None else f"{value:.1%}")
@@ -238,40 +270,43 @@ def _crag_footer(found: dict[str, Any]) -> str:
     return "; ".join(words) + "."
 
 
-def _condition_table(conditions: dict[str, dict[str, Any]], *, strict: bool) -> Any:
+def _condition_table(conditions: dict[str, dict[str, Any]]) -> Any:
     from rich.table import Table
 
-    title = f"by condition{', as experienced' if strict else ''}"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(title="by condition", title_justify="left", box=None, pad_edge=False)
     table.add_column("condition", no_wrap=True)
     for name in ("turns", *_ROWS.values(), "multi-turn"):
         table.add_column(name, justify="right")
     for condition, found in sorted(conditions.items(), key=lambda item: item[0] != "clean"):
-        rates = found["as_experienced"] if strict else found
-        score = found["mean_multi_turn_conversation_score"]
-        table.add_row(
-            plain(condition),
-            f"{found['total']:,}",
-            *(_cell(rates[key], None, scored=rates["total"]) for key in _ROWS),
-            _cell(score, None, scored=found["total"]),
-        )
+        cells = (_cell(found, key) for key in (*_ROWS, _MULTI_TURN))
+        table.add_row(plain(condition), f"{found['total']:,}", *cells)
     return table
 
 
-def _cell(value: float, interval: list[float | None] | None, *, scored: int) -> str:
-    if not scored:
+def _cell(found: Mapping[str, Any], key: str) -> str:
+    """A figure with its interval, or the bounds that are known of it."""
+    low, high = found.get("bounds", {}).get(key, (None, None))
+    if low is not None:
+        return f"{low:.1%} … {high:.1%}"
+    if not found["total"] or found[key] is None:
         return "–"  # nothing was scored: neither right nor wrong
-    if not interval or interval[0] is None or interval[1] is None:
-        return f"{value:.1%}"
-    return f"{value:.1%}  [{interval[0]:.1%}, {interval[1]:.1%}]"
+    low, high = found.get("intervals", {}).get(key, (None, None))
+    return f"{found[key]:.1%}" + ("" if low is None else f"  [{low:.1%}, {high:.1%}]")
+
+
+def _as_answered(found: Mapping[str, Any]) -> str:
+    """The second view, in a line."""
+    turns = counted(found["total"], "turn")
+    cells = ", ".join(f"{label} {_cell(found, key)}" for key, label in _ROWS.items())
+    return f"As answered, over the {turns} that were asked and scored: {cells}."
 
 
 def _footer(found: dict[str, Any]) -> str:
-    words = [counted(found["total"], "scored turn")]
+    words = [counted(found["total"], "turn")]
     if "sessions" in found:
-        conversations = counted(found["sessions"], "conversation")
         words = [
-            f"{conversations}, {counted(found['asked'], 'turn')} asked",
+            counted(found["sessions"], "conversation"),
+            f"{counted(found['total'], 'turn')}, {found['asked']:,} of them asked",
             f"coverage {found['coverage']:.1%}",
             f"stopped early {found['early_stop_rate']:.1%}",
             f"{found['successful_turns']:.2f} successful turns each",

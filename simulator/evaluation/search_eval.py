@@ -32,8 +32,8 @@ from mmrag.search.index.opening import Index, open_index
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.passages import Mode, Web
 from mmrag.search.web.rerank import LexicalReranker
-from simulator.datasets.world import captured
 from simulator.run.captures import CaptureOptics, degradations
+from simulator.world.sessions import captured
 
 KS = (1, 5, 10, 30, 50)
 _MEASURES = {
@@ -289,7 +289,7 @@ def print_figures(figures: dict[str, Any]) -> None:
 
 
 def _sessions(world: Path, split: str, limit: int) -> Iterator[Session]:
-    from simulator.datasets.world import read_world
+    from simulator.world.sessions import read_world
 
     for n, session in enumerate(read_world(world, split, pictures="clean")):
         if limit and n >= limit:

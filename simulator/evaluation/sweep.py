@@ -21,6 +21,7 @@ import numpy as np
 
 from mmrag.errors import MmragError, SpecError, UsageError
 from mmrag.files import write_text
+from mmrag.metrics.headline import HEADLINE
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation
 from mmrag.records import Record
 from mmrag.registry import Spec, closing, parts
@@ -201,11 +202,11 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
             "name": setting.name,
             "agent": setting.agent,
             "changed": dict(setting.changed),
-            "figures": {"truthfulness": side["strict"][VIEW]["truthfulness_score"]}
+            "figures": {"truthfulness": side["strict"][HEADLINE]["truthfulness_score"]}
             | {n: _mean(mine[n]) for n in takers if mine[n]},
         }
         if compared is not None:
-            row["difference"] = {"truthfulness": compared[VIEW]["truthfulness_score"]} | {
+            row["difference"] = {"truthfulness": compared[HEADLINE]["truthfulness_score"]} | {
                 n: _difference(base[n], mine[n]) for n in takers if base[n] and mine[n]
             }
             row["costs"] = {k: v["other"] for k, v in compared["costs"].items()}
@@ -246,9 +247,6 @@ def _date_of(place: Path, found: Mapping[str, Any]) -> str:
         pass
     return dt.datetime.now(dt.UTC).date().isoformat()
 
-
-VIEW = "as_experienced"
-"""Turns after a conversation has ended count as missing, as in a run's headline."""
 
 _Values = dict[tuple[str, str, int], float]
 """(session, condition, turn) → value."""

@@ -78,9 +78,9 @@ def open_stage(world: str) -> tuple[Stage, str]:
 
 @lru_cache(maxsize=2)
 def _facts(world: str) -> tuple[FactBase, str]:
-    from simulator.datasets.world import mini_folder
     from simulator.world.build.world_manifest import read_manifest
     from simulator.world.checks.verify import read_facts
+    from simulator.world.sessions import mini_folder
 
     folder = mini_folder() if world == "mini" else Path(world)
     manifest = read_manifest(folder)

@@ -123,10 +123,11 @@ class Verdicts:
             return agreement(standing_in(run), judged)
 
     def corrected(self, condition: str | None = None) -> dict[str, Any] | None:
-        """A condition's rates as answered: as judged, and with people's verdicts taken in.
+        """A condition's headline as judged, and with people's verdicts taken in.
 
         The report's own figures. None where people have decided nothing.
         """
+        from mmrag.metrics.headline import HEADLINE
         from simulator.reports.figures.by_people import known_of, with_people
         from simulator.reports.figures.headline import headline
         from simulator.reports.figures.report import HOW, ReportOptions, load_runs, main_condition
@@ -143,7 +144,7 @@ class Verdicts:
         rows = frame.condition(name)
         return {
             "condition": name,
-            "judged": headline(frame, rows, HOW)["strict"]["as_answered"],
+            "judged": headline(frame, rows, HOW)["strict"][HEADLINE],
             "corrected": with_people(frame, rows, known, HOW),
         }
 

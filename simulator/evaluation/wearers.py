@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def make_wearers(source: SessionSource) -> Wearers:
     """Wearers for a data set. Of a world they know all; of a twin's table what is in view; of any
     other data they know nothing but their questions."""
-    from simulator.datasets.world import TwinTable, World
     from simulator.evaluation.resources import cache_folder
     from simulator.wearer.looking import Retaken
+    from simulator.world.sessions import TwinTable, World
 
     folder = cache_folder() / "looks"
     if isinstance(source, TwinTable):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 
 from mmrag.errors import ConflictError, SpecError, StoreError
+from mmrag.files import folder_unless_failed
 from simulator.store.export import TABLES, reason_of, write_table
 from simulator.store.run_store import RunReader
 
@@ -73,16 +72,5 @@ def _refuse_existing(out: Path) -> None:
 def _into_folder(out: Path, write: Callable[[], int]) -> int:
     """For what writes its paths into its files, so that it cannot be written elsewhere first."""
     _refuse_existing(out)
-    with _made(out):
+    with folder_unless_failed(out):
         return write()
-
-
-@contextlib.contextmanager
-def _made(out: Path) -> Generator[None]:
-    """A new folder, gone again where what should fill it fails."""
-    out.mkdir(parents=True)
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(out, ignore_errors=True)
-        raise

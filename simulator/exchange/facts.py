@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,8 +19,9 @@ RATES = {
     "accuracy": "accuracy",
     "missing": "missing",
     "hallucination_rate": "hallucination",
+    "mean_multi_turn_conversation_score": "multi_turn_score",
 }
-"""Figure of `mmrag score`, as experienced → what other tools call it."""
+"""Figure of `mmrag score` → what other tools call it."""
 
 
 class RunFacts(Record, frozen=True, kw_only=True):
@@ -36,6 +37,8 @@ class RunFacts(Record, frozen=True, kw_only=True):
     """Name → value; `NAME.low` and `NAME.high` are the ends of a 95 % interval."""
     conditions: dict[str, dict[str, float]]
     """The same of each condition, without intervals; empty where there is only one."""
+    condition: str | None
+    """Under which one the figures are, where there are several."""
     began: float
     """Seconds since 1970. A run keeps no clock times: it is taken to have ended when it was last
     written, and its conversations to have followed one another."""
@@ -79,8 +82,9 @@ def facts_of(run: RunReader, *, resamples: int = 1000) -> RunFacts:
         judge=str(run.meta("judge") or "none"),
         settings=settings,
         provenance=run.meta("provenance") or {},
-        figures=_flat(figures),
-        conditions={name: _flat(found) for name, found in conditions.items()},
+        figures=named_figures(figures),
+        condition=scored["options"]["degradation"],
+        conditions={name: named_figures(found) for name, found in conditions.items()},
         began=ended - sum(_seconds(run)),
         ended=ended,
     )
@@ -93,7 +97,7 @@ def talks(run: RunReader, facts: RunFacts) -> Iterator[Talk]:
     scores: dict[str, float | None] = {}
     for rows in sessions_of(turns_of(run, options)):
         found = score(rows, stop=stop, resamples=0)["all"]
-        scored = found["as_experienced"]["total"]
+        scored = found["total"]
         scores[rows[0].session_id] = found["mean_multi_turn_conversation_score"] if scored else None
     at = facts.began
     for session in run.sessions():
@@ -102,27 +106,21 @@ def talks(run: RunReader, facts: RunFacts) -> Iterator[Talk]:
         at += sum(result.seconds for result in results)
 
 
-def _flat(found: dict[str, Any]) -> dict[str, float]:
-    rates = found.get("as_experienced", found)
-    spans = found.get("intervals", {})
+def named_figures(found: Mapping[str, Any]) -> dict[str, float]:
+    """Figures of a score by the names that other tools know: flat, and none that is unknown.
+
+    Where verdicts are missing a rate has no value, and its bounds are `NAME.low` and `NAME.high`.
+    """
+    known = found.get("bounds") or found.get("intervals", {})
     flat: dict[str, float] = {}
-    if rates["total"]:
-        for key, name in RATES.items():
-            flat[name] = rates[key]
-        for key, name in RATES.items():
-            flat |= _ends(name, spans.get("as_experienced", {}).get(key))
-        score = "mean_multi_turn_conversation_score"
-        flat["multi_turn_score"] = found[score]
-        flat |= _ends("multi_turn_score", spans.get(score))
+    for key, name in RATES.items():
+        if found["total"] or key in found.get("bounds", {}):
+            ends = known.get(key) or (None, None)
+            cells = {name: found[key], f"{name}.low": ends[0], f"{name}.high": ends[1]}
+            flat |= {cell: value for cell, value in cells.items() if value is not None}
     counts = {"sessions": "conversations", "total": "turns", "coverage": "coverage"}
     flat |= {name: found[key] for key, name in counts.items() if found.get(key) is not None}
     return {name: float(value) for name, value in flat.items()}
-
-
-def _ends(name: str, span: list[float | None] | None) -> dict[str, float]:
-    if not span or span[0] is None or span[1] is None:
-        return {}
-    return {f"{name}.low": span[0], f"{name}.high": span[1]}
 
 
 class _Timed(msgspec.Struct):

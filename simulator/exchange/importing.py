@@ -7,19 +7,21 @@ knows them too.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.cases import Case
-from mmrag.records import Reply, Session, Status, Step, TurnResult
+from mmrag.records import Reference, Reply, Session, Status, Step, Turn, TurnResult
 from mmrag.search.session_passages import evidence_of
-from simulator.datasets.answered import Answered, session_of
+from simulator.datasets.answered import Answered, Unusable, session_of
 from simulator.datasets.answers import read_answers
-from simulator.exchange.brought import Brought
+from simulator.exchange.brought import Brought, check_storable
 from simulator.exchange.inspect_read import is_inspect, read_inspect
 from simulator.exchange.turn_files import holds_turns, read_turn_file
+from simulator.run.engine import broken_turns
 from simulator.store.run_store import RunStore
 
 Sessions = Callable[[], Iterator[Session]]
@@ -44,8 +46,12 @@ def import_answers(path: Path, folder: Path) -> int:
     return _bring(path, folder, lambda: map(brought_by, read_answers(path)))
 
 
-def brought_by(answered: Answered) -> Brought:
+def brought_by(answered: Answered | Unusable) -> Brought:
     """What was answered, with the passages as the evidence of one step."""
+    if isinstance(answered, Unusable):
+        turn = Turn(index=0, id=f"{answered.id}-0", query="", reference=Reference(text=""))
+        session = Session(id=answered.id, turns=(turn,))
+        return Brought(session, tuple(broken_turns(session, DataError(answered.problem))))
     case = answered.case
     result = TurnResult(
         session_id=answered.id,
@@ -71,12 +77,14 @@ def _bring(
         if key in seen:
             raise DataError(f"{path}: conversation {key[0]!r} stands there twice; keep one.")
         seen.add(key)
+        check_storable(brought, path)
         count += len(brought.results)
         for verdict in (result.verdict for result in brought.results):
             if verdict is not None:
                 judges[verdict.judge] = judges.get(verdict.judge, 0) + 1
     known_sessions = _asked(path, data, {name for name, _ in seen}) if data else {}
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
     is_new = not folder.exists()
     try:
         with RunStore(folder) as store:
@@ -95,7 +103,8 @@ def _bring(
                     session, results = _joined(path, brought, asked) if asked else brought
                     store.begin(position, session)
                     store.commit(*results)
-                store.set_all_meta({"imported": path.name, "finished": True})
+                name = os.fsencode(path.name).decode(errors="backslashreplace")
+                store.set_all_meta({"imported": name, "finished": True})
     except BaseException:
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)

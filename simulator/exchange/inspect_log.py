@@ -82,7 +82,9 @@ def _sample(talk: Talk, facts: RunFacts, name: str) -> dict[str, Any]:
         if outcome_of(result) in _VALUES
     }
     if talk.score is not None:
-        scores = {"conversation": {"value": round(talk.score, 4), "history": []}, **scores}
+        last = next((r.reply.text for r in reversed(results) if r.reply is not None), None)
+        whole = {"value": round(talk.score, 4), "answer": last, "history": []}
+        scores = {"conversation": whole, **scores}
     replied = next((m for m in reversed(said) if m["role"] == "assistant"), None)
     choices = [{"message": replied, "stop_reason": "stop"}] if replied else []
     return {
@@ -182,7 +184,7 @@ def _events(talk: Talk, facts: RunFacts) -> Iterator[dict[str, Any]]:
             break
         span = _hash(facts.name, talk.id, str(turn.index))
         yield {
-            **_event(at, talk, span), "event": "span_begin", "id": span, "type": "agent",
+            **_event(at, talk, span), "event": "span_begin", "id": span, "type": None,
             "name": f"turn {turn.index + 1}: {turn.query}"[:200],
         }  # fmt: skip
         if result.reply is not None:
@@ -257,7 +259,7 @@ def _summary(sample: dict[str, Any]) -> dict[str, Any]:
         "input": content if isinstance(content, str) else content[0]["text"],
         "metadata": {k: v for k, v in sample["metadata"].items() if k != "turns"},
         "scores": {
-            name: {"value": score["value"], "history": []}
+            name: {"value": score["value"], "answer": score["answer"], "history": []}
             for name, score in sample["scores"].items()
         },
         "completed": True,
@@ -267,13 +269,10 @@ def _summary(sample: dict[str, Any]) -> dict[str, Any]:
 
 def _header(run: RunReader, facts: RunFacts, samples: list[dict[str, Any]]) -> dict[str, Any]:
     ids = [sample["id"] for sample in samples]
-    metrics = {name: {"name": name, "value": value} for name, value in facts.figures.items()}
-    scores = [{"name": "run", "scorer": _SCORER, "params": {}, "metrics": metrics}]
-    scores += [
-        {"name": condition, "scorer": _SCORER, "params": {},
-         "metrics": {name: {"name": name, "value": value} for name, value in found.items()}}
-        for condition, found in facts.conditions.items()
-    ]  # fmt: skip
+    scores = [
+        {"name": name, "scorer": _SCORER, "params": {}, "metrics": _metrics(found)}
+        for name, found in {"run": facts.figures, **facts.conditions}.items()
+    ]
     made = {k: v for k, v in facts.provenance.items() if k != "libraries"}
     return {
         "version": 2,
@@ -305,6 +304,17 @@ def _header(run: RunReader, facts: RunFacts, samples: list[dict[str, Any]]) -> d
             "model_usage": {},
         },
     }  # fmt: skip
+
+
+def _metrics(figures: dict[str, float]) -> dict[str, Any]:
+    """Figures as the viewer shows them, which knows no interval: its ends are figures by name."""
+    ends = {".low": " (95 % from)", ".high": " (95 % to)"}
+    metrics: dict[str, Any] = {}
+    for key, value in figures.items():
+        end = next((end for end in ends if key.endswith(end)), "")
+        name = key.removesuffix(end) + ends.get(end, "")
+        metrics[name] = {"name": name, "value": value}
+    return metrics
 
 
 def _model(facts: RunFacts) -> str:

@@ -37,11 +37,11 @@ from mmrag.records import (
 )
 from simulator.exchange.brought import Brought
 
-MAX_LOG = 1 << 30
-"""Bytes of a log as one JSON file."""
-
 MAX_SAMPLE = 256 << 20
-"""Bytes of one sample of a zip, unpacked."""
+"""Bytes of one sample of a zip, unpacked, or of a log as one JSON file."""
+
+MAX_VALUES = 4_000_000
+"""Lists, objects and items of these in one sample: each takes many times its bytes in memory."""
 
 _ZSTD = 93
 _LOCAL_HEADER = 30
@@ -78,9 +78,9 @@ def read_inspect(path: Path, *, pictures: bool = True) -> Iterator[Brought]:
 
 def _plain(path: Path) -> Iterator[tuple[str, _Sample]]:
     with path.open("rb") as file:
-        data = file.read(MAX_LOG + 1)
-    if len(data) > MAX_LOG:
-        raise DataError(f"{path}: larger than {MAX_LOG >> 20} MiB; convert it to .eval first.")
+        data = file.read(MAX_SAMPLE + 1)
+    if len(data) > MAX_SAMPLE:
+        raise DataError(f"{path}: larger than {MAX_SAMPLE >> 20} MiB; convert it to .eval first.")
     for number, sample in enumerate(_decoded(data, _Log, str(path)).samples, 1):
         yield f"{path}, sample {number}", sample
 
@@ -120,8 +120,10 @@ def _unpacked(file: Any, log: zipfile.ZipFile, entry: zipfile.ZipInfo, where: st
 
 
 def _decoded(data: bytes, kind: Any, where: str) -> Any:
+    if sum(map(data.count, (b"[", b"{", b","))) > MAX_VALUES:
+        raise DataError(f"{where}: holds more than {MAX_VALUES:,} values; it is no conversation.")
     try:
-        return msgspec.json.decode(data, type=kind, strict=False)
+        return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(
             f"{where}: not what Inspect writes ({error}). Give a .eval or .json log of Inspect."
@@ -140,7 +142,10 @@ def _conversation(where: str, sample: _Sample, *, pictures: bool) -> Brought:
         raise DataError(f"{where}: nobody asks anything in it; it is no conversation.")
     picture = _picture(where, exchanges[0][0], sample.attachments) if pictures else None
     known = about.get("turns")
-    known = known if isinstance(known, list) and len(known) >= len(exchanges) else None
+    if not isinstance(known, list) or len(known) < len(exchanges):
+        known = None
+    elif not all(isinstance(turn, dict) for turn in known):
+        raise DataError(f"{where}: its metadata's turns are no objects; leave them out.")
     asked = [_text(question.content) for question, _ in exchanges]
     targets = [sample.target] if isinstance(sample.target, str) else sample.target
     turns = [
@@ -251,7 +256,7 @@ def _verdict(sample: _Sample, index: int, *, last: bool) -> Verdict | None:
         outcome = _outcome(score.value)
         told = score.metadata or {}
         if outcome is not None:
-            if told.get("outcome") in set(Outcome):
+            if told.get("outcome") in list(Outcome):
                 outcome = Outcome(told["outcome"])
             return Verdict(
                 outcome=outcome,
@@ -281,7 +286,9 @@ def _trace(said: list[_Message]) -> Iterator[Step]:
             name = message.function or (call.function if call else "tool")
             info: dict[str, Any] = {"gave": _text(message.content)[:4000]}
             if call is not None:
-                info["arguments"] = msgspec.json.encode(call.arguments).decode()[:4000]
+                info["arguments"] = msgspec.json.format(call.arguments, indent=-1).decode(
+                    errors="replace"
+                )[:4000]
             yield Step(name=f"tool {name}", info=info)
 
 
@@ -334,7 +341,7 @@ class _Part(msgspec.Struct):
 class _Call(msgspec.Struct):
     id: str = ""
     function: str = ""
-    arguments: Any = None
+    arguments: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Message(msgspec.Struct):

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, Unavailable
-from mmrag.records import Outcome, outcome_of
+from mmrag.records import Outcome, outcome_word
 from simulator.exchange.facts import RunFacts, Talk, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
 from simulator.exchange.spans import Span, TurnSpans, spans_of
@@ -130,7 +130,7 @@ def _trace(
             tags = {
                 "session": talk.session.id,
                 "condition": talk.session.degradation,
-                "outcome": str(outcome_of(turn.result)),
+                "outcome": outcome_word(turn.result),
             }
             more = {"experiment_id": experiment, "metadata": session, "tags": tags}
         made[span.id] = mlflow.start_span_no_context(

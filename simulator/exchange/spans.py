@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.records import Evidence, Outcome, Record, Status, Step, Turn, TurnResult, outcome_of
+from mmrag.records import Evidence, Outcome, Record, Status, Step, Turn, TurnResult, outcome_word
 from simulator.exchange.facts import RunFacts, Talk
 
 Value = str | bool | int | float | list[str]
@@ -90,7 +90,7 @@ def _turn(
         "mmrag.condition": talk.session.degradation,
         "mmrag.turn": turn.index + 1,
         "mmrag.status": str(result.status),
-        "mmrag.outcome": str(outcome_of(result)),
+        "mmrag.outcome": outcome_word(result),
         "mmrag.reference": turn.reference.text,
         "mmrag.domain": turn.domain,
         "mmrag.query_type": turn.query_type,

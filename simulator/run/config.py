@@ -5,65 +5,87 @@ from __future__ import annotations
 import hashlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
-from simulator.datasets import asks_for_long_answers
 from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
 from simulator.faults.spec import faults as parse_faults
-from simulator.run.engine import Rules
 from simulator.run.stopping import StopPolicy
 
 if TYPE_CHECKING:
+    from simulator.run.engine import Rules
     from simulator.store.run_store import RunReader
 
 SWEEP = "sweep"
 """The only `degrade` that takes severities."""
 
 
-class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that decides what a run's records will be; two equal configs give equal runs."""
+def _setting(panel: str, text: str) -> msgspec.Meta:
+    return msgspec.Meta(description=text, extra={"panel": panel})
 
-    data: str = "mini"
-    split: str = "multi-turn"
-    """Of a world: multi-turn or single-turn. Of CRAG-MM: a split that its files name; neither is
-    needed where there is only one."""
-    agent: str = "grounded"
-    judge: str = "builtin"
-    search: str = "auto"
-    """An index folder, `none`, or `auto`: the index that belongs to the data."""
-    tools: str = "none"
-    """Functions that the agent may call: none, or a box of them, as crag-kg:world=FOLDER."""
-    degrade: str = "none"
-    """none, mix, sweep, or specs separated by commas."""
-    severities: tuple[int, ...] = (1, 2, 3, 4, 5)
-    """Of a sweep."""
-    faults: str = "none"
-    """none, all, parts such as `web`, or kinds such as `model-busy@3`: conditions of their own."""
-    wearer: str = "scripted"
-    """scripted: the data's questions, one after the other; live: a wearer who answers back; person:
-    somebody who plays such a wearer in the app (`mmrag ui`)."""
-    stop: str = "strikes(2)"
-    after_stop: str = "skip"
-    """skip or generate."""
-    agent_errors: str = "unscored"
-    seconds: float = 60.0
+
+class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that decides what a run's records will be; two equal configs give equal runs.
+
+    Flags, their help, `evaluate`'s keywords and the reference page are all made from this record.
+    """
+
+    data: Annotated[str, _setting("ask", "mini, a world, crag-mm:..., or my.jsonl.")] = "mini"
+    split: Annotated[
+        str,
+        _setting("ask", "multi-turn or single-turn; of CRAG-MM a split of its files."),
+    ] = "multi-turn"
+    agent: Annotated[str, _setting("answer", "Agent spec, e.g. grounded:ocr=off.")] = "grounded"
+    judge: Annotated[str, _setting("run", "Judge spec.")] = "builtin"
+    search: Annotated[
+        str, _setting("answer", "Index folder, none, or auto: the index that belongs to the data.")
+    ] = "auto"
+    tools: Annotated[
+        str, _setting("answer", "Functions that the agent may call: none, world or crag-kg:... .")
+    ] = "none"
+    degrade: Annotated[
+        str, _setting("break", "none, mix, sweep, or specs such as low-light@3.")
+    ] = "none"
+    severities: Annotated[tuple[int, ...], _setting("break", "Of a sweep, e.g. 1,3,5.")] = (
+        1, 2, 3, 4, 5,
+    )  # fmt: skip
+    faults: Annotated[
+        str, _setting("break", "none, all, web, ..., or kinds such as model-busy@3.")
+    ] = "none"
+    wearer: Annotated[str, _setting("ask", "scripted, or live: a wearer who answers back.")] = (
+        "scripted"
+    )
+    """Or person: somebody who plays such a wearer in the app (`mmrag ui`)."""
+    stop: Annotated[
+        str, _setting("run", "When a wearer leaves: strikes(n), never or patience(p).")
+    ] = "strikes(2)"
+    after_stop: Annotated[str, _setting("run", "skip, or generate as the public kits do.")] = "skip"
+    agent_errors: Annotated[
+        str, _setting("run", "Count failures as unscored, missing or incorrect.")
+    ] = "unscored"
+    seconds: Annotated[float, _setting("answer", "Time limit per turn; 0: none.")] = 60.0
     """The default agent fits in on a slow machine; the challenge's own limit is 10."""
-    max_tokens: int = 75
-    """0 means no limit, which is what GaRAGe's paragraphs get unless something else is said."""
-    retries: int = 0
-    reference_history: bool = False
-    seed: int = 0
-    limit: int | None = None
-    sample_ids: tuple[str, ...] = ()
-    allow_private_urls: bool = False
-    as_kit: str = "none"
-    """Read CRAG-MM as a public kit does: none, crag-mm or kddcup25."""
-    pictures: str = ""
-    """Of data of one's own: the folder of its pictures; else they lie beside it."""
+    max_tokens: Annotated[int, _setting("answer", "Limit on replies; 0: none.")] = 75
+    """Data that asks for paragraphs, as GaRAGe does, gets none unless something else is said."""
+    retries: Annotated[int, _setting("answer", "Ask again after a failure.")] = 0
+    reference_history: Annotated[
+        bool, _setting("answer", "Show the agent the references as its history.")
+    ] = False
+    seed: Annotated[int, _setting("run", "Of degradations, faults and stopping.")] = 0
+    limit: Annotated[int | None, _setting("ask", "Only the first N sessions.")] = None
+    sample_ids: Annotated[tuple[str, ...], _setting("ask", "Only this session.")] = ()
+    allow_private_urls: Annotated[
+        bool, _setting("ask", "Let picture URLs lead to private addresses.")
+    ] = False
+    as_kit: Annotated[
+        str, _setting("ask", "Read CRAG-MM as a kit does: crag-mm (2026) or kddcup25. Else none.")
+    ] = "none"
+    pictures: Annotated[
+        str, _setting("ask", "Folder of your data's pictures, else beside the file.")
+    ] = ""
 
     def __post_init__(self) -> None:
         StopPolicy.parse(self.stop)
@@ -107,6 +129,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def rules(self) -> Rules:
         """The part that the engine takes."""
+        from simulator.run.engine import Rules
+
         return Rules(
             seconds=self.seconds,
             max_tokens=self.max_tokens,
@@ -127,8 +151,10 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     """Read a YAML file; flags given on the command line (`overrides`) win over it."""
     import yaml
 
+    from mmrag import bounded_yaml
+
     try:
-        loaded: object = yaml.safe_load(path.read_text()) or {}
+        loaded: object = bounded_yaml.read(path) or {}
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -143,6 +169,8 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
 
 def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
     """Check plain values into a config."""
+    from simulator.datasets import asks_for_long_answers
+
     if "severities" in values and values.get("degrade") != SWEEP:
         raise UsageError(
             f"{where}severities (--severities) are for --degrade sweep; other conditions name "
@@ -162,6 +190,15 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
 def read_config(run: RunReader) -> RunConfig:
     """The config that a run was made with."""
     found = run.meta("config")
+    if found is None and run.meta("answers"):
+        name = run.meta("imported")
+        raise StoreError(
+            f"{run.folder}: these are answers that were imported from {name}; no agent of ours "
+            "gave them, and there is nothing to ask again."
+            if name
+            else f"{run.folder}: the import was cut off. Import the file again: mmrag import FILE "
+            f"--out {run.folder}"
+        )
     if found is None:
         raise StoreError(
             f"{run.folder}: the run has no config; it was never started. Run it again."

@@ -221,6 +221,12 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
     return verdict, None
 
 
+async def verdict_on(judge: Judge, item: JudgeItem) -> Verdict:
+    """A verdict, or an unscored one with the reason why there is none."""
+    verdict, problem = await judge_reply(judge, item)
+    return verdict or Verdict(outcome=Outcome.UNSCORED, judge=judge.id, reason=problem or "")
+
+
 async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
     clock, seconds = TurnClock(), turn_seconds(agent, rules.seconds)
     reply, error = None, None

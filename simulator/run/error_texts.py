@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -9,6 +10,16 @@ import msgspec
 from mmrag.partial import SaidTurn
 from mmrag.records import Record
 from simulator.store.run_store import RunReader
+
+_ERROR = re.compile(
+    r"\[(?:API error after \d+ attempts:|Error processing query:|Timeout or error:"
+    r"|Gemini API (?:blocked response|returned no valid text))"
+)
+
+
+def is_error_text(text: str) -> bool:
+    """Whether a reply is what the 2026 kit's agents return instead of an answer when they fail."""
+    return _ERROR.match(text.lstrip()) is not None
 
 
 class ErrorTexts(Record, frozen=True, kw_only=True):
@@ -38,16 +49,13 @@ class ErrorTextCount:
     """Looks at replies one by one."""
 
     def __init__(self) -> None:
-        from mmrag.agents.format import is_error_text
-
-        self._is_one = is_error_text
         self._of = self._turns = 0
         self._first = ""
 
     def look_at(self, text: str) -> None:
         """Count one reply."""
         self._of += 1
-        if self._is_one(text):
+        if is_error_text(text):
             self._turns += 1
             self._first = self._first or " ".join(text.split())[:100]
 

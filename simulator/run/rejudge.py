@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 
+from mmrag.judges.fallback import FallbackJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
-from simulator.run.engine import judge_reply
+from simulator.run.engine import verdict_on
 from simulator.store.run_shard import RunShard
 from simulator.store.run_store import RunReader, RunStore
 
@@ -41,6 +42,8 @@ async def rejudge_run(
         return count
 
     counts = await asyncio.gather(*(worker() for _ in range(max(1, concurrency))))
+    if isinstance(judge, FallbackJudge):
+        judge.check()  # one that is down takes no other's place
     if isinstance(store, RunStore):
         store.make_current(judge.id)
     return sum(counts)
@@ -66,5 +69,4 @@ async def _verdict(judge: Judge, turn: Turn, result: TurnResult) -> Verdict:
         prediction=result.reply.answer,
         id=f"{result.session_id}/{result.turn_index}",
     )
-    verdict, problem = await judge_reply(judge, item)
-    return verdict or Verdict(outcome=Outcome.UNSCORED, judge=judge.id, reason=problem or "")
+    return await verdict_on(judge, item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from mmrag.errors import SpecError
 from mmrag.metrics.protocols import PROTOCOLS, Scoring, TurnScore, sessions_of
 from mmrag.partial import SaidTurn, SessionPart, VerdictPart
-from mmrag.records import JudgeItem, Outcome, Record, Reply, Status
+from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
 from simulator.run.error_texts import SAID, ErrorTextCount, replies_of
 from simulator.run.official import Said, as_in_kit
@@ -29,7 +29,7 @@ class ScoreOptions(Record, frozen=True, kw_only=True):
     stop: str = "strikes(2)"
     agent_errors: str = "unscored"
     degradation: str | None = None
-    """Only turns under this degradation; None takes all, each as a session of its own."""
+    """Only turns under this degradation; None: under the one that stands for the run."""
     resamples: int = 1000
     seed: int = 0
 
@@ -120,6 +120,7 @@ def _said(
                 votes=tuple(vote.outcome for vote in verdict.votes) if verdict else (),
                 is_ego=is_ego,
                 skipped=status == Status.SKIPPED_AFTER_STOP,
+                failed=status in NOTHING_TO_JUDGE,
                 domain=sys.intern(asked.domain),
                 query_type=sys.intern(asked.query_type),
                 dynamism=sys.intern(asked.dynamism),
@@ -209,6 +210,20 @@ def score_run(
     return _scored(run, options, turns, None)
 
 
+def main_of(conditions: Collection[str]) -> str:
+    """Of several conditions the one that stands for a run: clean where there is one."""
+    return "clean" if "clean" in conditions else min(conditions)
+
+
+def headline_condition(run: RunReader) -> str | None:
+    """Under which condition a run's headline is; None where all turns make it, as under one
+    condition or where every session has a condition of its own."""
+    keys = run.session_keys()
+    conditions = {condition for _, condition in keys}
+    mixed = len({session for session, _ in keys}) == len(keys)
+    return None if len(conditions) < 2 or mixed else main_of(conditions)
+
+
 def scores_by_condition(
     run: RunReader, options: ScoreOptions, turns: Iterable[TurnScore] | None = None
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -241,6 +256,9 @@ def _scored(
             f"{', '.join(there) or 'no session in it yet'}."
         )
     errors = ErrorTextCount()
+    wanted = options.degradation or headline_condition(run)
+    if parts is None:
+        options = msgspec.structs.replace(options, degradation=wanted)
     if turns is None:
         turns = _turns_of(run, options, None, errors)
     else:
@@ -248,9 +266,10 @@ def _scored(
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
     scoring = Scoring(options.protocol, stop=stop, resamples=options.resamples, seed=options.seed)
     for rows in sessions_of(turns):
-        scoring.add(rows)
+        condition = condition_of(rows[0])
+        if wanted in (None, condition):
+            scoring.add(rows)
         if parts is not None:
-            condition = condition_of(rows[0])
             if condition not in parts:
                 parts[condition] = Scoring(options.protocol, stop=stop, resamples=0)
             parts[condition].add(rows)
@@ -259,16 +278,27 @@ def _scored(
         figures.pop("ego", None)
     found = errors.found()
     state = run_state(run)
-    warning = state.warning("the run", by_person=is_persons(run))
+    unfinished = state.warning("the run", by_person=is_persons(run))
+    lacking = missing_verdicts(figures["all"], "`mmrag rejudge` asks a judge again.")
     return {
+        "warnings": [warning for warning in (lacking, unfinished) if warning is not None],
         **figures,
-        "options": msgspec.structs.asdict(options),
+        "options": {**msgspec.structs.asdict(options), "degradation": wanted},
         "judge": run.meta("judge"),
         "statuses": run.turn_counts(),
         "error_texts": None if found is None else msgspec.structs.asdict(found),
         "state": msgspec.structs.asdict(state),
-        "warnings": [] if warning is None else [warning],
     }
+
+
+def missing_verdicts(figures: Mapping[str, Any], cure: str) -> str | None:
+    """Why there are bounds and no figures, and what helps; None where there are figures."""
+    from mmrag.metrics.headline import bounds_note
+
+    if "bounds" not in figures:
+        return None
+    limits = figures["bounds"]["truthfulness_score"]
+    return f"{bounds_note(limits, figures['unjudged'], figures['total'])} {cure}"
 
 
 def is_persons(run: RunReader) -> bool:

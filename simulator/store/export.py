@@ -13,7 +13,7 @@ import msgspec
 
 from mmrag.extras import need
 from mmrag.files import appearing
-from mmrag.records import Session, Turn, TurnResult, encode, outcome_of
+from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
 from simulator.store.run_store import RunReader
 
 TABLES = ("parquet", "jsonl", "hf")
@@ -75,7 +75,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "turn_index": turn.wearer.goal if turn.wearer else turn.index,
         "interaction_id": turn.id,
         "status": str(result.status),
-        "outcome": str(outcome_of(result)),
+        "outcome": outcome_word(result),
         "exact": verdict is not None and verdict.exact,
         "query": turn.query,
         "reference": turn.reference.text,

@@ -13,12 +13,16 @@ import msgspec
 
 from mmrag.errors import DataError
 from mmrag.metrics.protocols import TurnScore
-from mmrag.records import JudgeItem, Outcome, Status, Vote
+from mmrag.records import NOT_ASKED, NOTHING_TO_JUDGE, JudgeItem, Outcome, Status, Vote
 from simulator.run.official import Said
 from simulator.store.export import COLUMNS, OWN
 from simulator.store.result_lines import Row, read_rows
 
-_OUTCOMES = {**{str(outcome): outcome for outcome in Outcome}, "correct": Outcome.PERFECT}
+_OUTCOMES = {
+    **{str(outcome): outcome for outcome in Outcome},
+    "correct": Outcome.PERFECT,
+    NOT_ASKED: Outcome.UNSCORED,
+}
 
 _OURS = ("session_id", "outcome", "is_ego", "id", "score", "reason", "judge", "votes")
 _KITS = (
@@ -95,7 +99,8 @@ def _said(row: Row) -> Said:
         exact=bool(row.flag("exact_match")),
         votes=_votes(row),
         is_ego=row.flag("is_ego"),
-        skipped=row.get("status") == Status.SKIPPED_AFTER_STOP,
+        skipped=row.get("outcome") == NOT_ASKED or row.get("status") == Status.SKIPPED_AFTER_STOP,
+        failed=row.get("status") in NOTHING_TO_JUDGE,
         domain=_word(row, "domain"),
         query_type=_word(row, "query_type") or _word(row, "query_category"),
         dynamism=_word(row, "dynamism"),

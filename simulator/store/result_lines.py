@@ -159,6 +159,8 @@ def _table(path: Path) -> Iterator[Row]:
         try:
             columns = next(table, [])
             number = table.line_num + 1
+            if twice := next((name for name in columns if columns.count(name) > 1), None):
+                raise DataError(f"{path}: two columns are called {twice!r}; rename or remove one.")
             for cells in table:
                 where = f"{path}, line {number}"
                 if cells:

@@ -36,7 +36,7 @@ from mmrag.records import (
     encode,
     reply_status,
 )
-from simulator.store import store_schema
+from simulator.store import store_schema, tally
 from simulator.store.run_lock import Moved, RunLock
 from simulator.store.shards import ShardRows, deserted
 
@@ -111,6 +111,17 @@ class RunReader:
             f"SELECT COUNT(*) FROM turns t WHERE {_FAILED} AND status = '{Status.DATA_ERROR}' AND "
             "COALESCE(json_extract(CAST(result AS TEXT), '$.error'), '') NOT LIKE 'http%://%'"
         )[0][0]
+
+    def unusable_sessions(self) -> tuple[int, int]:
+        """(sessions of which no turn could be asked because of their data, sessions)."""
+        lost = (
+            f"MIN(status = '{Status.DATA_ERROR}' AND "
+            "json_extract(CAST(result AS TEXT), '$.reply') IS NULL)"
+        )
+        return self._rows(
+            f"SELECT TOTAL(lost), COUNT(*) FROM (SELECT {lost} AS lost FROM turns "
+            "GROUP BY session_id)"
+        )[0]
 
     def first_failure(self) -> TurnResult | None:
         """The failed turn that was written first, to tell what went wrong."""
@@ -274,6 +285,11 @@ class RunReader:
             "ON s.session_id = v.session_id AND s.degradation = v.degradation "
             "ORDER BY s.position, v.degradation, v.turn_index, v.judge"
         )
+
+    def every_row(self) -> Iterator[tuple[Any, ...]]:
+        """All that the run holds, each row after its table's name, in a fixed order."""
+        with self._reading() as db:
+            yield from tally.in_order(db)
 
     def measurements(
         self, session_id: str, degradation: str = "clean"

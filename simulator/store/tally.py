@@ -13,7 +13,7 @@ import os
 import secrets
 import sqlite3
 import zlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,19 @@ def read(db: sqlite3.Connection) -> Tally | None:
     """The tally a run was given at its last commit."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
     return msgspec.json.decode(row[0], type=Tally) if row else None
+
+
+def in_order(db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    """Every row that counts, after the name of its table, in the order of the rows' names."""
+    there = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table, (names, held) in _ROWS.items():
+        if table in there:
+            columns = ", ".join(names)
+            but = f"WHERE key <> '{KEY}'" if table == "meta" else ""
+            for row in db.execute(
+                f"SELECT {columns}, {held} FROM {table} {but} ORDER BY {columns}"
+            ):
+                yield (table, *row)
 
 
 def add_up(db: sqlite3.Connection) -> int:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
+import warnings
 from pathlib import Path
 
 import msgspec
 
-from mmrag.errors import MmragError
+from mmrag.errors import MmragError, Unavailable
 from mmrag.files import write_bytes
 from mmrag.images import LazyImage
 from mmrag.records import Capture, Polygon, Record, Session
 from simulator.optics.geometry import bounds
 from simulator.wearer.moves import REMEDIES
 from simulator.wearer.sight import scene_of
+from simulator.world.pictures.renderer import renderer
 from simulator.world.pictures.scene import Scene
 
 
@@ -54,13 +56,14 @@ class Retaken:
                 return capture
             with self._lock:
                 return self._kept(scene, "" if undone else how) or self._render(scene, how, undone)
+        except Unavailable as error:
+            warnings.warn(f"a wearer cannot look again: {error}", stacklevel=2)
         except MmragError:  # nobody can stand there: the wearer cannot either
-            return None
+            pass
+        return None
 
     def _place(self, scene: Scene, way: str) -> Path:
-        from simulator.world.pictures.taking import RENDERER
-
-        made_of = msgspec.json.encode([scene, way, RENDERER, self._jpeg])
+        made_of = msgspec.json.encode([scene, way, renderer().version, self._jpeg])
         name = hashlib.sha256(made_of).hexdigest()
         return self._folder / name[:2] / name
 
@@ -77,11 +80,10 @@ class Retaken:
 
     def _render(self, scene: Scene, how: str, undone: bool) -> Capture:
         from simulator.world.pictures.shoot import encode_jpeg
-        from simulator.world.pictures.taking import compose
-        from simulator.world.pictures.twins import again
 
         way = "" if undone else how
-        shown = compose(scene) if undone else again(scene, how)
+        taker = renderer()
+        shown = taker.compose(scene) if undone else taker.again(scene, how)
         data = encode_jpeg(shown.image, self._jpeg)
         place = self._place(scene, way)
         taken = _Taken(sha256=hashlib.sha256(data).hexdigest(), polygon=shown.polygon)

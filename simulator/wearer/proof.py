@@ -8,11 +8,13 @@ twice alike is found all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
 
 from mmrag.errors import DataError, UsageError
-from mmrag.records import Capture, Session, Turn, TurnResult
+from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
 from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back
@@ -101,15 +103,84 @@ def prove_costs(
         for own, theirs in zip(talk.turns, held.turns, strict=False)
         if own.wearer != theirs.wearer
     ]
-    state, mine = held.extra[KEY], talk.session(held, held.extra[KEY]["judge"]).extra[KEY]
-    if state != mine:
-        problems.append(f"{held.id}: it ended with {state}, where {mine} follows from the replies")
     for goal, turn in enumerate(talk.agenda.turns):
         asked = [t for t in held.turns if t.wearer is not None and t.wearer.goal == goal]
         if any(t.reference != turn.reference for t in asked):
             problems.append(f"{turn.id}: the run holds another answer than the data")
         problems += _wrong_answer(turn, sight)
     return Proof(len(talk.turns), 0, problems)
+
+
+def prove_record(talk: Talk, seen: Session, held: Session, kept: Sequence[TurnResult]) -> list[str]:
+    """Find what a run recorded otherwise than it follows from data, replies and verdicts.
+
+    `talk` has heard all replies, `seen` is the session as data and optics give it, and `kept` are
+    all turns with the verdicts that count now.
+    """
+    state = held.extra[KEY]
+    begun = msgspec.structs.replace(seen, extra={**seen.extra, KEY: state})
+    mine, theirs = _plain(talk.session(begun, state["judge"])), _plain(held)
+    for turn in (*mine["turns"], *theirs["turns"]):
+        turn.pop("wearer", None)  # they were compared word for word
+        turn.pop("query")
+    problems = [f"{held.id}: {words}" for words in _differences(theirs, mine)]
+    asked = len(talk.turns)
+    wanted = [turn.index for turn in held.turns if turn.index < asked or talk.over]
+    have = [result.turn_index for result in kept]
+    if talk.over and have != wanted:
+        problems.append(f"{held.id}: its turns are {have}, where {wanted} follow")
+    for result in kept:
+        if 0 <= result.turn_index < len(held.turns):
+            turn = held.turns[result.turn_index]
+            problems += [
+                f"{turn.id}: {words}" for words in _wrong_result(result, turn, held, talk, asked)
+            ]
+    return problems
+
+
+def _wrong_result(
+    result: TurnResult, turn: Turn, held: Session, talk: Talk, asked: int
+) -> Iterator[str]:
+    if (result.session_id, result.degradation) != (held.id, held.degradation):
+        yield f"recorded as of {result.session_id!r} under {result.degradation!r}"
+    if result.query != turn.query:
+        yield f"recorded as {result.query!r}, where {turn.query!r} was said"
+    status = _status(result, turn, was_asked=turn.index < asked)
+    if result.status is not status:
+        yield f"its status is {result.status}, where {status} follows"
+    if result.status.is_failure and result.reply is None and not result.error:
+        yield "it failed, and nothing says why"
+    goals = [said.wearer.goal for said in talk.turns[turn.index : turn.index + 2] if said.wearer]
+    step = len(goals) == 2 and goals[0] == goals[1]
+    if result.step != step and (talk.over or turn.index + 1 < asked):
+        yield f"step is {result.step}, where {step} follows"
+
+
+def _status(result: TurnResult, turn: Turn, *, was_asked: bool) -> Status:
+    """What becomes of a turn; which of the failures befell an agent nothing else tells."""
+    if not was_asked:
+        return Status.SKIPPED_AFTER_STOP
+    if result.reply is None:
+        return result.status if result.status.is_failure else Status.AGENT_ERROR
+    if not any(text.strip() for text in turn.reference.all_texts):
+        return Status.DATA_ERROR
+    return reply_status(result.reply, result.verdict)
+
+
+def _plain(session: Session) -> Any:
+    return msgspec.json.decode(encode(session))
+
+
+def _differences(theirs: Any, mine: Any, path: str = "") -> Iterator[str]:
+    """Where two JSON values differ, in words."""
+    if isinstance(theirs, dict) and isinstance(mine, dict):
+        for key in sorted({*theirs, *mine}):
+            yield from _differences(theirs.get(key), mine.get(key), f"{path}.{key}".lstrip("."))
+    elif isinstance(theirs, list) and isinstance(mine, list) and len(theirs) == len(mine):
+        for place, (one, other) in enumerate(zip(theirs, mine, strict=True)):
+            yield from _differences(one, other, f"{path}[{place}]")
+    elif theirs != mine:
+        yield f"{path} is {str(theirs)[:100]}, where {str(mine)[:100]} follows"
 
 
 def _asks(of: _Said, goal: str) -> bool:

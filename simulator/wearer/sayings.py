@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from mmrag import bounded_yaml
 from mmrag.errors import DataError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
@@ -76,7 +77,7 @@ def sayings(voice: str = PLAIN) -> Sayings:
     if not voice.isalnum() or not path.is_file():
         path = _FOLDER / f"{PLAIN}.yaml"
     try:
-        loaded: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        loaded: dict[str, Any] = bounded_yaml.read(path)
         thing = loaded.pop("thing")
         return msgspec.convert({"moves": loaded, "thing": thing}, Sayings)
     except (OSError, yaml.YAMLError, msgspec.ValidationError, KeyError) as error:

@@ -69,7 +69,9 @@ def ask(spec: str, said: Any = "I don't know", query: Query | None = None,
 
 
 def prompt(model: ScriptedModel, call: int = -1) -> str:
-    return model.calls[call][0].text
+    """The prompt of a call, which is all that the model is sent."""
+    [message] = model.calls[call]
+    return message.text
 
 
 def test_task_1_shows_the_snippets_of_five_pages_in_their_order() -> None:
@@ -165,7 +167,8 @@ def test_with_kg_tools_the_model_calls_for_itself() -> None:
     reply, model = ask("crag-task2:model=m,kg=tools", [(call,), "Anna Bell"], tools=(loose,))
     assert reply.text == "Anna Bell"
     assert len(model.calls) == 2
-    assert "snippet5 " in prompt(model)
+    assert "snippet5 " in prompt(model, 0)
+    assert [message.role for message in model.calls[1]] == ["user", "assistant", "tool"]
     assert '"Anna Bell"' in model.calls[1][-1].text
 
 
@@ -220,7 +223,7 @@ def test_a_task_with_a_kg_does_not_run_without_one(spec: str) -> None:
     name, _, options = spec.partition(":")
     reply, model = ask(f"{name}:{options.partition(',')[0]},kg=off", tools=())
     assert not [step for step in reply.trace if step.name == "kg"]
-    assert all("knowledge graph" not in call[0].text for call in model.calls)
+    assert all("knowledge graph" not in message.text for call in model.calls for message in call)
 
 
 def test_the_built_in_reader_reads_the_pages_of_task_1() -> None:

@@ -17,7 +17,6 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.format import is_error_text
 from mmrag.agents.kits import SearchPipeline
 from mmrag.errors import SpecError
 from mmrag.images import LazyImage
@@ -38,7 +37,7 @@ from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.engine import Rules, hold_conversation
-from simulator.run.error_texts import error_texts_in, replies_of
+from simulator.run.error_texts import error_texts_in, is_error_text, replies_of
 from simulator.run.results import score_run
 from simulator.run.slots import Places
 from simulator.store.run_store import RunReader

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from called_command import mmrag
 
-from simulator.datasets.world import mini_folder
+from simulator.world.sessions import mini_folder
 
 
-@pytest.mark.slow
+@pytest.mark.proof("time")
 def test_the_mini_world_is_indexed_with_the_vectors_that_ship(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

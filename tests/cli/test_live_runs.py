@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,16 +15,17 @@ from msgspec.structs import replace
 from small_runs import picture
 
 from mmrag.images import LazyImage
-from mmrag.records import Capture
-from simulator.datasets.world import World
+from mmrag.records import Capture, Passage, Reference, Session, Status
+from simulator.evaluation.proving import verify_run
 from simulator.store.run_store import RunStore
 from simulator.wearer.looking import Retaken
-from simulator.world.pictures import twins
+from simulator.wearer.talk import KEY
+from simulator.world.sessions import World
 
 AGENT = '''
 from mmrag.errors import Denied
 from mmrag.records import Reply
-from simulator.datasets.world import World
+from simulator.world.sessions import World
 
 RIGHT = {t.query: t.reference.text for session in World("assets/mini") for t in session.turns}
 
@@ -71,6 +74,7 @@ def held(folder: Path, name: str, *more: str) -> Path:
     return out
 
 
+@pytest.mark.proof("time")
 def test_a_live_run_is_held_shown_proved_and_reported(agents: Path) -> None:
     run = held(agents, "asking")
     shown = json.loads(mmrag("show", str(run), "--json").stdout)
@@ -112,6 +116,7 @@ def test_words_that_do_not_follow_are_found(agents: Path) -> None:
     assert any("claims ['asks'" in p or "claims ('asks'" in p for p in found)
 
 
+@pytest.mark.proof("time")
 def test_two_live_runs_are_compared_goal_by_goal_with_what_is_won_back(agents: Path) -> None:
     conditions = ("--degrade", "clean,low-light@3")
     silent = held(agents, "silent", *conditions)
@@ -171,9 +176,112 @@ def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = SimpleNamespace(image=np.zeros((8, 8, 3), np.uint8), polygon=())
-    monkeypatch.setattr(twins, "again", lambda scene, how: shown)
+    studio = SimpleNamespace(version="fake", again=lambda scene, how: shown)
+    monkeypatch.setattr("simulator.wearer.looking.renderer", lambda: studio)
     (tmp_path / "afile").write_text("")
     session = next(iter(World("assets/mini", pictures="clean")))
     taken = Retaken(tmp_path / "afile" / "looks").take(session, "closer")
     assert taken is not None
     assert taken.image.pil().size == (8, 8)
+
+
+TAMPERED_TURNS = {
+    "a step": lambda r: replace(r, step=not r.step),
+    "a status": lambda r: replace(r, status=Status.JUDGE_ERROR),
+    "a time-out that replied": lambda r: replace(r, status=Status.TIMEOUT),
+    "a turn never asked that replied": lambda r: replace(r, status=Status.SKIPPED_AFTER_STOP),
+    "a query": lambda r: replace(r, query="What else?"),
+    "a failure without a word": lambda r: replace(
+        r, reply=None, verdict=None, status=Status.AGENT_ERROR
+    ),
+}
+OTHER = LazyImage.from_bytes(picture(77), name="other")
+TAMPERED_SESSIONS = {
+    "focus": lambda s: replace(s, capture=replace(s.capture, focus=(0.0, 0.0, 1.0, 1.0))),
+    "no focus": lambda s: replace(s, capture=replace(s.capture, focus=None)),
+    "outline": lambda s: replace(s, capture=replace(s.capture, polygon=((0.0, 0.0),))),
+    "picture": lambda s: replace(s, capture=replace(s.capture, image=OTHER)),
+    "quality": lambda s: replace(s, capture=replace(s.capture, quality="blurred")),
+    "ego": lambda s: replace(s, capture=replace(s.capture, is_ego=not s.capture.is_ego)),
+    "optics record": lambda s: replace(s, capture=replace(s.capture, degraded={"a": 1})),
+    "time": lambda s: replace(s, query_time="1999-01-01T00:00:00"),
+    "passages": lambda s: replace(s, passages=(Passage(id="p", text="forty-two"),)),
+    "things in view": lambda s: replace(s, extra={**s.extra, "visible": ["car-1"]}),
+    "patience": lambda s: replace(s, extra={**s.extra, KEY: {**s.extra[KEY], "patience": 99}}),
+    "end": lambda s: replace(s, extra={**s.extra, KEY: {**s.extra[KEY], "over": "left"}}),
+    "reference": lambda s: first_turn(s, reference=Reference(text="I don't know")),
+    "domain": lambda s: first_turn(s, domain="food2"),
+    "dimension": lambda s: first_turn(s, meta={"a": "b"}),
+    "move": lambda s: first_turn(s, wearer=replace(s.turns[0].wearer, move="press")),
+    "claim": lambda s: first_turn(s, wearer=replace(s.turns[0].wearer, claims=())),
+    "another picture before the first turn": lambda s: first_turn(s, capture=s.capture),
+    "last turn": lambda s: replace(s, turns=s.turns[:-1]),
+}
+
+
+def first_turn(session: Session, **changes: Any) -> Session:
+    return replace(session, turns=(replace(session.turns[0], **changes), *session.turns[1:]))
+
+
+def test_whatever_is_changed_with_the_sum_made_again_is_found(agents: Path) -> None:
+    run = held(agents, "silent", "--degrade", "clean", "--limit", "1")
+    seal = mmrag("seal", str(run)).stdout.strip()
+    mmrag("verify", str(run), "--against", seal)
+    unnoticed = []
+    for name, change in (TAMPERED_TURNS | TAMPERED_SESSIONS | {"skipped turn gone": None}).items():
+        other = agents / "tampered"
+        shutil.copytree(run, other)
+        with RunStore(other) as store:
+            session = next(store.sessions())
+            turns = store.turns(session.id, session.degradation)
+            if name in TAMPERED_TURNS:
+                store.commit(change(turns[0])).result()
+            elif name in TAMPERED_SESSIONS:
+                store.commit(session=change(session)).result()
+            else:
+                assert turns[-1].status is Status.SKIPPED_AFTER_STOP
+                store.forget_turns(session.id, session.degradation, len(turns) - 1)
+        if not verify_run(other).problems:
+            unnoticed.append(name)
+        changed = mmrag("verify", str(other), "--against", seal, code=1)
+        assert "sealed" in changed.stderr
+        shutil.rmtree(other)
+    assert unnoticed == []
+
+
+def test_a_second_picture_that_the_run_does_not_have_is_found(agents: Path) -> None:
+    run = held(agents, "asking")
+    with RunStore(run) as store:
+        session = next(s for s in store.sessions() if any(t.capture for t in s.turns))
+        at = next(i for i, turn in enumerate(session.turns) if turn.capture)
+        turns = list(session.turns)
+        turns[at] = replace(turns[at], capture=replace(turns[at].capture, image=OTHER))
+        store.commit(session=replace(session, turns=tuple(turns))).result()
+    assert json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
+
+
+def test_a_conversation_that_is_gone_or_hides_from_the_proof_is_found(agents: Path) -> None:
+    run = held(agents, "silent")
+    with RunStore(run) as store:
+        session = next(store.sessions())
+        extra = {name: value for name, value in session.extra.items() if name != KEY}
+        store.commit(session=replace(session, extra=extra)).result()
+        config = store.meta("config")
+        store.set_meta("config", {**config, "limit": 4})
+    found = json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
+    assert any(session.id in p and "does not say how it stands" in p for p in found)
+    assert any("is not in the run" in p for p in found)
+
+
+def test_a_scripted_run_is_sealed_too(agents: Path) -> None:
+    out = agents / "scripted"
+    mmrag(
+        "run", "--data", "mini", "--search", "none", "--judge", "exact", "--limit", "1",
+        "--agent", "python:name=live_agents/silent", "--out", str(out),
+    )  # fmt: skip
+    seal = mmrag("seal", str(out)).stdout.strip()
+    assert "as it was sealed" in mmrag("verify", str(out), "--against", seal).stdout
+    (image,) = [path for path in (out / "images").rglob("*") if path.is_file()]
+    image.write_bytes(image.read_bytes() + b" ")
+    assert "sealed" in mmrag("verify", str(out), "--against", seal, code=1).stderr
+    assert "mmrag seal" in mmrag("verify", str(out), "--against", "abc", code=2).stderr

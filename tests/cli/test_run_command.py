@@ -160,14 +160,13 @@ def test_show_says_what_the_cache_saved(run: Path, tmp_path: Path) -> None:
 def test_each_condition_of_a_run_has_a_line(data: Path, tmp_path: Path) -> None:
     several = ["--degrade", "clean,rotated@3", "--limit", "2"]
     shown = mmrag("run", *arguments(data, tmp_path / "run"), *several).stdout
-    assert "2 conditions together" in shown
-    lines = shown.partition("by condition, as experienced")[2].splitlines()
+    assert "strict, strikes(2), clean" in shown
+    lines = shown.partition("by condition")[2].splitlines()
     told = [line.split() for line in lines if line.startswith(("clean", "rotated@3"))]
     assert [words[:2] for words in told] == [["clean", "4"], ["rotated@3", "4"]]
     assert told[0][2:] == told[1][2:]
     again = mmrag("score", str(tmp_path / "run"), "--degradation", "clean").stdout
     assert "by condition" not in again
-    assert "together" not in again
 
 
 @pytest.mark.parametrize(
@@ -446,7 +445,7 @@ def test_doctor() -> None:
 def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     from simulator.cli.doctoring import examine
 
-    monkeypatch.setattr("simulator.world.solid.variant.find_llvm", lambda: None)
+    monkeypatch.setattr("simulator.studio.tracing.variant.find_llvm", lambda: None)
     found = examine()
     assert "slow" in found["renderer"]
     assert any("karellen-llvm-core" in hint for hint in found["hints"])

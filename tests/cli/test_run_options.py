@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from called_command import mmrag
 from planted_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
@@ -17,31 +21,12 @@ from simulator.run.runner import Progress
 ROOT = Path(__file__).parents[2]
 
 
-def mmrag(*arguments: str, code: int = 0) -> str:
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "eval_multi_turn.py"), *arguments],
-        capture_output=True, text=True, check=False, cwd=ROOT, env=_environment(),
-    )  # fmt: skip
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout + done.stderr
-
-
-def _environment() -> dict[str, str]:
-    import os
-
-    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-
-
-SMALL = ("--data", "mini", "--search", "none", "--agent", "random", "--limit", "2")
+SMALL = ("run", "--data", "mini", "--search", "none", "--agent", "random", "--limit", "2")
 
 
 def test_an_estimate_without_a_measure_guesses_nothing(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "run"), "--dry-run", "--json")
-    found = json.loads(mmrag(*SMALL, "--degrade", "sweep", *out))
+    found = json.loads(mmrag(*SMALL, "--degrade", "sweep", *out).stdout)
     assert found["conversations"] == 2 * 26
     assert found["turns"] == found["turns_asked"] > 0
     assert found["cost"] is None
@@ -52,7 +37,7 @@ def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) ->
     plant(tmp_path / "other", sessions=10, agent="closed-book")
     same = plant(tmp_path / "same", sessions=20, agent="random")
     out = ("--out", str(tmp_path / "run"), "--dry-run", "--json", "--concurrency", "4")
-    found = json.loads(mmrag(*SMALL, *out))
+    found = json.loads(mmrag(*SMALL, *out).stdout)
     assert found["measured_on"] == str(same)
     assert found["turns_asked"] <= found["turns"]
     assert found["cost"] == pytest.approx(0.0004 * found["turns_asked"])
@@ -62,18 +47,26 @@ def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) ->
 
     with RunStore(same) as store:
         store.set_meta("plan", {"sessions": 20, "degradations": ["clean"], "capacity": 1})
-    alone = json.loads(mmrag(*SMALL, *out))
+    alone = json.loads(mmrag(*SMALL, *out).stdout)
     assert alone["seconds"] == pytest.approx(2 * found["seconds"])  # the agent bears one at a time
 
 
-def test_a_run_with_report_and_its_plan(tmp_path: Path) -> None:
+@pytest.mark.proof("time")
+def test_the_script_runs_reports_and_says_how(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    mmrag(*SMALL, "--degrade", "sweep", "--severities", "3", "--out", str(out), "--report")
+    script = [sys.executable, str(ROOT / "scripts" / "eval_multi_turn.py"), *SMALL[1:]]
+    more = ("--degrade", "sweep", "--severities", "3", "--out", str(out), "--report")
+    subprocess.run(
+        [*script, *more], check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     report = json.loads((out / "report" / "report.json").read_text())
     state = report["runs"][0]["state"]
     assert (state["finished"], state["expected_conversations"]) == (True, 12)
     assert "--severities 3" in report["runs"][0]["about"]["command"]
-    assert "the only thing that can be rerun" in mmrag(*SMALL, "--rerun", "all", code=2)
+
+
+def test_only_errors_can_be_rerun() -> None:
+    assert "the only thing that can be rerun" in mmrag(*SMALL, "--rerun", "all", code=2).stderr
 
 
 def test_rerun_errors_asks_failed_turns_again(tmp_path: Path) -> None:
@@ -189,8 +182,10 @@ def test_short_work_without_a_terminal_is_silent(capsys: pytest.CaptureFixture[s
 
 def test_an_estimate_counts_faults_and_repeats(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "run"), "--dry-run", "--json")
-    once = json.loads(mmrag(*SMALL, *out))
-    found = json.loads(mmrag(*SMALL, "--faults", "web,network-loss@5", "--repeats", "3", *out))
+    once = json.loads(mmrag(*SMALL, *out).stdout)
+    found = json.loads(
+        mmrag(*SMALL, "--faults", "web,network-loss@5", "--repeats", "3", *out).stdout
+    )
     assert found["conditions"] == 1 + 6
     assert found["conversations"] == 2 * 7 * 3
     assert found["turns"] == once["turns"] * 7 * 3
@@ -198,7 +193,8 @@ def test_an_estimate_counts_faults_and_repeats(tmp_path: Path) -> None:
 
 def test_a_report_gives_the_command_with_its_faults(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    mmrag(*SMALL, "--faults", "network-loss@5", "--out", str(out), "--report")
+    mmrag(*SMALL, "--faults", "network-loss@5", "--out", str(out))
+    mmrag("report", str(out), "--resamples", "50")
     report = json.loads((out / "report" / "report.json").read_text())
     assert "--faults network-loss@5" in report["runs"][0]["about"]["command"]
     assert report["runs"][0]["state"]["expected_conversations"] == 4

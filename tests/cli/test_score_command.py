@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -33,15 +30,15 @@ def test_golden_file_through_the_command(tmp_path: Path, protocol: str) -> None:
             assert shown[view][name] == pytest.approx(value, abs=1e-12)
 
 
-def test_strict_prints_both_views_and_intervals(tmp_path: Path) -> None:
+def test_strict_prints_the_headline_a_second_view_and_intervals(tmp_path: Path) -> None:
     file = write(tmp_path / "o.jsonl", GOLDEN["cases"][7]["turns"])
     shown = json.loads(mmrag("score", str(file), "--json").stdout)["all"]
-    for name in ("as_answered", "as_experienced", "early_stop_rate", "two_strike_rate",
+    for name in ("as_answered", "early_stop_rate", "two_strike_rate",
                  "successful_turns", "coverage", "intervals"):  # fmt: skip
         assert name in shown
     table = mmrag("score", str(file)).stdout
     assert "truthfulness" in table
-    assert "as experienced" in table
+    assert "As answered, over the" in table
 
 
 @pytest.mark.parametrize(
@@ -108,16 +105,3 @@ def test_one_line_says_for_its_session_whether_it_is_egocentric(tmp_path: Path, 
 def test_a_session_that_is_egocentric_and_is_not_is_refused(tmp_path: Path) -> None:
     file = outcomes(tmp_path / "o.jsonl", ', "is_ego": true', "", ', "is_ego": false')
     assert "line 3: is_ego" in mmrag("score", str(file), code=1).stderr
-
-
-def test_help_answers_quickly() -> None:
-    """Seconds of work, so that it does not matter what else the machine is doing."""
-    times = []
-    for _ in range(6):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        code = "from simulator.cli import main; main()"
-        done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True)
-        assert b"rejudge" in done.stdout
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(times) < 0.3

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from called_command import mmrag
-from cluster_parts import Workplace
-from measuring_parts import write_run
+from measuring_parts import rows_of, write_run
 from small_index import source_folder
 from small_runs import ByNumber, make_session, run_all
 
@@ -25,24 +24,7 @@ from simulator.store.tally import Ledger
 
 __all__ = ["source_folder"]
 
-ROWS = {
-    "sessions": "1, 2, 3, 4",
-    "turns": "1, 2, 3, 4, 5",
-    "verdicts": "1, 2, 3, 4, 5",
-    "measurements": "1, 2, 3, 4, 5, 6",
-    "completions": "1, 2",
-}
 COUNT = 3
-
-
-def rows_of(run: Path) -> dict[str, list[Any]]:
-    """Every row of a run, whatever the order in which they came."""
-    assert not (run / "shards").exists()
-    with sqlite3.connect(run / "run.sqlite") as db:
-        return {
-            table: db.execute(f"SELECT * FROM {table} ORDER BY {order}").fetchall()
-            for table, order in ROWS.items()
-        }
 
 
 def every_shard(*command: str) -> None:
@@ -238,15 +220,3 @@ def test_a_file_of_answers_is_no_run_yet(tmp_path: Path) -> None:
     file.write_text('{"question": "what?", "answer": "that"}\n')
     said = mmrag("measure", str(file), "--shard", "1/2", code=2).stderr
     assert "brings the file into" in said
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_on_a_cluster_it_is_one_command(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    one, many = runs
-    mmrag("rejudge", str(one), "--judge", "exact")
-    place = Workplace(tmp_path)
-    place.run("rejudge", str(many), "--judge", "exact", "--backend", "ray", "--workers", "2")
-    assert rows_of(many) == rows_of(one)
-    assert "0 replies judged." in place.said()  # the shards had done all

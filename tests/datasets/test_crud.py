@@ -9,22 +9,50 @@ from typing import Any
 
 import pytest
 
-from mmrag.errors import DataError, SpecError
-from mmrag.judges.crud import MEASURES, Likeness, Overlap, QuestEval
+from mmrag.agents import agents
+from mmrag.errors import DataError, SpecError, UsageError
+from mmrag.judges.crud import (
+    MEASURES,
+    OVERLAP,
+    QUEST,
+    RETRIEVAL,
+    Likeness,
+    Overlap,
+    QuestEval,
+    Retrieval,
+)
 from mmrag.judges.measuring import chosen_measures
 from mmrag.metrics.cases import Case
+from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Completion, GenerateOptions, Message
+from mmrag.records import Status, TurnResult
+from mmrag.search.index.articles import article_name
+from mmrag.search.index.sources import open_source
+from mmrag.search.session_passages import search_in
+from mmrag.search.web.cutting import Cut
 from simulator.datasets import open_data
 from simulator.datasets.broken import problem_of
+from simulator.evaluation.measuring import case_of
+from simulator.evaluation.parts import Parts
+from simulator.evaluation.resources import cut_pages, make_resources
 from simulator.evaluation.toolboxes import toolboxes
 from simulator.run.config import make_config
+from simulator.run.engine import Rules, query_of
 
 NEWS = "青石镇新图书馆2030年8月5日启用，藏书42万册。"
+ARTICLE = "2030-08-05 10:02，正文：本报讯 " + NEWS
 ROWS: dict[str, list[Any]] = {
-    "event_summary": [{"ID": "a1", "event": "青石镇图书馆启用", "summary": NEWS}],
-    "continuing_writing": [{"ID": "b", "beginning": "青石镇消息", "continuing": NEWS}],
+    "event_summary": [
+        {"event": "青石镇图书馆启用", "summary": NEWS, "ID": "a1", "text": ARTICLE,
+         "time": "2030-08-05 10:02", "url": "http://qs.example/1", "title": "图书馆启用"},
+    ],
+    "continuing_writing": [
+        {"ID": "b", "beginning": "青石镇消息", "continuing": NEWS, "summary": "青石镇图书馆启用。",
+         "text": "青石镇消息" + NEWS},
+    ],
     "hallu_modified": [
-        {"ID": "c", "newsBeginning": "青石镇消息", "hallucinatedContinuation": "藏书24万册。",
+        {"ID": "c", "headLine": "图书馆启用", "type": "num", "newsBeginning": "青石镇消息",
+         "hallucinatedContinuation": "藏书24万册。", "newsRemainder": "藏书42万册。周一闭馆。",
          "hallucinatedMod": "藏书42万册。"},
     ],
     "questanswer_1doc": [
@@ -56,8 +84,121 @@ def test_every_task_asks_for_what_it_wants(tmp_path: Path) -> None:
     assert asked.reference.text == "藏书42万册。"
     one = sessions["questanswer-1doc"]
     assert one.capture is None
-    assert [p.id for p in one.passages] == ["news1"]
-    assert one.turns[0].reference.evidence == ("news1",)
+    assert [p.id for p in one.passages] == [article_name(NEWS)]
+    assert one.turns[0].reference.evidence == (article_name(NEWS),)
+
+
+def test_every_task_brings_what_its_row_has_to_read(tmp_path: Path) -> None:
+    brought = {
+        session.turns[0].query_type: [passage.text for passage in session.passages]
+        for session in open_data(f"crud:{write(tmp_path, ROWS)}")
+        if session.capture is None
+    }
+    assert brought == {
+        "event-summary": [ARTICLE],
+        "continuing-writing": ["青石镇图书馆启用。"],
+        "hallu-modified": ["藏书42万册。周一闭馆。"],
+        "questanswer-1doc": [NEWS],
+        "questanswer-2docs": [NEWS],
+    }, "what was to be written is never brought"
+
+
+def test_rows_without_a_reference_are_skipped_as_the_authors_skip_them(tmp_path: Path) -> None:
+    [good] = ROWS["hallu_modified"]
+    failed = good | {"ID": "f", "hallucinatedMod": '","msg":"request openai failed"'}
+    source = open_data(f"crud:{write(tmp_path, {'hallu_modified': [failed, good]})}")
+    assert len(source) == 1
+    assert [session.id for session in source] == ["hallu_modified-c"]
+
+
+# the 80,000 articles
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Path:
+    """Published files of articles: one a line, no ending, blank last lines, one twice."""
+    folder = tmp_path / "80000_docs"
+    folder.mkdir()
+    (folder / "documents_dup_part_1_part_1").write_text(
+        f"2030-08-07，正文：白河镇通车。\n{NEWS.replace('，', '， ')}\n\n", encoding="utf-8"
+    )
+    (folder / "documents_hallu.txt_part_1").write_text(f"藏书42万册。周一闭馆。\n{NEWS}\n")
+    return folder
+
+
+def test_the_articles_of_the_published_files_are_pages(news: Path) -> None:
+    source = open_source(str(news))
+    pages = list(source.pages())
+    assert source.page_count == len(pages) == 4
+    assert [page.url for page in pages[1:3]] == [
+        article_name(NEWS), article_name("藏书42万册。周一闭馆。"),
+    ]  # fmt: skip
+    assert [bool(page.text) for page in pages] == [True, True, True, False]
+    assert [page.url for page in source.pages(2)] == [page.url for page in pages[2:]]
+
+
+def test_an_article_has_one_name_in_rows_and_files() -> None:
+    assert article_name("青石镇 新\n图书馆") == article_name("青石镇新图书馆")
+    assert article_name("青石镇") != article_name("白河镇")
+
+
+@pytest.mark.parametrize("spec", ["rag:model=m", "rag:model=m,chunk=64,retriever=bm25"])
+def test_the_articles_are_searched_in_place_of_a_rows_own(
+    tmp_path: Path, news: Path, spec: str
+) -> None:
+    rows = {"questanswer_1doc": [ROWS["questanswer_1doc"][0] | {"questions": "青石镇藏书多少？"}]}
+    data = f"crud:{write(tmp_path, rows)}"
+    resources, fingerprint = make_resources(data, news)
+    model = ScriptedModel("42万册")
+    resources.model = lambda _: model
+    agent = agents.create(spec, resources=resources)
+    [session] = open_data(data)
+    query = query_of(session, session.turns[0], (), Rules())
+    search_in(query.passages)
+    reply = asyncio.run(agent.answer(query))
+    found = [item.url for step in reply.trace for item in step.evidence]
+    assert fingerprint == open_source(str(news)).fingerprint
+    assert set(found) == {article_name(NEWS), article_name("藏书42万册。周一闭馆。")}
+    result = TurnResult(session_id=session.id, turn_index=0, status=Status.ANSWERED,
+                        query=query.text, reply=reply)  # fmt: skip
+    taken = asyncio.run(Retrieval().measure(case_of(session, result), ["mrr_of_all", "recall@1"]))
+    rank = found.index(article_name(NEWS)) + 1
+    assert [one.value for one in taken] == [1 / rank, float(rank == 1)]
+
+
+def test_an_index_that_is_cut_already_is_not_cut_in_silence() -> None:
+    with pytest.raises(UsageError, match="--search FOLDER of news articles"):
+        cut_pages(None, Cut())
+
+
+def test_ranks_are_counted_over_all_articles_that_answer() -> None:
+    asked = Case(question="?", answer="x", expected=("a", "b"), found=("a", "x", "b"))
+    found = {m.measure: m.value for m in asyncio.run(Retrieval().measure(asked, RETRIEVAL))}
+    assert found["mrr_of_all"] == pytest.approx(2 / 3)
+    assert (found["recall@1"], found["recall@3"]) == (0.5, 1.0)
+    nothing = asyncio.run(Retrieval().measure(Case(question="?", answer="x"), ["recall@1"]))
+    assert nothing[0].value is None
+    unfound = Case(question="?", answer="x", expected=("a",), found=())
+    assert asyncio.run(Retrieval().measure(unfound, ["mrr_of_all"]))[0].value == 0.0
+    untold = Case(question="?", answer="x", expected=("a",))
+    [row] = asyncio.run(Retrieval().measure(untold, ["mrr_of_all"]))
+    assert (row.value, row.reason) == (None, "the reply has no trace of what was found")
+
+
+def test_a_run_that_finds_nothing_for_its_settings_says_so(tmp_path: Path) -> None:
+    bare = [{"ID": "b", "beginning": "青石镇消息", "continuing": NEWS}]
+    data = f"crud:{write(tmp_path, {'continuing_writing': bare})}"
+
+    def said(**more: str) -> str:
+        return Parts(make_config({"data": data, "agent": "rag:model=m"} | more)).unsearched_pages()
+
+    assert said() == (
+        "rag finds no pages in 1 of the first 1 conversation, which bring none: no index is "
+        "searched. Give --search its folder."
+    )
+    assert said(agent="llm-only:model=m") == said(search="none") == ""
+    full = f"crud:{write(tmp_path, ROWS)}"
+    assert said(data=full) == ""
 
 
 def test_a_bad_row_is_its_own_data_error(tmp_path: Path) -> None:
@@ -104,9 +245,9 @@ def take(taker: Any, answer: str, *names: str) -> dict[str, Any]:
 def test_words_are_counted_without_a_model() -> None:
     assert chosen_measures("crud") == MEASURES
     same = take(Overlap(), "藏书42万册。")
-    assert same == pytest.approx(dict.fromkeys(("bleu", "rouge_l", "token_f1"), 1.0))
+    assert same == pytest.approx(dict.fromkeys(OVERLAP, 1.0) | {"length": 7.0})
     other = take(Overlap(), "不清楚")
-    assert set(other.values()) == {0.0}
+    assert other == dict.fromkeys(OVERLAP, 0.0) | {"length": 3.0}
     empty = asyncio.run(Overlap().measure(Case(question="?", answer="x"), ["bleu"]))
     assert empty[0].value is None
     assert "no reference" in empty[0].reason
@@ -165,7 +306,7 @@ def test_quest_eval_says_where_a_model_makes_no_sense() -> None:
         async def generate(self, *_: Any, **__: Any) -> Completion:
             return Completion(text="mm")
 
-    rows = asyncio.run(QuestEval(Mumbler(), name="m").measure(case("x"), MEASURES[-2:]))
+    rows = asyncio.run(QuestEval(Mumbler(), name="m").measure(case("x"), QUEST))
     assert all(row.failed and row.value is None for row in rows)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from own_parts import TURNS, photo, write
 from typer.testing import Result
 
@@ -267,3 +269,72 @@ def test_check_of_pictures_alone_says_how_to_begin(
 ) -> None:
     photo(tmp_path / "a.jpg")
     assert f"`mmrag data start {tmp_path}` first" in str(mmrag("data", "check", tmp_path).exception)
+
+
+def test_a_table_to_fill_in_holds_no_formula_and_reads_back(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    album = tmp_path / "photos"
+    photo(album / "=1+1.jpg")
+    photo(album / "-1.5.jpg")
+    assert mmrag("data", "start", album).exit_code == 0
+    table = album / "questions.csv"
+    rows = table.read_text().splitlines()
+    assert rows[1:] == ["./-1.5.jpg,,", "./=1+1.jpg,,"]
+    table.write_text("\n".join([rows[0], *(r.replace(",,", ",What?,a kettle") for r in rows[1:])]))
+    assert mmrag("data", "check", table).exit_code == 0
+
+
+def test_a_name_that_is_no_utf8_leaves_no_empty_table(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    album = tmp_path / "photos"
+    photo(album / "a.jpg")
+    (album / "a.jpg").rename(os.fsdecode(bytes(album) + b"/\xff.jpg"))
+    for file in ("questions.csv", "questions.jsonl"):
+        refused = mmrag("data", "start", album, "--out", album / file)
+        assert isinstance(refused.exception, MmragError)
+        assert "rename it" in str(refused.exception)
+        assert not (album / file).exists()
+
+
+def test_a_link_is_not_told_to_be_itself(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "dang.jpg").symlink_to("nothing.jpg")
+    (tmp_path / "own" / "out.jpg").symlink_to(tmp_path / "elsewhere.jpg")
+    file = tmp_path / "own" / "q.jsonl"
+    rows = [{"image": name, "turns": TURNS} for name in ("dang.jpg", "out.jpg")]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = mmrag("data", "check", file).stdout
+    assert "Did you mean" not in said
+    assert "is a link to nothing" in said
+    assert "is a link, and lies outside of" in said
+
+
+def test_a_column_that_is_nearly_a_known_one_is_told(
+    tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    file = tmp_path / "q.csv"
+    file.write_text("question,answer,answr2,shelf\nWho?,Ann,Anne,3\n")
+    told = mmrag("data", "check", file).stdout
+    assert "`answr2`" in told
+    assert "Did you mean `answer 2`?" in told
+    assert "`shelf`" not in told
+    run = mmrag("run", "--data", file, "--agent", "random", "--judge", "exact",
+                "--out", tmp_path / "run")  # fmt: skip
+    assert "`answr2`" in run.stderr
+
+
+@pytest.mark.parametrize(("good", "code"), [(1, 0), (0, 1)])
+def test_a_run_says_how_many_rows_were_of_no_use(
+    good: int, code: int, tmp_path: Path, mmrag: Callable[..., Result]
+) -> None:
+    rows = [{"turns": TURNS}] * good + [{"image": "none.jpg", "turns": TURNS}] * 2
+    file = tmp_path / "q.jsonl"
+    file.write_text(
+        "".join(json.dumps({**row, "session_id": str(n)}) + "\n" for n, row in enumerate(rows))
+    )
+    done = mmrag("run", "--data", file, "--agent", "random", "--judge", "exact",
+                 "--out", tmp_path / "run")  # fmt: skip
+    assert done.exit_code == code
+    assert f"2 of {good + 2} rows could not be used" in done.stderr.splitlines()[-1]

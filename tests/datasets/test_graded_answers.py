@@ -13,8 +13,8 @@ import pytest
 from mmrag.judges.measuring import label_measurers
 from mmrag.metrics.grounding import GARAGE
 from simulator.datasets.answers import read_answers
-from simulator.datasets.world import mini_folder
 from simulator.world.language.graded_answers import FORMS, graded_answers
+from simulator.world.sessions import mini_folder
 
 
 @pytest.fixture(scope="module")

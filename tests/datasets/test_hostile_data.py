@@ -18,9 +18,9 @@ from mmrag.errors import DataError, StoreError
 from mmrag.records import Status
 from simulator.datasets.contents import Contents
 from simulator.datasets.crag_mm import CragMM
-from simulator.datasets.world import World, mini_folder, read_world
 from simulator.store.outcomes import read_turns
 from simulator.store.run_store import RunReader
+from simulator.world.sessions import World, mini_folder, read_world
 
 
 def row_of(sid: str, **changes: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from mmrag.judges.preference import read_choice, read_grade
 from mmrag.judges.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.cli import build
+from simulator.datasets.answered import Unusable
 from simulator.datasets.wikieval import Pair, read_wikieval
 from simulator.evaluation.agreement import agreement, by_measure, by_ranking, by_score, table
 
@@ -41,7 +42,7 @@ def row(number: int) -> dict[str, Any]:
 def pairs(tmp_path: Path) -> list[Pair]:
     path = tmp_path / "wikieval.jsonl"
     path.write_text("\n".join(json.dumps(row(i)) for i in range(10)), encoding="utf-8")
-    return list(read_wikieval(str(path)))
+    return [one for one in read_wikieval(str(path)) if isinstance(one, Pair)]
 
 
 def test_three_pairs_a_row(pairs: list[Pair]) -> None:
@@ -59,6 +60,50 @@ def test_parquet_as_on_the_hub(tmp_path: Path, pairs: list[Pair]) -> None:
     rows = [row(i) for i in range(10)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / "train-00000-of-00001.parquet")
     assert list(read_wikieval(str(tmp_path / "data"))) == pairs
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Answer: It is 20 m high.", "It is 20 m high."),
+        ("\nanswer : It is 20 m high.\n", "It is 20 m high."),
+        ("Question: How high?\nAnswer: It is 20 m high.", "It is 20 m high."),
+        ("Question: How high\nis it?\n\nAnswer:\nIt is 20 m high.", "It is 20 m high."),
+        ("It is high. Answer: 20 m.", "It is high. Answer: 20 m."),
+    ],
+)
+def test_no_head_marks_the_preferred_answer(tmp_path: Path, written: str, read: str) -> None:
+    path = tmp_path / "wikieval.jsonl"
+    heads = dict.fromkeys(("answer", "ungrounded_answer", "poor_answer"), written)
+    path.write_text(json.dumps(row(0) | heads), encoding="utf-8")
+    for pair in read_wikieval(str(path)):
+        assert isinstance(pair, Pair)
+        assert pair.preferred.answer == pair.other.answer == read
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "line 2: is no JSON"),
+        ("[1]", "line 2: is no JSON object"),
+        (json.dumps(row(1) | {"answer": None}), "line 2: answer is no text"),
+        (json.dumps(row(1) | {"context_v1": [1]}), "line 2: context_v1 is no list of texts"),
+    ],
+)
+def test_a_row_that_cannot_be_used_costs_itself(tmp_path: Path, line: str, says: str) -> None:
+    path = tmp_path / "wikieval.jsonl"
+    path.write_text("\n".join([json.dumps(row(0)), line, json.dumps(row(2))]), encoding="utf-8")
+    found = list(read_wikieval(str(path)))
+    [bad] = [one for one in found if isinstance(one, Unusable)]
+    assert says in bad.problem
+    assert [one.id.partition("/")[0] for one in found if isinstance(one, Pair)] == [
+        "0", "0", "0", "2", "2", "2",
+    ]  # fmt: skip
+    words = ["wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
+    done = CliRunner().invoke(build(), words)
+    assert done.exit_code == 0, done.output
+    assert says in done.stderr
+    assert json.loads(done.stdout)[0]["n"] == 2
 
 
 @pytest.mark.parametrize("column", ["question", "poor_answer", "context_v2"])

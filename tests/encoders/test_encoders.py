@@ -112,11 +112,14 @@ def test_folded_norms_give_the_same_vectors() -> None:
     assert torch.allclose(found, expected, atol=1e-4)
 
 
-def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(image: ImageEncoder) -> None:
+@pytest.mark.proof("weights")
+def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(
+    studio: None, image: ImageEncoder
+) -> None:
     """Things that no training has seen, from the front and in a lived-in place."""
+    from simulator.studio.camera.taking import compose
     from simulator.world.facts.look import Look
     from simulator.world.pictures.scene import Scene
-    from simulator.world.pictures.taking import compose
 
     looks = [
         Look(domain="food", kind=kind, family=family, variant=variant, label=None)

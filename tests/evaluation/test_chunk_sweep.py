@@ -13,7 +13,7 @@ from small_index import mini_part, run_eval
 from mmrag.search.index.building import build_index
 from mmrag.search.index.sources import open_source
 from simulator import cli
-from simulator.datasets.world import mini_folder
+from simulator.world.sessions import mini_folder
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,7 @@ def built(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.proof("time")
 def test_a_sweep_measures_each_size_and_keeps_no_index(
     world: Path, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -244,6 +244,7 @@ with RunStore({folder!r}) as store:
 """
 
 
+@pytest.mark.proof("kills")
 def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     folder, log = tmp_path / "run", tmp_path / "calls"
     write_run(folder, sessions=40, turns=3)

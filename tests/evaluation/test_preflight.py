@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,11 @@ def server() -> Any:
 
 def run(server: Any, out: Path, model: str = "", judge: str = "exact") -> str:
     model = model or f"openai:name=m,base_url={server.url}"
-    began = time.monotonic()
     result = CliRunner().invoke(
         build(),
         ["run", "--data", "mini", "--search", "none", "--limit", "1", "--out", str(out),
          "--agent", f"llm-only:model=({model})", "--judge", judge],
     )  # fmt: skip
-    assert time.monotonic() - began < 30
     assert result.exit_code == 1, result.output
     assert not (out / "run.sqlite").exists()
     return str(result.exception)

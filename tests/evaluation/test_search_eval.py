@@ -14,9 +14,9 @@ from small_index import ColourEncoder, mini_part, run_eval
 from mmrag.errors import UsageError
 from mmrag.search.index.building import build_index
 from mmrag.search.index.sources import open_source
-from simulator.datasets.world import mini_folder, read_world
 from simulator.evaluation.search_eval import Case, summarise
 from simulator.run.captures import CaptureOptics, degradations
+from simulator.world.sessions import mini_folder, read_world
 
 ENCODER = ColourEncoder()
 ASKED = 6
@@ -70,7 +70,9 @@ def counted(world: Path, condition: str) -> list[tuple[list[int], int, list[int]
     return found
 
 
-@pytest.mark.parametrize("conditions", ["clean,blurred@5", "none"])
+@pytest.mark.parametrize(
+    "conditions", [pytest.param("clean,blurred@5", marks=pytest.mark.proof("time")), "none"]
+)
 def test_pictures_are_ranked_under_each_condition(
     world: Path, built: Path, conditions: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

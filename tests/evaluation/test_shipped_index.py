@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from simulator.datasets.world import mini_folder
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.search.index.opening import read_manifests
 from mmrag.search.index.row_table import Rows
 from mmrag.search.web.bm25 import titled
-from simulator.datasets.world import mini_folder
 from simulator.evaluation import shipped_index
 from simulator.evaluation.named_agents import searches
 from simulator.evaluation.parts import Parts

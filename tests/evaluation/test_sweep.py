@@ -136,6 +136,7 @@ def test_every_retriever_finds_the_part_that_answers(retriever: str) -> None:
     assert len(found[0].text) < 300
 
 
+@pytest.mark.proof("time")
 def test_a_sweep_says_what_pays(tmp_path: Path) -> None:
     out, data = tmp_path / "sweep", write_data(tmp_path)
     arguments = (
@@ -165,6 +166,7 @@ def test_a_sweep_says_what_pays(tmp_path: Path) -> None:
     assert json.loads((out / "sweep.json").read_text()) == found
 
 
+@pytest.mark.proof("time")
 def test_settings_share_what_does_not_depend_on_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

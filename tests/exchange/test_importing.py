@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mmrag.records import Outcome, Session, Status
 from simulator.exchange.importing import import_file
 from simulator.run.results import score_run
 from simulator.store.outcomes import read_turns
-from simulator.store.run_store import RunReader
+from simulator.store.run_store import RunReader, RunStore
 
 KIT = {
     "is_ego": True, "image_quality": "low-light", "query_category": "reasoning", "domain": "food",
@@ -76,7 +77,7 @@ def test_a_kits_table_keeps_its_judges_word(tmp_path: Path) -> None:
         assert run.meta("judge") == "the file"
     shown = json.loads(mmrag("score", str(tmp_path / "run"), "--json").stdout)
     kept = json.loads(mmrag("score", str(table), "--json").stdout)
-    assert shown["all"]["as_answered"] == kept["all"]["as_answered"]
+    assert shown["all"] == kept["all"]
 
 
 def test_the_data_brings_pictures_references_and_what_was_not_answered(tmp_path: Path) -> None:
@@ -183,3 +184,65 @@ def test_again_is_no_harm_and_another_run_is_not_touched(tmp_path: Path) -> None
         (result,) = run.turns("s000")
         assert result.reply is not None
         assert result.reply.text == "x"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"agent_response": "\ud800"}, "cannot be kept"),
+        ({"degradation": "x" * 300}, "300 characters"),
+        ({"session_id": ""}, "no name"),
+    ],
+)
+def test_a_line_that_no_run_can_keep_is_refused(
+    more: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    file = lines(tmp_path / "r.jsonl", {**row(0, "x"), **more})
+    with pytest.raises(DataError, match=words):
+        import_file(file, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"question": "q?", "answer": "a", "meta": {"a": "\ud800"}}, "cannot be kept"),
+        ({"question": "q?", "answer": "a", "reply": "b"}, "'reply' is another name of 'answer'"),
+    ],
+)
+def test_an_answer_that_no_run_can_keep_is_refused(
+    line: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=words):
+        import_file(lines(tmp_path / "a.jsonl", line), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "plain.csv"
+    table.write_text("question,answer,reference,answer\nWho?,Ann,Ann,Bob\n")
+    with pytest.raises(DataError, match="two columns are called 'answer'"):
+        import_file(table, tmp_path / "run")
+
+
+def test_a_file_whose_name_is_no_utf8_is_taken_in(tmp_path: Path) -> None:
+    file = lines(tmp_path / os.fsdecode(b"a\xff.jsonl"), row(0, "x"))
+    assert import_file(file, tmp_path / "run") == 1
+    with RunReader(tmp_path / "run") as run:
+        assert run.meta("imported") == "a\\xff.jsonl"
+
+
+def test_a_killed_import_says_that_it_is_to_be_imported_again(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run") as store:  # as a kill leaves it
+        store.set_meta("answers", "0123456789abcdef")
+        store.begin(0, make_session(0))
+    done = mmrag("resume", str(tmp_path / "run"), code=1)
+    assert "mmrag import" in done.stderr
+    assert "never started" not in done.stderr
+
+
+def test_a_whole_import_has_nothing_to_resume(tmp_path: Path) -> None:
+    import_file(lines(tmp_path / "r.jsonl", row(0, "x")), tmp_path / "run")
+    done = mmrag("resume", str(tmp_path / "run"), code=1)
+    assert "r.jsonl" in done.stderr
+    assert "never started" not in done.stderr

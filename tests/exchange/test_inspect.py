@@ -55,12 +55,27 @@ def test_a_conversation_is_a_sample_with_its_picture_and_a_score_per_turn(log: P
 def test_the_header_has_the_figures_of_mmrag_score(log: Path, tmp_path: Path) -> None:
     header = entry(log, "header.json")
     with RunReader(tmp_path / "run") as run:
-        figures = score_run(run)["all"]["as_experienced"]
+        figures = score_run(run)["all"]
     overall, *conditions = header["results"]["scores"]
     assert overall["metrics"]["truthfulness"]["value"] == figures["truthfulness_score"]
     assert {score["name"] for score in conditions} == {"clean", "blur@3"}
     assert header["status"] == "success"
     assert header["eval"]["model"] == "mmrag/grounded:ocr=off"
+
+
+def test_the_viewers_list_has_answers_and_names_the_ends_of_intervals(log: Path) -> None:
+    (first, *_) = [s for s in entry(log, "summaries.json") if s["id"] == "s000"]
+    assert first["scores"]["turn 1"]["answer"] == "answer 0-0"
+    assert first["scores"]["conversation"]["answer"] == "I don't know"  # what was said last
+    sample = entry(log, "samples/s000_epoch_1.json")
+    assert sample["scores"]["conversation"]["answer"] == "I don't know"
+    begun = [e for e in sample["events"] if e["event"] == "span_begin" and "parent_id" not in e]
+    assert [(e["type"], e["name"]) for e in begun] == [
+        (None, f"turn {n + 1}: question {n} of 0?") for n in range(3)
+    ]
+    names = set(entry(log, "header.json")["results"]["scores"][0]["metrics"])
+    assert {"truthfulness", "truthfulness (95 % from)", "truthfulness (95 % to)"} <= names
+    assert not [name for name in names if name.endswith((".low", ".high"))]
 
 
 def test_no_name_leads_out_of_the_log(log: Path) -> None:
@@ -163,6 +178,67 @@ def test_a_sample_larger_than_the_limit_is_not_unpacked(
     monkeypatch.setattr(inspect_read, "MAX_SAMPLE", 1000)
     with pytest.raises(DataError, match="unpacked"):
         import_file(log, tmp_path / "back")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"total_time": "nan"},
+        {"total_time": -1.0},
+        {"total_time": 1e300},
+        {"model_usage": {"m": {"total_cost": "inf"}}},
+        {"model_usage": {"m": {"input_tokens": 2**63}}},
+        {"model_usage": {"m": {"output_tokens": -1}}},
+        {"model_usage": {f"m{n}": {"input_tokens": 2**31 - 1} for n in range(2)}},
+        {"scores": {"match": {"value": 1.0, "metadata": [3]}}},
+        {"metadata": {"turns": [3]}},
+        {"metadata": {"session_id": "x" * 2000}},
+    ],
+)
+def test_what_no_run_could_count_is_one_line(more: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        import_file(foreign(tmp_path / "log.json", **more), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"scores": {"match": {"value": 1.0, "metadata": {"outcome": ["perfect"]}}}},
+        {"scores": {"match": {"value": {"a": 1}}}},
+        {"metadata": {"turns": [{"query": 3, "domain": [], "accepted": [None]}, "x"]}},
+    ],
+)
+def test_odd_words_about_a_sample_are_no_traceback(more: dict[str, Any], tmp_path: Path) -> None:
+    try:
+        import_file(foreign(tmp_path / "log.json", **more), tmp_path / "run")
+    except DataError:
+        return
+    with RunReader(tmp_path / "run") as run:
+        score_run(run)
+
+
+@pytest.mark.parametrize("name", ["log.eval", "log.json"])
+@pytest.mark.parametrize("place", ["arguments", "metadata", "messages"])
+def test_a_small_log_that_unpacks_to_millions_of_values_is_refused(
+    name: str, place: str, tmp_path: Path
+) -> None:
+    """Twenty million empty lists take 58 KB packed, and 1.5 GB as lists."""
+    many = b"[" + b"[]," * 20_000_000 + b"[]]"
+    said = {
+        "arguments": b'"messages":[{"role":"assistant","tool_calls":[{"arguments":%b}]}]' % many,
+        "metadata": b'"metadata":{"a":%b}' % many,
+        "messages": b'"messages":%b' % many,
+    }[place]
+    sample = b'{"id":1,' + said + b"}"
+    if name == "log.json":
+        (tmp_path / name).write_bytes(b'{"eval":{},"samples":[' + sample + b"]}")
+    else:
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as log:
+            log.writestr("samples/1_epoch_1.json", sample)
+        assert (tmp_path / name).stat().st_size < 200_000
+    with pytest.raises(DataError, match="values"):
+        import_file(tmp_path / name, tmp_path / "run")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from simulator.exchange import mlflow_store
 from simulator.exchange.exporting import export_run
 from simulator.store.run_store import RunReader
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.proof("time")]
 
 
 def test_without_the_package_the_cure_is_named(
@@ -26,6 +27,41 @@ def test_without_the_package_the_cure_is_named(
     ):
         export_run(run, tmp_path / "store", "mlflow")
     assert not (tmp_path / "store").exists()
+
+
+def test_the_exporter_needs_next_to_nothing(tmp_path: Path) -> None:
+    """In an environment with MLflow and msgspec, and of ours nothing but the code."""
+    code = (
+        "import sys, runpy\n"
+        "HAS = {'msgspec', 'numpy', 'PIL', 'pyarrow', 'scipy', 'jinja2', 'markupsafe', 'yaml',\n"
+        "    '_yaml', 'mmrag', 'simulator'}\n"
+        "class Bare:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        first = name.split('.')[0]\n"
+        "        if first not in HAS | sys.stdlib_module_names and '_sysconfig' not in first:\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Bare())\n"
+        "from simulator.exchange import mlflow_store as m\n"
+        "from simulator.store.run_store import RunReader\n"
+        "with RunReader(sys.argv[1]) as run:\n"
+        "    facts = m.facts_of(run)\n"
+        "    for talk in m.talks(run, facts):\n"
+        "        m._thumbnail(talk), list(m.spans_of(talk, facts))\n"
+        "runpy.run_module('simulator.exchange', run_name='__main__')\n"
+    )
+    run, table = write_run(tmp_path / "run"), tmp_path / "turns.parquet"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(run), str(table)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert table.exists()
+    again = subprocess.run(
+        [sys.executable, "-m", "simulator.exchange", str(run), str(table)],
+        capture_output=True,
+        text=True,
+    )
+    assert again.returncode == 1
+    assert again.stderr.startswith("error: ")
 
 
 @pytest.mark.timeout(900)

@@ -14,7 +14,7 @@ from mmrag.errors import Unavailable
 from simulator.exchange.exporting import export_run
 from simulator.store.run_store import RunReader
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.proof("time")]
 
 
 def test_without_the_package_the_cure_is_named(

@@ -53,7 +53,7 @@ def test_a_condition_in_which_every_turn_failed_is_told_of(tmp_path: Path) -> No
     page = (tmp_path / "report" / "report.html").read_text()
     assert "Under <b>web-failing@5</b> not one turn could be scored" in page
     assert "Under <b>model-garbage@5</b>" not in page
-    assert "The hardest condition is" not in page
+    assert "The largest loss" not in page
 
 
 def test_a_run_says_beforehand_and_afterwards_that_a_fault_is_not_felt(tmp_path: Path) -> None:

@@ -92,14 +92,62 @@ def test_an_answer_that_declines_states_nothing_and_asks_nobody() -> None:
     model = Reader()
     judge = RagasJudge(model, name="reader", encoder=Letters())
     case = Case(question="Why?", answer="I don't know.", passages=passages("Because."))
-    faithful, relevant = take(judge, case, "faithfulness", "answer_relevance")
-    assert (faithful.value, relevant.value) == (None, 0.0)
+    [faithful] = take(judge, case, "faithfulness")
+    assert faithful.value is None
     assert faithful.reason
     assert not model.prompts
 
 
+@pytest.mark.parametrize(
+    ("answer", "said", "value"),
+    [("It depends on many things.", True, 0.0), ("I don't know, but aab.", False, 1.0)],
+)
+def test_the_model_says_whether_an_answer_is_noncommittal(
+    answer: str, said: bool, value: float
+) -> None:
+    model = Says(json.dumps({"key": "KEY", "questions": ["aab"], "noncommittal": said}))
+    judge = RagasJudge(model, name="m", encoder=Letters(), questions=1)
+    [found] = take(judge, Case(question="aab", answer=answer), "answer_relevance")
+    assert found.value == pytest.approx(value)
+    assert answer in model.prompts[0]
+    assert "noncommittal" in model.prompts[0]
+
+
+def test_the_paper_knows_no_noncommittal_answers() -> None:
+    judge = RagasJudge(Says("aab"), name="m", prompts="paper", encoder=Letters(), questions=1)
+    [found] = take(judge, Case(question="aab", answer="I don't know."), "answer_relevance")
+    assert found.value == pytest.approx(1.0)
+    [nothing] = take(judge, Case(question="aab", answer=" "), "answer_relevance")
+    assert nothing.value == 0.0
+
+
+LISTED = ["Results.", "The bridge is 40 m long.", "It is long.", "Long.", "It is long."]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The bridge is 40 m long.", {1}),
+        ("1. The bridge is 40 m long.\n2. It is long.", {1, 2}),
+        ("The bridge is 40 m long. It is long.", {1, 2}),
+        ("Results The bridge is 40 m long.", {0, 1}),
+        ("It is long.\nIt is long.\nIt is long.", {2, 4}),
+        ('"Long."', {3}),
+        ("Here are the results, and how long.\nThe bridge is 40 m long.", {1}),
+        ("Insufficient Information", set()),
+    ],
+)
+def test_a_sentence_is_extracted_where_it_is_repeated_whole(said: str, kept: set[int]) -> None:
+    """Not because a word of it stands in another: "Long." stands in three of them."""
+    case = Case(question="How long?", answer="x", passages=passages(*LISTED))
+    model = Says(said)
+    [found] = take(RagasJudge(model, name="m", prompts="paper"), case, "context_relevance")
+    assert found.value == len(kept) / 5
+    assert found.details["needed"] == [LISTED[place] for place in sorted(kept)]
+
+
 def test_answer_relevance_is_the_mean_cosine() -> None:
-    model = Says(json.dumps({"key": "KEY", "questions": ["aab", "bba"]}))
+    model = Says(json.dumps({"key": "KEY", "questions": ["aab", "bba"], "noncommittal": False}))
     judge = RagasJudge(model, name="m", encoder=Letters(), questions=2)
     [found] = take(judge, Case(question="aab", answer="it is"), "answer_relevance")
     # cos(aab, aab) = 1; cos((2,1), (1,2)) = 4/5; the mean is 0.9.
@@ -144,8 +192,8 @@ def test_the_papers_prompts_take_the_same_steps() -> None:
 def test_the_judges_id_says_model_prompts_and_their_text() -> None:
     keyed = RagasJudge(Reader(), name="m").id("faithfulness")
     paper = RagasJudge(Reader(), name="m", prompts="paper").id("faithfulness")
-    assert keyed.startswith("ragas/1:keyed:m+")
-    assert paper.startswith("ragas/1:paper:m+")
+    assert keyed.startswith("ragas/2:keyed:m+")
+    assert paper.startswith("ragas/2:paper:m+")
 
 
 def test_a_rambling_model_fails_the_measurement_and_not_the_others() -> None:

@@ -86,7 +86,7 @@ def test_ragas() -> None:
     assert found["context_relevance"].value == pytest.approx(1 / 3)
     assert found["answer_relevance"].details["questions"] == ["How long is it?"] * 3
     assert all(m.approximate for m in found.values())
-    assert found["faithfulness"].judge.startswith("ragas/1:likelihood:m+")
+    assert found["faithfulness"].judge.startswith("ragas/2:likelihood:m+")
 
 
 def test_garage() -> None:
@@ -105,7 +105,7 @@ def test_garage() -> None:
 
 def test_limits_and_prompts_stand_in_the_judges_id() -> None:
     ragas, garage, *_ = model_measurers(Echo(), name="m", prompts="likelihood")
-    assert ragas.id("faithfulness").startswith("ragas/1:likelihood:m+-1.85/4.5+")
+    assert ragas.id("faithfulness").startswith("ragas/2:likelihood:m+-1.85/4.5+")
     assert garage.id("raf").startswith("likelihood/1:m@-1.85/-1.45+")
 
 

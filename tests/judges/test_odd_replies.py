@@ -1,10 +1,9 @@
-"""Untrusted text: a verdict each, within 100 ms, whatever stands there."""
+"""Untrusted text: a verdict each, soon, whatever stands there."""
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from compared_times import times_as_long
 
 from mmrag.judges.builtin import BuiltinJudge
 from mmrag.records import JudgeItem, Outcome
@@ -44,10 +43,15 @@ def judge() -> BuiltinJudge:
 @pytest.mark.parametrize("name", REPLIES)
 def test_hostile_replies_get_a_verdict_at_once(judge: BuiltinJudge, name: str) -> None:
     item = JudgeItem(question="Which city?", references=("Ghent",), prediction=REPLIES[name])
-    start = time.process_time()
-    (verdict,) = judge.judge_many([item])
-    assert time.process_time() - start < 0.1
-    assert verdict.outcome in Outcome
+    assert_judged_at_once(judge, item)
+
+
+def assert_judged_at_once(judge: BuiltinJudge, item: JudgeItem) -> None:
+    """In no more than a dozen times what a long reply of plain words takes."""
+    prose = "The tower in Ghent was built in 1320, and it has four floors. " * 400
+    plain = JudgeItem(question="Which city?", references=("Ghent",), prediction=prose)
+    assert judge.judge_many([item])[0].outcome in Outcome
+    assert times_as_long(lambda: judge.judge_many([item]), lambda: judge.judge_many([plain])) < 12
 
 
 @pytest.mark.parametrize("name", ["control characters", "zero-width characters", "lone surrogates"])
@@ -63,10 +67,7 @@ def test_hostile_references_get_a_verdict_at_once(
     judge: BuiltinJudge, references: tuple[str, ...]
 ) -> None:
     item = JudgeItem(question="\ud800" * 3, references=references, prediction="Ghent or Bruges")
-    start = time.process_time()
-    (verdict,) = judge.judge_many([item])
-    assert time.process_time() - start < 0.1
-    assert verdict.outcome in Outcome
+    assert_judged_at_once(judge, item)
 
 
 @pytest.mark.parametrize("reference", ["nan", "NaN", "", "  "])

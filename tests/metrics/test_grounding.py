@@ -8,6 +8,7 @@ import pytest
 
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges.crud import MEASURES as CRUD
+from mmrag.judges.ragas_reference import MEASURES as REFERENCE
 from mmrag.metrics.crag import grades, mean_of_judges, traffic_weighted
 from mmrag.metrics.grounding import (
     GroundedAnswer,
@@ -32,7 +33,7 @@ YES, NO, AGAINST, FREE = (
 
 def test_every_measure_has_a_computation() -> None:
     computed = set(garage([])) | {"faithfulness", "answer_relevance", "context_relevance"}
-    computed |= set(CRUD)
+    computed |= {name.partition("@")[0] for name in CRUD} | set(REFERENCE)
     assert set(MEASURES) == computed | RANKED
     assert all(m.formula and m.meaning and m.source for m in MEASURES.values())
 

@@ -15,6 +15,8 @@ import pytest
 from mmrag.metrics.overlap import (
     UNKNOWN,
     bleu,
+    jieba_words,
+    ngram_precision,
     quest_scores,
     rouge_l,
     token_f1,
@@ -49,7 +51,7 @@ def test_words_are_cut_as_the_official_evaluator_cuts_them() -> None:
 
 
 def test_questions_that_the_reference_cannot_answer_are_dropped() -> None:
-    assert quest_scores([UNKNOWN, "a b"], ["c", "a c"]) == (0.5, 1.0)
+    assert quest_scores([UNKNOWN, "图书馆"], ["c", "图书馆"]) == (1.0, 1.0)
     assert quest_scores(["a", "b", "c", UNKNOWN], ["a", UNKNOWN, "d", "e"]) == (0.5, 2 / 3)
     assert quest_scores([UNKNOWN], ["a"]) == quest_scores(["a"], [UNKNOWN]) == (0.0, 0.0)
 
@@ -62,3 +64,24 @@ def test_what_shares_nothing_scores_nothing(text: str, reference: str) -> None:
 def test_a_clipped_word_counts_as_often_as_the_reference_has_it() -> None:
     assert bleu("the the the", "the cat", order=1) == pytest.approx(1 / 3)
     assert token_f1("the the the", "the cat") == pytest.approx(2 * (1 / 3) * (1 / 2) / (5 / 6))
+
+
+def test_each_order_of_bleu_is_a_share_of_its_own() -> None:
+    said, true = "a b c d e", "a b c x e"
+    shares = [ngram_precision(said, true, n) for n in range(1, 6)]
+    assert shares == [4 / 5, 2 / 4, 1 / 3, 0.0, 0.0]
+    assert bleu(said, true, order=3) == pytest.approx((4 / 5 * 2 / 4 * 1 / 3) ** (1 / 3))
+    assert ngram_precision("a", "a", 2) == 0.0, "there is no pair of words"
+
+
+@pytest.mark.skipif(not words_are_jiebas(), reason="the extra zh (jieba) is not installed")
+@pytest.mark.parametrize(
+    ("truth", "answer", "f1"),
+    [("1.68%", "49.3%", 0.0), ("10.5", "10.5", 1.0), ("Orlan Works", "Orlan", 1 / 2),
+     ("4.2万册", "4.2万", 0.5)],
+)  # fmt: skip
+def test_answers_of_quest_eval_are_always_cut_by_jieba(truth: str, answer: str, f1: float) -> None:
+    """As CRUD-RAG's code does: a figure is a word, and so is the blank between two."""
+    assert jieba_words("1.68%") == ["1.68%"]
+    assert jieba_words("Orlan Works") == ["Orlan", " ", "Works"]
+    assert quest_scores([truth], [answer]) == (pytest.approx(f1), 1.0)

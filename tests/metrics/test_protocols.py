@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmrag.errors import SpecError
-from mmrag.metrics.protocols import TurnScore, has_two_strikes, kept_turns, score, two_strikes
+from mmrag.metrics.protocols import (
+    TurnScore,
+    has_two_strikes,
+    kept_turns,
+    score,
+    strikes,
+    two_strikes,
+)
 from mmrag.records import Outcome
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_scores.json").read_text())
@@ -59,7 +67,8 @@ def test_every_official_number(protocol: str) -> None:
 
 def test_strict_agrees_with_crag_mm_where_the_definitions_agree() -> None:
     for case in GOLDEN["cases"]:
-        strict = score(golden_turns(case), "strict", resamples=0)["all"]
+        found = score(golden_turns(case), "strict", resamples=0)["all"]
+        strict = {**found, **found["as_answered"]}
         for name, value in case["expected"]["crag-mm"]["all"].items():
             if name == "truthfulness_score" and strict["total"] == 1:
                 continue  # the kits print 0 for a single turn
@@ -71,9 +80,9 @@ def test_the_two_views_of_strict_by_hand() -> None:
     turns = session("cimcc", "a") + session("ca", "b")
     figures = score(turns, "strict", resamples=0)["all"]
     assert figures["as_answered"]["accuracy"] == pytest.approx(5 / 7)
-    assert figures["as_experienced"]["correct"] == 3
-    assert figures["as_experienced"]["miss"] == 3
-    assert figures["as_experienced"]["truthfulness_score"] == pytest.approx((3 - 1) / 7)
+    assert figures["correct"] == 3
+    assert figures["miss"] == 3
+    assert figures["truthfulness_score"] == pytest.approx((3 - 1) / 7)
     assert figures["mean_multi_turn_conversation_score"] == pytest.approx((0 / 5 + 1) / 2)
     assert figures["early_stop_rate"] == 0.5
     assert figures["two_strike_rate"] == 0.5
@@ -101,23 +110,75 @@ def test_two_strikes(letters: str, kept: int, struck: bool) -> None:
         assert two_strikes("s", []) is None
 
 
-def test_unscored_turns_lower_coverage_and_nothing_else() -> None:
-    with_gap = score(session("cuc", "a"), "strict", resamples=0)["all"]
+def test_turns_without_a_reply_lower_coverage_and_nothing_else() -> None:
+    failed = [
+        msgspec.structs.replace(row, failed=row.outcome is Outcome.UNSCORED)
+        for row in session("cuc", "a")
+    ]
+    with_gap = score(failed, "strict", resamples=0)["all"]
     without = score(session("cc", "a"), "strict", resamples=0)["all"]
     assert with_gap["coverage"] == pytest.approx(2 / 3)
     for name in ("total", "accuracy", "truthfulness_score", "mean_multi_turn_conversation_score"):
         assert with_gap[name] == without[name]
     for protocol in ("crag-mm", "kddcup25"):
-        assert score(session("cuc"), protocol)["all"]["hallucination"] == 0
+        assert score(failed, protocol)["all"]["hallucination_rate"] == 0
+
+
+def test_missing_verdicts_make_the_headline_bounds_by_hand() -> None:
+    """Every wrong reply lacks its verdict: 2 right of 2 judged, and 2 of 4 replies unknown."""
+    turns = [*session("cu", "a"), *session("uc", "b")]
+    for protocol in ("strict", "crag-mm", "kddcup25"):
+        figures = score(turns, protocol)["all"]
+        assert next(iter(figures)) == "bounds"
+        assert figures["unjudged"] == 2
+        assert figures["bounds"] == {
+            "accuracy": [0.5, 1.0],
+            "missing": [0.0, 0.5],
+            "hallucination_rate": [0.0, 0.5],
+            "truthfulness_score": [0.0, 1.0],
+            "mean_multi_turn_conversation_score": [0.0, 1.0],
+        }
+        for name in figures["bounds"]:
+            assert figures[name] is None
+
+
+def test_a_turn_after_a_stop_needs_no_verdict_in_the_headline() -> None:
+    figures = score(session("iiu", "a"), resamples=0)["all"]
+    assert figures["truthfulness_score"] == pytest.approx(-2 / 3)
+    assert figures["as_answered"]["bounds"]["truthfulness_score"] == pytest.approx([-1, -1 / 3])
+
+
+def test_few_missing_verdicts_leave_the_figures_and_lower_the_coverage() -> None:
+    turns = [t for i in range(50) for t in session("ci", f"s{i}")]
+    figures = score([*turns, *session("cu", "last")])["all"]
+    assert "bounds" not in figures
+    assert figures["accuracy"] == pytest.approx(51 / 101)
+    assert figures["coverage"] == pytest.approx(101 / 102)
+
+
+@given(st.lists(st.lists(st.sampled_from("camiu"), min_size=1, max_size=5), min_size=1, max_size=6))
+def test_whatever_a_judge_would_say_lies_between_the_bounds(sessions: list[list[str]]) -> None:
+    """A verdict that comes later ends no conversation that was held on without it."""
+    never = strikes(99)
+    turns = [t for i, letters in enumerate(sessions) for t in session("".join(letters), f"s{i}")]
+    limits = score(turns, stop=never)["all"].get("bounds")
+    for outcome in (Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT) if limits else ():
+        judged = [
+            msgspec.structs.replace(t, outcome=outcome) if t.outcome is Outcome.UNSCORED else t
+            for t in turns
+        ]
+        found = score(judged, stop=never)["all"]
+        for name, (low, high) in limits.items():
+            assert low - 1e-9 <= found[name] <= high + 1e-9
 
 
 def test_turns_that_were_never_asked_are_missing_as_experienced_only() -> None:
     rows = session("im", "a")
     rows.append(TurnScore(session_id="a", turn_index=2, outcome=Outcome.UNSCORED, skipped=True))
     strict = score(rows, "strict", resamples=0)["all"]
-    assert strict["total"] == 2
+    assert strict["as_answered"]["total"] == 2
     assert strict["coverage"] == 1.0
-    assert strict["as_experienced"]["total"] == 3
+    assert strict["total"] == 3
     assert strict["early_stop_rate"] == 1.0
     official = score(rows, "crag-mm")["all"]
     assert official["not_asked"] == 1
@@ -166,7 +227,7 @@ def test_intervals_hold_the_figure_and_shrink_with_more_sessions() -> None:
     def width(n: int) -> float:
         turns = [t for i in range(n) for t in session("cimc" if i % 2 else "ccac", f"s{i}")]
         figures = score(turns, "strict", resamples=500)["all"]
-        low, high = figures["intervals"]["as_answered"]["truthfulness_score"]
+        low, high = figures["intervals"]["truthfulness_score"]
         assert low <= figures["truthfulness_score"] <= high
         low, high = figures["intervals"]["mean_multi_turn_conversation_score"]
         assert low <= figures["mean_multi_turn_conversation_score"] <= high
@@ -186,7 +247,7 @@ def test_one_session_under_many_degradations_is_one_cluster() -> None:
 
     def width(copies: int) -> float:
         figures = score(turns(copies), "strict", resamples=800)["all"]
-        low, high = figures["intervals"]["as_answered"]["truthfulness_score"]
+        low, high = figures["intervals"]["truthfulness_score"]
         return high - low
 
     assert width(9) == pytest.approx(width(1), rel=0.05)  # copies bring no certainty

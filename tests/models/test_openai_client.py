@@ -245,9 +245,11 @@ def outage(server, *, calls=12, lasts=6, **settings):
 
 
 def test_everybody_waits_for_a_server_that_is_gone(server):
-    assert outage(server) == ["Blue."] * 12  # with two retries all of the first would have failed
+    # with two retries all of the first would have failed
+    assert outage(server, lasts=8) == ["Blue."] * 12
     asked = [body["messages"][-1]["content"] for body in server.bodies]
-    assert asked.count("hi") <= 1 + 4 + 12  # none was sent in vain but those in flight
+    # none was sent in vain but the three that open the circuit and three in flight beside the last
+    assert asked.count("hi") <= 1 + 3 + 3 + 12
 
 
 def test_a_server_that_stays_away_ends_the_run(server):
@@ -298,6 +300,13 @@ def test_an_answer_whose_tokens_nobody_counted_is_one(server):
     }
     usage = ask(server).usage
     assert (usage.input_tokens, usage.output_tokens, usage.calls) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("tokens", [-1, 2**31, 10**400])
+def test_tokens_that_cannot_be_are_one_line(server, tokens):
+    server.reply = {**server.reply, "usage": {"prompt_tokens": tokens}}
+    with pytest.raises(ServiceError, match="no chat completion"):
+        ask(server)
 
 
 @pytest.mark.parametrize("content", [None, "", " \n", "<think>Let me see", "<think>It is a"])

@@ -21,6 +21,8 @@ from mmrag.models import models
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message
 
+pytestmark = pytest.mark.proof("time")
+
 # The cure for the mismatched torchvision must come before transformers' own command line. Its
 # decoder of pictures lies in the same library that cannot be loaded: Pillow stands in for it.
 SERVE = """

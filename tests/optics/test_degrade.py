@@ -278,7 +278,7 @@ def test_any_size_and_any_box(w, h, row, level, corners, fill) -> None:
             assert abs((step.reached or 0) - step.target) <= 0.03
 
 
-@pytest.mark.slow
+@pytest.mark.proof("time")
 @pytest.mark.parametrize("size", [(6000, 6000), (16, 6000), (6000, 16)])
 def test_the_largest_pictures(size) -> None:
     w, h = size

@@ -94,12 +94,12 @@ def test_folder_keeps_names_formats_and_records(source: Path, tmp_path: Path) ->
 
 def test_bytes_do_not_depend_on_workers_or_order(source: Path, tmp_path: Path) -> None:
     trees = []
-    for workers in (1, 2, 4):
+    for workers in (1, 3):
         target = tmp_path / f"out{workers}"
         done = mmrag("degrade", source, target, "--spec", SPEC, "--workers", workers)
         assert done.returncode == 0, done.stderr
         trees.append(tree(target))
-    assert trees[0] == trees[1] == trees[2]
+    assert trees[0] == trees[1]
     one = tmp_path / "one"
     mmrag("degrade", source / "a.png", one, "--spec", SPEC)
     assert (one / "a.png").read_bytes() == trees[0]["a.png"]
@@ -132,6 +132,7 @@ def test_resume_skips_by_hash_and_nothing_is_overwritten(source: Path, tmp_path:
     assert (target / "b.jpg").read_bytes() == b"edited"
 
 
+@pytest.mark.proof("kills")
 def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     source, target, whole = (tmp_path / n for n in ("source", "out", "whole"))
     source.mkdir()

@@ -109,6 +109,7 @@ def _say_many(folder: Path, person: str) -> None:
         Verdicts(folder).say("s000", 0, "right", person=person, note=f"{number} " + "é" * 900)
 
 
+@pytest.mark.proof("time")
 def test_people_who_speak_at_once_lose_nothing(run: Path) -> None:
     context = multiprocessing.get_context("spawn")
     people = [context.Process(target=_say_many, args=(run, who)) for who in ("anna", "ben", "cy")]

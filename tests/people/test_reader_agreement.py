@@ -46,7 +46,7 @@ def test_the_command_line_says_the_same(run: Path) -> None:
     shown = mmrag("verdicts", "show", str(run)).stdout
     assert "people     anna 1" in shown
     assert "judged     truthfulness +25.0 [" not in shown  # one conversation has no interval
-    assert "judged     truthfulness +25.0 as answered, clean" in shown
+    assert "judged     truthfulness +25.0, clean" in shown
     assert mmrag("verdicts", "queue", str(run), "--by", "anna", "-n", "9").stdout.count("turn") == 3
     assert (
         "'maybe' is no verdict"

@@ -94,6 +94,7 @@ def listing(run: RunReader) -> None:
         pass
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize(
     ("read", "allowed"), [(score, 120), (score_official, 60), (report, 400), (listing, 20)]
 )

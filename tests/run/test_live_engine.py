@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from small_talks import FakeLooks, Says, agendas, talk_of, wearers
 from mmrag.errors import Denied, ServiceError, StoreError
 from mmrag.judges.simple import ExactJudge, FixedJudge
 from mmrag.metrics.protocols import two_strikes
+from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.live import as_heard
 from simulator.run.rejudge import rejudge_run
@@ -202,6 +204,28 @@ def test_lists_and_tables_have_goals_and_not_turns(tmp_path: Path) -> None:
     assert any(pictures[name] - first[name] for name in pictures)
 
 
+def go_on(folder: Path, agenda: Session, says: Callable[[Query], str], judge: Judge) -> None:
+    with RunStore(folder) as store:
+        if store.meta("judge") is None:
+            store.set_meta("judge", judge.id)
+        held = run_sessions(
+            iter([(0, agenda)]), Says(says), judge, store, Plan(concurrency=1),
+            wearers=wearers(FakeLooks()),
+        )  # fmt: skip
+        asyncio.run(held)
+
+
+def proved(folder: Path, agenda: Session) -> Session:
+    """The one conversation of a run, in which nothing is wrong."""
+    with RunReader(folder) as run:
+        (held,) = run.sessions()
+        ours = wearers(FakeLooks())
+        talk = ours.talk(agenda, held.degradation, stop=two_strikes, seed=0)
+        proof = prove(talk, sight_of(agenda, ours.facts), held, as_heard(run, held))
+    assert proof.problems == []
+    return held
+
+
 def test_a_run_that_goes_on_under_another_judge_can_be_proved(tmp_path: Path) -> None:
     (agenda,) = [one for one in agendas() if len(one.turns) >= 4][:1]
     asked: list[str] = []
@@ -212,29 +236,13 @@ def test_a_run_that_goes_on_under_another_judge_can_be_proved(tmp_path: Path) ->
             raise Denied("the key is not accepted any more")
         return "forty-two"
 
-    def go_on(judge: FixedJudge) -> None:
-        with RunStore(tmp_path / "run") as store:
-            if store.meta("judge") is None:
-                store.set_meta("judge", judge.id)
-            work = iter([(0, agenda)])
-            held = run_sessions(
-                work, Says(interrupted), judge, store, Plan(concurrency=1),
-                wearers=wearers(FakeLooks()),
-            )  # fmt: skip
-            asyncio.run(held)
-
     with pytest.raises(Denied):
-        go_on(FixedJudge())
+        go_on(tmp_path / "run", agenda, interrupted, FixedJudge())
     stern = FixedJudge("incorrect")
     with RunStore(tmp_path / "run") as store:
         asyncio.run(rejudge_run(store, stern, 1))
-    go_on(stern)
-    with RunReader(tmp_path / "run") as run:
-        (held,) = run.sessions()
-        ours = wearers(FakeLooks())
-        talk = ours.talk(agenda, held.degradation, stop=two_strikes, seed=0)
-        proof = prove(talk, sight_of(agenda, ours.facts), held, as_heard(run, held))
-    assert proof.problems == []
+    go_on(tmp_path / "run", agenda, interrupted, stern)
+    assert proved(tmp_path / "run", agenda).extra[KEY]["over"]
 
 
 @pytest.mark.parametrize("left", [1, 100])
@@ -254,26 +262,10 @@ def test_a_verdict_that_is_given_later_changes_nothing_that_was_heard(
             raise Denied("the key is not accepted any more")
         return "I don't know"
 
-    def go_on(judge: ExactJudge) -> None:
-        with RunStore(tmp_path / "run") as store:
-            if store.meta("judge") is None:
-                store.set_meta("judge", judge.id)
-            held = run_sessions(
-                iter([(0, agenda)]), Says(interrupted), judge, store, Plan(concurrency=1),
-                wearers=wearers(FakeLooks()),
-            )  # fmt: skip
-            asyncio.run(held)
-
     with contextlib.suppress(Denied):
-        go_on(Failing())
+        go_on(tmp_path / "run", agenda, interrupted, Failing())
     with RunStore(tmp_path / "run") as store:
         asyncio.run(rejudge_run(store, ExactJudge(), 1))
     left = 100
-    go_on(ExactJudge())
-    with RunReader(tmp_path / "run") as run:
-        (held,) = run.sessions()
-        ours = wearers(FakeLooks())
-        talk = ours.talk(agenda, held.degradation, stop=two_strikes, seed=0)
-        proof = prove(talk, sight_of(agenda, ours.facts), held, as_heard(run, held))
-    assert proof.problems == []
-    assert held.extra[KEY]["over"]
+    go_on(tmp_path / "run", agenda, interrupted, ExactJudge())
+    assert proved(tmp_path / "run", agenda).extra[KEY]["over"]

@@ -70,7 +70,6 @@ def test_waiting_for_a_place_is_not_the_agents_time(tmp_path: Path) -> None:
     found = results_of(tmp_path)
     assert agent.most == 1
     assert not [r for r in found if r.status is Status.TIMEOUT]
-    assert all(r.seconds < 1.0 for r in found)
 
 
 def test_who_promises_too_much_is_still_timed(tmp_path: Path) -> None:

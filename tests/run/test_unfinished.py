@@ -89,8 +89,8 @@ def test_a_session_named_like_a_degraded_one_is_another(tmp_path: Path) -> None:
         found = score_run(run, ScoreOptions(resamples=0))["all"]
     assert found["sessions"] == 2
     assert found["two_strike_rate"] == 0.5
-    assert found["as_experienced"]["correct"] == 4
-    assert found["as_experienced"]["hallucination"] == 2
+    assert found["correct"] == 4
+    assert found["hallucination"] == 2
     table = mmrag("score", str(tmp_path / "run")).stdout
     rows = {
         line.split()[0]: line.split()[2]

@@ -370,6 +370,7 @@ def test_turns_commit_together_with_those_of_other_conversations(tmp_path: Path)
         assert store.turn_counts() == {"answered": 500}
 
 
+@pytest.mark.proof("time")
 def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> None:
     class Forgetful:
         async def answer(self, query) -> Reply:

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from ui_parts import write_run
 
-from simulator.datasets.world import TwinTable, mini_folder
 from simulator.store.run_store import RunStore
+from simulator.world.sessions import TwinTable, mini_folder
 from ui.labwork import degrade_picture
 from ui.render import render
 from ui.runs import Runs, open_runs

@@ -19,7 +19,7 @@ def text_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def picture_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def picture_world(studio: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A world with (small) pictures."""
     out = tmp_path_factory.mktemp("worlds") / "pictures"
     build(pictured_request(), out)

@@ -102,7 +102,8 @@ class Home:
 
 
 def _scored(row: BoardRow) -> bool:
-    return row.summary is not None and row.summary.truthfulness.estimate is not None
+    found = row.summary.truthfulness if row.summary else None
+    return found is not None and (found.estimate is not None or found.bounds is not None)
 
 
 def _edition(row: BoardRow | None) -> str:

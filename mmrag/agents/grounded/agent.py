@@ -36,6 +36,7 @@ from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearch
 from mmrag.records import Evidence, Query, Reply, Usage
+from mmrag.registry import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -323,15 +324,13 @@ def grounded(
 ) -> GroundedAgent:  # fmt: skip
     """`grounded:ocr=off,reader=model,model=…`: every part by name (see `mmrag agent describe`);
     `evidence` is how many passages a model is shown."""
-    if not evidence.isdigit() or not 1 <= int(evidence) <= 100:
-        raise SpecError(f"grounded: evidence={evidence}: write how many passages, 1 to 100.")
     parts = Parts.choose(options)
     client = resources.model(model) if model and resources.model is not None else None
     return GroundedAgent(
         resources,
         parts,
         model=client,
-        evidence=int(evidence),
+        evidence=whole("grounded", "evidence", evidence, most=100),
         calibration=read_calibration(calibration or None),
         ocr=RapidReader() if parts.on("ocr") else None,
         meaning=SentenceMeaning(),

@@ -19,9 +19,10 @@ from mmrag.models.smollm2.weights import (
     read_weights,
     weights_file,
 )
-from mmrag.models.waiting import Request, Waiting, whole
+from mmrag.models.waiting import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
+from mmrag.registry import whole
 
 if TYPE_CHECKING:
     from mmrag.models.smollm2.decoding import Reply
@@ -65,7 +66,7 @@ class SmolLM2:
         """`max_tokens` stands for what a caller asks for, where it is not 0."""
         if dtype not in ("float32", "bfloat16"):
             raise SpecError(f"smollm2: dtype={dtype} is not float32 or bfloat16.")
-        self._batch = whole("smollm2", "batch", batch, least=1)
+        self._batch = whole("smollm2", "batch", batch)
         self._max_tokens = whole("smollm2", "max_tokens", max_tokens, least=0)
         self._file, self._sha256, self._dtype = file, sha256, dtype
         self._waiting = Waiting(self._serve)

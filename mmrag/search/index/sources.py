@@ -1,4 +1,4 @@
-"""What can be indexed: a world folder, a plain folder of files, a data set of the hub.
+"""What can be indexed: a world folder, a folder of files or articles, a data set of the hub.
 
 Everything is streamed; one broken picture or page is skipped and counted, never fatal. What cannot
 be read beside a picture is as if it were not there.
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from mmrag.errors import DataError, Unavailable
 from mmrag.images import LazyImage
 from mmrag.records import Record
+from mmrag.search.index.articles import article_pages, count_articles, is_article_file
 from mmrag.search.index.html import Page, decoded, page_text, tidy
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
@@ -54,6 +55,8 @@ class Source(NamedTuple):
         """Pages from a row on, as text."""
         if _is_inside(self.place / "pages.parquet", self.place):
             return _table_pages(self.place / "pages.parquet", first)
+        if articles := _article_files(self.place):
+            return article_pages(articles, first)
         return _folder_pages(self.place, first)
 
 
@@ -78,6 +81,8 @@ def _opened(name: str) -> Source:
         counts = [_table_rows(table) if table in there else 0 for table in tables]
         mark = _mark(place, there)
         return Source(Path(name).name or name, mark, counts[0], counts[1], place)
+    if articles := _article_files(place):
+        return Source(name, _mark(place, articles), 0, count_articles(articles), place)
     pictures, texts = _files(place, _PICTURES), _files(place, _TEXTS)
     if not pictures and not texts:
         raise DataError(
@@ -106,6 +111,11 @@ def _files(place: Path, endings: set[str]) -> list[Path]:
     return sorted(
         p for p in place.rglob("*") if p.suffix.lower() in endings and _is_inside(p, place)
     )
+
+
+def _article_files(place: Path) -> list[Path]:
+    found = place.rglob("documents_*")
+    return sorted(p for p in found if is_article_file(p) and _is_inside(p, place))
 
 
 def _is_inside(path: Path, place: Path) -> bool:

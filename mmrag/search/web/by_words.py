@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from mmrag.records import Evidence
 from mmrag.search.index.chunks import Chunker
 from mmrag.search.index.html import Page
-from mmrag.search.web.bm25 import index_texts, titled
+from mmrag.search.web.bm25 import Lexical, index_texts, titled
 
 
 class _Part(NamedTuple):
@@ -18,18 +20,29 @@ class _Part(NamedTuple):
 
 
 class PagesByWords:
-    """BM25 over the passages of pages; a page is shown once, by its best passage."""
+    """BM25 over the passages of pages; a page is shown once, by its best passage.
 
-    def __init__(self, pages: Iterable[Page], chunker: Chunker) -> None:
-        self._parts = [
-            _Part(page, start, end) for page in pages for start, end in chunker.cut(page.text)
-        ]
-        self._words = index_texts(
-            titled(p.page.title, p.page.text[p.start : p.end]) for p in self._parts
-        )
+    The pages are read when something is first searched for, so that who cuts them another way
+    does not wait for these.
+    """
+
+    def __init__(self, pages: Callable[[], Iterable[Page]], chunker: Chunker) -> None:
+        self._pages, self._chunker = pages, chunker
+        self._lock = threading.Lock()
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        pages, cut = self._pages(), self._chunker.cut
+        return [_Part(page, start, end) for page in pages for start, end in cut(page.text)]
+
+    @cached_property
+    def _words(self) -> Lexical:
+        return index_texts(titled(p.page.title, p.page.text[p.start : p.end]) for p in self._parts)
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best pages for each query; those that share no word with it are left out."""
+        with self._lock:  # read once, whoever asks first
+            _ = self._words
         return [self._one(query, k) for query in queries]
 
     def _one(self, query: str, k: int) -> tuple[Evidence, ...]:

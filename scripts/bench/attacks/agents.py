@@ -39,7 +39,7 @@ LIMIT = 30.0
 HOST = """
 import json, os, signal, sys
 import simulator.evaluation.isolated, simulator.run.runner, simulator.run.results
-import simulator.datasets.world, simulator.run.captures, mmrag.models.openai
+import simulator.world.sessions, simulator.run.captures, mmrag.models.openai
 import mmrag.judges.simple, mmrag.tokens, rich.table
 from simulator.cli import main
 mmrag.tokens.count_tokens("all is loaded once, and then forked for every try")

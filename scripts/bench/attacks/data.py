@@ -41,7 +41,7 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
     chance = random.Random(seed)
     kinds: tuple[Callable[[random.Random, Path], tuple[str, str | None]], ...] = (
         _odd_cell, _odd_turn, _odd_column, _odd_description, _odd_bytes, _odd_arrow, _odd_world,
-        _odd_line,
+        _odd_line, _odd_import, _odd_yaml,
     )  # fmt: skip
     for number, kind in zip(range(VARIANTS), itertools.cycle(kinds), strict=False):
         place = work / f"data-{number}"
@@ -244,7 +244,7 @@ def _odd_world(chance: random.Random, place: Path) -> tuple[str, str | None]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from simulator.datasets.world import World, mini_folder
+    from simulator.world.sessions import World, mini_folder
 
     (place / "world.json").write_bytes((mini_folder() / "world.json").read_bytes())
     with pq.ParquetFile(mini_folder() / "multi-turn.parquet") as file:
@@ -283,6 +283,96 @@ def _odd_line(chance: random.Random, place: Path) -> tuple[str, str | None]:
     except BaseException as error:
         return what, f"{type(error).__name__}: {error}"[:300]
     return what, None
+
+
+_TURN = {
+    "session_id": "s", "turn_index": 0, "query": "q?", "ground_truth": "a", "agent_response": "b",
+    "is_correct": True, "is_miss": False, "is_ego": True, "domain": "food", "degradation": "clean",
+    "image_quality": "low-light", "interaction_id": "i", "status": "answered", "votes": [],
+}  # fmt: skip
+_ANSWER = {
+    "question": "q?", "answer": "b [1]", "contexts": ["b"], "references": ["a"], "id": "7",
+    "passages": [{"text": "b", "id": "1", "label": "answers"}], "citations": ["1"],
+    "meta": {"a": 1}, "annotations": {"deflects": True}, "popularity": "head",
+}  # fmt: skip
+_SAMPLE = {
+    "id": 7, "epoch": 1, "target": ["a"], "total_time": 1.5,
+    "messages": [
+        {"role": "user", "content": "q?"},
+        {"role": "assistant", "content": "", "tool_calls": [
+            {"id": "c", "function": "look", "arguments": {"at": 1}}]},
+        {"role": "tool", "content": "x", "tool_call_id": "c", "function": "look"},
+        {"role": "assistant", "content": [{"type": "text", "text": "b"}]},
+    ],
+    "scores": {"turn 1": {"value": 1.0, "explanation": "e", "metadata": {"outcome": "perfect"}}},
+    "metadata": {"session_id": "s", "condition": "clean", "quality": "normal", "turns": [
+        {"query": "q?", "reference": "a", "accepted": ["b"], "domain": "food"}, {"query": "r?"}]},
+    "model_usage": {"m": {"input_tokens": 5, "output_tokens": 2, "total_cost": 0.5}},
+    "attachments": {"a": "b"}, "error": {"message": "down"},
+}  # fmt: skip
+_WORSE = (
+    *ODD, "nan", "inf", float("inf"), 2**63, 10**400, 1e308, "\ud800", "=1+1", [{}], [3], "5",
+)  # fmt: skip
+
+
+def _odd_import(chance: random.Random, place: Path) -> tuple[str, str | None]:
+    """What is taken in can be scored, shown and reported; all else is one line."""
+    from mmrag.errors import MmragError
+    from simulator.exchange.importing import import_file
+
+    ending, row = chance.choice(((".jsonl", _TURN), (".jsonl", _ANSWER), (".json", _SAMPLE)))
+    row = copy.deepcopy(row)
+    node: Any = row
+    while True:  # somewhere in the tree, the deeper the rarer
+        at = chance.choice([*node] if isinstance(node, dict) else range(len(node)))
+        if not isinstance(node[at], dict | list) or not node[at] or chance.random() < 0.3:
+            break
+        node = node[at]
+    node[at] = chance.choice(_WORSE)
+    text = json.dumps({"eval": {}, "samples": [row]} if ending == ".json" else row, default=repr)
+    (place / f"a{ending}").write_text(text.replace("\\\\ud8", "\\ud8"))
+    try:
+        import_file(place / f"a{ending}", place / "run")
+    except MmragError:
+        left = (place / "run").exists()
+        return f"import of {ending}", "a refused import left its folder" if left else None
+    return f"import of {ending}", _usable(place / "run", text, reported=chance.random() < 0.2)
+
+
+def _usable(folder: Path, text: str, *, reported: bool) -> str | None:
+    from simulator.exchange.exporting import export_run
+    from simulator.reports.draw.write import ReportOptions, make_report
+    from simulator.run.results import score_run
+    from simulator.store.run_store import RunReader
+
+    try:
+        with RunReader(folder) as run:
+            score_run(run)
+            [run.turns(session.id, session.degradation) for session in run.sessions()]
+            if reported:
+                make_report([folder], folder / "report", ReportOptions(resamples=0))
+            export_run(run, folder / "out.jsonl")
+    except BaseException as error:
+        return f"{type(error).__name__}: {error} after {text[:1500]}"
+    return None
+
+
+def _odd_yaml(chance: random.Random, place: Path) -> tuple[str, str | None]:
+    """Pieces of YAML put together: a value or one line, within a second."""
+    import time
+
+    from mmrag.errors import MmragError
+    from simulator.run.config import load_config
+
+    pieces = ("&a ", "*a ", "<<", "1:1", "\n  ", "---", "!!int ", "!!binary ", "2031-02-31",
+              "9" * 5000, "agent: ", *"[]{}:-?|%x!\n\x07")  # fmt: skip
+    text = "".join(chance.choice(pieces) * chance.choice((1, 1, 1, 2, 3000)) for _ in range(12))
+    (place / "run.yaml").write_text(text)
+    began = time.process_time()
+    with contextlib.suppress(MmragError):
+        load_config(place / "run.yaml")
+    slow = time.process_time() - began > 2
+    return "YAML", f"took too long: {text[:300]!r}" if slow else None
 
 
 def _picture() -> bytes:

@@ -41,6 +41,8 @@ class Scale:
 def severity_curves(robustness: dict[str, Any], path: str) -> list[Chart]:
     """One small chart per kind: truthfulness against severity, with its band."""
     clean = robustness["clean"]
+    if clean["estimate"] is None:
+        return []
     kinds: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for index, point in enumerate(robustness["points"]):
         if point["severity"] and point["truthfulness"]["estimate"] is not None:
@@ -322,7 +324,7 @@ def forest(table: Sequence[dict[str, Any]], titles: dict[str, str], path: str) -
     heads = len({entry["dimension"] for _, entry in rows})
     chart = Chart(
         "slices", "Truthfulness by slice",
-        "Truthfulness as answered of every slice with its 95 % interval; the table has the same.",
+        "Truthfulness of every slice with its 95 % interval; the table has the same.",
         440, TOP + 17.0 * len(rows) + 24.0 * heads + BOTTOM,
     )  # fmt: skip
     left = 186.0

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from mmrag.files import plain_cell
+from mmrag.metrics.headline import Uncertainty
+from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import Loaded
 from simulator.reports.figures.slices import dimensions, slice_table
 from simulator.reports.read.frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.run.official import OFFICIAL
 
 SLICE_COLUMNS = (
     "run", "condition", "dimension", "slice", "turns", "asked", "coverage", "accuracy", "missing",
     "hallucination_rate", "truthfulness", "truthfulness_low", "truthfulness_high", "n", "sessions",
-    "experienced", "experienced_low", "experienced_high", "experienced_n", "small",
+    "small",
 )  # fmt: skip
 
 _ROWS = 100_000
@@ -67,7 +69,7 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
     import pyarrow.parquet as pq
 
     text = ("run", "condition", "dimension", "slice")
-    whole = ("turns", "asked", "n", "sessions", "experienced_n")
+    whole = ("turns", "asked", "n", "sessions")
     schema = pa.schema(
         [
             (
@@ -87,7 +89,8 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
     with (folder / "slices.csv").open("w", newline="", encoding="utf-8") as file:
         writer: csv.DictWriter[str] = csv.DictWriter(file, list(SLICE_COLUMNS))
         writer.writeheader()
-        writer.writerows(rows)
+        for row in rows:
+            writer.writerow({k: plain_cell(v) if isinstance(v, str) else v for k, v in row.items()})
 
 
 def _columns(run: str, frame: Frame, steps: Sequence[str]) -> dict[str, Any]:
@@ -97,7 +100,9 @@ def _columns(run: str, frame: Frame, steps: Sequence[str]) -> dict[str, Any]:
         "run": _named(np.zeros(len(frame), np.int32), [run]),
         "session_id": _named(frame["session"], frame.sessions),
         "condition": _named(frame["condition"], frame.names("condition")),
-        "outcome": _named(frame["outcome"], list(OUTCOMES)),
+        "outcome": _named(
+            np.where(frame["asked"], frame["outcome"], len(OUTCOMES)), [*OUTCOMES, NOT_ASKED]
+        ),
     }
     for name in frame.categories:
         if name != "condition":
@@ -138,7 +143,7 @@ def _real(frame: Frame, name: str) -> Any:
 
 
 def _flat(run: str, condition: str, entry: dict[str, Any]) -> dict[str, Any]:
-    truth, lived = entry["truthfulness"], entry["experienced"]
+    truth = entry["truthfulness"]
     shared = ("dimension", "slice", "turns", "asked", "coverage", "accuracy", "missing",
               "hallucination_rate", "small")  # fmt: skip
     return {
@@ -150,8 +155,4 @@ def _flat(run: str, condition: str, entry: dict[str, Any]) -> dict[str, Any]:
         "truthfulness_high": truth["high"],
         "n": truth["n"],
         "sessions": truth["sessions"],
-        "experienced": lived["estimate"],
-        "experienced_low": lived["low"],
-        "experienced_high": lived["high"],
-        "experienced_n": lived["n"],
     }

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from mmrag.metrics.headline import HEADLINE
 from simulator.counting import counted
-from simulator.reports.draw.page import in_words
+from simulator.reports.draw.page import gate_value, in_words
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 
-_RATES = (
-    ("as_experienced", "truthfulness_score", "truthfulness, as experienced"),
-    ("as_answered", "truthfulness_score", "truthfulness, as answered"),
-    ("as_answered", "accuracy", "accuracy, as answered"),
-    ("as_answered", "hallucination_rate", "hallucination, as answered"),
-    ("as_answered", "missing", "missing, as answered"),
-)
+_RATES = {
+    "truthfulness_score": "truthfulness",
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination",
+}
 
 _SCORES = ("truthfulness", "multi-turn score")
 """From −100 to +100 points; the others are shares, in per cent. Every difference is in points."""
@@ -24,9 +24,10 @@ _SCORES = ("truthfulness", "multi-turn score")
 def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]]) -> str:
     """Differences, slices that moved, flips, settings and gates."""
     parts = [f"### {_cell(comparison['title'])}", ""]
+    parts += [f"⚠️ {_cell(warning)}\n" for warning in comparison["warnings"]]
     for gate in gates:
         sign = "❌" if gate["failed"] else "✅"
-        value = "unknown" if gate["value"] is None else f"{gate['value']:.4g}"
+        value = gate_value(gate)
         parts.append(f"{sign} `{gate['gate']}` ({_cell(gate['other'])}: {value})")
     if gates:
         parts.append("")
@@ -53,10 +54,9 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         "| | baseline | other | difference in points (paired) | 95 % interval | p | detectable |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
-    for view, rate, name in _RATES:
-        lines.append(
-            _row(name, baseline["strict"][view][rate], other["strict"][view][rate], one[view][rate])
-        )
+    sides = baseline["strict"][HEADLINE], other["strict"][HEADLINE]
+    for rate, name in _RATES.items():
+        lines.append(_row(name, sides[0][rate], sides[1][rate], one[HEADLINE][rate]))
     score = "multi_turn_score"
     lines.append(
         _row("multi-turn score", baseline["strict"][score], other["strict"][score], one[score])
@@ -107,11 +107,17 @@ def _row(name: str, baseline: Any, other: Any, difference: Any) -> str:
     level = "signed" if name.startswith(_SCORES) else "percent"
     low, high = in_words(difference["low"], "signed"), in_words(difference["high"], "signed")
     return (
-        f"| {name} | {in_words(baseline['estimate'], level)} "
-        f"| {in_words(other['estimate'], level)} "
-        f"| **{in_words(difference['estimate'], 'signed')}** | {low} … {high} "
+        f"| {name} | {_known(baseline, level)} "
+        f"| {_known(other, level)} "
+        f"| **{_known(difference, 'signed')}** | {low} … {high} "
         f"| {in_words(difference['p'], 'p')} | {in_words(difference['detectable'], 'bare')} |"
     )
+
+
+def _known(figure: Any, kind: str) -> str:
+    if "bounds" in figure:
+        return " … ".join(in_words(end, kind) for end in figure["bounds"])
+    return in_words(figure["estimate"], kind)
 
 
 def _cell(text: str) -> str:

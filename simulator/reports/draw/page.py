@@ -58,6 +58,9 @@ class Figures:
     def interval(self, path: str, kind: str = "signed") -> Markup:
         """A figure with its interval."""
         figure = self.at(path)
+        if "bounds" in figure:
+            ends = (self.show(f"{path}.bounds.{end}", kind) for end in (0, 1))
+            return Markup("{} … {}").format(*ends)
         if figure["low"] is None:
             return self.show(f"{path}.estimate", kind)
         bare = "bare" if kind == "percent" else kind
@@ -109,6 +112,13 @@ def in_words(value: float | None, kind: str) -> str:
     if not any(digit in text for digit in "123456789"):
         text = text.lstrip("+-")  # nothing is left of it after rounding: no sign either
     return text.replace("-", "−")
+
+
+def gate_value(gate: dict[str, Any]) -> str:
+    """The figure of a gate, or the bounds of one that lacks verdicts."""
+    if gate["bounds"] is not None:
+        return f"between {gate['bounds'][0]:.4g} and {gate['bounds'][1]:.4g}"
+    return "unknown" if gate["value"] is None else f"{gate['value']:.4g}"
 
 
 def report_page(report: dict[str, Any], published: dict[str, Any], replay: str) -> str:
@@ -217,6 +227,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "counted": figures.counted,
         "untested": untested,
         "none_compared": NONE_COMPARED,
+        "gate_value": gate_value,
         "at": figures.at,
         "svg": _drawn,
         "mark": _mark,

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
-from mmrag.files import write_bytes, write_text
+from mmrag.files import folder_unless_failed, write_bytes, write_text
+from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.store.run_store import RunReader
 
 APP = "http://127.0.0.1:7860"
@@ -47,13 +47,13 @@ def make_report(
         how = Uncertainty(resamples=options.resamples, seed=options.seed)
         on_part("files")
         try:
-            out.mkdir(parents=True, exist_ok=True)
-            (out / "figures").mkdir(exist_ok=True)
-            write_turns(loaded, out / "turns.parquet")
-            write_slices(list(slice_rows(loaded, how, options.min_n)), out)
-            _write_json(out / "report.json", report)
-            write_text(out / "report.html", report_page(report, published_rows(), replay))
-            _write_figures(charts_of(report), out / "figures")
+            with folder_unless_failed(out):
+                (out / "figures").mkdir(exist_ok=True)
+                write_turns(loaded, out / "turns.parquet")
+                write_slices(list(slice_rows(loaded, how, options.min_n)), out)
+                _write_json(out / "report.json", report)
+                write_text(out / "report.html", report_page(report, published_rows(), replay))
+                _write_figures(charts_of(report), out / "figures")
         except OSError as error:
             raise StoreError(
                 f"{out}: cannot be written ({error.strerror or error}). Choose another --out."
@@ -70,10 +70,10 @@ def write_comparison(comparison: dict[str, Any], out: Path) -> None:
     from simulator.reports.draw.page import comparison_page
 
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        _write_json(out / "compare.json", comparison)
-        write_text(out / "compare.md", comparison_markdown(comparison, comparison["gates"]))
-        write_text(out / "compare.html", comparison_page(comparison))
+        with folder_unless_failed(out):
+            _write_json(out / "compare.json", comparison)
+            write_text(out / "compare.md", comparison_markdown(comparison, comparison["gates"]))
+            write_text(out / "compare.html", comparison_page(comparison))
     except OSError as error:
         raise StoreError(
             f"{out}: cannot be written ({error.strerror or error}). Choose another --out."

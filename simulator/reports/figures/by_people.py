@@ -14,20 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates, generator, percentile_interval
 from simulator.people.human_verdicts import Key
 from simulator.people.judged import OUTCOMES, STRATA, JudgedTurn, judged_turns
 from simulator.people.standing import Standing, agreed, standing_in
 from simulator.reports.figures.corrected import NAMES
 from simulator.reports.read.frame import Frame
-from simulator.reports.read.session_sums import (
-    Floats,
-    Mask,
-    Uncertainty,
-    Units,
-    figure,
-    view_values,
-)
+from simulator.reports.read.session_sums import Mask, Units, view_values
 from simulator.store.run_store import RunReader
 
 LEAST = 10
@@ -92,10 +86,13 @@ def with_people(
 
 
 def corrected_by_people(frame: Frame, rows: Mask, known: Known, how: Uncertainty) -> dict[str, Any]:
-    """Rates as answered. The interval holds the chance of the conversations and of the reading."""
+    """The headline's rates. Turns after a stop are missing, whatever a judge or people say of them.
+
+    The interval holds the chance of the conversations and of the reading.
+    """
     units = Units(frame, rows)
-    counted, values = view_values(frame, "as_answered")
-    numbers = _numbers(frame, known)
+    counted, values = view_values(frame, HEADLINE)
+    numbers = np.where(frame["kept"], _numbers(frame, known), _KNOWN + OUTCOMES.index("missing"))
     bottom = units.sums(where=counted)
     present = bottom > 0
     many, whole = int(present.sum()), float(bottom.sum())

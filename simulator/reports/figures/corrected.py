@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from mmrag.errors import ConflictError, DataError
-from mmrag.metrics.correction import Calibration, correct_rates
+from mmrag.metrics.correction import Calibration, Unjudged, correct_rates
+from mmrag.metrics.headline import HEADLINE, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates
 from simulator.reports.read.frame import Frame
-from simulator.reports.read.session_sums import Mask, Uncertainty, Units, figure, view_values
+from simulator.reports.read.session_sums import Mask, Units, view_values
 
 NAMES = {"correct": "accuracy", "missing": "missing", "incorrect": "hallucination_rate"}
 
@@ -50,29 +51,36 @@ def check_calibration(calibration: Calibration, judge: str | None, run: str) -> 
 def corrected(
     frame: Frame, rows: Mask, calibration: Calibration, how: Uncertainty
 ) -> dict[str, Any]:
-    """Rates as answered, corrected; the intervals admit both samples, of turns and of verdicts."""
+    """The headline's rates, corrected; the intervals admit both samples, of turns and of verdicts.
+
+    A turn after a stop is missing without a judge, so there is nothing to correct of it.
+    """
     units = Units(frame, rows)
-    counted, values = view_values(frame, "as_answered")
-    bottom = units.sums(where=counted)
+    counted, values = view_values(frame, HEADLINE)
+    kept, bottom = counted & frame["kept"], units.sums(where=counted)
     present = bottom > 0
-    table = np.stack(
-        [units.sums(values[name], counted)[present] for name in NAMES.values()], axis=1
-    )
-    many = int(present.sum())
-    replicates = None
+    sums = [units.sums(values[name], kept) for name in NAMES.values()]
+    table = np.stack([*sums, units.sums(where=counted & ~frame["kept"])], axis=1)[present]
+    many, whole = int(present.sum()), float(bottom.sum())
+    replicates, cut = None, None
     if many > 1 and how.resamples:
-        below = np.repeat(bottom[present][:, None], len(NAMES), axis=1)
-        replicates = bootstrap_replicates(table, below, resamples=how.resamples, seed=how.seed)
-    totals = dict(zip(NAMES, table.sum(axis=0).astype(int).tolist(), strict=True))
+        below = np.repeat(bottom[present][:, None], table.shape[1], axis=1)
+        drawn = bootstrap_replicates(table, below, resamples=how.resamples, seed=how.seed)
+        cut, judged = drawn[:, -1:], drawn[:, :-1]
+        replicates = np.divide(judged, 1 - cut, out=np.zeros_like(judged), where=cut < 1)
+    *judged_totals, cut_total = table.sum(axis=0).tolist()
     found = correct_rates(
-        totals,
+        dict(zip(NAMES, map(int, judged_totals), strict=True)),
         calibration,
         replicates=replicates,
         sums={"truthfulness_score": {"correct": 1.0, "incorrect": -1.0}},
         level=how.level,
         seed=how.seed,
+        unjudged=Unjudged("missing", cut_total / whole if whole else 0.0, cut),
     )
     return {
-        NAMES.get(name, name): figure(one.estimate, one.low, one.high, one.n, many)
+        NAMES.get(name, name): figure(
+            one.estimate, one.low, one.high, round(whole) if one.n else 0, many
+        )
         for name, one in found.items()
     }

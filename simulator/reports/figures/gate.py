@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from mmrag.errors import SpecError
+from mmrag.metrics.headline import HEADLINE
 from mmrag.records import Record
 
 _RATES = {
@@ -30,7 +31,7 @@ _TESTS = {
 class Gate(Record, frozen=True, kw_only=True):
     """`METRIC[.PART] OP NUMBER`: a difference that must not be.
 
-    METRIC is truthfulness, accuracy, missing, hallucination (as experienced), multi_turn_score,
+    METRIC is truthfulness, accuracy, missing, hallucination, multi_turn_score,
     seconds, input_tokens, output_tokens or cost; PART is estimate (when left out), low, high, p or
     detectable. `truthfulness.high < 0` fails only on a loss that is certain.
 
@@ -74,12 +75,19 @@ class Gate(Record, frozen=True, kw_only=True):
             return comparison["costs"][self.metric]["difference"]
         if self.metric == "multi_turn_score":
             return comparison["multi_turn_score"][self.part]
-        return comparison["as_experienced"][_RATES[self.metric]][self.part]
+        return comparison[HEADLINE][_RATES[self.metric]][self.part]
+
+    def bounds(self, comparison: dict[str, Any]) -> list[float] | None:
+        """What is known of the figure where too many verdicts are missing."""
+        if self.part != "estimate" or self.metric not in _RATES:
+            return None
+        return comparison[HEADLINE][_RATES[self.metric]].get("bounds")
 
     def fails(self, comparison: dict[str, Any]) -> bool:
-        """Whether the condition holds. An unknown figure fails: a gate must not pass unmeasured."""
-        value = self.value(comparison)
-        return value is None or bool(_TESTS[self.operator](value, self.bound))
+        """Whether the condition holds, or may hold: a gate must not pass unmeasured."""
+        known = self.bounds(comparison) or [self.value(comparison)]
+        test = _TESTS[self.operator]
+        return any(value is None or bool(test(value, self.bound)) for value in known)
 
 
 def judge_gates(comparison: dict[str, Any], gates: list[Gate]) -> list[dict[str, Any]]:
@@ -89,6 +97,7 @@ def judge_gates(comparison: dict[str, Any], gates: list[Gate]) -> list[dict[str,
             "gate": str(gate),
             "other": one["other"],
             "value": gate.value(one),
+            "bounds": gate.bounds(one),
             "failed": gate.fails(one),
         }
         for one in comparison["comparisons"]

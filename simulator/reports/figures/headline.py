@@ -1,8 +1,4 @@
-"""The figures at the top: one condition in all three protocols, with intervals and coverage.
-
-They are computed from sums per conversation and equal those of `mmrag score` number for number
-(tests/reports/figures/test_headline.py), several hundred times faster.
-"""
+"""The figures at the top: one condition in all three protocols, with intervals and coverage."""
 
 from __future__ import annotations
 
@@ -10,27 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from simulator.reports.read.frame import OUTCOMES, Frame
-from simulator.reports.read.session_sums import (
-    RATES,
+from mmrag.metrics.headline import (
+    HEADLINE,
     VIEWS,
     Floats,
-    Mask,
+    Sums,
     Uncertainty,
-    Units,
+    conversation_mean,
     figure,
+    rates,
     ratios,
-    view_values,
 )
+from simulator.reports.read.frame import OUTCOMES, Frame
+from simulator.reports.read.session_sums import Mask, Units, view_sums, view_values
 
 
 def headline(frame: Frame, rows: Mask, how: Uncertainty) -> dict[str, Any]:
     """All three protocols over some rows (whole conversations)."""
     units = Units(frame, rows)
-    views = {view: _view(frame, units, view, how) for view in VIEWS}
-    talk = _conversations(frame, units, how)
-    asked = int((rows & frame["asked"]).sum())
-    scored = views["as_answered"]["truthfulness_score"]["n"]
+    sums = {view: view_sums(frame, units, view) for view in VIEWS}
+    views = {view: rates(sums[view], how) for view in VIEWS}
+    is_bounded = "bounds" in views[HEADLINE]["truthfulness_score"]
+    talk = _conversations(frame, units, sums[HEADLINE], how, is_bounded=is_bounded)
+    asked, scored = int((rows & frame["asked"]).sum()), int((rows & frame["scored"]).sum())
     return {
         "sessions": len(units.present),
         "turns": int(rows.sum()),
@@ -44,22 +42,18 @@ def headline(frame: Frame, rows: Mask, how: Uncertainty) -> dict[str, Any]:
     }
 
 
-def _view(frame: Frame, units: Units, view: str, how: Uncertainty) -> dict[str, Any]:
-    counted, values = view_values(frame, view)
-    bottom = units.sums(where=counted)
-    return ratios({name: units.sums(values[name], counted) for name in RATES}, bottom, how)
-
-
 def conversation_scores(frame: Frame, units: Units) -> tuple[Floats, Floats]:
     """Per unit (correct − incorrect)/turns after the stop, and whether it has one."""
-    counted, values = view_values(frame, "as_experienced")
+    counted, values = view_values(frame, HEADLINE)
     size = units.sums(where=counted)
     total = units.sums(values["truthfulness_score"], counted)
     return np.divide(total, size, out=np.zeros(len(size)), where=size > 0), (size > 0) * 1.0
 
 
-def _conversations(frame: Frame, units: Units, how: Uncertainty) -> dict[str, Any]:
-    score, has = conversation_scores(frame, units)
+def _conversations(
+    frame: Frame, units: Units, lived: Sums, how: Uncertainty, *, is_bounded: bool
+) -> dict[str, Any]:
+    score = 2 * lived.right + lived.missing - lived.counted
     kept, planned = units.sums(frame["kept"]), units.sums()
     ones = np.ones(len(planned))
     success = units.sums((frame["score"] > 0) & frame["kept"] & frame["scored"])
@@ -69,7 +63,7 @@ def _conversations(frame: Frame, units: Units, how: Uncertainty) -> dict[str, An
         "successful_turns": success,
     }
     return {
-        **ratios({"multi_turn_score": score}, has, how),
+        "multi_turn_score": conversation_mean(score, lived, how, is_bounded=is_bounded),
         **ratios(others, ones, how),
         "mean_turns": figure(
             float(planned.mean()) if len(planned) else None, None, None, len(planned), len(planned)
@@ -94,25 +88,35 @@ def _official(
     )
     scored = frame["asked"] & (outcome != OUTCOMES.index("unscored"))
     after = np.where(kept, scored, True)
-    size = units.sums(where=after)
-    talks = size > 0
-    sums = units.sums(np.where(kept, right - wrong, 0.0), after)
     is_correct = (outcome <= OUTCOMES.index("acceptable")) * 1.0
     struck = _struck(frame, is_correct, scored)[units.present]
-    chosen = rows & (after if stop_first else scored)
-    total = int(chosen.sum())
+    lacking = frame.unjudged & ~scored
+    score = units.sums(np.where(kept, right - wrong, 0.0), after)
     missed = np.where(both > 0, 1.0, missed)
-    if stop_first:
-        right, missed, exact = right * kept, np.where(kept, missed, 1.0), exact * kept
-    correct, missing = float(right[chosen].sum()), float(missed[chosen].sum())
-    share = 1 / total if total else 0.0
+    stopped = Sums(
+        units.sums(right * kept, after), units.sums(np.where(kept, missed, 1.0), after),
+        units.sums(where=after), units.sums(where=lacking & kept),
+    )  # fmt: skip
+    asked = Sums(
+        units.sums(right, scored), units.sums(missed, scored),
+        units.sums(where=scored), units.sums(where=lacking),
+    )  # fmt: skip
+    without = Uncertainty(resamples=0)
+    found = rates(stopped if stop_first else asked, without)
+    is_bounded = "bounds" in found["accuracy"]
+    mean = conversation_mean(score, stopped, without, is_bounded=is_bounded)
+    every = {**found, "multi_turn_score": mean}
+    total = found["accuracy"]["n"]
+    figures: dict[str, Any] = {name: one["estimate"] for name, one in every.items()}
+    if is_bounded:
+        figures["bounds"] = {name: one["bounds"] for name, one in every.items()}
+    else:  # of nothing the kits say 0, and so they do of a single turn's truthfulness
+        figures = {name: value or 0.0 for name, value in figures.items()}
+        figures["truthfulness_score"] *= total > 1
+    chosen = rows & (after & kept if stop_first else scored)
     return {
         "total": total,
-        "exact_match": int(exact[chosen].sum()) * share,
-        "accuracy": correct * share,
-        "missing": missing * share,
-        "hallucination_rate": (total - correct - missing) * share,
-        "truthfulness_score": (2 * correct + missing) / total - 1 if total > 1 else 0.0,
-        "multi_turn_score": float((sums[talks] / size[talks]).mean()) if talks.any() else 0.0,
+        "exact_match": int(exact[chosen].sum()) / total if total else 0.0,
+        **figures,
         "two_strike_rate": float(struck.mean()) if len(struck) else 0.0,
     }

@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmrag.judges.crud import BERT, OVERLAP, QUEST
+from mmrag.judges.crud import BERT, OVERLAP, QUEST, RETRIEVAL
+from mmrag.judges.ragas_reference import MEASURES as REFERENCE
 from mmrag.metrics.cases import Measurement
+from mmrag.metrics.headline import Uncertainty
 from mmrag.records import Turn
-from simulator.reports.read.session_sums import Uncertainty, columns_of_ratios
+from simulator.reports.read.session_sums import columns_of_ratios
 from simulator.store.run_store import RunReader
 
 TABLES = (
     ("Ragas", ("faithfulness", "answer_relevance", "context_relevance")),
+    ("Ragas, against a reference", REFERENCE),
     (
         "Eligibility and factuality (GaRAGe, Table 2)",
         ("eligibility", "unadjusted_factuality", "factuality", "unadjusted_raf", "raf"),
@@ -35,6 +38,7 @@ TABLES = (
     ("Shared words and likeness (CRUD-RAG)", (*OVERLAP, "reference_cosine")),
     ("BERTScore", BERT),
     ("RAGQuestEval (CRUD-RAG)", QUEST),
+    ("Retrieval (CRUD-RAG)", RETRIEVAL),
 )
 
 SLICED = ("raf", "faithfulness")

@@ -11,13 +11,12 @@ import numpy as np
 
 from mmrag.errors import UsageError
 from mmrag.metrics import noise as measured
+from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty
 from simulator.reports.read.frame import Frame, load_frame
-from simulator.reports.read.session_sums import Floats, Uncertainty, view_values
+from simulator.reports.read.session_sums import view_values
 from simulator.run.repeats import repeat_folders
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
-
-VIEW = "as_experienced"
 
 
 def noise(
@@ -32,7 +31,7 @@ def noise(
     found = _split(frames, main, audit, how) if len(frames) > 1 else None
     if found is None and audit is None:
         return None
-    return {"view": VIEW, "condition": main, **(found or {"repeats": None}), "audit": audit}
+    return {"view": HEADLINE, "condition": main, **(found or {"repeats": None}), "audit": audit}
 
 
 def _repeats(run: RunReader, stop: StopPolicy, agent_errors: str) -> list[Frame]:
@@ -87,7 +86,7 @@ def _aligned(frames: list[Frame], main: str) -> tuple[list[tuple[str, int]], Flo
 
 
 def _worth(frame: Frame, main: str) -> dict[tuple[str, int], float]:
-    counted, values = view_values(frame, VIEW)
+    counted, values = view_values(frame, HEADLINE)
     rows = np.flatnonzero(frame.condition(main))
     score = np.where(counted, values["truthfulness_score"], np.nan)
     return {

@@ -6,7 +6,7 @@ The first run is the baseline; every difference is another run minus the baselin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,17 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import ConflictError, SpecError
+from mmrag.metrics.headline import HEADLINE, Uncertainty, figure
 from mmrag.records import Record
+from simulator.counting import counted
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.report import Loaded, ReportOptions, load_runs
+from simulator.reports.figures.report import (
+    Loaded,
+    ReportOptions,
+    lacking_verdicts,
+    load_runs,
+    main_condition,
+)
 from simulator.reports.figures.slices import dimensions
 from simulator.reports.figures.won_back import won_back
 from simulator.reports.read.frame import Frame
@@ -30,9 +38,9 @@ from simulator.reports.read.pairs import (
     rate_differences,
     slice_differences,
 )
-from simulator.reports.read.session_sums import Mask, Uncertainty
+from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig, changes
-from simulator.run.results import is_persons, language_note, run_state, to_finish
+from simulator.run.results import is_persons, language_note
 from simulator.store.run_store import RunReader
 
 SCHEMA_VERSION = 1
@@ -73,7 +81,10 @@ class _Side:
 
 
 def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()) -> dict[str, Any]:
-    """Compare runs with the first of them. Raises `ConflictError` where their sessions differ."""
+    """Compare runs with the first of them, over the sessions that both have.
+
+    Raises `ConflictError` where they have none in common, or other questions in one.
+    """
     if len(sides) < 2:
         raise SpecError("a comparison needs a baseline and at least one other run.")
     folders = list(dict.fromkeys(side.folder for side in sides))
@@ -85,11 +96,15 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
         _same_judge(chosen)
         how = Uncertainty(resamples=options.resamples, seed=options.seed)
         baseline = chosen[0]
+        summaries = [_summary(side, how) for side in chosen]
+        lacking = filter(None, (lacking_verdicts(one["name"], one) for one in summaries))
+        compared = [_compare(baseline, other, how, options) for other in chosen[1:]]
         return {
             "schema_version": SCHEMA_VERSION,
             "kind": "comparison",
             "title": options.title
             or " against ".join([", ".join(side.name for side in chosen[1:]), baseline.name]),
+            "warnings": [*lacking, *_left_out(compared)],
             "options": {
                 **msgspec.structs.asdict(options),
                 "stop": str(stop),
@@ -98,12 +113,25 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
             },
             "judge": baseline.loaded.run.meta("judge"),
             "language": _language(chosen),
-            "sides": [_summary(side, how) for side in chosen],
-            "comparisons": [_compare(baseline, other, how, options) for other in chosen[1:]],
+            "sides": summaries,
+            "comparisons": compared,
         }
     finally:
         for reader in readers:
             reader.close()
+
+
+def _left_out(comparisons: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Where the runs do not hold the same conversations, over which they were compared."""
+    for one in comparisons:
+        only = [
+            f"{counted(many, 'conversation')} only in {one[side]}"
+            for side, many in one["left_out"].items()
+            if many
+        ]
+        if only:
+            shared = counted(one["sessions"], "conversation")
+            yield f"Compared over the {shared} that both have; left out: {', '.join(only)}."
 
 
 def _language(sides: Sequence[_Side]) -> str | None:
@@ -118,7 +146,7 @@ def _compare(
     baseline: _Side, other: _Side, how: Uncertainty, options: ReportOptions
 ) -> dict[str, Any]:
     first, second = baseline.loaded.frame, other.loaded.frame
-    _same_sessions(baseline, other)
+    left_out = _unshared(baseline, other)
     pairs = match(first, baseline.rows, second, other.rows)
     kinds = dimensions(first)
     rates = rate_differences(pairs, how)
@@ -128,8 +156,9 @@ def _compare(
         "settings": _settings(baseline.loaded.config, other.loaded.config),
         "turns": len(pairs.rows),
         "sessions": len(np.unique(pairs.cluster)),
-        **rates,
-        "multi_turn_score": conversation_difference(pairs, how),
+        "left_out": left_out,
+        HEADLINE: rates,
+        "multi_turn_score": _talk_difference(pairs, rates, how),
         "costs": _costs(pairs),
         **_won_back(baseline, other, how),
         "flips": flipped(pairs),
@@ -137,6 +166,15 @@ def _compare(
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
         "standouts": moved_differently(pairs, kinds),
     }
+
+
+def _talk_difference(
+    pairs: Pairs, rates: dict[str, dict[str, Any]], how: Uncertainty
+) -> dict[str, Any]:
+    """Of the multi-turn score; unknown where the rates lack verdicts."""
+    if "bounds" in rates["truthfulness_score"]:
+        return {**figure(None, None, None, 0, 0), "p": None, "detectable": None}
+    return conversation_difference(pairs, how)
 
 
 def _won_back(baseline: _Side, other: _Side, how: Uncertainty) -> dict[str, Any]:
@@ -150,7 +188,9 @@ def _won_back(baseline: _Side, other: _Side, how: Uncertainty) -> dict[str, Any]
 def _choose(side: Side, loaded: Loaded) -> _Side:
     frame = loaded.frame
     if side.condition is None:
-        return _Side(loaded.name, loaded, np.ones(len(frame), bool), None)
+        main = main_condition(frame)
+        name = f"{loaded.name}@{main}" if len(frame.conditions) > 1 else loaded.name
+        return _Side(name, loaded, frame.condition(main), None)
     if side.condition not in frame.conditions:
         raise SpecError(
             f"{side.folder} has no condition {side.condition!r}; "
@@ -170,54 +210,33 @@ def _same_judge(sides: Sequence[_Side]) -> None:
         )
 
 
-def _same_sessions(baseline: _Side, other: _Side) -> None:
-    """Refuse unless both sides hold the same sessions, conditions and questions."""
+def _unshared(baseline: _Side, other: _Side) -> dict[str, int]:
+    """How many sessions only one side has. Refuse sides that share none, or not its questions."""
     first, second = baseline.loaded.frame, other.loaded.frame
     ours, theirs = _sessions(first, baseline.rows), _sessions(second, other.rows)
-    if ours.keys() != theirs.keys():
-        only, lacking = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
+    shared = ours.keys() & theirs.keys()
+    if not shared:
         words = [
-            f"{len(names)} only in {where} (such as {', '.join(names[:3])})"
-            for names, where in ((only, baseline.name), (lacking, other.name))
-            if names
+            f"{len(names)} only in {where} (such as {', '.join(sorted(names)[:3])})"
+            for names, where in ((ours, baseline.name), (theirs, other.name))
         ]
-        runs = [side.loaded for side in (baseline, other)]
-        unfinished = [one for one in runs if not run_state(one.run).finished]
-        how = "; ".join(to_finish(one.run, one.name) for one in unfinished)
         raise ConflictError(
-            f"the runs do not hold the same sessions: {'; '.join(words)}. Run both on the same "
-            f"data with the same --limit or --sample-id{f', or finish them: {how}' if how else ''}."
+            f"the runs share no session: {'; '.join(words)}. Run both on the same data."
         )
-    differing = [name for name in ours if ours[name] != theirs[name]]
+    differing = sorted(name for name in shared if ours[name] != theirs[name])
     if differing:
         raise ConflictError(
             f"session {differing[0]} has other questions or references in {other.name} than in "
             f"{baseline.name} ({len(differing)} sessions differ): the runs are of different "
             "versions of the data. Make both on the same one."
         )
-    mine, yours = _conditions(first, baseline), _conditions(second, other)
-    if len(mine) > 1 and len(yours) > 1 and set(mine) != set(yours):
-        missing = sorted(set(mine) ^ set(yours))
-        raise ConflictError(
-            f"the runs were made under different conditions ({', '.join(missing[:5])} only in "
-            "one). Choose one of each with RUN@CONDITION."
-        )
-    if (len(mine) > 1) != (len(yours) > 1):
-        many = baseline if len(mine) > 1 else other
-        raise ConflictError(
-            f"{many.name} holds {max(len(mine), len(yours))} conditions and the other run one. "
-            f"Choose one with {many.name}@CONDITION, e.g. {many.name}@clean."
-        )
+    return {"baseline": len(ours) - len(shared), "other": len(theirs) - len(shared)}
 
 
 def _sessions(frame: Frame, rows: Mask) -> dict[str, int]:
     """Session → a hash of its questions and references."""
     numbers = np.unique(frame["session"][rows]).tolist()
     return {frame.sessions[number]: frame.questions[number] for number in numbers}
-
-
-def _conditions(frame: Frame, side: _Side) -> list[str]:
-    return [side.condition] if side.condition is not None else frame.conditions
 
 
 def _settings(first: RunConfig | None, second: RunConfig | None) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from mmrag.errors import SpecError
 from mmrag.metrics.correction import Calibration
+from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
 from simulator.reports.figures.by_people import known_of, with_people
 from simulator.reports.figures.confidence import confidence
@@ -28,9 +29,9 @@ from simulator.reports.figures.survival import conversation, history_errors
 from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
 from simulator.reports.read.frame import Frame, kind_of, load_frame
-from simulator.reports.read.session_sums import Mask, Uncertainty
+from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig
-from simulator.run.results import is_persons, language_note, run_state
+from simulator.run.results import is_persons, language_note, main_of, run_state
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
@@ -107,6 +108,16 @@ def build_report(
     """The whole report of one or several runs."""
     how = Uncertainty(resamples=options.resamples, seed=options.seed)
     shown = [item for item in loaded if not _is_counterpart(item, loaded)]
+    runs = [
+        _run(item, _counterpart(item, loaded), stop, agent_errors, how, options, on_part)
+        for item in shown
+    ]
+    lacking = (
+        lacking_verdicts(run["name"], condition)
+        for run in runs
+        for condition in run["conditions"]
+        if condition["name"] == run["main"]
+    )
     return {
         "schema_version": SCHEMA_VERSION,
         "kind": "report",
@@ -118,17 +129,14 @@ def build_report(
             "agent_errors": agent_errors,
             "level": how.level,
         },
-        "warnings": _warnings(loaded),
-        "runs": [
-            _run(item, _counterpart(item, loaded), stop, agent_errors, how, options, on_part)
-            for item in shown
-        ],
+        "warnings": [*filter(None, lacking), *_warnings(loaded)],
+        "runs": runs,
     }
 
 
 def main_condition(frame: Frame) -> str:
     """The condition that stands for a run: clean where there is one."""
-    return "clean" if "clean" in frame.conditions else frame.conditions[0]
+    return main_of(frame.conditions)
 
 
 def _run(
@@ -232,6 +240,15 @@ def _state(item: Loaded) -> dict[str, Any]:
     """Whether the run is whole, and what is missing where it is not."""
     state = msgspec.structs.asdict(run_state(item.run))
     return {**state, "statuses": item.run.turn_counts()}
+
+
+def lacking_verdicts(name: str, condition: dict[str, Any]) -> str | None:
+    """That the headline of a condition is bounds, if it is."""
+    truth = condition["strict"][HEADLINE]["truthfulness_score"]
+    if "bounds" not in truth:
+        return None
+    note = bounds_note(truth["bounds"], truth["unjudged"], truth["n"])
+    return f"{name}: {note} `mmrag rejudge` asks a judge again."
 
 
 def _warnings(loaded: Sequence[Loaded]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates, holm, percentile_interval
 from simulator.faults.spec import KINDS as FAULTS
 from simulator.faults.spec import kind_of_fault
@@ -19,10 +21,9 @@ from simulator.reports.read.pairs import (
     rate_differences,
     slice_differences,
 )
-from simulator.reports.read.session_sums import Floats, Mask, Uncertainty, figure, view_values
+from simulator.reports.read.session_sums import Mask, view_values
 
-VIEW = "as_experienced"
-"""Curves count turns after the stop as missing: every condition then has the same turns."""
+ALPHA = 0.05
 
 
 def robustness(
@@ -38,26 +39,50 @@ def robustness(
     if "clean" not in frame.conditions or not degraded:
         return None
     clean = frame.condition("clean")
-    drops = {
-        name: rate_differences(match(frame, clean, frame, frame.condition(name)), how)
-        for name in degraded
-    }
-    found = {name: drops[name][VIEW]["truthfulness_score"]["p"] for name in degraded}
-    adjusted = holm({name: 1.0 if p is None else p for name, p in found.items()})
     points = [
         {
-            **_point(name, headlines, drops[name], adjusted[name]),
-            "fault": _fault(frame, name, frame.condition(name)),
+            **_point(change["condition"], headlines, change["change"]),
+            "fault": _fault(frame, change["condition"], frame.condition(change["condition"])),
         }
-        for name in degraded
+        for change in changes_from_clean(frame, how)
     ]
     return {
-        "view": VIEW,
-        "clean": headlines["clean"]["strict"][VIEW]["truthfulness_score"],
+        "view": HEADLINE,
+        "clean": headlines["clean"]["strict"][HEADLINE]["truthfulness_score"],
         "points": points,
-        "curves": _curves(frame, how),
+        "largest_loss": largest_loss(points),
+        "curves": _curves(frame, headlines, how),
         "slices": _slices(frame, clean, kinds, how, min_n),
     }
+
+
+def changes_from_clean(frame: Frame, how: Uncertainty) -> list[dict[str, Any]]:
+    """Each other condition's change of truthfulness, paired and tested, Holm over all of them."""
+    if "clean" not in frame.conditions:
+        return []
+    clean = frame.condition("clean")
+    changes = {
+        name: rate_differences(match(frame, clean, frame, frame.condition(name)), how)
+        for name in frame.conditions
+        if name != "clean"
+    }
+    found = {name: change["truthfulness_score"] for name, change in changes.items()}
+    adjusted = holm({n: 1.0 if one["p"] is None else one["p"] for n, one in found.items()})
+    return [
+        {"condition": name, "change": {**change, "p_holm": adjusted[name]}}
+        for name, change in found.items()
+    ]
+
+
+def largest_loss(points: Sequence[dict[str, Any]]) -> int | None:
+    """Which point loses most, of those that lose beyond chance; None where none does."""
+    sure = [
+        (point["change"]["estimate"], place)
+        for place, point in enumerate(points)
+        if point["change"]["estimate"] is not None and point["change"]["p_holm"] <= ALPHA
+    ]
+    change, place = min(sure, default=(0.0, None))
+    return place if change < 0 else None
 
 
 def stages(frame: Frame) -> list[dict[str, Any]]:
@@ -87,12 +112,9 @@ def _stages_of(frame: Frame, name: str, rows: Mask) -> dict[str, Any]:
     return found
 
 
-def _point(
-    name: str, headlines: dict[str, Any], drop: dict[str, Any], p_holm: float
-) -> dict[str, Any]:
+def _point(name: str, headlines: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     kind, severity = kind_of(name)
-    clean = headlines["clean"]["strict"][VIEW]["truthfulness_score"]
-    change = drop[VIEW]["truthfulness_score"]
+    clean = headlines["clean"]["strict"][HEADLINE]["truthfulness_score"]
     relative = None
     if clean["estimate"] and (clean["low"] or 0) > 0 and change["estimate"] is not None:
         relative = -change["estimate"] / clean["estimate"]
@@ -100,9 +122,8 @@ def _point(
         "condition": name,
         "kind": kind,
         "severity": severity,
-        "truthfulness": headlines[name]["strict"][VIEW]["truthfulness_score"],
-        "change": {**change, "p_holm": p_holm},
-        "answered_change": drop["as_answered"]["truthfulness_score"],
+        "truthfulness": headlines[name]["strict"][HEADLINE]["truthfulness_score"],
+        "change": change,
         "relative_drop": relative,
     }
 
@@ -121,7 +142,7 @@ def _fault(frame: Frame, name: str, rows: Mask) -> dict[str, Any] | None:
     }
 
 
-def _curves(frame: Frame, how: Uncertainty) -> list[dict[str, Any]]:
+def _curves(frame: Frame, headlines: dict[str, Any], how: Uncertainty) -> list[dict[str, Any]]:
     """Per kind the truthfulness at each severity (0 is clean) and the area under it."""
     tops, sizes = _by_condition(frame)
     present = (sizes > 0).any(axis=1)
@@ -135,7 +156,8 @@ def _curves(frame: Frame, how: Uncertainty) -> list[dict[str, Any]]:
     for kind, members in _kinds(frame).items():
         at = [0, *(severity for severity, _ in members)]
         columns = [frame.conditions.index("clean"), *(column for _, column in members)]
-        if not (whole[columns] > 0).all():
+        held = (headlines[frame.conditions[column]] for column in columns)
+        if any(one["strict"][HEADLINE]["truthfulness_score"]["estimate"] is None for one in held):
             continue
         weights = _trapezoid(at)
         low = high = None
@@ -163,7 +185,7 @@ def _curves(frame: Frame, how: Uncertainty) -> list[dict[str, Any]]:
 
 def _by_condition(frame: Frame) -> tuple[Floats, Floats]:
     """Session × condition: sum of scores, and number of turns that count."""
-    counted, values = view_values(frame, VIEW)
+    counted, values = view_values(frame, HEADLINE)
     many, width = len(frame.sessions), len(frame.conditions)
     cell = frame["session"][counted].astype(np.int64) * width + frame["condition"][counted]
     score = values["truthfulness_score"][counted]
@@ -211,6 +233,13 @@ def _slices(
     )
     about = [d for d in kinds if d.name != "quality"]
     table = slice_differences(joined, about, how, min_n=min_n)
-    tested = [entry for entry in table if entry["p_holm"] is not None and not entry["small"]]
-    worst = min(tested, key=lambda entry: entry["estimate"], default=None)
-    return {"table": table, "worst": worst, "standouts": moved_differently(joined, about)}
+    standouts = moved_differently(joined, about)
+    worse = [entry for entry in standouts["found"] if entry["difference"] < 0]
+    found = {(entry["dimension"], entry["slice"]): entry["p_holm"] for entry in worse}
+    lost = [
+        {**entry, "p_holm": found[entry["dimension"], entry["slice"]]}
+        for entry in table
+        if (entry["dimension"], entry["slice"]) in found
+    ]
+    worst = min(lost, key=lambda entry: entry["estimate"], default=None)
+    return {"table": table, "worst": worst, "standouts": standouts}

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.metrics.headline import HEADLINE, RATES, Floats, Uncertainty, bounded
 from simulator.reports.read.frame import OWN, Frame
 from simulator.reports.read.session_sums import (
-    RATES,
-    Floats,
     Mask,
-    Uncertainty,
     Units,
     by_session,
     columns_of_ratios,
@@ -100,12 +98,16 @@ def slice_table(
     min_n: int = 20,
     kinds: list[Dimension] | None = None,
 ) -> list[dict[str, Any]]:
-    """One entry per slice over some rows; slices under `min_n` scored turns are marked small."""
+    """The headline's figures of every slice; slices under `min_n` turns are marked small.
+
+    As in the headline, a turn after a stop is missing: where every turn is in one slice of a
+    dimension, its slices average to the whole.
+    """
     units = Units(frame, rows)
     table: list[dict[str, Any]] = []
     found = dimensions(frame) if kinds is None else kinds
-    answered, values = view_values(frame, "as_answered")
-    counted, lived = view_values(frame, "as_experienced")
+    counted, values = view_values(frame, HEADLINE)
+    lacking = frame.unjudged & frame["kept"]
 
     def totals(where: Mask, of: Floats | None = None) -> list[float]:
         spread = _spread(units, found, where, of)
@@ -115,33 +117,40 @@ def slice_table(
         return by_session(frame, _spread(units, found, where, of), units)
 
     # one after the other: each has a row for every conversation
-    tops = {rate: totals(answered, values[rate]) for rate in RATES[:3]}
-    sizes = totals(answered)
-    asked = _spread(units, found, frame["asked"]).sum(axis=0)
-    whole = _spread(units, found, np.ones(len(frame), bool)).sum(axis=0)
-    truth = columns_of_ratios(sums(answered, values["truthfulness_score"]), sums(answered), how)
-    lived_truth = columns_of_ratios(sums(counted, lived["truthfulness_score"]), sums(counted), how)
+    tops = {rate: totals(counted, values[rate]) for rate in RATES[:3]}
+    asked, scored = totals(frame["asked"]), totals(frame["scored"])
+    whole, unjudged = totals(np.ones(len(frame), bool)), totals(lacking)
+    truth = columns_of_ratios(sums(counted, values["truthfulness_score"]), sums(counted), how)
     column = 0
     for dimension in found:
         for name in dimension.slices:
-            n = sizes[column]
-            rates = {rate: top[column] / n if n else None for rate, top in tops.items()}
             if whole[column]:
+                n = truth[column]["n"]
+                shares = {rate: top[column] / n if n else None for rate, top in tops.items()}
+                figures = _of_slice(truth[column], shares, int(unjudged[column]))
                 table.append(
                     {
                         "dimension": dimension.name,
                         "slice": name,
                         "turns": int(whole[column]),
                         "asked": int(asked[column]),
-                        "coverage": n / float(asked[column]) if asked[column] else None,
-                        **rates,
-                        "truthfulness": truth[column],
-                        "experienced": lived_truth[column],
+                        "coverage": scored[column] / asked[column] if asked[column] else None,
+                        **figures,
                         "small": n < min_n,
                     }
                 )
             column += 1
     return table
+
+
+def _of_slice(
+    truth: dict[str, Any], shares: dict[str, float | None], unjudged: int
+) -> dict[str, Any]:
+    """Truthfulness with its shares; bounds and no shares where the verdicts do not suffice."""
+    half = None if truth["low"] is None else (truth["high"] - truth["low"]) / 2
+    found = bounded({"truthfulness_score": truth}, unjudged, half)["truthfulness_score"]
+    known = dict.fromkeys(shares) if "bounds" in found else shares
+    return {**known, "truthfulness": found}
 
 
 def title_of(dimension: str) -> str:
@@ -169,8 +178,8 @@ def untested(table: Sequence[dict[str, Any]]) -> str:
 def standouts(
     frame: Frame, rows: Mask, *, alpha: float = 0.05, kinds: list[Dimension] | None = None
 ) -> dict[str, Any]:
-    """Slices whose truthfulness as answered differs from the rest of their dimension."""
-    counted, values = view_values(frame, "as_answered")
+    """Slices whose truthfulness differs from the rest of their dimension."""
+    counted, values = view_values(frame, HEADLINE)
     chosen = np.flatnonzero(rows & counted)
     return standouts_of(
         dimensions(frame) if kinds is None else kinds,

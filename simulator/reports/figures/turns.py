@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mmrag.records import outcome_word
 from simulator.reports.figures.failures import CUT, cut, outcome_of_row, reply_of
 from simulator.reports.read.frame import Frame
 from simulator.store.run_store import RunReader
@@ -23,7 +24,9 @@ def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
         index = int(frame.turn_index[row])
         turn = run.session(session_id, degradation).turns[index]
         result = next(r for r in run.turns(session_id, degradation) if r.turn_index == index)
-        outcome = outcome_of_row(frame, row)
+        word = outcome_of_row(frame, row)
+        if word == "unscored":
+            word = str(result.status) if result.status.is_failure else outcome_word(result)
         reason = result.verdict.reason if result.verdict else result.error or ""
         found.append(
             {
@@ -33,7 +36,7 @@ def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
                 "question": cut(turn.query, CUT),
                 "reply": reply_of(result),
                 "reference": cut(turn.reference.text, CUT),
-                "outcome": str(result.status) if outcome == "unscored" else outcome,
+                "outcome": word,
                 "reason": cut(reason, CUT),
             }
         )

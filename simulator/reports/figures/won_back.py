@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
 from simulator.reports.read.frame import Frame
-from simulator.reports.read.session_sums import Floats, Uncertainty, view_values
+from simulator.reports.read.session_sums import view_values
 
 
 def won_back(first: Frame, second: Frame, how: Uncertainty) -> list[dict[str, Any]]:
@@ -46,7 +47,7 @@ def _of(name: str, first: Frame, second: Frame, how: Uncertainty) -> dict[str, A
 
 def _sums(frame: Frame, condition: str) -> dict[str, tuple[float, float]]:
     """Session → truthfulness summed over its turns, and their number."""
-    counted, values = view_values(frame, "as_experienced")
+    counted, values = view_values(frame, HEADLINE)
     rows = frame.condition(condition) & counted
     score: Floats = values["truthfulness_score"]
     found: dict[str, tuple[float, float]] = {}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mmrag.errors import StoreError
 from mmrag.metrics.protocols import StopRule
 from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
-from mmrag.records import NO_PICTURE, Outcome, Status, Usage
+from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import Truth, look, truth_of
 from simulator.run.error_texts import ErrorTextCount, ErrorTexts
@@ -72,6 +72,15 @@ class Frame:
         """Where each turn stands in its session; a live wearer's goal may take several turns, of
         which `turn` counts one."""
         return self.columns.get("index", self.columns["turn"])
+
+    @property
+    def unjudged(self) -> NDArray[np.bool_]:
+        """Rows with a reply and without a verdict on it."""
+        lacking: NDArray[np.bool_] = self["asked"] & ~self["scored"]
+        if lacking.any():
+            for status in NOTHING_TO_JUDGE:
+                lacking &= ~self.is_a("status", status)
+        return lacking
 
     def shares(self, prefix: str = "") -> tuple[Column, Column, Column]:
         """How much of each turn is right, missed and wrong: whole, unless a panel was divided."""

@@ -8,22 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.metrics.headline import HEADLINE, RATES, SPANS, Floats, Uncertainty, bounds
 from mmrag.metrics.statistics import cluster_permutations, holm, mcnemar
 from simulator.reports.figures.headline import conversation_scores
 from simulator.reports.figures.slices import LEAST_SESSIONS, UNLABELLED, Dimension, standouts_of
 from simulator.reports.read.frame import Frame
-from simulator.reports.read.session_sums import (
-    RATES,
-    VIEWS,
-    Floats,
-    Mask,
-    Uncertainty,
-    Units,
-    columns_of_ratios,
-    view_values,
-)
+from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios, view_values
 
 PERMUTATIONS = 10_000
+_TURNS = 4096
+"""More than a session has."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +40,16 @@ class Pairs:
         both = counted[self.rows] & counted_too[self.others]
         return both, values_too[rate][self.others] - values[rate][self.rows]
 
+    def unknown(self) -> tuple[Mask, Mask]:
+        """Pairs that the headline would count, were there a verdict on the first, or the second."""
+        sides: list[tuple[Mask, Mask]] = []
+        for frame, rows in ((self.first, self.rows), (self.second, self.others)):
+            counted, _ = view_values(frame, HEADLINE)
+            lacking = frame.unjudged & frame["kept"]
+            sides.append(((counted | lacking)[rows], lacking[rows]))
+        whole = sides[0][0] & sides[1][0]
+        return sides[0][1] & whole, sides[1][1] & whole
+
     def per_session(self, where: Mask, values: Floats | None = None) -> Floats:
         """Sums per session of the pairs that count."""
         weights = None if values is None else values[where]
@@ -53,31 +57,52 @@ class Pairs:
 
 
 def match(first: Frame, rows: Mask, second: Frame, others: Mask) -> Pairs:
-    """Match rows on (session id, degradation where both have several, turn)."""
+    """Match rows of one condition on either side by session id and turn."""
     a, b = np.flatnonzero(rows), np.flatnonzero(others)
     place = {name: number for number, name in enumerate(first.sessions)}
     renamed = np.array([place.get(name, -1) for name in second.sessions], np.int64)
     cluster_a, cluster_b = first["session"][a].astype(np.int64), renamed[second["session"][b]]
-    key_a = _key(cluster_a, first["turn"][a], _condition(first, first, a, b, second))
-    key_b = _key(cluster_b, second["turn"][b], _condition(first, second, b, a, first))
-    key_b = np.where(cluster_b < 0, -1 - np.arange(len(b)), key_b)
+    key_a = cluster_a * _TURNS + first["turn"][a]
+    key_b = np.where(cluster_b < 0, -1 - np.arange(len(b)), cluster_b * _TURNS + second["turn"][b])
     _, at, at_other = np.intersect1d(key_a, key_b, assume_unique=True, return_indices=True)
     return Pairs(first, second, a[at], b[at_other], cluster_a[at], len(first.sessions))
 
 
 def rate_differences(pairs: Pairs, how: Uncertainty) -> dict[str, dict[str, Any]]:
-    """View → rate → paired difference with interval, p and minimum detectable effect."""
-    names = [(view, rate) for view in VIEWS for rate in RATES]
-    parts = [pairs.difference(view, rate) for view, rate in names]
+    """Rate of the headline → paired difference with interval, p and minimum detectable effect."""
+    parts = [pairs.difference(HEADLINE, rate) for rate in RATES]
     found = _with_tests(
         [pairs.per_session(where, values) for where, values in parts],
         [pairs.per_session(where) for where, _ in parts],
         how,
     )
-    table: dict[str, dict[str, Any]] = {view: {} for view in VIEWS}
-    for (view, rate), figure in zip(names, found, strict=True):
-        table[view][rate] = figure
-    return table
+    return _bounded(pairs, dict(zip(RATES, found, strict=True)))
+
+
+def _bounded(pairs: Pairs, figures: dict[str, Any]) -> dict[str, Any]:
+    """The differences, or their bounds where missing verdicts could move that of truthfulness out
+    of its interval: all against the second run … all for it."""
+    lacks, lacks_too = pairs.unknown()
+    unknown = lacks | lacks_too
+    if not unknown.any():
+        return figures
+    found: dict[str, dict[str, Any]] = {}
+    for rate, figure in figures.items():
+        least, most = SPANS[rate]
+        first, second = (view_values(f, HEADLINE)[1][rate] for f in (pairs.first, pairs.second))
+        mine, theirs = first[pairs.rows][unknown], second[pairs.others][unknown]
+        here, there = lacks[unknown], lacks_too[unknown]
+        known = (figure["estimate"] or 0.0) * figure["n"]
+        low = np.where(there, least, theirs) - np.where(here, most, mine)
+        high = np.where(there, most, theirs) - np.where(here, least, mine)
+        whole = figure["n"] + int(unknown.sum())
+        ends = (float(known + low.sum()) / whole, float(known + high.sum()) / whole)
+        limits = bounds(*ends, int(unknown.sum()), n=figure["n"], sessions=figure["sessions"])
+        found[rate] = {**limits, "p": None, "detectable": None}
+    truth, (low, high) = figures["truthfulness_score"], found["truthfulness_score"]["bounds"]
+    if truth["low"] is not None and truth["low"] <= low and high <= truth["high"]:
+        return figures
+    return found
 
 
 def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
@@ -117,7 +142,6 @@ def slice_differences(
     kinds: list[Dimension],
     how: Uncertainty,
     *,
-    view: str = "as_answered",
     min_n: int = 20,
 ) -> list[dict[str, Any]]:
     """Per slice the paired difference in truthfulness; Holm over all slices that are tested.
@@ -126,7 +150,7 @@ def slice_differences(
     retrieved is left out: it is an outcome of the first run, and pairs chosen by an outcome differ
     by regression to the mean alone.
     """
-    both, difference = pairs.difference(view, "truthfulness_score")
+    both, difference = pairs.difference(HEADLINE, "truthfulness_score")
     tops: list[Floats] = []
     sizes: list[Floats] = []
     names: list[tuple[str, str]] = []
@@ -160,7 +184,7 @@ def slice_differences(
 
 def moved_differently(pairs: Pairs, kinds: list[Dimension]) -> dict[str, Any]:
     """Slices that changed more, or less, than the rest of their dimension, one after the other."""
-    both, difference = pairs.difference("as_answered", "truthfulness_score")
+    both, difference = pairs.difference(HEADLINE, "truthfulness_score")
     return standouts_of(
         kinds,
         pairs.rows[both],
@@ -202,23 +226,3 @@ def _with_tests(tops: list[Floats], sizes: list[Floats], how: Uncertainty) -> li
         else {**figure, "p": test.p, "detectable": test.detectable}
         for figure, test in zip(figures, tests, strict=True)
     ]
-
-
-def _key(
-    cluster: NDArray[np.int64], turn: NDArray[Any], condition: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    return (cluster * 4096 + condition) * 4096 + turn
-
-
-def _condition(
-    first: Frame, frame: Frame, rows: NDArray[np.int64], others: NDArray[np.int64], other: Frame
-) -> NDArray[np.int64]:
-    """Number of each row's condition, the same in both frames; 0 where a side has only one."""
-    names = first.names("condition")
-    mine = np.unique(frame["condition"][rows])
-    theirs = np.unique(other["condition"][others])
-    if len(mine) < 2 or len(theirs) < 2:
-        return np.zeros(len(rows), np.int64)
-    known = frame.names("condition")
-    place = np.array([names.index(n) if n in names else 4095 for n in known], np.int64)
-    return place[frame["condition"][rows]]

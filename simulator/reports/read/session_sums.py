@@ -6,39 +6,16 @@ sessions, and sums per unit are all that this needs, so nothing here grows with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.metrics.headline import HEADLINE, RATES, Floats, Sums, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
 from simulator.reports.read.frame import Frame
 
-Floats: TypeAlias = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
-
-RATES = ("accuracy", "missing", "hallucination_rate", "truthfulness_score")
-"""The four figures of a view, under the names that scoring gives them."""
-
-VIEWS = ("as_answered", "as_experienced")
-
-
-@dataclass(frozen=True)
-class Uncertainty:
-    """How intervals are made; one choice for a whole report."""
-
-    resamples: int = 1000
-    seed: int = 0
-    level: float = 0.95
-
-
-def figure(
-    estimate: float | None, low: float | None, high: float | None, n: int, sessions: int
-) -> dict[str, Any]:
-    """A figure as it stands in report.json."""
-    return {"estimate": estimate, "low": low, "high": high, "n": n, "sessions": sessions}
 
 
 def view_values(frame: Frame, view: str) -> tuple[Mask, dict[str, Floats]]:
@@ -47,44 +24,24 @@ def view_values(frame: Frame, view: str) -> tuple[Mask, dict[str, Floats]]:
     As answered: the turns that were asked and scored. As experienced: turns after the stop count as
     missing, whether they were asked or not.
     """
-    kept, cut = frame["kept"], view == "as_experienced"
+    kept, cut = frame["kept"], view == HEADLINE
     counted = np.where(kept, frame["scored"], True) if cut else frame["scored"]
     right, missed, wrong = frame.shares()
     if cut:
         right, missed, wrong = right * kept, np.where(kept, missed, 1.0), wrong * kept
-    return counted, {
-        "accuracy": right,
-        "missing": missed,
-        "hallucination_rate": wrong,
-        "truthfulness_score": right - wrong,
-    }
+    return counted, dict(zip(RATES, (right, missed, wrong, right - wrong), strict=True))
 
 
-def ratios(
-    tops: Mapping[str, Floats], bottom: Floats, how: Uncertainty
-) -> dict[str, dict[str, Any]]:
-    """Σ top / Σ bottom for several figures that share a denominator, with intervals.
-
-    One entry per session. Sessions without a counted item are left out, as scoring does, so that
-    the intervals are those of `mmrag score`.
-    """
-    present = bottom > 0
-    many, whole = int(present.sum()), float(bottom.sum())
-    if not many:
-        return {name: figure(None, None, None, 0, 0) for name in tops}
-    table = np.stack([top[present] for top in tops.values()], axis=1)
-    replicates = None
-    if how.resamples and many > 1:
-        below = np.repeat(bottom[present][:, None], table.shape[1], axis=1)
-        replicates = bootstrap_replicates(table, below, resamples=how.resamples, seed=how.seed)
-    found: dict[str, dict[str, Any]] = {}
-    for column, name in enumerate(tops):
-        low = high = None
-        if replicates is not None:
-            low, high = percentile_interval(replicates[:, column], clusters=many, level=how.level)
-        estimate = float(table[:, column].sum() / whole)
-        found[name] = figure(estimate, low, high, round(whole), many)
-    return found
+def view_sums(frame: Frame, units: Units, view: str) -> Sums:
+    """Per unit what a view comes to, for `mmrag.metrics.headline`."""
+    counted, values = view_values(frame, view)
+    unjudged = frame.unjudged & frame["kept"] if view == HEADLINE else frame.unjudged
+    return Sums(
+        right=units.sums(values["accuracy"], counted),
+        missing=units.sums(values["missing"], counted),
+        counted=units.sums(where=counted),
+        unjudged=units.sums(where=unjudged),
+    )
 
 
 def columns_of_ratios(tops: Floats, bottoms: Floats, how: Uncertainty) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def build(
     `fresh` discards what an interrupted build left behind instead of continuing it.
     """
     tell = progress or _silent
-    check_workers(workers)
+    _check_makers(request, workers)
     with _begun(request, out, fresh=fresh, shared=False) as staging:
         plan = _planned(request, tell)
         _write_parts(plan, staging, workers, Shard(1, 1), tell)
@@ -73,9 +73,18 @@ def build_shard(
     to the bytes that one machine alone would have made.
     """
     tell = progress or _silent
-    check_workers(workers)
+    _check_makers(request, workers)
     with _begun(request, out, fresh=False, shared=True) as staging:
         _write_parts(_planned(request, tell), staging, workers, shard, tell)
+
+
+def _check_makers(request: Request, workers: int) -> None:
+    """Refuse to begin with nobody, or with nothing that takes pictures."""
+    check_workers(workers)
+    if request.pictures:
+        from simulator.world.pictures.renderer import renderer
+
+        renderer().check()
 
 
 @contextlib.contextmanager
@@ -244,7 +253,7 @@ def _finish(plan: table_rows.WorldPlan, staging: Path, out: Path, tell: Progress
 
 
 def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
-    from simulator.world.pictures.taking import RENDERER
+    from simulator.world.pictures.renderer import renderer
 
     return {
         "kind": "mmrag-world",
@@ -260,7 +269,7 @@ def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
             "pages": len(plan.pages.orders),
         },
         "generator": generator,
-        "renderer": RENDERER,
+        "renderer": renderer().version,
     }
 
 

@@ -114,10 +114,10 @@ def kg_rows(plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.Shot
     for index, shot in enumerate(shots, first):
         jpeg = None
         if plan.request.pictures:
-            from simulator.world.pictures.taking import compose
+            from simulator.world.pictures.renderer import renderer
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
-            jpeg = shoot.encode_jpeg(compose(scene).image, plan.request.jpeg)
+            jpeg = shoot.encode_jpeg(renderer().compose(scene).image, plan.request.jpeg)
         rows.append(catalogue_pictures.shot_row(index, shot, plan.facts, jpeg))
     return rows
 

@@ -11,7 +11,7 @@ import hashlib
 import shutil
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -30,6 +30,9 @@ from simulator.world.build.table_columns import (
 )
 from simulator.world.build.workers import check_workers, in_processes
 from simulator.world.build.world_manifest import read_manifest
+
+if TYPE_CHECKING:
+    from simulator.world.pictures.renderer import Sitting
 
 QUALITY = {"out-of-focus": "blurred"}
 """Quality labels of twins whose kind is no label itself."""
@@ -102,7 +105,7 @@ def build_twins(
 
 
 def _check(asked: Conditions) -> None:
-    from simulator.world.pictures.twins import TWINS
+    from simulator.world.pictures.renderer import TWINS, renderer
 
     manifest = read_manifest(asked.world)
     if asked.split not in SPLITS:
@@ -111,10 +114,11 @@ def _check(asked: Conditions) -> None:
         raise SpecError(f"{asked.world} was written with --text-only: there is nothing to retake.")
     for kind in asked.kinds:
         if kind not in TWINS:
-            raise SpecError(f"no physical twin {kind!r}; there are {', '.join(sorted(TWINS))}.")
+            raise SpecError(f"no physical twin {kind!r}; there are {', '.join(TWINS)}.")
     for severity in asked.severities:
         if severity not in range(1, 6):
             raise SpecError(f"a severity of {severity} does not exist; give 1 to 5.")
+    renderer().check()
 
 
 @lru_cache(maxsize=1)
@@ -137,8 +141,8 @@ def _prepare(asked: Conditions, staging: Path) -> None:
 
 
 def _work(place: int) -> None:
+    from simulator.world.pictures.renderer import renderer
     from simulator.world.pictures.scene import Scene
-    from simulator.world.pictures.twins import Sitting
 
     assert _asked is not None
     asked, staging = _asked
@@ -150,7 +154,7 @@ def _work(place: int) -> None:
             f"{asked.world}: session {row['session_id']} does not say what its picture shows "
             f"({error}); write the world again."
         ) from error
-    sitting, jpeg = Sitting(scene), int(read_manifest(asked.world)["request"]["jpeg"])
+    sitting, jpeg = renderer().sitting(scene), int(read_manifest(asked.world)["request"]["jpeg"])
     for name in asked.names:
         kind, _, severity = name.partition("@")
         made = _retaken(row, sitting, kind, int(severity or 0), jpeg)
@@ -158,7 +162,7 @@ def _work(place: int) -> None:
 
 
 def _retaken(
-    row: dict[str, Any], sitting: Any, kind: str, severity: int, jpeg: int
+    row: dict[str, Any], sitting: Sitting, kind: str, severity: int, jpeg: int
 ) -> dict[str, Any]:
     from simulator.world.pictures.ground_truth import encode_depth, encode_owners
     from simulator.world.pictures.shoot import encode_jpeg

@@ -84,10 +84,11 @@ def damaged_files(folder: Path, manifest: dict[str, Any]) -> list[str]:
 
 
 def generator_revision() -> str:
-    """Hash of the program text that makes worlds: another text may make other bytes."""
+    """Hash of the program text that makes worlds and their pictures: another may make others."""
     digest = hashlib.sha256()
-    root = Path(__file__).parents[1]
-    for path in sorted(root.rglob("*")):
+    root = Path(__file__).parents[2]
+    texts = [path for room in ("studio", "world") for path in (root / room).rglob("*")]
+    for path in sorted(texts):
         if path.suffix in (".py", ".j2", ".txt", ".yaml"):
             digest.update(f"{path.relative_to(root).as_posix()}\x00".encode())
             digest.update(path.read_bytes())

@@ -13,9 +13,9 @@ from mmrag.errors import UsageError
 from mmrag.files import write_bytes
 from mmrag.images import LazyImage
 from mmrag.records import Session
-from simulator.datasets.world import captured, read_world
 from simulator.world.build.table_columns import SPLITS
 from simulator.world.build.world_manifest import read_manifest
+from simulator.world.sessions import captured, read_world
 
 if TYPE_CHECKING:
     from PIL.Image import Image

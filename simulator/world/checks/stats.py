@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Record, Session
-from simulator.datasets.world import captured, read_world
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
@@ -18,6 +17,7 @@ from simulator.world.checks.verify import stream
 from simulator.world.language.voices.reading import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
+from simulator.world.sessions import captured, read_world
 
 SHARE_TOLERANCE = 2.0
 """Points by which a share may differ from the published one."""

@@ -16,7 +16,6 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.counting import problems_told
-from simulator.datasets.world import read_world
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.fact_records import Entity, Fact
@@ -27,6 +26,7 @@ from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, Need, Question
 from simulator.world.pages.document import Statement
 from simulator.world.pages.grounding import worth
+from simulator.world.sessions import read_world
 
 
 class Report(Record, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mmrag import bounded_yaml
 from simulator.world.facts.fact_records import (
     Attribute,
     Choice,
@@ -28,24 +29,10 @@ _ORDER = (
 _PACES = {"slow": "slow-changing", "fast": "fast-changing", "live": "real-time"}
 
 
-def yaml_loader() -> Any:
-    """The safe loader, in C where libyaml is there: a voice is read in a tenth of the time."""
-    import yaml
-
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def read_yaml(path: Path) -> Any:
-    """What a YAML file holds, by the safe loader."""
-    import yaml
-
-    return yaml.load(path.read_text(encoding="utf-8"), yaml_loader())  # noqa: S506 (a safe one)
-
-
 @cache
 def raw_domains() -> dict[str, dict[str, Any]]:
     """File stem → domain, as the files say it."""
-    return {stem: read_yaml(_FILES / f"{stem}.yaml") for stem in _ORDER}
+    return {stem: bounded_yaml.read(_FILES / f"{stem}.yaml") for stem in _ORDER}
 
 
 def _domain(stem: str, raw: dict[str, Any]) -> Domain:

@@ -19,7 +19,6 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.judges.asking import split
 from mmrag.records import Turn
-from simulator.datasets.world import read_world
 from simulator.world.build.randomness import Draw
 from simulator.world.build.table_columns import GROUNDING_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
@@ -29,6 +28,7 @@ from simulator.world.facts.fact_records import Attribute
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 from simulator.world.pages.document import Statement
+from simulator.world.sessions import read_world
 
 FORMS = (
     "right", "right and related", "out of date", "wrong", "beside the point", "padded",

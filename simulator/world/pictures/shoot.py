@@ -106,10 +106,10 @@ def quality_of(spec: str) -> str:
 def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
     """Render a session's picture and degrade it as the spec says."""
     from simulator.world.pictures.ground_truth import encode_depth, encode_owners
-    from simulator.world.pictures.taking import compose
+    from simulator.world.pictures.renderer import renderer
 
     scene = session_scene(conversation, facts, request)
-    rendered = compose(scene)
+    rendered = renderer().compose(scene)
     clean = encode_jpeg(rendered.image, request.jpeg)
     shot = Shot(
         scene=scene,

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from mmrag.errors import StoreError
 from simulator.reports.draw.page import in_words, look_up
 
 
@@ -134,10 +135,11 @@ def test_slices_equal_pandas(sweep_report: Path) -> None:
         if entry["dimension"] in ("domain", "query_type", "popularity", "dynamism", "quality"):
             name = entry["dimension"]
             mine = turns[(turns.condition == "clean") & (turns[name] == entry["slice"])]
-            mine = mine[mine.scored]
+            mine = mine[~mine.kept | mine.scored]
+            score = mine.score * mine.kept  # as the headline counts
             assert entry["truthfulness"]["n"] == len(mine)
-            assert estimate == pytest.approx(mine.score.mean())
-            assert entry["accuracy"] == pytest.approx((mine.score > 0).mean())
+            assert estimate == pytest.approx(score.mean())
+            assert entry["accuracy"] == pytest.approx((score > 0).mean())
 
 
 def test_csv_equals_parquet(sweep_report: Path) -> None:
@@ -151,6 +153,40 @@ def test_csv_equals_parquet(sweep_report: Path) -> None:
             assert float(row["truthfulness"]) == known["truthfulness"]
         else:
             assert math.isnan(known["truthfulness"])
+
+
+def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(tmp_path: Path) -> None:
+    from simulator.reports.draw.columns import SLICE_COLUMNS, write_slices
+
+    given = ["=1+1", "+x", "-x", "@x", "\t=1", "-1.5", "plain", "'quoted"]
+    blank = dict.fromkeys(SLICE_COLUMNS)
+    write_slices([{**blank, "slice": name, "truthfulness": -1.5} for name in given], tmp_path)
+    with (tmp_path / "slices.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["slice"] for row in rows] == [
+        "'=1+1", "'+x", "'-x", "'@x", "'\t=1", "-1.5", "plain", "'quoted",
+    ]  # fmt: skip
+    assert {float(row["truthfulness"]) for row in rows} == {-1.5}
+    assert list(pd.read_parquet(tmp_path / "slices.parquet")["slice"]) == given
+
+
+def test_a_report_that_fails_leaves_no_folder(
+    sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from simulator.reports.draw import write
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(write, "_write_json", full)
+    with pytest.raises(StoreError, match="No space left"):
+        write.make_report([sweep], tmp_path / "new", write.ReportOptions(resamples=0))
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "mine.txt").write_text("kept")
+    with pytest.raises(StoreError, match="No space left"):
+        write.make_report([sweep], tmp_path / "old", write.ReportOptions(resamples=0))
+    assert (tmp_path / "old" / "mine.txt").exists()
 
 
 def test_the_same_run_gives_the_same_report(

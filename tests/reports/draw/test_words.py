@@ -40,21 +40,21 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {**compare_runs(sides, FEW), "gates": []}
 
 
-def test_where_no_condition_differs_none_is_the_hardest(tmp_path: Path) -> None:
+def test_where_no_condition_differs_none_loses_most(tmp_path: Path) -> None:
     # nearly certain to be right: every turn of these few is, under both conditions
     words = report_of(
         tmp_path, sessions=3, conditions=("clean", "low-light@1"), base=9.0, failures=0.0
     )
-    assert "No condition differs from clean" in words
-    assert "hardest condition" not in words
+    assert "Truthfulness falls beyond chance under no condition" in words
+    assert "largest loss" not in words
 
 
-def test_the_hardest_condition_is_named_where_there_is_one(tmp_path: Path) -> None:
+def test_the_largest_loss_beyond_chance_is_named(tmp_path: Path) -> None:
     words = report_of(
         tmp_path, sessions=12, conditions=("clean", "low-light@1"),
         effect=lambda _turn, _session, condition: 0.0 if condition == "clean" else 0.9, base=0.9,
     )  # fmt: skip
-    assert "The hardest condition is low-light@1" in words
+    assert "The largest loss beyond chance is under low-light@1" in words
     assert "Holm over the one degraded condition" in words
 
 

@@ -11,13 +11,13 @@ import pytest
 from called_command import mmrag
 from frames import make_frame
 
+from mmrag.metrics.headline import Uncertainty
 from simulator.evaluation.run_folder import load_run
 from simulator.evaluation.verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
 from simulator.people.judged import OUTCOMES, STRATA, JudgedTurn
 from simulator.people.queue import draw
 from simulator.reports.figures.by_people import Known, corrected_by_people
-from simulator.reports.read.session_sums import Uncertainty
 
 
 @pytest.fixture
@@ -106,9 +106,10 @@ def test_the_report_takes_them_in_and_says_so(run: Path, tmp_path: Path) -> None
         assert (found["by"], found["verdicts"], found["people"], found["drawn"]) == (
             "people", 12, 1, 12,
         )  # fmt: skip
-        assert found["truthfulness_score"]["estimate"] < -0.9
+        asked = 1 - condition["not_asked"] / found["accuracy"]["n"]  # the others stay missing
+        assert found["truthfulness_score"]["estimate"] < -0.9 * asked
     page = (tmp_path / "r" / "report.html").read_text()
-    assert "as answered, corrected for the judge" in page
+    assert "strict, corrected for the judge" in page
     assert "drawn by the queue" in page
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.correction import Calibration, save_calibration
+from mmrag.metrics.headline import Uncertainty
 from simulator.cli import build
 from simulator.reports.figures.corrected import check_calibration, corrected
 from simulator.reports.read.frame import load_frame
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader
 
@@ -28,8 +29,8 @@ def of_run(sweep: Path, *counts: tuple[int, int]) -> dict:
         found = corrected(
             frame, frame.condition("clean"), check_calibration(known, judge, "r"), HOW
         )
-        rows = frame.condition("clean") & frame["scored"]
-        score = frame["score"][rows]
+        rows = frame.condition("clean") & (frame["scored"] | ~frame["kept"])
+        score = np.where(frame["kept"], frame["score"], 0)[rows]  # as the headline counts
     shares = {"correct": score > 0, "incorrect": score < 0, "missing": score == 0}
     judged = {name: float(those.mean()) for name, those in shares.items()}
     return {**found, "judged": judged}

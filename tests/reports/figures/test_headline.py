@@ -8,10 +8,10 @@ import pytest
 from planted_runs import make_session as planted_session
 from planted_runs import plant
 
+from mmrag.metrics.headline import RATES, Uncertainty
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict, Vote
 from simulator.reports.figures.headline import headline
 from simulator.reports.read.frame import load_frame
-from simulator.reports.read.session_sums import RATES, Uncertainty
 from simulator.run.results import ScoreOptions, score_run
 from simulator.run.stopping import StopPolicy
 from simulator.store.run_store import RunReader, RunStore
@@ -45,13 +45,13 @@ def test_equals_scoring_in_every_protocol(
 
 
 def _same_strict(ours: dict, theirs: dict) -> None:
-    for view in ("as_answered", "as_experienced"):
+    for view, same in (("as_answered", theirs["as_answered"]), ("as_experienced", theirs)):
         for rate in RATES:
             found = ours["strict"][view][rate]
-            assert found["estimate"] == pytest.approx(theirs[view][rate], abs=1e-12)
-            low, high = theirs["intervals"][view][rate]
+            assert found["estimate"] == pytest.approx(same[rate], abs=1e-12)
+            low, high = same["intervals"][rate]
             assert (found["low"], found["high"]) == pytest.approx((low, high), abs=1e-12)
-            assert found["n"] == theirs[view]["total"]
+            assert found["n"] == same["total"]
     for name in ("early_stop_rate", "two_strike_rate", "successful_turns"):
         assert ours["strict"][name]["estimate"] == pytest.approx(theirs[name], abs=1e-12)
     score = ours["strict"]["multi_turn_score"]
@@ -105,7 +105,8 @@ def test_equals_scoring_where_a_panel_voted_and_a_kit_hears_otherwise(tmp_path: 
                 score = theirs["mean_multi_turn_conversation_score"]
                 assert ours[protocol]["multi_turn_score"] == pytest.approx(score, abs=1e-12)
             strict = score_run(run, ScoreOptions(stop=stop, resamples=0))["all"]
-            for view in ("as_answered", "as_experienced"):
+            views = {"as_answered": strict["as_answered"], "as_experienced": strict}
+            for view, same in views.items():
                 for rate in RATES:
                     estimate = ours["strict"][view][rate]["estimate"]
-                    assert estimate == pytest.approx(strict[view][rate], abs=1e-12)
+                    assert estimate == pytest.approx(same[rate], abs=1e-12)

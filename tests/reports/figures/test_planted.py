@@ -9,10 +9,10 @@ import pytest
 from frames import make_frame
 from planted_runs import plant
 
+from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.reports.figures.slices import dimensions, standouts
 from simulator.reports.read.pairs import match, moved_differently, slice_differences
-from simulator.reports.read.session_sums import Uncertainty
 from simulator.store.run_store import RunReader
 
 RUNS = 200

@@ -83,7 +83,7 @@ def test_graph_is_near_exact(tmp_path: Path) -> None:
 def test_rows_of_a_big_matrix_are_read_and_not_mapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    np.save(tmp_path / "vectors.npy", unit_rows(30_000, 64, 4))
+    np.save(tmp_path / "vectors.npy", unit_rows(8_000, 64, 4))
     queries = unit_rows(200, 64, 5)
     build_graph(np.load(tmp_path / "vectors.npy"), tmp_path / "graph")
 

@@ -31,6 +31,7 @@ def hashes(folder: Path) -> dict[str, str]:
     return {name: f["sha256"] for name, f in read_manifest(folder)["files"].items()}
 
 
+@pytest.mark.proof("kills")
 @pytest.mark.timeout(300)
 def test_two_workers_give_the_bytes_of_one_and_a_killed_one_loses_nothing(
     picture_world: Path, tmp_path: Path
@@ -48,6 +49,7 @@ def test_two_workers_give_the_bytes_of_one_and_a_killed_one_loses_nothing(
     assert (tmp_path / "two/world.json").read_bytes() == (picture_world / "world.json").read_bytes()
 
 
+@pytest.mark.proof("render")
 def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     manifest = read_manifest(picture_world)
     there = {p.name for p in picture_world.iterdir()} - {"world.json"}
@@ -59,6 +61,7 @@ def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     assert not staging_folder(picture_world).exists()
 
 
+@pytest.mark.proof("time")
 def test_two_seeds_share_no_name(text_world: Path, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
@@ -71,6 +74,7 @@ def test_two_seeds_share_no_name(text_world: Path, tmp_path: Path) -> None:
     assert not one & two
 
 
+@pytest.mark.proof("time")
 def test_shards_give_the_bytes_of_one_machine(text_world: Path, tmp_path: Path) -> None:
     request, out = small_request(singles=60), tmp_path / "w"
     for text in ("3/3", "1/3"):
@@ -101,6 +105,7 @@ def stop_at(stage: str, number: int):
     return tell
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize(("stage", "number"), [("pages", 1), ("single-turn", 1), ("join", 4)])
 def test_an_interrupted_build_continues(
     text_world: Path, tmp_path: Path, stage: str, number: int
@@ -120,6 +125,7 @@ def test_an_interrupted_build_continues(
         assert "entities 1/1" in written[2:4]  # told as done before anything was written
 
 
+@pytest.mark.proof("kills")
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     code = textwrap.dedent(f"""
         import multiprocessing, os, signal, sys
@@ -156,6 +162,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.proof("kills")
 def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
     code = textwrap.dedent(f"""
         import os, signal, sys
@@ -177,6 +184,7 @@ def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
     assert hashes(tmp_path / "w") == hashes(text_world)
 
 
+@pytest.mark.proof("time")
 def test_an_interrupted_build_of_another_seed_is_not_continued(tmp_path: Path) -> None:
     out = tmp_path / "w"
     with pytest.raises(Stopped):
@@ -203,6 +211,7 @@ def test_the_target_is_never_overwritten(text_world: Path, tmp_path: Path) -> No
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "full"]
 
 
+@pytest.mark.proof("time")
 def test_an_empty_folder_is_a_fine_target(text_world: Path, tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     build(small_request(singles=60), tmp_path / "w")
@@ -239,6 +248,7 @@ def test_a_disk_too_small_is_noticed_first(tmp_path: Path, monkeypatch: pytest.M
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.proof("time")
 def test_a_disk_that_fills_up_leaves_whole_parts_only(
     text_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,13 +16,13 @@ from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.files import file_sha256
 from simulator.cli import build as build_cli
 from simulator.datasets.crag_mm import CragMM
-from simulator.datasets.world import World, read_world
 from simulator.world.build import table_columns
 from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.contact_sheets import write_sheets
 from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
 from simulator.world.language.voices.reading import OPEN
+from simulator.world.sessions import World, read_world
 
 
 def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_captured_and_clean_are_a_pair(picture_world: Path) -> None:
 def test_pictures_are_read_when_looked_at(
     picture_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from simulator.datasets import world as reader
+    from simulator.world import sessions as reader
 
     taken: list[str] = []
     take = reader._Shelf.take

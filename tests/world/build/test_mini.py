@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.datasets.world import World, mini_folder
+from simulator.studio.camera.taking import RENDERER
 from simulator.world.build.table_columns import SPLITS
 from simulator.world.build.world_manifest import damaged_files, fingerprint, read_manifest
+from simulator.world.sessions import World, mini_folder
+
+_VERSION = int(RENDERER.rpartition("-")[2])
 
 pytestmark = pytest.mark.skipif(
     not (mini_folder() / "world.json").exists(), reason="assets/mini was left out of this checkout"
@@ -19,6 +22,13 @@ def test_every_byte_is_the_recorded_one() -> None:
     assert fingerprint(manifest) == manifest["fingerprint"]
     there = {p.name for p in mini_folder().iterdir()} - {"world.json"}
     assert there == set(manifest["files"])
+
+
+def test_it_names_the_renderer_that_took_its_pictures() -> None:
+    """Which may be an earlier one than the present: pictures are taken anew with a new world."""
+    assert read_manifest(mini_folder())["renderer"] in [
+        f"traced-{n}" for n in range(4, _VERSION + 1)
+    ]
 
 
 def test_it_is_small_and_holds_enough() -> None:

@@ -9,8 +9,8 @@ import pytest
 from mmrag.errors import ConflictError, SpecError
 from mmrag.shards import Shard
 from simulator.datasets import open_data
-from simulator.datasets.world import World, captured
 from simulator.world.build.twin_tables import Conditions, build_twins
+from simulator.world.sessions import World, captured
 
 
 @pytest.fixture(scope="module")

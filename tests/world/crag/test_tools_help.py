@@ -40,6 +40,7 @@ async def scores(agent: Agent, sessions: list[Session]) -> list[float]:
     return found
 
 
+@pytest.mark.proof("time")
 def test_with_tools_the_same_agent_answers_what_the_pages_do_not(
     stage: Stage, tmp_path: Path
 ) -> None:

@@ -88,7 +88,7 @@ Change = Callable[[dict[str, Any]], object]
         (lambda a: a["maker"].update(over="x {bound}"), "not needed here"),
         (lambda a: a.pop("sugar"), "sugar: is missing"),
         (lambda a: a.update(colour={}), "colour: no attribute of food"),
-        (lambda a: a["salt"].update(ask=a["sugar"]["ask"]), "stands for two attributes"),
+        (lambda a: a["salt"].update(ask=[*a["sugar"]["ask"]]), "stands for two attributes"),
         (lambda a: a["price"].update(budget="for {amount"), "a brace is not closed"),
         (
             lambda a: a["price"]["ask"].__setitem__(0, {"how dear": "{x}"}),
@@ -128,8 +128,12 @@ def test_a_file_that_is_no_yaml_or_is_missing(tmp_path: Path) -> None:
         ("ask: [2031-02-31, b, c]", "'2031-02-31' is no value"),
         ("2031-02-31: b", "'2031-02-31' is no value"),
         ("ask: !!bool maybe", "'maybe' is no value"),
-        ("ask: &a [*a, b, c]", "holds itself"),
-        ("ask: " + "[" * 900 + "]" * 900, "is nested too deeply"),
+        ("ask: &a [*a, b, c]", "an alias"),
+        (
+            "ask: [&a0 x, " + "".join(f"&a{n + 1} [{f'*a{n}, ' * 9}], " for n in range(9)) + "]",
+            "an alias",
+        ),
+        ("ask: " + "[" * 900 + "]" * 900, "nested too deeply"),
         ('ask: "é\N{BEL}"', "is no YAML: unacceptable character"),
         ("noun: another", "attributes.price.noun: stands on line 3 too"),
     ],

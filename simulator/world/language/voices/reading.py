@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
+from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
-from simulator.world.facts.catalogue import raw_domains, read_yaml, yaml_loader
+from simulator.world.facts.catalogue import raw_domains
 from simulator.world.language.voices.rules import OPERATIONS, check_voice, lines_of
 
 VOICES = Path(__file__).parent
@@ -56,9 +57,9 @@ class Voice:
         self.name = folder.name
         self._of: dict[tuple[str, str], Wording] = {}
         for stem, domain in raw_domains().items():
-            for key, said in read_yaml(folder / f"{stem}.yaml")["attributes"].items():
+            for key, said in bounded_yaml.read(folder / f"{stem}.yaml")["attributes"].items():
                 self._of[domain["name"], key] = msgspec.convert(said, Wording)
-        said = read_yaml(folder / "operations.yaml")
+        said = bounded_yaml.read(folder / "operations.yaml")
         self.operations: dict[str, tuple[str, ...]] = {
             name: tuple(said[name]) for name in OPERATIONS
         }
@@ -175,8 +176,6 @@ def _clashes(names: Sequence[str]) -> Iterator[str]:
 
 def _line(name: str, stem: str, key: str) -> str:
     """Where a voice words an attribute, as file:line: attribute."""
-    import yaml
-
     path = folder_of(name) / f"{stem}.yaml"
-    lines = dict(lines_of(yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml_loader()), ""))
+    lines = dict(lines_of(bounded_yaml.compose(bounded_yaml.read_text(path)), ""))
     return f"{path.parent.name}/{path.name}:{lines[f'attributes.{key}.ask']} ({key})"

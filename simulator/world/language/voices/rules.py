@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from simulator.world.facts.catalogue import raw_domains, yaml_loader
+from mmrag import bounded_yaml
+from simulator.world.facts.catalogue import raw_domains
 
 COMPARED = ("than", "comp", "rank", "over", "under")
 _SHAPES = ("number", "year", "day", "clock", "one_of", "some_of", "to")
-_DEEPEST = 20
-"""Far below any text of a voice, and far above where Python stops."""
 _SLOT = re.compile(r"\{(\w*)\}")
 
 OPERATIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -106,11 +105,11 @@ def _check_file(path: Path, rules: Any) -> list[Wrong]:
         return [Wrong(path.name, 0, "is missing; write it (AUTHORS.md says what it holds).")]
     text = ""
     try:
-        text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml_loader())
+        text = bounded_yaml.read_text(path)
+        node = bounded_yaml.compose(text)
         if lost := [Wrong(path.name, line, words) for line, words in _lost(node, "")]:
             return lost
-        value = yaml.load(text, yaml_loader())  # noqa: S506 (a safe one)
+        value = None if node is None else bounded_yaml.value_of(node)
     except OSError as error:
         return [Wrong(path.name, 0, f"cannot be read: {error.strerror}.")]
     except UnicodeDecodeError as error:
@@ -119,7 +118,7 @@ def _check_file(path: Path, rules: Any) -> list[Wrong]:
     except yaml.reader.ReaderError as error:  # it says which character, and no line
         line = text[: text.find(chr(error.character))].count("\n") + 1
         return [Wrong(path.name, line, f"is no YAML: {error}".split("\n")[0])]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         return [Wrong(path.name, line, f"is no YAML: {error}".split("\n")[0])]
@@ -132,33 +131,29 @@ def _check_file(path: Path, rules: Any) -> list[Wrong]:
     ]
 
 
-def _lost(node: Any, path: str, above: tuple[Any, ...] = ()) -> Iterator[tuple[int, str]]:
-    """What would be dropped unsaid, never end or stop the reading without a line."""
+def _lost(node: Any, path: str) -> Iterator[tuple[int, str]]:
+    """What would be dropped unsaid, or stop the reading without a line."""
     import yaml
 
     if node is None:
         return
     line = node.start_mark.line + 1
-    if node in above:
-        yield line, f"{path}: holds itself."
-    elif len(above) > _DEEPEST:
-        yield line, f"{path}: is nested too deeply."
-    elif node.id == "mapping":
+    if node.id == "mapping":
         first: dict[tuple[str, str], int] = {}
         for key, value in node.value:
             where, here = f"{path}.{key.value}".lstrip("."), key.start_mark.line + 1
             if (said := (key.tag, str(key.value))) in first:
                 yield here, f"{where}: stands on line {first[said]} too; only one would be read."
             first.setdefault(said, here)
-            yield from _lost(key, where, (*above, node))
-            yield from _lost(value, where, (*above, node))
+            yield from _lost(key, where)
+            yield from _lost(value, where)
     elif node.id == "sequence":
         for i, item in enumerate(node.value):
-            yield from _lost(item, f"{path}.{i}", (*above, node))
+            yield from _lost(item, f"{path}.{i}")
     elif not node.tag.endswith((":str", ":merge")):
         try:
-            yaml.constructor.SafeConstructor().construct_document(node)
-        except (ValueError, LookupError, AttributeError):
+            bounded_yaml.value_of(node)
+        except yaml.YAMLError:
             yield line, f"{node.value!r} is no value of YAML, whatever it looks like; quote it."
 
 

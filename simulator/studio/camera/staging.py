@@ -1,0 +1,259 @@
+"""From a scene in words to things in metres: the place, where each thing stands, light and eye."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from mmrag.errors import SpecError
+from simulator.studio.camera.framing import approached, largest, usual_share
+from simulator.studio.camera.hands_in import held_up, holding, reaching
+from simulator.studio.camera.seeing import corners, look_at_print
+from simulator.studio.places.kinds import PLACES
+from simulator.studio.places.setting import Need, Setting, Spot
+from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
+from simulator.studio.things.kinds import KINDS, build
+from simulator.world.facts.look import Look
+from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.traits import Draws
+
+READABLE = 22.0
+"""Pixels of a capital letter that is meant to be read, before it is seen askew."""
+UNREAD = 4.5
+"""Pixels of a capital letter that nobody reads."""
+_LENS = (60.0, 72.0)
+"""Fields of view along the larger side, degrees."""
+_APERTURE = 0.0012
+_SHALLOW = 0.6
+"""Metres nearer than which all but a thin slice would be out of focus."""
+_HELD_TRIES = 2
+"""A table may hide what is held, wherever it is held up: then it stands."""
+_TINY = 0.06
+"""Metres below which nothing is held up to be read: one bends over it, which is nearer."""
+_THIN = 0.35
+"""Of its width: what is less deep, as a sign, shows nothing but its edge when it is turned away."""
+_BENT = (48.0, 66.0)
+"""Degrees by which one looks down who reads what lies flat."""
+
+
+class Staged(NamedTuple):
+    """All that is to be traced."""
+
+    placed: tuple[Placed, ...]
+    """What is asked about first, then `Scene.others`, then all else."""
+    things: int
+    """How many of them are of the world."""
+    light: Light
+    view: View
+
+
+def place_of(scene: Scene, full: Collection[str] = ()) -> str:
+    """Where a thing is met: one of its places, another one if that is too `full` for it."""
+    places = [p for p in KINDS[scene.main.kind].places if p in PLACES] or sorted(PLACES)
+    draw = Draws("scene", scene.key, scene.main.kind, True)
+    return draw.pick("place", [p for p in places if p not in full] or places)
+
+
+def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
+    """A first-person scene. Another attempt is another eye in the same place."""
+    draw = Draws("scene", scene.key, scene.main.kind, True)
+    tried = Draws("view", scene.key, scene.main.kind, attempt)
+    looks = (scene.main, *scene.others)
+    things = tuple(thing_of(look) for look in looks)
+    kind = KINDS[scene.main.kind]
+    place = place or place_of(scene)
+    order = _order(draw, len(looks))
+    setting = _setting(
+        place, scene.key, tuple(_size(things[i]) for i in order), kind.stands, scene.clutter
+    )
+    spots = [setting.spots[order.index(i)] for i in range(len(looks))]
+    light = setting.light
+    held = kind.held and draw.chance("held", 0.3)
+    held = held and not (scene.legible and max(_size(things[0])) < _TINY)
+    if held and not scene.others and attempt < _HELD_TRIES:
+        held, view = _held(scene, things[0], setting, tried)
+        return Staged((*held, *setting.placed), 1, light, view)
+    placed = tuple(
+        Placed(thing, _pose(scene, look, kind.stands, spot, setting, draw, n), f"thing_{n}")
+        for n, (thing, look, spot) in enumerate(zip(things, looks, spots, strict=True))
+    )
+    view = _view(scene, placed, setting, draw, tried)
+    placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground", "plinth"))
+    hand = reaching(scene.key, view, tried)
+    return Staged((*placed, *hand, *setting.placed), len(looks), light, view)
+
+
+@lru_cache(maxsize=8)
+def thing_of(look: Look) -> Thing:
+    """The thing that a look describes."""
+    return build(look)
+
+
+def label_prints(thing: Thing, look: Look) -> list[Print]:
+    """The prints of a thing that say its name."""
+    words = (look.label or "").lower().split()
+    return [p for p in thing.prints if any(w in words for w in p.text.lower().split())]
+
+
+def unread(
+    scene: Scene, placed: tuple[Placed, ...], view: View, *, turning: bool
+) -> tuple[Placed, ...]:
+    """The same things with names that cannot be read, but for what is meant to be: turned away
+    where that is possible, else without a name."""
+    looks = (scene.main, *scene.others)
+    return tuple(
+        item if (n == 0 and scene.legible) else _unread(item, look, view, scene, turning)
+        for n, (item, look) in enumerate(zip(placed, looks, strict=True))
+    )
+
+
+def _unread(item: Placed, look: Look, view: View, scene: Scene, turning: bool) -> Placed:
+    if not can_be_read(item, view, scene.width, scene.height):
+        return item
+    draws = Draws("unread", scene.key, look.kind, look.variant)
+    side = 1 if draws.chance("side") else -1
+    thin = _is_thin(item.thing)
+    turning = turning and not (thin and draws.chance("front", 0.6))
+    for degrees in (75, 100, 130, 165) if turning else ():
+        turned = item._replace(pose=item.pose @ moved(turn=side * degrees))
+        if thin and _edge_on(turned, view):
+            continue
+        if not can_be_read(turned, view, scene.width, scene.height):
+            return turned
+    bare = Look(domain=look.domain, kind=look.kind, family=look.family, variant=look.variant)
+    return item._replace(thing=thing_of(bare))
+
+
+def _is_thin(thing: Thing) -> bool:
+    """Whether its upper half, a sign without its foot, is a board."""
+    at = np.concatenate([part.mesh.vertices for part in thing.parts])
+    wide, deep = np.ptp(at[at[:, 2] > at[:, 2].max() / 2], axis=0)[:2]
+    return bool(deep < _THIN * wide)
+
+
+def _edge_on(item: Placed, view: View) -> bool:
+    """Whether of a thin thing little but its edge is seen."""
+    towards = np.asarray(view.eye)[:2] - item.pose[:2, 3]
+    ahead = item.pose[:2, 1] / np.linalg.norm(item.pose[:2, 1])
+    return abs(float(ahead @ towards)) < 0.5 * float(np.linalg.norm(towards))
+
+
+def can_be_read(item: Placed, view: View, width: int, height: int) -> bool:
+    """Whether any print of a thing is large enough and turned to the eye."""
+    sights = [look_at_print(p, item, view, width, height) for p in item.thing.prints]
+    return any(s.cap * min(max(s.facing, 0) * 1.6, 1) > UNREAD and s.facing > 0.12 for s in sights)
+
+
+def _order(draw: Draws, count: int) -> list[int]:
+    """Which thing is named first to the place: nothing tells which one is asked about."""
+    return sorted(range(count), key=lambda i: draw(f"order{i}"))
+
+
+def _size(thing: Thing) -> tuple[float, float, float]:
+    low, high = thing.bounds
+    wide, deep = (max(2 * float(max(high[k], -low[k])), 1e-3) for k in (0, 1))
+    return wide, deep, max(float(high[2]), 1e-3)
+
+
+@lru_cache(maxsize=2)
+def _setting(
+    place: str, key: str, sizes: tuple[tuple[float, float, float], ...], stands: str, clutter: float
+) -> Setting:
+    return PLACES[place].make(Draws("place", place, key), Need(sizes, stands, clutter))
+
+
+def _pose(
+    scene: Scene, look: Look, stands: str, spot: Spot, setting: Setting, draw: Draws, number: int
+) -> Array:
+    """Where a thing stands, turned as one would find it, or to the eye if it is to be read."""
+    legible = scene.legible and number == 0
+    side = draw.pick(f"side{number}", (-1.0, 1.0))
+    turn = side * draw(f"turn{number}", 6, 48) * scene.turn * (0.35 if legible else 1.0)
+    at = spot.at
+    if stands == "wall":
+        angle = spot.turn
+    elif stands == "flat" and not legible:
+        angle = spot.turn + turn * 0.5
+    elif look.kind in ("tower", "bridge", "shopfront"):
+        angle = spot.turn + turn * 0.2
+    else:
+        middle = (np.asarray(setting.near) + np.asarray(setting.far)) / 2
+        angle = math.degrees(math.atan2(middle[0] - at[0], at[1] - middle[1])) + turn
+    return moved(*at, turn=angle)
+
+
+def _view(
+    scene: Scene, placed: tuple[Placed, ...], setting: Setting, draw: Draws, tried: Draws
+) -> View:
+    w, h = scene.width, scene.height
+    span = draw("size", 0.88, 1.12) * scene.entity_scale
+    pixels = usual_share(largest(placed[0])) * w * span / (1 + 0.3 * (len(placed) - 1) ** 0.8)
+    lens = tried("lens", *_LENS)
+    view = View(
+        setting.far, setting.near, roll=tried("roll", -3.5, 3.5), angle=lens, aperture=_APERTURE
+    )
+    if scene.legible:
+        pixels = max(pixels, _readable_size(placed[0], scene))
+    away = min(scene.off_centre, 1.3)
+    at = (0.5 + (tried("u") - 0.5) * 0.62 * away, 0.54 + (tried("v") - 0.5) * 0.4 * away)
+    path = [np.asarray(setting.far), np.asarray(setting.near)]
+    if scene.legible and KINDS[scene.main.kind].stands == "flat":
+        path = _bent_over(placed[0].pose[:3, 3], path, tried("bent", *_BENT))
+    while pixels > 8:
+        if found := approached(view, path, placed, pixels, w, h, at):
+            return focused(found, placed[0])
+        pixels *= 0.85
+    raise SpecError(
+        f"a {scene.main.kind} and {len(placed) - 1} others do not fit into one picture of "
+        f"{w} × {h}; ask for fewer `others`."
+    )
+
+
+def focused(view: View, item: Placed) -> View:
+    """The same eye with a thing in focus; what is near is seen through a smaller lens."""
+    away = float(np.linalg.norm(corners(item).mean(0) - np.asarray(view.eye)))
+    return view._replace(focus=away, aperture=_APERTURE * min(away / _SHALLOW, 1.0))
+
+
+def _bent_over(at: Array, path: Sequence[Array], degrees: float) -> list[Array]:
+    """A path down to what lies flat, from where those stand who walk the other one."""
+    aside = path[-1] - at
+    aside[2] = 0
+    a = math.radians(degrees)
+    away = aside / max(float(np.linalg.norm(aside)), 1e-9) * math.cos(a) + (0, 0, math.sin(a))
+    return [at + away * distance for distance in (1.6, 0.1)]
+
+
+def _readable_size(placed: Placed, scene: Scene) -> float:
+    """Pixels of the larger side at which the name can be read."""
+    prints = label_prints(placed.thing, scene.main) or list(placed.thing.prints)
+    if not prints:
+        return 0.0
+    cap = max(p.cap for p in prints)
+    scale = READABLE * max(scene.width, 480) / 720
+    return min(scale / cap * largest(placed), 0.86 * max(scene.width, scene.height))
+
+
+def _held(
+    scene: Scene, thing: Thing, setting: Setting, tried: Draws
+) -> tuple[tuple[Placed, ...], View]:
+    """A thing that the wearer holds up, the place behind it, and the hand."""
+    view = View(
+        setting.near, setting.spots[0].at, roll=tried("roll", -3.5, 3.5),
+        angle=tried("lens", *_LENS), aperture=_APERTURE,
+    )  # fmt: skip
+    pixels = usual_share(float(np.ptp(thing.bounds, axis=0).max())) * scene.width
+    pixels *= max(scene.entity_scale, 0.3)
+    at = Placed(thing, np.eye(4), "thing_0")
+    if scene.legible:
+        pixels = max(pixels, _readable_size(at, scene))
+    flat = KINDS[scene.main.kind].stands == "flat"
+    swing = 0.35 if scene.legible else 1.0
+    item = held_up(at, view, pixels, (scene.width, scene.height), tried, flat=flat, swing=swing)
+    (item,) = unread(scene, (item,), view, turning=not flat)
+    view = focused(view, item)
+    return (item, holding(item, view, scene.key, flat=flat)), view

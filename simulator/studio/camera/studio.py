@@ -1,0 +1,33 @@
+"""The studio as the world sees it: a renderer."""
+
+from __future__ import annotations
+
+from simulator.studio import check_packages
+from simulator.studio.camera import taking, twins
+from simulator.world.pictures.renderer import Rendered
+from simulator.world.pictures.scene import Scene
+
+
+class Studio:
+    """The renderer that traces light; see `simulator.world.pictures.renderer.Renderer`."""
+
+    version = taking.RENDERER
+
+    def check(self) -> None:
+        """Raise `Unavailable` unless every package of the extra is there."""
+        check_packages()
+
+    def compose(self, scene: Scene) -> Rendered:
+        """Take the picture of a scene."""
+        check_packages()
+        return taking.compose(scene)
+
+    def again(self, scene: Scene, how: str) -> Rendered:
+        """Take it as a wearer does who looks again."""
+        check_packages()
+        return twins.again(scene, how)
+
+    def sitting(self, scene: Scene) -> twins.Sitting:
+        """Set a scene up to take several pictures of it."""
+        check_packages()
+        return twins.Sitting(scene)

@@ -1,0 +1,1 @@
+"""What fills a place: furniture, fittings, clutter, plants and the street."""

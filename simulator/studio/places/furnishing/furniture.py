@@ -1,0 +1,365 @@
+"""Furniture: tables, counters, shelves, seats, plinths. Everything stands on z = 0."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.studio.places.paint import (
+    BLACK,
+    CHROME,
+    IRON,
+    STEEL,
+    WHITE,
+    paint,
+    seed,
+    timber,
+    tint,
+)
+from simulator.studio.solid.forms import Mesh, Part, Thing, turned
+from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, skin, tube
+from simulator.studio.solid.surfaces import Surface, cloth, granite, laid, marble, metal, wood
+from simulator.world.pictures.traits import Draws
+
+
+def top_surface(draws: Draws, options: tuple[str, ...]) -> Surface:
+    """What a worktop or table is made of."""
+    kind, s = draws.pick("top", options), seed(draws, "top")
+    if kind == "granite":
+        return granite(tint(draws, "top", level=(0.3, 0.72), chroma=(0, 0.02)), s)
+    if kind == "marble":
+        return marble(tint(draws, "top", level=(0.86, 0.93), chroma=(0, 0.012)), s)
+    if kind == "steel":
+        return metal((186, 188, 190), s, rough=0.32)
+    if kind == "butcher":
+        return wood(timber(draws, "top"), s, board=(0.5, 0.042), gloss=draws("gloss", 0.1, 0.5))
+    if kind == "planks":
+        return wood(
+            timber(draws, "top"),
+            s,
+            board=(1.2, draws.pick("board", (0.09, 0.14))),
+            gloss=draws("gloss", 0, 0.3),
+        )
+    return wood(timber(draws, "top"), s, gloss=draws("gloss", 0.1, 0.6))
+
+
+def table(draws: Draws, width: float, depth: float, height: float, top: Surface) -> Thing:
+    """Four legs and an apron, of wood or steel."""
+    slab = laid(shifted(box(width, depth, 0.035, bevel=0.004), z=height - 0.035), top)
+    inset, leg = 0.07, draws("leg", 0.04, 0.07)
+    feet = [
+        shifted(
+            box(leg, leg, height - 0.035, bevel=0.004),
+            sx * (width / 2 - inset),
+            sy * (depth / 2 - inset),
+        )
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+    ]
+    apron = [
+        shifted(box(width - 2 * inset, 0.022, 0.08), 0, s * (depth / 2 - inset), height - 0.115)
+        for s in (-1, 1)
+    ]
+    frame = joined([*feet, *apron])
+    if draws.chance("steel", 0.35):
+        return Thing((slab, Part(frame, draws.pick("iron", (IRON, WHITE, BLACK)))))
+    return Thing((slab, laid(frame, wood(timber(draws, "legs"), seed(draws, "legs")))))
+
+
+def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
+    """Base cupboards with doors, gaps, handles and a plinth; the front at -depth / 2."""
+    carcass = shifted(box(width, depth - 0.05, height - 0.1), 0, 0.01, 0.1)
+    plinth = shifted(box(width, depth - 0.1, 0.1), 0, 0.04)
+    n = max(2, round(width / draws("door", 0.42, 0.6)))
+    w = width / n
+    doors, handles = [], []
+    drawers = draws.count("drawers", 0, n - 1)
+    for k in range(n):
+        x = -width / 2 + (k + 0.5) * w
+        rows = (
+            [(0.11, 0.33), (0.45, 0.2), (0.66, height - 0.67)]
+            if k == drawers
+            else [(0.11, height - 0.12)]
+        )
+        for z, h in rows:
+            doors.append(shifted(box(w - 0.006, 0.02, h, bevel=0.003), x, -depth / 2 + 0.025, z))
+            if draws.chance("shaker", 0.5) and h > 0.3:
+                doors += _rails(x, -depth / 2 + 0.013, z, w - 0.006, h)
+            handles.append(_handle(draws, x, -depth / 2 + 0.012, z + h - 0.06))
+    colour = tint(draws, "front", level=(0.32, 0.93), chroma=(0.005, 0.07))
+    front = (
+        laid(
+            joined(doors),
+            wood(timber(draws, "front"), seed(draws, "front"), gloss=0.2),
+            across=True,
+        )
+        if draws.chance("wooden", 0.3)
+        else Part(joined(doors), paint(colour, draws.pick("sheen", (0.25, 0.5))))
+    )
+    return Thing(
+        (
+            front,
+            Part(carcass, paint((214, 210, 202))),
+            Part(plinth, BLACK),
+            Part(joined(handles, smooth=True), draws.pick("metal", (STEEL, BLACK, CHROME))),
+        )
+    )
+
+
+def _rails(x: float, y: float, z: float, w: float, h: float) -> list[Mesh]:
+    b = 0.055
+    return [
+        *(shifted(box(b, 0.008, h, bevel=0.002), x + s * (w - b) / 2, y, z) for s in (-1, 1)),
+        *(shifted(box(w, 0.008, b, bevel=0.002), x, y, q) for q in (z, z + h - b)),
+    ]
+
+
+def _handle(draws: Draws, x: float, y: float, z: float) -> Mesh:
+    if draws.chance("knobs", 0.4):
+        knob = lathe(
+            [(0.006, 0), (0.006, 0.012), (0.014, 0.018), (0.012, 0.026), (1e-4, 0.028)], around=16
+        )
+        return shifted(posed(knob, turned((1, 0, 0), 90)), x, y, z)
+    points = [
+        (x - 0.07, y, z),
+        (x - 0.07, y - 0.028, z),
+        (x + 0.07, y - 0.028, z),
+        (x + 0.07, y, z),
+    ]
+    return tube(points, 0.006, around=8)
+
+
+def shelf_unit(
+    draws: Draws, width: float, depth: float, levels: tuple[float, ...], tall: float
+) -> Thing:
+    """Boards between uprights with a back: shop or library shelving; boards' tops at `levels`."""
+    boards = [shifted(box(width, depth, 0.028, bevel=0.003), 0, 0, z - 0.028) for z in levels]
+    lips = [
+        shifted(box(width, 0.012, 0.042, bevel=0.002), 0, -depth / 2, z - 0.036) for z in levels
+    ]
+    ends = [shifted(box(0.03, depth, tall), s * (width / 2 + 0.015), 0) for s in (-1, 1)]
+    back = shifted(box(width, 0.02, tall), 0, depth / 2 - 0.01)
+    if draws.chance("wooden", 0.45):
+        surface = wood(timber(draws, "wood"), seed(draws, "wood"))
+        return Thing(
+            (
+                laid(joined([*boards, *ends, back]), surface),
+                Part(joined(lips), draws.pick("lip", (WHITE, BLACK))),
+            )
+        )
+    colour = tint(draws, "paint", level=(0.75, 0.95), chroma=(0, 0.015))
+    return Thing(
+        (
+            Part(joined([*boards, *ends]), paint(colour, 0.4)),
+            Part(back, paint(tint(draws, "back", level=(0.5, 0.9), chroma=(0, 0.03)), 0.6)),
+            Part(
+                joined(lips),
+                paint(tint(draws, "lips", level=(0.3, 0.95), chroma=(0.0, 0.025)), 0.4),
+            ),
+        )
+    )
+
+
+def chair(draws: Draws) -> Thing:
+    """A dining or classroom chair; its back towards +y."""
+    seat = shifted(box(0.42, 0.41, 0.025, bevel=0.008), 0, 0, 0.44)
+    rest = shifted(posed(box(0.4, 0.02, 0.24, bevel=0.008), turned((1, 0, 0), -8)), 0, 0.2, 0.62)
+    legs = [
+        tube([(sx * 0.19, sy * 0.19, 0), (sx * 0.17, sy * 0.17, 0.44)], 0.015, around=10)
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+    ] + [
+        tube([(sx * 0.17, 0.17, 0.44), (sx * 0.18, 0.23, 0.86)], 0.015, around=10) for sx in (-1, 1)
+    ]
+    if draws.chance("wooden", 0.5):
+        surface = wood(timber(draws, "wood"), seed(draws, "wood"))
+        return Thing(
+            (laid(joined([seat, rest]), surface), laid(joined(legs, smooth=False), surface))
+        )
+    colour = paint(tint(draws, "seat", level=(0.3, 0.8)), 0.45)
+    return Thing(
+        (
+            Part(joined([seat, rest]), colour),
+            Part(joined(legs, smooth=True), draws.pick("l", (CHROME, BLACK))),
+        )
+    )
+
+
+def sofa(draws: Draws, width: float = 1.9) -> Thing:
+    """A sofa with seat and back cushions."""
+    surface = _fabric(draws)
+    body = [
+        shifted(box(width, 0.86, 0.3, bevel=0.03), 0, 0, 0.12),
+        shifted(box(width, 0.2, 0.62, bevel=0.06), 0, 0.34, 0.16),
+    ]
+    body += [
+        shifted(box(0.18, 0.84, 0.46, bevel=0.06), s * (width / 2 - 0.09), 0, 0.14) for s in (-1, 1)
+    ]
+    n = 2 if width < 2 else 3
+    inner = (width - 0.38) / n
+    pads = [
+        shifted(
+            cushion_mesh(inner - 0.01, 0.62, 0.16), -width / 2 + 0.19 + (k + 0.5) * inner, -0.1, 0.4
+        )
+        for k in range(n)
+    ]
+    rests = [
+        shifted(
+            posed(cushion_mesh(inner - 0.02, 0.44, 0.18), turned((1, 0, 0), 74)),
+            -width / 2 + 0.19 + (k + 0.5) * inner,
+            0.16,
+            0.68,
+        )
+        for k in range(n)
+    ]
+    legs = [
+        shifted(lathe([(0.02, 0), (0.03, 0.13)], around=16), sx * (width / 2 - 0.1), sy * 0.36)
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+    ]
+    return Thing(
+        (
+            laid(joined(body), surface),
+            laid(joined([*pads, *rests], smooth=True), surface),
+            Part(joined(legs, smooth=True), BLACK),
+        )
+    )
+
+
+def _fabric(draws: Draws) -> Surface:
+    colour = tint(draws, "fabric", level=(0.35, 0.8), chroma=(0.01, 0.09))
+    return cloth(
+        colour,
+        seed(draws, "fabric"),
+        second=tint(draws, "fabric2"),
+        pattern=draws.pick("weave", ("plain", "plain", "herringbone")),
+    )
+
+
+def cushion_mesh(width: float, depth: float, thick: float) -> Mesh:
+    """A stuffed pillow about z = 0, its corners thin."""
+    n = 14
+    u = np.linspace(-1, 1, n)
+    a, b = np.meshgrid(u, u, indexing="ij")
+    puff = ((1 - a**4) * (1 - b**4)) ** 0.45 * thick / 2
+    pinch = 1 - 0.06 * (a**2 + b**2) * (abs(a) + abs(b)) / 2
+    x, y = a * width / 2 * (1.04 - 0.04 * b**2) * pinch**0.3, b * depth / 2 * (1.04 - 0.04 * a**2)
+    uv = np.stack([a, b], -1) * 0.5
+    up = skin(np.stack([x, y, puff], -1), uv)
+    down = skin(np.stack([-x, y, -puff], -1), uv)
+    return joined([up, down], smooth=True)
+
+
+def cushion(draws: Draws) -> Thing:
+    """A cushion dropped on the floor."""
+    s = draws("s", 0.38, 0.5)
+    pillow = posed(cushion_mesh(s, s, 0.15), turned((1, 0, 0), draws("lean", 2, 14)))
+    colour = tint(draws, "a", level=(0.4, 0.9), chroma=(0.02, 0.13))
+    surface = cloth(
+        colour,
+        seed(draws, "c"),
+        second=tint(draws, "b", level=(0.5, 0.95)),
+        pattern=draws.pick("p", ("plain", "stripes", "check", "herringbone")),
+    )
+    return Thing((laid(shifted(pillow, 0, 0, 0.085), surface),))
+
+
+def plinth(draws: Draws, width: float, depth: float, height: float) -> Thing:
+    """A museum's block, painted or of stone."""
+    block = box(width, depth, height, bevel=0.006)
+    foot = shifted(box(width - 0.04, depth - 0.04, 0.04), 0, 0)
+    if draws.chance("stone", 0.3):
+        return Thing(
+            (
+                laid(
+                    block,
+                    marble(
+                        tint(draws, "stone", level=(0.7, 0.9), chroma=(0, 0.02)), seed(draws, "s")
+                    ),
+                ),
+            )
+        )
+    colour = tint(draws, "paint", level=(0.25, 0.95), chroma=(0, 0.03))
+    return Thing(
+        (
+            Part(
+                shifted(box(width, depth, height - 0.03, bevel=0.004), z=0.03), paint(colour, 0.55)
+            ),
+            Part(foot, BLACK),
+        )
+    )
+
+
+def bench(draws: Draws, width: float = 1.6) -> Thing:
+    """Slats on iron feet, with a back: parks and squares."""
+    slats = [
+        shifted(box(width, 0.09, 0.03, bevel=0.006), 0, -0.2 + k * 0.105, 0.43) for k in range(4)
+    ]
+    slats += [
+        shifted(
+            posed(box(width, 0.03, 0.09, bevel=0.006), turned((1, 0, 0), -12)),
+            0,
+            0.2 + 0.03 * k,
+            0.52 + 0.13 * k,
+        )
+        for k in range(3)
+    ]
+    feet = [
+        tube(
+            [
+                (s * width * 0.4, -0.24, 0),
+                (s * width * 0.4, -0.2, 0.42),
+                (s * width * 0.4, 0.18, 0.43),
+                (s * width * 0.4, 0.3, 0.88),
+            ],
+            0.022,
+            around=10,
+        )
+        for s in (-1, 1)
+    ] + [
+        tube([(s * width * 0.4, 0.2, 0), (s * width * 0.4, 0.17, 0.43)], 0.022, around=10)
+        for s in (-1, 1)
+    ]
+    surface = wood(timber(draws, "slats"), seed(draws, "slats"), board=(0.8, 0.09))
+    return Thing((laid(joined(slats), surface), Part(joined(feet, smooth=True), IRON)))
+
+
+def crate(draws: Draws, width: float = 0.55, depth: float = 0.37, height: float = 0.2) -> Thing:
+    """A slatted box for fruit, open above."""
+    n = max(2, round(height / 0.09))
+    step = height / n
+    sides = []
+    for k in range(n):
+        z = k * step + 0.006
+        sides += [shifted(box(width, 0.012, step - 0.014), 0, s * depth / 2, z) for s in (-1, 1)]
+        sides += [shifted(box(0.012, depth, step - 0.014), s * width / 2, 0, z) for s in (-1, 1)]
+    posts = [
+        shifted(box(0.03, 0.03, height), sx * (width / 2 - 0.02), sy * (depth / 2 - 0.02))
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+    ]
+    floor = box(width, depth, 0.01)
+    if draws.chance("plastic", 0.35):
+        return Thing(
+            (
+                Part(
+                    joined([*sides, *posts, floor]),
+                    paint(tint(draws, "p", level=(0.3, 0.65), chroma=(0.05, 0.14)), 0.5),
+                ),
+            )
+        )
+    return Thing(
+        (laid(joined([*sides, *posts, floor]), wood(timber(draws, "wood"), seed(draws, "wood"))),)
+    )
+
+
+def ring(radius: float, tube_radius: float, *, around: int = 24) -> Mesh:
+    """A torus about z."""
+    a = np.linspace(0, 2 * math.pi, around, endpoint=False)
+    return tube(
+        np.stack([radius * np.cos(a), radius * np.sin(a), 0 * a], -1),
+        tube_radius,
+        around=8,
+        closed=True,
+    )

@@ -1,0 +1,259 @@
+"""What is printed on things: sheets of paper, foil or paint, typeset and drawn.
+
+A sheet is drawn in fractions, (0, 0) its upper left corner and (1, 1) its lower right one; radii
+and strokes are parts of its shorter side. A part of a sheet is a sheet of its own, which clips what
+is drawn on it: a label that runs around a bottle has its front in the middle third. `prints_on`
+finds where the texts of a sheet lie on the mesh that carries it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.studio.solid.forms import Array, Colour, Mesh, Print
+from simulator.studio.solid.typesetting import BOOK, SANS, Face, running, typeset
+from simulator.world.pictures.noise import patch
+from simulator.world.pictures.traits import Draws
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in fractions of a sheet."""
+
+
+class Text(NamedTuple):
+    """A text that was set on a sheet."""
+
+    text: str
+    box: Box
+    """Where its ink is, in pixels of the whole sheet."""
+    cap: float
+    """Height of a capital in pixels."""
+
+
+class Sheet:
+    """A picture to be printed, and the texts that can be read on it."""
+
+    def __init__(self, width: float, height: float, ground: Colour, *, side: int = 768) -> None:
+        """A sheet of a size in metres, `side` pixels along its larger side (at most 1024)."""
+        scale = min(side, 1024) / max(width, height)
+        shape = (max(round(height * scale), 8), max(round(width * scale), 8), 3)
+        self.rgb: NDArray[np.uint8] = np.empty(shape, np.uint8)
+        self.rgb[...] = np.array(ground).round()
+        self.texts: list[Text] = []
+        self._corner = (0, 0)
+
+    @property
+    def aspect(self) -> float:
+        """Width over height."""
+        return self.rgb.shape[1] / self.rgb.shape[0]
+
+    @property
+    def unit(self) -> float:
+        """The shorter side in pixels."""
+        return float(min(self.rgb.shape[:2]))
+
+    def part(self, box: Box, ground: Colour | None = None) -> Sheet:
+        """A piece of this sheet: what is drawn on it appears here."""
+        x0, y0, x1, y1 = self._pixels(box)
+        piece = Sheet.__new__(Sheet)
+        piece.rgb = self.rgb[y0:y1, x0:x1]
+        piece.texts = self.texts
+        piece._corner = (self._corner[0] + x0, self._corner[1] + y0)
+        if ground is not None:
+            piece.rgb[...] = np.array(ground).round()
+        return piece
+
+    def fill(self, points: Array | Sequence[tuple[float, float]], colour: Colour) -> None:
+        """A plain area."""
+        at = np.asarray(points, np.float64) * (self.rgb.shape[1], self.rgb.shape[0])
+        fixed = np.round(at * 16).astype(np.int32)
+        cv2.fillPoly(self.rgb, [fixed], colour, cv2.LINE_AA, 4)
+
+    def box(self, box: Box, colour: Colour, *, round_by: float = 0.0) -> None:
+        """A rectangle, its corners rounded by a part of the shorter side."""
+        x0, y0, x1, y1 = box
+        if round_by <= 0:
+            self.fill([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], colour)
+            return
+        w, h = self.rgb.shape[1], self.rgb.shape[0]
+        r = min(round_by * self.unit, (x1 - x0) * w / 2, (y1 - y0) * h / 2)
+        angle = np.linspace(0, 2 * math.pi, 64, endpoint=False)
+        c, s = np.cos(angle), np.sin(angle)
+        half = np.array([(x1 - x0) * w / 2 - r, (y1 - y0) * h / 2 - r])
+        at = np.stack([c, s], 1) * r + np.sign(np.stack([c, s], 1)) * half
+        at += np.array([(x0 + x1) * w / 2, (y0 + y1) * h / 2])
+        self.fill(at / (w, h), colour)
+
+    def figure(
+        self, points: Array, x: float, y: float, radius: float, colour: Colour, *, turn: float = 0.0
+    ) -> None:
+        """A shape of radius 1 (y upwards) put at a place; `turn` in radians."""
+        c, s = math.cos(turn) * radius * self.unit, math.sin(turn) * radius * self.unit
+        at = np.asarray(points, np.float64) @ np.array([[c, -s], [-s, -c]])
+        self.fill(at / (self.rgb.shape[1], self.rgb.shape[0]) + (x, y), colour)
+
+    def disc(self, x: float, y: float, radius: float, colour: Colour) -> None:
+        """A round area."""
+        angle = np.linspace(0, 2 * math.pi, 72, endpoint=False)
+        self.figure(np.stack([np.cos(angle), np.sin(angle)], 1), x, y, radius, colour)
+
+    def line(
+        self, points: Array | Sequence[tuple[float, float]], width: float, colour: Colour
+    ) -> None:
+        """A stroke."""
+        at = np.asarray(points, np.float64) * (self.rgb.shape[1], self.rgb.shape[0])
+        thick = max(round(width * self.unit), 1)
+        cv2.polylines(
+            self.rgb, [np.round(at * 16).astype(np.int32)], False, colour, thick, cv2.LINE_AA, 4
+        )
+
+    def frame(self, box: Box, width: float, colour: Colour) -> None:
+        """The border of a rectangle."""
+        x0, y0, x1, y1 = box
+        self.line([(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], width, colour)
+
+    def blend(self, mask: Array, colour: Colour, box: Box = (0, 0, 1, 1)) -> None:
+        """A colour laid on as thick as a mask says (0–1), stretched over a box."""
+        x0, y0, x1, y1 = self._pixels(box)
+        place = self.rgb[y0:y1, x0:x1]
+        cover = np.asarray(mask, np.float32)
+        if cover.shape != place.shape[:2]:
+            cover = cv2.resize(cover, (x1 - x0, y1 - y0), interpolation=cv2.INTER_LINEAR)
+        mixed = place + (np.array(colour, np.float32) - place) * cover[..., None]
+        place[...] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
+
+    def text(
+        self,
+        text: str | None,
+        box: Box,
+        ink: Colour,
+        face: Face = SANS,
+        *,
+        lines: int = 2,
+        align: str = "centre",
+        valign: str = "centre",
+        note: bool = True,
+        edge: Colour | None = None,
+    ) -> Box | None:
+        """Set a text as large as fits into a box, and note it as one that can be read.
+
+        `edge` outlines the letters. Returns where the ink is, in fractions: what stands below
+        can follow it.
+        """
+        if not text or not text.strip():
+            return None
+        x0, y0, x1, y1 = self._pixels(box)
+        room = round(0.04 * (y1 - y0)) if edge is not None else 0
+        size = (x1 - x0 - 2 * room, y1 - y0 - 2 * room)
+        mask, cap = typeset(" ".join(text.split()), *size, face, lines, align, valign)
+        mask = np.pad(mask, room)
+        if edge is not None:
+            wide = max(round(cap * 0.13), 1) * 2 + 1
+            dot = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (wide, wide))
+            self.blend(cv2.dilate(mask, dot).astype(np.float32) / 255, edge, box)
+        self.blend(mask.astype(np.float32) / 255, ink, box)
+        ys, xs = np.flatnonzero(mask.max(1) > 60), np.flatnonzero(mask.max(0) > 60)
+        if not len(xs):
+            return None
+        left, top, right, bottom = x0 + xs[0], y0 + ys[0], x0 + xs[-1] + 1, y0 + ys[-1] + 1
+        if note:
+            dx, dy = self._corner
+            ink_box = (left + dx, top + dy, right + dx, bottom + dy)
+            self.texts.append(Text(" ".join(text.split()), ink_box, cap))
+        h, w = self.rgb.shape[:2]
+        return left / w, top / h, right / w, bottom / h
+
+    def prose(self, box: Box, words: Sequence[str], size: float, ink: Colour) -> None:
+        """Running text in a book's face; `size` is a part of the shorter side."""
+        x0, y0, x1, y1 = self._pixels(box)
+        mask = running(tuple(words), x1 - x0, y1 - y0, max(round(size * self.unit), 4), BOOK)
+        self.blend(mask.astype(np.float32) / 255, ink, box)
+
+    def fade(self, top: Colour, bottom: Colour, box: Box = (0, 0, 1, 1)) -> None:
+        """One colour that passes into another from above to below."""
+        self.part(box, top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
+
+    def greek(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
+        """Lines of print too small to be letters."""
+        x0, y0, x1, y1 = box
+        step = (y1 - y0) / rows
+        for row in range(rows):
+            short = draw("last", 0.3, 0.8) if row == rows - 1 > 0 else 1.0
+            x, end = x0, x0 + (x1 - x0) * short
+            word = 0
+            while x < end - 0.02 * (x1 - x0):
+                long = draw(f"greek-{row}-{word}", 0.04, 0.16) * (x1 - x0)
+                top = y0 + row * step
+                self.box((x, top, min(x + long, end), top + step * 0.45), ink)
+                x += long + 0.025 * (x1 - x0)
+                word += 1
+
+    def barcode(self, box: Box, draw: Draws) -> None:
+        """A code of bars on its white ground."""
+        code = self.part(box, (250, 250, 248))
+        bars = code.rgb[
+            int(code.rgb.shape[0] * 0.1) : max(int(code.rgb.shape[0] * 0.82), 1),
+            int(code.rgb.shape[1] * 0.08) : max(int(code.rgb.shape[1] * 0.92), 1),
+        ]
+        dark = np.array([draw.chance(f"bar-{i}", 0.5) for i in range(48)])
+        columns = dark[np.arange(bars.shape[1]) * 48 // max(bars.shape[1], 1)]
+        bars[:, columns] = (22, 22, 24)
+        code.greek((0.12, 0.87, 0.88, 0.97), 1, (40, 40, 42), draw)
+
+    def noise(self, texture: str, dx: float = 0.37, dy: float = 0.11) -> NDArray[np.float32]:
+        """A texture as large as the sheet, mean 0 and deviation 1, from a place in [0, 1)²."""
+        h, w = self.rgb.shape[:2]
+        return patch(texture, h, w, dx, dy)
+
+    def shade(self, light: Array) -> None:
+        """Make every pixel lighter or darker by a factor of its own."""
+        self.rgb[...] = np.clip(self.rgb * light[..., None], 0, 255).astype(np.uint8)
+
+    def grain(self, strength: float, texture: str = "fine") -> None:
+        """Unevenness of paper or paint."""
+        self.shade(1 + strength * self.noise(texture))
+
+    def _pixels(self, box: Box) -> tuple[int, int, int, int]:
+        h, w = self.rgb.shape[:2]
+        x0, y0 = min(max(round(box[0] * w), 0), w - 2), min(max(round(box[1] * h), 0), h - 2)
+        return (
+            x0,
+            y0,
+            min(max(round(box[2] * w), x0 + 2), w),
+            min(max(round(box[3] * h), y0 + 2), h),
+        )
+
+
+def prints_on(mesh: Mesh, sheet: Sheet) -> tuple[Print, ...]:
+    """Where the texts of a sheet lie on the mesh that carries it, in the mesh's metres."""
+    h, w = sheet.rgb.shape[:2]
+    found: list[Print] = []
+    for text, (x0, y0, x1, y1), cap in sheet.texts:
+        at = np.array([(x0, y1), (x1, y1), (x1, y0), (x0, y0)], np.float64) / (w, h)
+        corners = np.array([point_on(mesh, u, 1 - v) for u, v in at], np.float32)
+        rise = float(np.linalg.norm(corners[3] - corners[0]))
+        found.append(Print(text, corners, cap * rise / max(y1 - y0, 1e-9)))
+    return tuple(found)
+
+
+def point_on(mesh: Mesh, u: float, v: float) -> Array:
+    """The point of a mesh that shows (u, v) of its sheet; the nearest corner where none does."""
+    at = mesh.uv[mesh.faces].astype(np.float64)
+    a, ab, ac = at[:, 0], at[:, 1] - at[:, 0], at[:, 2] - at[:, 0]
+    area = ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0]
+    area = np.where(np.abs(area) < 1e-12, np.inf, area)
+    to = np.array((u, v)) - a
+    s = (to[:, 0] * ac[:, 1] - to[:, 1] * ac[:, 0]) / area
+    t = (ab[:, 0] * to[:, 1] - ab[:, 1] * to[:, 0]) / area
+    outside = np.maximum(np.maximum(-s, -t), s + t - 1)
+    outside = np.where(np.isinf(area), np.inf, outside)
+    best = int(np.argmin(outside))
+    if outside[best] > 1e-3:
+        return mesh.vertices[int(np.argmin(((mesh.uv - (u, v)) ** 2).sum(1)))].astype(np.float64)
+    one, two, three = mesh.vertices[mesh.faces[best]].astype(np.float64)
+    return one + (two - one) * s[best] + (three - one) * t[best]

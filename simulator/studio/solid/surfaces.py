@@ -1,0 +1,391 @@
+"""What floors, walls, tops and grounds are made of: sheets that tile without a seam.
+
+Every surface is a `Surface`: a material and how many metres its sheet covers. `laid` puts it on a
+mesh in metres, so that a brick is a brick on a garden wall and on a tower. Equal arguments give the
+same object, so parts that share a surface share its material. Patterns are made once per process
+for each seed and dyed for each colour: take seeds from a small range.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.studio.solid.forms import Array, Colour, Material, Mesh, Part
+from simulator.studio.solid.patterns import SIDE, Surface, cells, clouds, noise, surface_of
+from simulator.world.pictures.noise import generator
+
+
+def laid(mesh: Mesh, surface: Surface, *, across: bool = False) -> Part:
+    """The mesh covered with a surface in true scale; `across` turns the grain by 90°.
+
+    Flat meshes take the sheet from the side that each triangle faces; round ones keep how it lies
+    on them, stretched to metres.
+    """
+    size = np.array([surface.width, surface.height])
+    if mesh.smooth:
+        return Part(
+            mesh._replace(uv=(_unwrapped(mesh) / size).astype(np.float32)), surface.material
+        )
+    corners = mesh.vertices[mesh.faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    axis = np.abs(normal).argmax(1)
+    u = np.where(axis[:, None] == 0, corners[..., 1], corners[..., 0])
+    v = np.where(axis[:, None] == 2, corners[..., 1], corners[..., 2])
+    uv = np.stack([v, u] if across else [u, v], -1).reshape(-1, 2) / size
+    faces = np.arange(len(uv), dtype=np.int32).reshape(-1, 3)
+    flat = Mesh(corners.reshape(-1, 3).astype(np.float32), faces, uv.astype(np.float32))
+    return Part(flat, surface.material)
+
+
+def shades(*colours: Colour, rough: float = 0.7) -> Material:
+    """Several colours in one material: `dyed` picks one for a mesh."""
+    return _shades(colours, rough)
+
+
+def dyed(mesh: Mesh, index: int | NDArray[np.int_], of: int) -> Mesh:
+    """A mesh (or each of its vertices) in one of the `of` colours of `shades`."""
+    u = np.broadcast_to((np.asarray(index) + 0.5) / of, len(mesh.uv))
+    return mesh._replace(uv=np.stack([u, np.full(len(u), 0.5)], -1).astype(np.float32))
+
+
+# ------------------------------------------------------------------------------------ wood
+
+
+def wood(
+    colour: Colour, seed: int, *, board: tuple[float, float] | None = None, gloss: float = 0.0
+) -> Surface:
+    """Veneer, or boards of (length, width) in metres: floors, worktops, crates, decking."""
+    width = 2.0 if board is None else max(2 * board[0], 0.8)
+    rows = 1 if board is None else max(4, round(1.0 / board[1]))
+    height = 1.0 if board is None else rows * board[1]
+    return surface_of(
+        _wood, (seed, rows, height), colour, (width, height), rough=0.5 - 0.25 * gloss, coat=gloss
+    )
+
+
+def _wood(seed: int, rows: int, height: float) -> Array:
+    figure, tone = _fibres(seed), np.ones((SIDE, SIDE), np.float32)
+    if rows > 1:
+        figure, tone = _boards(figure, seed, rows, height)
+    worn = 1 + (
+        0.06 * clouds(seed, 2, 5) - 0.05 * (noise(seed, 8, 256, 256) > 2.4) if rows > 1 else 0
+    )
+    level = tone * worn * (1 + 0.2 * figure)
+    return np.stack([level, level - 0.03 * figure, level - 0.08 * figure], -1)
+
+
+def _fibres(seed: int) -> Array:
+    """The figure of sawn wood, grain along u: rings, fibres, pores; mean about 0."""
+    bend = noise(seed, 1, 4, 2) * 1.1 + noise(seed, 2, 8, 4) * 0.3
+    v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)[:, None]
+    rings = np.sin((v * 9 + bend) * (2 * np.pi)) * 0.5 + noise(seed, 3, 64, 2) * 0.5
+    fibre = noise(seed, 4, 512, 16) * 0.5 + noise(seed, 5, 256, 4) * 0.4
+    pores = -1.6 * (noise(seed, 6, 512, 64) > 1.9)
+    return 0.5 * rings + 0.5 * fibre + 0.5 * pores + 0.3 * noise(seed, 7, 4, 4)
+
+
+def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, Array]:
+    """The figure cut into boards that each have their own place in the log and their own tone."""
+    rng = generator("boards", seed)
+    out, tone = np.empty_like(figure), np.empty_like(figure)
+    edges = np.linspace(0, SIDE, rows + 1).astype(int)
+    seam = max(1, round(0.0016 / height * SIDE))
+    for low, high in pairwise(edges):
+        first = int(rng.integers(0, SIDE))
+        second = first + int(rng.integers(3 * SIDE // 8, 5 * SIDE // 8))
+        for start, end in ((first, second), (second, first + SIDE)):
+            columns = np.arange(start, end) % SIDE
+            lift = int(rng.integers(0, SIDE))
+            board = np.take(figure, np.arange(low + lift, high + lift) % SIDE, 0)
+            out[low:high, columns] = board[:, (columns + lift) % SIDE]
+            tone[low:high, columns] = 1 + 0.09 * rng.standard_normal()
+            tone[low:high, columns[:seam]] *= 0.45
+        tone[low : low + seam] *= 0.42
+        tone[low + seam : low + 2 * seam] *= 1.08
+    return out, tone
+
+
+# ------------------------------------------------------------------------------------ stone
+
+
+def granite(colour: Colour, seed: int) -> Surface:
+    """A polished top with dark and light grains."""
+    return surface_of(_granite, (seed,), colour, (0.36, 0.36), rough=0.18, coat=0.3)
+
+
+def _granite(seed: int) -> Array:
+    owner, near, _ = cells(seed, 9000)
+    tones = generator("granite", seed).choice(
+        [0.35, 0.8, 1.0, 1.06, 1.12, 1.35], 9000, p=[0.14, 0.2, 0.26, 0.2, 0.12, 0.08]
+    )
+    fine = 0.05 * noise(seed, 1, 16, 16) + 0.04 * noise(seed, 2, 512, 512)
+    return tones[owner] * (1 - 0.006 * near) + fine
+
+
+def terrazzo(colour: Colour, seed: int) -> Surface:
+    """Chips of several stones in cement, ground flat: floors of halls and shops."""
+    return surface_of(_terrazzo, (seed,), colour, (0.8, 0.8), rough=0.25, coat=0.2)
+
+
+def _terrazzo(seed: int) -> Array:
+    owner, near, edge = cells(seed, 3000)
+    rng = generator("terrazzo", seed)
+    tones = rng.normal(1.0, 0.22, (3000, 1)) * (1 + rng.normal(0, 0.05, (3000, 3)))
+    chips = (np.minimum(near, 14 - edge) < rng.uniform(2.0, 9.0, 3000)[owner])[..., None]
+    ground = (1 + 0.03 * noise(seed, 1, 256, 256) + 0.03 * noise(seed, 2, 8, 8))[..., None]
+    return np.where(chips, tones[owner], ground)
+
+
+def concrete(colour: Colour, seed: int) -> Surface:
+    """Cast and stained: yards, workshop floors, kerbs, plinths."""
+    return surface_of(_concrete, (seed,), colour, (2.4, 2.4), rough=0.75)
+
+
+def _concrete(seed: int) -> Array:
+    pits = noise(seed, 9, 256, 256) > 2.5
+    return 1 + 0.07 * clouds(seed, 4, 5) + 0.035 * noise(seed, 8, 512, 512) - 0.25 * pits
+
+
+def marble(colour: Colour, seed: int) -> Surface:
+    """Polished, with veins."""
+    return surface_of(_marble, (seed,), colour, (1.6, 1.6), rough=0.12, coat=0.5)
+
+
+def _marble(seed: int) -> Array:
+    bend = clouds(seed, 2, 6) * 0.3
+    v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)
+    vein = np.abs(np.sin((v[:, None] + v[None] + bend) * np.pi * 2))
+    thin = np.abs(np.sin((2 * v[:, None] - v[None] + 0.4 * clouds(seed + 1, 2, 6)) * np.pi * 2))
+    cloudy = clouds(seed + 2, 2, 4)
+    soft = np.exp(-vein * 3.5) * np.clip(0.5 + cloudy * 0.5, 0, 1)
+    return 1 - 0.16 * soft - 0.3 * soft * np.exp(-vein * 22) - 0.14 * np.exp(-thin * 30) * soft
+
+
+def cobbles(colour: Colour, seed: int) -> Surface:
+    """Rounded paving stones in rows, sand between."""
+    return surface_of(_cobbles, (seed,), colour, (1.32, 1.32), rough=0.55)
+
+
+def _cobbles(seed: int, per: int = 12) -> Array:
+    rng = generator("cobbles", seed)
+    grid = np.stack(np.meshgrid(np.arange(per), np.arange(per)), -1).reshape(-1, 2) + 0.5
+    grid[:, 0] += (0.5 if seed % 2 else 0.15) * (grid[:, 1].astype(int) % 2)
+    points = (grid + rng.uniform(-0.16, 0.16, grid.shape)) / per
+    owner, _, edge = cells(seed, len(points), points)
+    tones = rng.normal(1, 0.11, (len(points), 1)) * (1 + rng.normal(0, 0.025, (len(points), 3)))
+    worn = 0.05 * noise(seed, 1, 256, 256) + 0.05 * noise(seed, 2, 64, 64)
+    return tones[owner] * (0.42 + 0.6 * np.clip(edge / 26, 0, 1) ** 0.5 + worn)[..., None]
+
+
+def gravel(colour: Colour, seed: int) -> Surface:
+    """Loose small stones: paths, yards."""
+    return surface_of(_gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85)
+
+
+def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
+    owner, _, edge = cells(seed, count)
+    rng = generator("gravel", seed)
+    tones = rng.normal(1, 0.2, (count, 1)) * (1 + rng.normal(0, 0.03, (count, 3)))
+    level = dark + 0.45 * np.clip(edge / edge_width, 0, 1) + 0.06 * noise(seed, 1, 512, 512)
+    return tones[owner] * level[..., None]
+
+
+# ------------------------------------------------------------------------------- laid courses
+
+
+def tiles(
+    colour: Colour,
+    seed: int,
+    *,
+    tile: tuple[float, float] = (0.15, 0.15),
+    bond: float = 0.0,
+    joint: float = 0.003,
+    grout: Colour = (176, 172, 166),
+    spread: float = 0.02,
+    rough: float = 0.14,
+    stain: float = 0.02,
+) -> Surface:
+    """Tiles, slabs or bricks of (width, height) metres; `bond` shifts every second course."""
+    count = tuple(max(2, 2 * round(1.2 / (2 * t))) for t in tile)
+    size = (count[0] * tile[0], count[1] * tile[1])
+    args = (seed, tile, count, bond, joint, spread, stain)
+    return surface_of(_tiles, args, colour, size, second=grout, rough=rough)
+
+
+def bricks(colour: Colour, seed: int) -> Surface:
+    """A wall in running bond."""
+    return tiles(
+        colour, seed, tile=(0.225, 0.075), bond=0.5, joint=0.011, grout=(168, 160, 148),
+        spread=0.12, rough=0.85, stain=0.07,
+    )  # fmt: skip
+
+
+def slabs(colour: Colour, seed: int, *, slab: tuple[float, float] = (0.4, 0.4)) -> Surface:
+    """Paving."""
+    return tiles(
+        colour, seed, tile=slab, bond=0.5, joint=0.008, grout=(92, 88, 80), spread=0.05, rough=0.7,
+        stain=0.06,
+    )  # fmt: skip
+
+
+def _tiles(
+    seed: int,
+    tile: tuple[float, float],
+    count: tuple[int, int],
+    bond: float,
+    joint: float,
+    spread: float,
+    stain: float,
+) -> tuple[Array, Array]:
+    """The faces, and which share of each pixel is grout."""
+    (wide, high), (across, up) = tile, count
+    pixel = across * wide / SIDE
+    x = np.arange(SIDE, dtype=np.float32)[None] * pixel
+    y = np.arange(SIDE, dtype=np.float32)[:, None] * (up * high / SIDE)
+    row = np.floor(y / high).astype(int) % up
+    slid = x + (row % 2) * bond * wide
+    column = np.floor(slid / wide).astype(int) % across
+    px, py = slid % wide, np.broadcast_to(y % high, slid.shape)
+    inside = np.minimum(np.minimum(px, wide - px), np.minimum(py, high - py))
+    inside = inside + 0.0007 * noise(seed, 3, 64, 64) * min(1.0, spread * 25)
+    rng = generator("tiles", seed)
+    tones = rng.normal(1, spread, (up, across, 1)) * (
+        1 + rng.normal(0, spread / 4, (up, across, 3))
+    )
+    rim = np.where(py < high / 2, 1.05, 0.94)  # a bevel catches light above and darkens below
+    near = np.clip((inside - joint / 2) / 0.004, 0, 1)
+    worn = 1 + stain * clouds(seed, 8, 4) + min(2 * stain, 0.06) * noise(seed, 5, 512, 512)
+    face = tones[row, column] * (worn * (near + (1 - near) * rim))[..., None]
+    lit = np.clip((inside - joint / 2) / (2.2 * pixel), 0, 1)
+    grout = 0.9 + 0.06 * noise(seed, 6, 256, 256)
+    return np.where(lit[..., None] < 0.5, grout[..., None], face), 1 - lit
+
+
+# ------------------------------------------------------------------------------- soft and rough
+
+
+def plaster(colour: Colour, seed: int) -> Surface:
+    """A painted wall: nearly even, never quite."""
+    return surface_of(_plaster, (seed,), colour, (2.0, 2.0), rough=0.8)
+
+
+def _plaster(seed: int) -> Array:
+    return 0.98 + 0.018 * clouds(seed, 4, 4) + 0.012 * noise(seed, 7, 256, 256)
+
+
+def cloth(
+    colour: Colour, seed: int, *, second: Colour | None = None, pattern: str = "plain"
+) -> Surface:
+    """Woven: plain, stripes, check or herringbone."""
+    return surface_of(
+        _cloth, (seed, pattern), colour, (0.7, 0.7), second=second or colour, rough=0.95
+    )
+
+
+def _cloth(seed: int, pattern: str) -> tuple[Array, Array]:
+    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.int32)
+    over = np.array([[1, 1, -1, -1], [1, 1, -1, -1], [-1, -1, 1, 1], [-1, -1, 1, 1]])
+    level = np.tile((1 + 0.035 * over).astype(np.float32), (SIDE // 4, SIDE // 4))
+    level += 0.05 * noise(seed, 1, 512, 16) + 0.05 * noise(seed, 2, 16, 512)
+    share = {
+        "plain": np.zeros((SIDE, SIDE)),
+        "stripes": ((x // 32) % 4 == 0) * 0.9,
+        "check": 0.45 * ((x // 64) % 2) + 0.45 * ((y // 64) % 2),
+        "herringbone": 0.5 * (((x + np.where((x // 32) % 2, y, -y)) // 8) % 2),
+    }[pattern]
+    return level + 0.03 * clouds(seed, 4, 3), share
+
+
+def carpet(colour: Colour, second: Colour, seed: int) -> Surface:
+    """A rug's pile with a woven pattern of bands; the sheet covers one rug of 1 m, stretch it."""
+    return surface_of(_carpet, (seed,), colour, (1.0, 1.0), second=second, rough=1.0)
+
+
+def _carpet(seed: int) -> tuple[Array, Array]:
+    rng = generator("carpet", seed)
+    v = np.abs(np.linspace(-1, 1, SIDE, dtype=np.float32))
+    x, y = np.meshgrid(v, v)
+    many = int(rng.integers(2, 5))
+    lozenge = np.abs((x * many) % 2 - 1) + np.abs((y * many) % 2 - 1)
+    shapes = (lozenge, np.maximum(x, y), np.broadcast_to(y, x.shape), x + y)
+    bands = (np.floor(shapes[rng.integers(4)] * rng.integers(3, 8)) % 2) * rng.uniform(0.2, 0.8)
+    border = (np.maximum(x, y) > 0.84) & (np.maximum(x, y) < 0.93)
+    pile = 1 + 0.13 * noise(seed, 1, 512, 512) + 0.06 * noise(seed, 2, 64, 64)
+    return pile, np.where(border, 0.85, bands)
+
+
+def grass(colour: Colour, seed: int) -> Surface:
+    """A lawn seen from above: blades, dry patches."""
+    return surface_of(_grass, (seed,), colour, (2.2, 2.2), rough=0.95)
+
+
+def _grass(seed: int) -> Array:
+    blades = noise(seed, 1, 512, 512) + 0.8 * noise(seed, 2, 256, 512)
+    dry = np.clip(clouds(seed, 4, 5) * 0.5, -1, 1)
+    level = 1 + 0.17 * (blades + 0.7 * noise(seed, 3, 128, 256)) + 0.12 * dry
+    return np.stack([level * (1 + 0.16 * dry), level * (1 + 0.04 * dry), level], -1)
+
+
+def asphalt(colour: Colour, seed: int) -> Surface:
+    """A road: grit, wear, hair cracks."""
+    return surface_of(_asphalt, (seed,), colour, (3.0, 3.0), rough=0.8)
+
+
+def _asphalt(seed: int) -> Array:
+    grit = noise(seed, 1, 512, 512) * 0.13 + 0.4 * (noise(seed, 2, 512, 512) > 2.3)
+    crack = np.abs(clouds(seed + 3, 4, 5)) < 0.012
+    return 1 + grit + 0.07 * clouds(seed, 4, 4) - 0.3 * crack
+
+
+def bark(colour: Colour, seed: int) -> Surface:
+    """A trunk's furrows, upright."""
+    return surface_of(_bark, (seed,), colour, (0.8, 0.8), rough=0.95)
+
+
+def _bark(seed: int) -> Array:
+    ridge = np.abs(noise(seed, 1, 8, 32) + 0.6 * noise(seed, 2, 16, 64))
+    return 0.62 + 0.3 * ridge + 0.1 * noise(seed, 3, 128, 256)
+
+
+def metal(colour: Colour, seed: int, *, rough: float = 0.3) -> Surface:
+    """Brushed sheet with scratches and fingermarks."""
+    return surface_of(_metal, (seed,), colour, (0.8, 0.8), rough=rough, metal=1.0)
+
+
+def _metal(seed: int) -> Array:
+    return 1 + 0.05 * noise(seed, 1, 512, 4) + 0.03 * noise(seed, 2, 8, 8)
+
+
+def water(colour: Colour, seed: int) -> Surface:
+    """A river from the bank: ripples as light and dark streaks."""
+    return surface_of(_water, (seed,), colour, (6.0, 6.0), rough=0.12)
+
+
+def _water(seed: int) -> Array:
+    streaks = 0.16 * noise(seed, 1, 128, 32) + 0.12 * noise(seed, 2, 64, 8)
+    return 1 + streaks + 0.1 * noise(seed, 3, 256, 64)
+
+
+@lru_cache(maxsize=64)
+def _shades(colours: tuple[Colour, ...], rough: float) -> Material:
+    row = np.repeat(np.array(colours, np.float32), 16, axis=0)[None]
+    return Material(
+        sheet=np.ascontiguousarray(np.repeat(row, 8, axis=0).astype(np.uint8)), rough=rough
+    )
+
+
+def _unwrapped(mesh: Mesh) -> Array:
+    """The sheet coordinates of a round mesh in metres: its edges say how long they are."""
+    a, b = mesh.faces[:, [0, 1, 2]].ravel(), mesh.faces[:, [1, 2, 0]].ravel()
+    long = np.linalg.norm(mesh.vertices[a] - mesh.vertices[b], axis=1)
+    turn = np.abs(mesh.uv[a] - mesh.uv[b]).astype(np.float64)
+    metres = np.ones(2)
+    for k in (0, 1):
+        along = (turn[:, k] > 1e-6) & (turn[:, 1 - k] < 1e-6)
+        if np.any(along):
+            metres[k] = np.median(long[along] / turn[along, k])
+    return mesh.uv * metres

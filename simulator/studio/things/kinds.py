@@ -1,0 +1,96 @@
+"""Kind → how it is built, and where one would find it."""
+
+from __future__ import annotations
+
+from simulator.studio.solid.forms import Thing
+from simulator.studio.things.appliances import kettle, toaster
+from simulator.studio.things.backpacks import backpack
+from simulator.studio.things.bags import handbag
+from simulator.studio.things.bicycles import bicycle
+from simulator.studio.things.birds import bird
+from simulator.studio.things.books import book, textbook_page
+from simulator.studio.things.bridges import bridge
+from simulator.studio.things.butterflies import butterfly
+from simulator.studio.things.cars import car
+from simulator.studio.things.clocks import clock
+from simulator.studio.things.coins import coin
+from simulator.studio.things.devices import headphones, speaker
+from simulator.studio.things.dogs import dog
+from simulator.studio.things.fishes import fish
+from simulator.studio.things.flowers import flower
+from simulator.studio.things.guitars import guitar
+from simulator.studio.things.hats import hat
+from simulator.studio.things.kind import Kind
+from simulator.studio.things.lamps import lamp
+from simulator.studio.things.motorcycles import motorcycle
+from simulator.studio.things.mugs import mug
+from simulator.studio.things.packs import carton, packet
+from simulator.studio.things.papers import board_game, poster, ticket
+from simulator.studio.things.play import racket, sports_ball
+from simulator.studio.things.potted import houseplant
+from simulator.studio.things.science import instrument, molecule
+from simulator.studio.things.shoes import shoe
+from simulator.studio.things.shopfronts import shopfront
+from simulator.studio.things.signs import flag, sign
+from simulator.studio.things.statues import statue
+from simulator.studio.things.succulents import succulent
+from simulator.studio.things.towers import tower
+from simulator.studio.things.trees import tree
+from simulator.studio.things.vans import van
+from simulator.studio.things.vessels import bottle, jar
+from simulator.studio.things.watches import watch
+from simulator.world.facts.look import Look
+from simulator.world.pictures.traits import Traits
+
+KINDS: dict[str, Kind] = {
+    "dog": Kind(dog, ("park", "living room", "garden", "street", "waterfront"), "ground"),
+    "bird": Kind(bird, ("garden", "park", "waterfront", "street"), "air"),
+    "fish": Kind(fish, ("market", "kitchen")),
+    "butterfly": Kind(butterfly, ("garden", "park"), "air"),
+    "headphones": Kind(headphones, ("desk", "shop", "living room"), "surface"),
+    "speaker": Kind(speaker, ("living room", "desk", "shop"), "surface"),
+    "lamp": Kind(lamp, ("desk", "living room", "shop"), "surface"),
+    "watch": Kind(watch, ("desk", "shop"), "flat", held=True),
+    "kettle": Kind(kettle, ("kitchen", "shop")),
+    "mug": Kind(mug, ("kitchen", "desk", "living room"), held=True),
+    "clock": Kind(clock, ("living room", "desk", "shop")),
+    "toaster": Kind(toaster, ("kitchen", "shop")),
+    "tower": Kind(tower, ("square", "waterfront", "park"), "ground"),
+    "bridge": Kind(bridge, ("waterfront",), "ground"),
+    "shopfront": Kind(shopfront, ("street", "square"), "ground"),
+    "statue": Kind(statue, ("square", "park"), "ground"),
+    "bottle": Kind(bottle, ("kitchen", "shop", "market"), held=True),
+    "jar": Kind(jar, ("kitchen", "shop", "market"), held=True),
+    "carton": Kind(carton, ("kitchen", "shop"), held=True),
+    "packet": Kind(packet, ("kitchen", "shop", "desk"), held=True),
+    "flower": Kind(flower, ("living room", "garden", "market", "kitchen", "desk")),
+    "houseplant": Kind(houseplant, ("living room", "desk", "shop", "classroom", "kitchen")),
+    "succulent": Kind(succulent, ("desk", "kitchen", "living room", "shop"), held=True),
+    "tree": Kind(tree, ("park", "street", "garden", "square", "waterfront"), "ground"),
+    "ball": Kind(sports_ball, ("gym", "garden", "park", "living room"), "ground", held=True),
+    "racket": Kind(racket, ("gym", "park", "living room"), "flat", held=True),
+    "guitar": Kind(guitar, ("living room", "shop", "workshop"), "ground"),
+    "molecule": Kind(molecule, ("classroom", "desk", "museum"), "surface"),
+    "instrument": Kind(instrument, ("classroom", "desk", "museum", "workshop"), "surface"),
+    "book": Kind(book, ("desk", "living room", "classroom"), "flat", held=True),
+    "textbook_page": Kind(textbook_page, ("classroom", "desk"), "flat"),
+    "board_game": Kind(board_game, ("living room", "shop"), "flat"),
+    "poster": Kind(poster, ("street", "classroom", "museum", "living room"), "wall"),
+    "ticket": Kind(ticket, ("desk", "kitchen"), "flat", held=True),
+    "sign": Kind(sign, ("park", "street", "waterfront", "square"), "ground"),
+    "coin": Kind(coin, ("desk", "museum"), "flat", held=True),
+    "flag": Kind(flag, ("square", "waterfront", "park"), "ground"),
+    "bicycle": Kind(bicycle, ("street", "park", "square", "waterfront"), "ground"),
+    "car": Kind(car, ("street", "square", "waterfront"), "ground"),
+    "motorcycle": Kind(motorcycle, ("street", "square", "waterfront"), "ground"),
+    "van": Kind(van, ("street", "market", "square"), "ground"),
+    "shoe": Kind(shoe, ("shop", "living room", "gym", "market")),
+    "handbag": Kind(handbag, ("shop", "living room", "desk", "market")),
+    "hat": Kind(hat, ("shop", "market", "living room", "desk"), held=True),
+    "backpack": Kind(backpack, ("classroom", "gym", "shop", "park", "desk"), "ground"),
+}
+
+
+def build(look: Look) -> Thing:
+    """The thing that a look describes, standing at the origin."""
+    return KINDS[look.kind].make(look, Traits(look))

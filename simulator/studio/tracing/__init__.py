@@ -1,0 +1,1 @@
+"""Light traced through things by Mitsuba."""

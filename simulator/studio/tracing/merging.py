@@ -1,0 +1,219 @@
+"""Many parts as a few meshes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.studio.solid.forms import Array, Mesh, Part, Placed, Point, cross
+
+_SLACK = 1e-3
+"""How far beyond a sheet's edge is still on it."""
+
+FAR = 4
+_NEAR = 18.0
+"""Metres from the eye within which sheets are as fine as can be."""
+_CELLS = 96
+"""Squares across into which what is far away is cut at most."""
+
+Place = tuple[float, float, float, float]
+"""Left, top, width, height, in parts of a whole picture."""
+
+
+class Piece(NamedTuple):
+    """A part where it stands, the number of its thing, and where its sheet is."""
+
+    part: Part
+    pose: Array
+    owner: int
+    place: Place = (0.0, 0.0, 1.0, 1.0)
+    far: Place | None = None
+    """Where a coarse sheet of `FAR` × `FAR` of them is, for what is far away."""
+    eye: Point = (0.0, 0.0, 0.0)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its sheet goes on beyond its edges, as a floor's does."""
+        m, uv = self.part.material, self.part.mesh.uv
+        return m.sheet is not None and bool(uv.min() < -_SLACK or uv.max() > 1 + _SLACK)
+
+    @property
+    def is_vast(self) -> bool:
+        """Whether its sheet is repeated so often that a coarse one must do for most of it."""
+        return bool(np.ptp(self.part.mesh.uv, axis=0).max() > FAR)
+
+
+class Shape(NamedTuple):
+    """Many pieces as one mesh."""
+
+    at: NDArray[np.float32]
+    normals: NDArray[np.float32]
+    uv: NDArray[np.float32]
+    faces: NDArray[np.uint32]
+    owners: NDArray[np.int16]
+    """Of each triangle."""
+
+
+class Sorts(NamedTuple):
+    """The pieces of a scene by what they become."""
+
+    plain: list[Piece]
+    glass: list[Piece]
+    glow: list[Piece]
+
+
+def sort(placed: Sequence[Placed], eye: Point) -> Sorts:
+    """What of a scene is glass, what glows, and all else, and where it is seen from."""
+    sorts = Sorts([], [], [])
+    for owner, item in enumerate(placed):
+        for part in item.thing.parts:
+            m = part.material
+            kind = sorts.glow if m.glow else sorts.glass if m.glass else sorts.plain
+            kind.append(Piece(part, item.pose, owner, eye=eye))
+    return sorts
+
+
+def merged(pieces: Sequence[Piece]) -> Shape | None:
+    """One mesh of many; none of none."""
+    if not pieces:
+        return None
+    fleshes = [_covered(_flesh(piece.part.mesh, piece.pose), piece) for piece in pieces]
+    starts = np.cumsum([0, *(len(f[0]) for f in fleshes)])
+    return Shape(
+        np.concatenate([f[0] for f in fleshes]),
+        np.concatenate([f[1] for f in fleshes]),
+        np.concatenate([f[2] for f in fleshes]),
+        np.concatenate([f[3] + s for f, s in zip(fleshes, starts, strict=False)]).astype(np.uint32),
+        np.repeat(np.array([p.owner for p in pieces], np.int16), [len(f[3]) for f in fleshes]),
+    )
+
+
+def filled(shape: Shape | None, at: Array, to: int) -> Shape:
+    """A shape made up to a multiple of `to` triangles by specks: a sampler of light keeps the
+    number of triangles that it began with."""
+    count = 0 if shape is None else len(shape.faces)
+    more = speck(at)
+    repeats = max(-(-count // to), 1) * to - count
+    fill = more._replace(
+        faces=np.repeat(more.faces, repeats, 0), owners=np.repeat(more.owners, repeats)
+    )
+    if shape is None or not repeats:
+        return shape or fill
+    return Shape(
+        np.concatenate([shape.at, fill.at]),
+        np.concatenate([shape.normals, fill.normals]),
+        np.concatenate([shape.uv, fill.uv]),
+        np.concatenate([shape.faces, fill.faces + np.uint32(len(shape.at))]),
+        np.concatenate([shape.owners, fill.owners]),
+    )
+
+
+def speck(at: Array) -> Shape:
+    """A triangle that nobody sees, for a shape that a scene has no use for."""
+    corners = at + np.array([(0, 0, 0), (1e-4, 0, 0), (0, 1e-4, 0)])
+    return Shape(
+        corners.astype(np.float32), np.array([(0, 0, 1)] * 3, np.float32),
+        np.zeros((3, 2), np.float32), np.array([(0, 1, 2)], np.uint32), np.array([-1], np.int16),
+    )  # fmt: skip
+
+
+Flesh = tuple[Array, Array, Array, Array]
+
+
+def _covered(flesh: Flesh, piece: Piece) -> Flesh:
+    """The same surface on the piece's place of a picture. A surface is cut wherever its sheet
+    begins anew, so that each triangle lies on one."""
+    if not piece.repeats:
+        at, normals, uv, faces = flesh
+        return at, normals, _laid(uv, piece.place), faces
+    near = np.concatenate(flesh[:3], 1)[flesh[3]].astype(np.float64)
+    pieces: list[tuple[Array, Place]] = []
+    if piece.far:
+        # a plain of a kilometre is cut into no more pieces than a square of a hundred metres
+        coarser = FAR * max(math.ceil(float(np.ptp(near[..., 6:])) / (FAR * _CELLS)), 1)
+        near[..., 6:] /= coarser
+        near = _cut(near)
+        away = np.linalg.norm(near[..., :3].mean(1) - piece.eye, axis=1) > _NEAR
+        pieces.append((near[away], piece.far))
+        near = near[~away]
+        near[..., 6:] *= coarser
+    pieces.append((_cut(near), piece.place))
+    for corners, place in pieces:
+        first = np.floor(corners[..., 6:].mean(1, keepdims=True))
+        corners[..., 6:] = _laid(corners[..., 6:] - first, place)
+    rows = np.concatenate([corners.reshape(-1, 8) for corners, _ in pieces]).astype(np.float32)
+    return rows[:, :3], rows[:, 3:6], rows[:, 6:], np.arange(len(rows)).reshape(-1, 3)
+
+
+def _laid(uv: Array, place: Place) -> NDArray[np.float32]:
+    """Where a sheet's points are on a picture, which begins with its uppermost row."""
+    x, y, w, h = place
+    return (np.clip(uv, 0, 1) * (w, -h) + (x, y + h)).astype(np.float32)
+
+
+def _cut(corners: Array) -> Array:
+    """Triangles (n, 3, 8) cut where their sheet begins anew."""
+    for axis in (6, 7):
+        done: list[Array] = []
+        while len(corners):
+            u = corners[..., axis]
+            low, high = np.floor(u.min(1) + 1e-6), np.ceil(u.max(1) - 1e-6)
+            crosses = high - low > 1.5
+            done.append(corners[~crosses])
+            line = np.floor((low + high) / 2)[crosses]
+            corners = _halves(corners[crosses], axis, line)
+        corners = np.concatenate([corners, *done])
+    return corners
+
+
+def _halves(corners: Array, axis: int, line: Array) -> Array:
+    """Triangles cut in three by a line that each of them crosses."""
+    beyond = corners[..., axis] > line[:, None]
+    lone = np.where(beyond.sum(1) == 1, beyond.argmax(1), (~beyond).argmax(1))
+    turned = (lone[:, None] + np.arange(3)) % 3
+    a, b, c = np.moveaxis(np.take_along_axis(corners, turned[..., None], 1), 1, 0)
+
+    def met(end: Array) -> Array:
+        part = (line - a[:, axis]) / (end[:, axis] - a[:, axis])
+        point = a + (end - a) * part[:, None]
+        point[:, axis] = line
+        return point
+
+    ab, ac = met(b), met(c)
+    return np.concatenate([np.stack(t, 1) for t in ((a, ab, ac), (ab, b, c), (ab, c, ac))])
+
+
+def _flesh(mesh: Mesh, pose: Array) -> Flesh:
+    """Points, directions, sheet and triangles of a mesh where it stands; flat meshes are taken
+    apart, so that all have directions."""
+    at = (mesh.vertices @ pose[:3, :3].T + pose[:3, 3]).astype(np.float32)
+    faces = mesh.faces if np.linalg.det(pose[:3, :3]) > 0 else mesh.faces[:, ::-1]
+    corners = at[faces].astype(np.float64)
+    across = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    if not mesh.smooth:
+        return (
+            at[faces].reshape(-1, 3), np.repeat(_unit(across), 3, axis=0),
+            mesh.uv[faces].reshape(-1, 2), np.arange(3 * len(faces)).reshape(-1, 3),
+        )  # fmt: skip
+    _, same = np.unique(_keys(mesh.vertices), return_inverse=True)
+    same = same.ravel()
+    of, count = same[faces].ravel(), int(same.max()) + 1
+    total = np.stack([np.bincount(of, np.repeat(across[:, k], 3), count) for k in range(3)], 1)
+    return at, _unit(total)[same], mesh.uv, faces
+
+
+def _keys(at: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Equal for points that are the same to a millionth of the mesh's size: seams are closed."""
+    low, size = at.min(0), max(float(np.ptp(at, axis=0).max()), 1e-9)
+    steps = np.rint((at.astype(np.float64) - low) / size * 1e6).astype(np.int64)
+    return (steps[:, 0] << 42) | (steps[:, 1] << 21) | steps[:, 2]
+
+
+def _unit(directions: Array) -> NDArray[np.float32]:
+    length = np.linalg.norm(directions, axis=1, keepdims=True)
+    found = np.where(length > 1e-20, directions / np.maximum(length, 1e-20), (0, 0, 1))
+    return found.astype(np.float32)

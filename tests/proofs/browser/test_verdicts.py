@@ -1,0 +1,253 @@
+"""People's verdicts in a real browser: one key, kept for good, by several people at once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+from ui_parts import EVIL, Faults, Server, write_run
+
+from simulator.evaluation.verdicts import Verdicts
+from simulator.people.human_verdicts import FILE
+from simulator.store.run_store import RunReader
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "first", 8)
+
+
+@pytest.fixture
+def own(run: Path, tmp_path: Path) -> Iterator[Server]:
+    running = Server([run], tmp_path / "saved")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def visit(browser) -> Iterator[Callable[..., Page]]:
+    """A browser of its own for each visitor, with a name; whatever goes wrong in it fails."""
+    opened: list[tuple[object, Faults]] = []
+
+    def come(server: Server, person: str, where: str = "", width: int = 1280) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        context.add_init_script(f"localStorage.setItem('mmrag-person', '{person}')")
+        page = context.new_page()
+        page.set_default_timeout(45_000)
+        opened.append((context, Faults(page, server.url)))
+        look(page, server, where)
+        return page
+
+    yield come
+    for context, faults in opened:
+        context.close()
+        # a question under way when its page is left is cut, which is no fault of anybody
+        cut = [
+            one for one in faults.found if one.startswith("failed: ") and "component_server" in one
+        ]
+        assert [one for one in faults.found if one not in cut] == []
+
+
+def look(page: Page, server: Server, where: str = "") -> None:
+    where = where or "session=talk-0000"
+    page.goto(f"{server.url}/?tab=replay&run=first&{where}")
+    expect(page.locator(".mm-now .mm-sayform")).to_be_visible()
+    expect(page.locator("#mm-reading")).to_contain_text("of 50 read")
+
+
+def pressed(page: Page) -> str:
+    chosen = page.locator(".mm-now .mm-sayit[aria-pressed=true]")
+    return chosen.get_attribute("data-say") if chosen.count() else ""
+
+
+def test_a_verdict_changes_the_headline_and_survives_a_restart(
+    run: Path, own: Server, visit, tmp_path: Path
+) -> None:
+    page = visit(own, "anna")
+    expect(page.locator("#mm-reading")).to_contain_text("0 of 50 read")
+    page.keyboard.press("n")
+    expect(page.locator(".mm-now .mm-sayit[data-say=wrong]")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    # 8 conversations of 4 right turns: one of 32 is wrong now, which is 2 · 100/32 points less
+    expect(page.locator("#mm-reading")).to_contain_text("+100.0 judged → +93.8 corrected")
+    expect(page.locator(".mm-now .mm-under")).to_contain_text("perfect")  # the judge's stays
+    with RunReader(run) as reader:
+        assert str(reader.turns("talk-0000")[0].verdict.outcome) == "perfect"
+    own.stop()
+    again = Server([run], tmp_path / "saved")
+    try:
+        page = visit(again, "anna")
+        expect(page.locator(".mm-now .mm-people")).to_contain_text("wrong")
+        expect(page.locator("#mm-reading")).to_contain_text("+93.8 corrected")
+        assert pressed(page) == "wrong"
+        page.keyboard.press("n")  # the same key takes it back
+        expect(page.locator(".mm-now .mm-people")).to_have_count(0)
+        expect(page.locator("#mm-reading")).not_to_contain_text("corrected")
+    finally:
+        again.stop()
+    assert [str(v.said) for v in Verdicts(run).log().verdicts] == ["wrong", "withdrawn"]
+
+
+def test_two_people_at_once_lose_nothing(run: Path, own: Server, visit) -> None:
+    one, two = visit(own, "anna"), visit(own, "ben")
+    for turn in range(4):  # neither waits for the other
+        one.keyboard.press("y")
+        two.keyboard.press("n" if turn == 1 else "y")
+        one.keyboard.press("ArrowRight")
+        two.keyboard.press("ArrowRight")
+    expect(two.locator("#mm-reading")).to_contain_text("disputed")
+    for page in (one, two):
+        look(page, own, "session=talk-0000&turn=2")
+        for who, said in (("anna", "right"), ("ben", "wrong")):
+            expect(page.locator(".mm-now .mm-people li", has_text=who)).to_contain_text(said)
+    said = {(v.person, v.turn_index): str(v.said) for v in Verdicts(run).log().verdicts}
+    assert said == {
+        **{("anna", n): "right" for n in range(4)},
+        **{("ben", n): "wrong" if n == 1 else "right" for n in range(4)},
+    }
+    one.click("[data-reading-details]")
+    expect(one.locator(".mm-readdialog")).to_contain_text("alike on 3 of 4")
+
+
+def test_two_browsers_of_one_person_on_one_note(run: Path, own: Server, visit) -> None:
+    one, two = visit(own, "anna"), visit(own, "anna")
+    for page, note in ((one, "first thought"), (two, "second thought")):
+        page.keyboard.press("m")
+        expect(page.locator(".mm-now .mm-sayit[data-say=missing]")).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        page.keyboard.press("t")
+        page.keyboard.type(note)
+        page.keyboard.press("Enter")
+        expect(page.locator(".mm-now .mm-people q").first).to_have_text(note)
+    look(one, own)
+    one.click(".mm-now .mm-earlier summary")
+    expect(one.locator(".mm-now .mm-earlier")).to_contain_text("first thought")
+    assert [v.note for v in Verdicts(run).log().verdicts if v.note] == [
+        "first thought", "second thought",
+    ]  # fmt: skip
+
+
+def test_notes_and_names_are_texts(run: Path, own: Server, visit) -> None:
+    Verdicts(run).say("talk-0000", 0, "wrong", person="<b>eve</b>", note=EVIL)
+    page = visit(own, "anna")
+    expect(page.locator(".mm-now .mm-people q")).to_have_text(EVIL)
+    expect(page.locator(".mm-now .mm-people b")).to_have_text("<b>eve</b>")
+    page.keyboard.press("t")
+    page.keyboard.type(EVIL)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator(".mm-now .mm-people q")).to_have_count(2)
+    page.click("[data-reading-details]")
+    expect(page.locator(".mm-readdialog")).to_contain_text("<b>eve</b>")
+    assert page.evaluate("window.hacked") is None
+
+
+def test_keys_are_letters_while_somebody_types(run: Path, own: Server, visit) -> None:
+    page = visit(own, "anna")
+    page.keyboard.press("t")
+    page.keyboard.type("yes? many")
+    page.keyboard.press("Enter")
+    expect(page.locator(".mm-now .mm-sayerror")).to_contain_text("Kept with your verdict")
+    assert Verdicts(run).log().verdicts == ()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".mm-now .mm-saynote")).to_have_value("yes? many")
+    page.keyboard.press("y")
+    expect(page.locator(".mm-now .mm-people q")).to_have_text("yes? many")
+    assert [v.note for v in Verdicts(run).log().verdicts] == ["yes? many"]
+
+
+def test_the_queue_leads_from_turn_to_turn(run: Path, own: Server, visit) -> None:
+    page = visit(own, "anna")
+    expected = Verdicts(run).queue()
+    for number, one in enumerate(expected[:3]):
+        page.keyboard.press("q")
+        place = f"session={one.session_id}"
+        page.wait_for_url(lambda url, place=place, one=one: (
+            place in url and f"turn={one.turn_index + 1}" in url
+        ))  # fmt: skip
+        expect(page.locator(".mm-now .mm-queued")).to_be_visible()
+        page.keyboard.press("y")
+        expect(page.locator("#mm-reading")).to_contain_text(f"{number + 1} of 50 read")
+    log = Verdicts(run).log().verdicts
+    assert [v.key for v in log] == [one.key for one in expected[:3]]
+    assert all(v.drawn for v in log)
+    other = visit(own, "ben")
+    other.click("[data-reading-details]")
+    other.click("[data-secondread]")
+    expect(other.locator(".mm-now .mm-people")).to_contain_text("anna")
+    with other.expect_download() as saved:
+        other.click("[data-reading-details]")
+        other.click("[data-export-verdicts]")
+    assert saved.value.path().read_text().count("human_outcome") == 3
+
+
+def test_a_key_pressed_before_the_verdicts_are_there_is_not_lost(
+    run: Path, own: Server, visit
+) -> None:
+    page = visit(own, "anna")
+    page.evaluate(_LATE)
+    expected = Verdicts(run).queue()[:2]
+    for number, one in enumerate(expected):
+        page.keyboard.press("q")
+        page.wait_for_function(
+            "([session, turn]) => document.querySelector('.mm-head h2')?.textContent === session"
+            " && document.querySelector('.mm-turn.mm-now')?.dataset.turn === turn",
+            arg=[one.session_id, str(one.turn_index)],
+        )
+        page.keyboard.press("y")
+        page.keyboard.press("q")  # leaves nothing behind that nobody has seen judged
+        expect(page.locator("#mm-reading")).to_contain_text(f"{number + 1} of 50 read")
+    assert [v.key for v in Verdicts(run).log().verdicts] == [one.key for one in expected]
+
+
+_LATE = """() => {
+  const fetched = window.fetch;
+  window.fetch = async (...asked) => {
+    const late = String(asked[1]?.body).includes("show_verdicts") ? 700 : 0;
+    await new Promise((go) => setTimeout(go, late));
+    return fetched(...asked);
+  };
+}"""
+
+
+def test_what_cannot_be_kept_says_so_and_the_note_stays(run: Path, own: Server, visit) -> None:
+    page = visit(own, "anna")
+    (run / FILE).mkdir()  # stands for a folder that nobody may write to
+    page.keyboard.press("t")
+    page.keyboard.type("because")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    trouble = page.locator(".mm-now .mm-sayerror")
+    expect(trouble).to_contain_text("the verdict was not kept")
+    expect(page.locator(".mm-now .mm-saynote")).to_have_value("because")
+    (run / FILE).rmdir()
+    page.keyboard.press("n")
+    expect(page.locator(".mm-now .mm-people q")).to_have_text("because")
+
+
+def test_a_run_that_is_deleted_while_it_is_open(run: Path, own: Server, visit) -> None:
+    page = visit(own, "anna")
+    shutil.rmtree(run)
+    page.keyboard.press("y")
+    expect(page.locator(".mm-now .mm-sayerror")).to_contain_text("no longer there")
+    assert not run.exists()
+
+
+def test_on_a_phone_there_are_buttons(run: Path, own: Server, visit) -> None:
+    page = visit(own, "anna", "session=talk-0001", width=390)
+    buttons = page.locator(".mm-now .mm-sayit")
+    assert all(buttons.nth(n).bounding_box()["height"] >= 44 for n in range(4))
+    buttons.nth(1).click()
+    expect(page.locator(".mm-now .mm-people")).to_contain_text("wrong")
+    page.click(".mm-now [data-nextread]")
+    first = Verdicts(run).queue()[0]
+    page.wait_for_url(lambda url: quote(first.session_id) in url)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

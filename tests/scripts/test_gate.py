@@ -1,0 +1,152 @@
+"""`scripts/test` with commands that only write down how they were called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "test"
+
+COMMAND = """
+echo "$(basename "$0") $* seed=$MMRAG_TEST_SHUFFLE" >>"$CALLS"
+case "$*" in
+    *--last-failed*) exit 0 ;;
+    *"$FAILS"*) mkdir -p .pytest_cache/v/cache; echo '{"a": true}' >.pytest_cache/v/cache/lastfailed
+        exit 1 ;;
+esac
+"""
+
+
+class Called:
+    """What came of a call: its status, what it said, and the commands that it called."""
+
+    def __init__(self, folder: Path, *arguments: str, fails: str = "nothing", **more: str) -> None:
+        calls = folder / "calls"
+        calls.write_text("")
+        environment = {**os.environ, "CALLS": str(calls), "FAILS": fails, "CI": "1", **more}
+        for name in ("MMRAG_TEST_SHUFFLE", "MMRAG_TEST_SECONDS"):
+            environment.pop(name, None)
+        done = subprocess.run(
+            [str(folder / "scripts" / "test"), *arguments], env=environment, text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        self.status, self.said = done.returncode, done.stderr
+        self.calls = calls.read_text().splitlines()
+        self.pytest = [line for line in self.calls if line.startswith("pytest")]
+
+
+def fake(folder: Path, name: str, does: str) -> None:
+    command = folder / "bin" / name
+    command.write_text(f"#!/bin/sh\n{does}\n")
+    command.chmod(0o755)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("scripts", "bin"):
+        (tmp_path / name).mkdir()
+    shutil.copy(SCRIPT, tmp_path / "scripts" / "test")
+    (tmp_path / "scripts" / "_env").write_text(
+        'set -euo pipefail\ncd "$(dirname "${BASH_SOURCE[0]}")/.."\nexport PATH="$PWD/bin:$PATH"\n'
+    )
+    for name in ("ruff", "pyright", "pytest", "chromium"):
+        fake(tmp_path, name, COMMAND)
+    return tmp_path
+
+
+def test_without_arguments_it_is_lint_types_and_the_fast_suite(folder: Path) -> None:
+    done = Called(folder)
+    assert done.status == 0, done.said
+    assert {line.split()[0] for line in done.calls} == {"ruff", "pyright", "pytest"}
+    (fast,) = done.pytest
+    assert "-m not proof --ignore=tests/proofs" in fast
+
+
+def test_all_is_the_proofs_too_in_an_order_that_is_told(folder: Path) -> None:
+    done = Called(folder, "--all")
+    assert done.status == 0, done.said
+    assert not any("not proof" in line for line in done.pytest)
+    assert sum("tests/encoders" in line for line in done.pytest) == 2  # as older processors
+    seeds = {line.rpartition("seed=")[2] for line in done.pytest} - {""}
+    assert len(seeds) == 1
+    assert f"MMRAG_TEST_SHUFFLE={seeds.pop()}" in done.said
+
+
+@pytest.mark.parametrize("call", [(), ("--all",)])
+def test_what_fails_fails_though_it_passes_alone(folder: Path, call: tuple[str, ...]) -> None:
+    done = Called(folder, *call, fails="tests")
+    assert done.status == 1
+    assert any("--last-failed" in line for line in done.pytest)
+    assert "diagnosis" in done.said
+
+
+def test_paths_are_these_tests_and_nothing_is_run_again(folder: Path) -> None:
+    assert "-k two tests/run" in Called(folder, "tests/run", "-k", "two", "tests/run").pytest[0]
+    done = Called(folder, "tests/run", fails="tests/run")
+    assert (done.status, len(done.pytest)) == (1, 1)
+
+
+@pytest.mark.parametrize("command", ["ruff", "pyright"])
+def test_lint_and_types_come_first(folder: Path, command: str) -> None:
+    fake(folder, command, "exit 1")
+    done = Called(folder)
+    assert done.status == 1
+    assert done.pytest == []
+
+
+@pytest.mark.parametrize(
+    ("free", "temporary", "said"),
+    [("1", "/tmp", "1 MB are free in ."), ("9999", "/nowhere", "/nowhere cannot be written to")],
+)
+def test_no_room_or_no_place_to_write_is_one_line(
+    folder: Path, free: str, temporary: str, said: str
+) -> None:
+    fake(folder, "df", f"echo 'x 1 1 {free}500 99% /'")
+    done = Called(folder, TMPDIR=temporary)
+    assert done.status == 1
+    assert done.said.startswith(f"error: {said}")
+    assert len(done.said.splitlines()) == 1
+    assert done.calls == []
+
+
+def test_without_chromium_all_says_how_to_get_one_and_the_fast_suite_runs(folder: Path) -> None:
+    (folder / "bin" / "chromium").unlink()
+    for name in ("bash", "dirname", "df", "awk", "find", "nproc", "rm", "mkdir", "env", "sh"):
+        found = shutil.which(name)
+        assert found is not None
+        (folder / "bin" / name).symlink_to(found)
+    bare = (folder / "scripts" / "_env").read_text().replace(":$PATH", "")
+    (folder / "scripts" / "_env").write_text(bare)
+    fake(folder, "id", "echo 1000")
+    done = Called(folder, "--all")
+    assert done.status == 1
+    assert done.said.startswith("error: there is no chromium")
+    assert len(done.said.splitlines()) == 1
+    assert done.calls == []
+    assert Called(folder).status == 0
+
+
+def test_an_environment_of_a_python_that_is_gone_is_made_anew(folder: Path) -> None:
+    root = SCRIPT.parents[1]
+    for name in ("pyproject.toml", "constraints.txt", "scripts/_env"):
+        shutil.copy(root / name, folder / name)
+    fake(
+        folder,
+        "python",
+        """echo "python $*" >>calls
+case "$*" in "-m venv "*) mkdir -p .venv/bin; cp "$0" .venv/bin/python ;; esac""",
+    )
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "python").symlink_to("/nowhere/python3.9")
+    command = ["bash", "-c", "source scripts/_env"]
+    environment = {**os.environ, "PYTHON": str(folder / "bin" / "python")}
+    for times in (1, 1):  # once made, it is not made again
+        done = subprocess.run(
+            command, cwd=folder, env=environment, check=True, capture_output=True, text=True
+        )
+        assert (folder / "calls").read_text().count("-m venv") == times
+    assert done.stderr == ""
