@@ -509,3 +509,19 @@ def test_a_model_that_reads_is_asked_for_words_of_what_it_was_shown():
     options, [message] = model.options[-1], model.calls[-1]
     assert any("The weight of Alder Brook Kettle is 900 g." in text for text in options.span_of)
     assert all(text in message.text for text in options.span_of)
+
+
+def test_print_is_found_where_it_stands_in_a_large_picture():
+    from PIL import Image, ImageDraw
+
+    from mmrag.agents.grounded.ocr import RapidReader
+
+    image = Image.new("RGB", (1440, 1920), "white")
+    assert RapidReader().read(image) == []
+    ImageDraw.Draw(image).text((900, 1500), "ALDER KETTLE", fill="black", font_size=60)
+    [*lines] = RapidReader().read(image)
+    assert "".join(line.text for line in lines).replace(" ", "") == "ALDERKETTLE"
+    left, top, right, bottom = lines[0].box
+    assert 870 < left < 930
+    assert 1480 < top < bottom < 1600
+    assert lines[-1].box[2] > 1250
