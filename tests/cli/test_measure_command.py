@@ -133,7 +133,7 @@ def test_people_read_a_table(answers: Path) -> None:
     done = CliRunner().invoke(build(), ["measure", str(answers), "--judge", "labels"])
     assert done.exit_code == 0
     assert "Eligibility and factuality (GaRAGe, Table 2)" in done.stdout
-    assert "by labels/1" in done.stdout
+    assert "│ labels/1" in done.stdout
 
 
 def test_the_encoder_is_marked_approximate(answers: Path) -> None:
@@ -193,7 +193,7 @@ def test_why_a_measure_has_no_figure_is_said(answers: Path, tmp_path: Path) -> N
     bare = tmp_path / "bare.jsonl"
     bare.write_text(json.dumps({"question": "How long?", "answer": "40 m.", "contexts": ["40 m."]}))
     said = CliRunner().invoke(build(), ["measure", str(bare), "--measures", "crud"]).output
-    assert "(n 0: there is no reference)" in said
+    assert "0: there is no reference" in " ".join(said.split())
     make_report([bare.with_suffix(".measured")], tmp_path / "report", ReportOptions())
     assert "</data>: there is no reference" in (tmp_path / "report/report.html").read_text()
     with_references = CliRunner().invoke(build(), ["measure", str(answers), "--measures", "crud"])
