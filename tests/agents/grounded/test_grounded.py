@@ -521,7 +521,7 @@ def test_print_is_found_where_it_stands_in_a_large_picture():
     ImageDraw.Draw(image).text((900, 1500), "ALDER KETTLE", fill="black", font_size=60)
     [*lines] = RapidReader().read(image)
     assert "".join(line.text for line in lines).replace(" ", "") == "ALDERKETTLE"
-    left, top, right, bottom = lines[0].box
+    left, top, _, bottom = lines[0].box
     assert 870 < left < 930
     assert 1480 < top < bottom < 1600
     assert lines[-1].box[2] > 1250
