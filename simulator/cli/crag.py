@@ -14,6 +14,7 @@ from simulator.cli.flags import AsJson
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("crag-tables", hidden=True)(crag_tables)
+    app.command("crag-recall", hidden=True)(crag_recall)
 
 
 def crag_tables(

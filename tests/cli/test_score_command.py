@@ -36,9 +36,9 @@ def test_strict_prints_the_headline_a_second_view_and_intervals(tmp_path: Path) 
     for name in ("as_answered", "early_stop_rate", "two_strike_rate",
                  "successful_turns", "coverage", "intervals"):  # fmt: skip
         assert name in shown
-    table = mmrag("score", str(file)).stdout
-    assert "truthfulness" in table
-    assert "As answered, over the" in table
+    assert "truthfulness" in mmrag("score", str(file)).stdout
+    unlike = write(tmp_path / "unlike.jsonl", GOLDEN["cases"][1]["turns"])
+    assert "As answered, over the" in mmrag("score", str(unlike)).stdout  # where it differs
 
 
 @pytest.mark.parametrize(

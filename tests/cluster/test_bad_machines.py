@@ -28,6 +28,7 @@ from simulator.store.run_store import RunStore
 
 QUICK = ("--data", "mini", "--agent", "random", "--search", "none", "--judge", "exact")
 SETTINGS = RunConfig(agent="random", judge="exact", search="none", limit=2)
+SEARCHES = "task1:reader=builtin"
 
 
 def refused(*flags: str, code: int = 2) -> str:
@@ -180,7 +181,7 @@ def ready(**other: object) -> None:
         ({"judge": "exact/0"}, ConflictError, "another judge than the driver's"),
         ({"revision": "abc"}, ConflictError, "another code.*Install the same mmrag"),
         (
-            {"config": msgspec.structs.replace(SETTINGS, search="/no/index")},
+            {"config": msgspec.structs.replace(SETTINGS, agent=SEARCHES, search="/no/index")},
             MmragError,
             "/no/index",
         ),

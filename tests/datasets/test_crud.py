@@ -155,7 +155,10 @@ def test_the_articles_are_searched_in_place_of_a_rows_own(
     [session] = open_data(data)
     query = query_of(session, session.turns[0], (), Rules())
     search_in(query.passages)
-    reply = asyncio.run(agent.answer(query))
+    try:
+        reply = asyncio.run(agent.answer(query))
+    finally:
+        search_in(())
     found = [item.url for step in reply.trace for item in step.evidence]
     assert fingerprint == open_source(str(news)).fingerprint
     assert set(found) == {article_name(NEWS), article_name("藏书42万册。周一闭馆。")}

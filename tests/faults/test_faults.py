@@ -248,7 +248,7 @@ def test_a_fault_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
 
 
 def test_faults_of_parts_that_an_agent_brings_itself_are_refused() -> None:
-    config = RunConfig(agent="closed-book:model=m", search="none", faults="web-empty")
+    config = RunConfig(agent="llm-only:model=scripted", search="none", faults="web-empty")
     with pytest.raises(UsageError, match=r"--isolate.*web-empty"):
         Parts(config).host_agent(Hosting(isolate=True), 1)
     http = RunConfig(agent="http:url=http://localhost:1", faults="model-busy,network-loss")
