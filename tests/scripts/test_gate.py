@@ -66,8 +66,17 @@ def test_without_arguments_it_is_lint_types_and_the_fast_suite(folder: Path) -> 
     assert "-m not proof --ignore=tests/proofs" in fast
 
 
-def test_all_is_the_proofs_too_in_an_order_that_is_told(folder: Path) -> None:
+def test_all_is_the_proofs_too(folder: Path) -> None:
     done = Called(folder, "--all")
+    assert done.status == 0, done.said
+    browser, rest = done.pytest
+    assert "tests/proofs/browser" in browser
+    assert "--ignore=tests/proofs/browser" in rest
+    assert "not proof" not in rest
+
+
+def test_the_hard_way_is_all_in_an_order_that_is_told(folder: Path) -> None:
+    done = Called(folder, "--hard")
     assert done.status == 0, done.said
     assert not any("not proof" in line for line in done.pytest)
     assert sum("tests/encoders" in line for line in done.pytest) == 2  # as older processors
