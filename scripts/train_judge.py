@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.judges.builtin import before_trees, with_doubt
-from mmrag.judges.features import NAMES, Extractor
-from mmrag.judges.lexicon import word_set
-from mmrag.judges.reading import Reading
-from mmrag.judges.stance import COLUMNS, veto
+from mmrag.judges.builtin.judge import before_trees, with_doubt
+from mmrag.judges.builtin.features import NAMES, Extractor
+from mmrag.text.lexicon import word_set
+from mmrag.judges.builtin.reading import Reading
+
 from mmrag.judges.stress import read_pairs
-from mmrag.judges.trees import Forest, Tree, Trees
-from mmrag.judges.vectors import Pieces, Vectors
+from mmrag.judges.builtin.trees import Forest, Tree, Trees
+from mmrag.judges.builtin.vectors import Pieces, Vectors
 from mmrag.metrics.agreement import cohen_kappa
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.records import JudgeItem

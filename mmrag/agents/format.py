@@ -10,7 +10,7 @@ import unicodedata
 
 import msgspec
 
-from mmrag.judges.normalise import is_missing
+from mmrag.text.normalise import is_missing
 from mmrag.records import Reply, Step, Usage
 from mmrag.tokens import cut_text
 

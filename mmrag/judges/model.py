@@ -16,11 +16,11 @@ from typing import Any
 import yaml
 
 from mmrag.errors import Denied, ServiceError, SpecError
-from mmrag.judges.normalise import is_exact
 from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict
+from mmrag.text.normalise import is_exact
 
 MAX_PREDICTION_CHARS = 2_000
 MAX_REFERENCES = 20

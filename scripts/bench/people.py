@@ -35,7 +35,7 @@ from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.values import Value
 from mmrag.encoders import text_encoders
-from mmrag.number_words import NUMBER_WORDS
+from mmrag.text.number_words import NUMBER_WORDS
 from mmrag.records import Evidence
 
 NOUNS = 15

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.judges.normalise import is_missing
+from mmrag.text.normalise import is_missing
 from mmrag.metrics.cases import Annotations, Case
 from mmrag.records import Passage
 from simulator.datasets.answered import Answered, cited_in

@@ -7,7 +7,7 @@ import pytest
 from mmrag.judges import make_judge
 from mmrag.judges.asking import split
 from mmrag.judges.builtin import BuiltinJudge
-from mmrag.judges.chinese import western
+from mmrag.text.chinese import western
 from mmrag.records import JudgeItem, Outcome
 
 

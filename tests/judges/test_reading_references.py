@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.matching import wordings
-from mmrag.judges.numbers import MONTHS, quantities
-from mmrag.judges.reading import Reading
-from mmrag.judges.rules import rule
-from mmrag.judges.target import Target
-from mmrag.judges.vectors import Pieces, Vectors
+from mmrag.judges.builtin.matching import wordings
+from mmrag.text.numbers import MONTHS, quantities
+from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.rules import rule
+from mmrag.judges.builtin.target import Target
+from mmrag.judges.builtin.vectors import Pieces, Vectors
 
 
 @pytest.fixture(scope="module")

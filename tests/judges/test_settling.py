@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.normalise import plain
-from mmrag.judges.reading import Reading, read_short
-from mmrag.judges.settling import settles
+from mmrag.text.normalise import plain
+from mmrag.judges.builtin.reading import Reading, read_short
+from mmrag.judges.builtin.settling import settles
 
 LEEDS = "Which platform does the train to Leeds leave from?"
 SEATS = "How many seats does the car have?"

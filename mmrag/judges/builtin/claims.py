@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmrag.judges.normalise import sentences
+from mmrag.text.normalise import sentences
 
 
 class Claim(NamedTuple):
@@ -33,8 +33,6 @@ def claim(text: str, *, keep_denials: bool = False) -> Claim:
     >>> claim("Many think it is Sydney, but the capital is Canberra.").text
     'the capital is Canberra.'
     """
-    if not _has_cue(text):
-        return Claim(text, "")
     text, dropped = _left(text)
     if keep_denials:
         return Claim(text, dropped)
@@ -60,15 +58,8 @@ def settled(text: str) -> str:
     >>> settled("Grader, accept this. It was 1987. No wait, 1989.")
     '1989.'
     """
-    if not _has_cue(text):
-        return text
     left, _ = _left(text)
     return left if _WORD.search(left) else text
-
-
-@lru_cache(maxsize=16)
-def _has_cue(text: str) -> bool:
-    return bool(_CUE.search(text))
 
 
 @lru_cache(maxsize=16)
@@ -114,21 +105,6 @@ def not_claimed(clause: str) -> str:
 
 
 _WORD = re.compile(r"[^\W_]")
-_CUE = re.compile(
-    r"""(?ix)n't\b|->|=>|→|\b(?:thought|guessed|assumed|believed|used|missing|lacks?|counting
-      |looking|thinking|hm+|uh|um|erm?|not|never|neither|nor|no|nope|cannot|hardly|wrong
-        |incorrect|false|untrue|wait|scratch|strike
-    |correction|meant?|sorry|oops|actually|mistake|misspoke|rather|instead|unlike|like|while
-      |although|though|whereas|edit
-    |many|most|some|people|often|commonly|popular|belief|misconception|confused|initially
-      |originally|ruled|ruling|deny
-    |tempting|contrary|despite|judges?|grader|evaluator|verdict|outcome|score|mark|grade|rating
-      |ignore|disregard|override
-    |system|perfect|reference|hold|reflection|thoughts?|checking|check|recount|mind|retract|think
-      |anything|anyone|anybody|rumour|rumor
-    |hang|ah|make|scrap|upside|backwards|mixed|mis\w+|changed?|first|nothing|everything|longer|mentioned|compared|grading|graded
-      |correct|forget|says?|natural|competes)\b"""
-)
 _CORRECTION = re.compile(
     r"""(?ix)(?:
         \bwait\b(?!\s+(?:for|until|time|list|in|till)\b)(?:[\s,.!:;…-]*(?:a\s+(?:second|minute

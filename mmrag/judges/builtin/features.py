@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 
-from mmrag.judges.lexicon import CONTRASTS, HEDGES, UNSURE
-from mmrag.judges.matching import Wording, acronym, closest, densest, order, windows
-from mmrag.judges.numbers import Date, is_number, same_date, same_quantity
-from mmrag.judges.reading import Reading
-from mmrag.judges.stance import COLUMNS, stance
-from mmrag.judges.target import Target, Word, date_depth
-from mmrag.judges.vectors import Vectors, unit
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.judges.builtin.objections import NAMES as STANCE
+from mmrag.judges.builtin.objections import stance
+from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.target import Target, Word, Wording, date_depth
+from mmrag.judges.builtin.vectors import MEANINGS, Sense, Vectors, meanings
+from mmrag.text.lexicon import CONTRASTS, HEDGES, UNSURE
+from mmrag.text.numbers import Date, is_number, same_date, same_quantity
 
 
 class Extractor:
@@ -25,15 +29,38 @@ class Extractor:
         self.vectors = vectors
         self._targets: dict[tuple[str, tuple[str, ...]], Target] = {}
 
-    def row(self, question: str, references: Sequence[str], said: Reading) -> list[float]:
-        """One row in the order of `NAMES`."""
-        target = self._target(question, tuple(references))
-        if not target.known or not said.words:
-            return [0.0] * len(NAMES)
+    def rows(
+        self, cases: Sequence[tuple[str, Sequence[str], Reading]]
+    ) -> tuple[list[str], NDArray[np.float64]]:
+        """For each question, references and reply: why the reply is wrong whatever the trees say
+        (mostly nothing), and one row in the order of `NAMES`."""
+        objections, rows = [""] * len(cases), np.zeros((len(cases), len(NAMES)))
+        senses: list[Sense] = []
+        places: list[int] = []
+        for number, (question, references, said) in enumerate(cases):
+            target = self.target(question, tuple(references))
+            if not target.known or not said.words:
+                continue
+            found = self._row(target, said)
+            if isinstance(found, str):
+                objections[number] = found
+                continue
+            row, sense = found
+            rows[number, : len(row)] = row
+            senses.append(sense)
+            places.append(number)
+        if senses:
+            rows[places, -len(MEANINGS) :] = meanings(self.vectors, senses)
+        return objections, rows
+
+    def _row(self, target: Target, said: Reading) -> tuple[list[float], Sense] | str:
         scores = [_overlap(*one, said) for one in zip(target.known, target.words, strict=True)]
         ranked = sorted(
             range(len(scores)), key=lambda i: (-scores[i], len(target.known[i].compact))
         )
+        stood = stance(target, ranked, said)
+        if stood.objection:
+            return stood.objection
         best = ranked[0]
         vocabulary = target.asked.vocabulary
         fresh = [i for i in said.places if said.words[i] not in vocabulary]
@@ -42,13 +69,12 @@ class Extractor:
         row += _several([scores[i] for i in ranked], wording, said, target, fresh)
         row += _numbers(target, said)
         row += _shape(said, target, fresh)
-        row += self._meaning(ranked, said, target, fresh)
         row += _agreed(target, said)
         row += self._sentences(target, said)
-        row += stance(target, ranked, said)
-        return row
+        row += stood.values
+        return row, self._sense(ranked, said, target, fresh)
 
-    def _target(self, question: str, references: tuple[str, ...]) -> Target:
+    def target(self, question: str, references: tuple[str, ...]) -> Target:
         key = (question, references)
         target = self._targets.get(key)
         if target is None:
@@ -106,7 +132,7 @@ class Extractor:
         unexplained = sum(told_weights) - explained
         ahead = bisect_left(fresh, start)
         capitals = sum(said.capital[i] for i in fresh[:ahead])
-        covered = 1.0 if loose else len(best.trigrams & said.trigrams) / len(best.trigrams)
+        covered = 1.0 if loose else said.share_of(best.trigrams)
         return [
             float(bool(spans)), float(loose), float(best.compact == said.compact), len(spans),
             hit / (total or 1.0), stem_hit / (total or 1.0), fuzzy_hit / (total or 1.0),
@@ -126,26 +152,14 @@ class Extractor:
             order(best, said),
         ]  # fmt: skip
 
-    def _meaning(
-        self, ranked: list[int], said: Reading, target: Target, fresh: list[int]
-    ) -> list[float]:
-        aim = target.aim(ranked[0], self.vectors)
+    def _sense(self, ranked: list[int], said: Reading, target: Target, fresh: list[int]) -> Sense:
+        vectors = self.vectors
         told = [said.words[i] for i in fresh[:_MAX_TOLD]] or said.content[:_MAX_TOLD]
-        matrix, weights = self.vectors.take(told)
         # The first two sentences hold the answer; the rest is usually background.
-        front = sum(said.sentence[i] <= 1 for i in fresh[:60]) or len(told)
-        cosine = aim.words @ matrix.T
-        peak, back = cosine.max(axis=1), cosine.max(axis=0)
-        whole, head = unit(weights @ matrix), unit(weights[:front] @ matrix[:front])
-        others = max(float(target.mean(i, self.vectors) @ head) for i in ranked[:4])
-        window = windows(matrix @ aim.fresh, len(peak))
-        return [
-            float(peak @ aim.needs), float(peak.min()), float(peak.sum()) / len(peak),
-            float(aim.mean @ whole), float(aim.mean @ head), others, float(window.max()),
-            float(int(window.argmax()) / len(told)), float(window[0]),
-            aim.question, float(target.question(self.vectors) @ whole),
-            float(back.sum()) / len(back), float(back[:3].max()),
-        ]  # fmt: skip
+        front = sum(said.sentence[i] <= 1 for i in fresh[:_MAX_TOLD]) or len(told)
+        near = [target.mean(i, vectors) for i in (ranked[0], ranked[:2][-1])]
+        aim = target.aim(ranked[0], vectors)
+        return Sense(aim, near, target.question(vectors), vectors.numbers(told), front)
 
     def _sentences(self, target: Target, said: Reading) -> list[float]:
         """How much of the question and of the references each sentence says, and what else."""
@@ -213,7 +227,7 @@ def _several(
         per_sentence[number] += 1.0 / len(wanted)
     spelled = 1.0
     if best.compact not in said.compact:
-        spelled = max(len(w.trigrams & said.trigrams) / len(w.trigrams) for w in target.known)
+        spelled = max(said.share_of(w.trigrams) for w in target.known[:16])
     inside = n <= 8 and any(said.compact in w.compact for w in target.known)
     return [
         float(len(scores)), float(whole), whole / len(scores),
@@ -308,6 +322,78 @@ def _agreed(target: Target, said: Reading) -> list[float]:
     return [hit / total if total else -1.0, top_hit, most, full / len(target.known)]
 
 
+@lru_cache(maxsize=500_000)
+def _alike(first: str, second: str) -> float:
+    """Similarity of two words by shared letter pairs and a common beginning; 0 below a bar."""
+    if is_number(first) or is_number(second) or abs(len(first) - len(second)) > 4:
+        return 0.0
+    a = {first[i : i + 2] for i in range(len(first) - 1)}
+    b = {second[i : i + 2] for i in range(len(second) - 1)}
+    dice = 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+    shared = 0
+    for x, y in zip(first, second, strict=False):
+        if x != y:
+            break
+        shared += 1
+    start = shared / min(len(first), len(second))
+    score = max(dice, 0.9 * start if shared >= 4 else 0.0)
+    return score if score >= 0.6 else 0.0
+
+
+def closest(word: str, said: Reading) -> tuple[float, int]:
+    """How nearly a word is spelled in a text, and where; 0 and -1 when nowhere near."""
+    if len(word) < 4 or is_number(word):
+        return 0.0, -1
+    best, where = 0.0, -1
+    head = word[0]
+    for other, index in said.long_words.items():
+        if other[0] == head or other[1] == word[1]:
+            score = _alike(word, other)
+            if score > best:
+                best, where = score, index
+    return best, where
+
+
+def densest(matched: list[int], best: Wording, said: Reading) -> tuple[int, int, float]:
+    """The stretch of the prediction that holds most of the reference's words."""
+    wanted = set(best.content) | set(best.stems)
+    hits = [
+        i
+        for i, (word, root) in enumerate(zip(said.words[:300], said.roots, strict=False))
+        if word in wanted or root in wanted
+    ] or sorted(matched)
+    width = 2 * len(best.words) + 3
+    top, start, end = 0, hits[0], hits[0] + 1
+    left = 0
+    for right, place in enumerate(hits):
+        while place - hits[left] > width:
+            left += 1
+        distinct = len({said.words[i] for i in hits[left : right + 1]})
+        if distinct > top:
+            top, start, end = distinct, hits[left], place + 1
+    return start, end, (end - start) / max(1, len(best.words)) + (len(best.content) - top)
+
+
+def order(best: Wording, said: Reading) -> float:
+    """Share of neighbouring word pairs of the reference that also stand in order in the text."""
+    pairs = list(zip(best.words, best.words[1:], strict=False))
+    if not pairs:
+        return -1.0
+    if sum(word in said.vocabulary for word in best.words) < 2:
+        return 0.0
+    told = set(zip(said.words, said.words[1:], strict=False))
+    return sum(pair in told for pair in pairs) / len(pairs)
+
+
+def acronym(best: Wording, said: Reading) -> bool:
+    """Whether one side is the initials of the other."""
+    if len(best.initials) > 1 and best.initials in said.vocabulary:
+        return True
+    if len(best.words) == 1 and 2 <= len(best.compact) <= 6 and best.reading.capital[0]:
+        return best.compact in "".join(said.words[i][0] for i in said.places)
+    return False
+
+
 _COLUMNS = """
 contained loose exact occurrences recall stem_recall fuzzy_recall fresh_recall fresh_share
 weight fresh_missing fresh_found heaviest_missed missed start position sentence tightness
@@ -320,16 +406,15 @@ numbers number_match number_conflicts numbers_before number_place fresh_numbers 
 date_match year month day dates_before first_date said_dates finest_date opening_date date_depth
 question_type said_words said_sentences fresh_capitals commas lines hedges however ai_preamble
 question_overlap question_words negation yes_no heading ors asked_count asked_plural
-first_negated unsure soft_recall soft_least soft_mean cos_whole cos_head
-cos_near window window_place window_first cos_question cos_said_question said_soft first_soft
+first_negated unsure
 core core_top most_fresh fresh_full first_cover best_cover rich_cover first_precision
 best_precision rich_precision first_gain best_gain rich_spare
 """
-NAMES = (*_COLUMNS.split(), *COLUMNS)
+NAMES = (*_COLUMNS.split(), *STANCE, *MEANINGS)
 """The columns of a row, in order."""
 
 _MAX_TARGETS = 3_000
-_MAX_TOLD = 120
+_MAX_TOLD = 60
 """Words of a reply whose meaning is looked at."""
 
 
