@@ -1,7 +1,7 @@
 """Numbers, quantities with units, and dates as people write them.
 
-Works on the tokens of `mmrag.judges.builtin.reading`: lower-case words, digits with or without a decimal
-point, and the symbols $ € £ ¥ ₹ % °.
+Works on tokens: lower-case words, digits with or without a decimal point, and the symbols
+$ € £ ¥ ₹ % °.
 """
 
 from __future__ import annotations

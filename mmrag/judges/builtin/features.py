@@ -65,12 +65,15 @@ class Extractor:
         vocabulary = target.asked.vocabulary
         fresh = [i for i in said.places if said.words[i] not in vocabulary]
         wording = target.known[best]
-        row = self._best(wording, target.words[best], said, target, fresh)
+        weights = dict(
+            zip(said.places, self.vectors.weights(said.words[i] for i in said.places), strict=True)
+        )
+        row = _best(wording, target.words[best], said, target, fresh, weights)
         row += _several([scores[i] for i in ranked], wording, said, target, fresh)
         row += _numbers(target, said)
         row += _shape(said, target, fresh)
         row += _agreed(target, said)
-        row += self._sentences(target, said)
+        row += _sentences(target, said, weights)
         row += stood.values
         return row, self._sense(ranked, said, target, fresh)
 
@@ -83,110 +86,118 @@ class Extractor:
             target = self._targets[key] = Target(question, references, self.vectors)
         return target
 
-    def _best(
-        self, best: Wording, words: list[Word], said: Reading, target: Target, fresh: list[int]
-    ) -> list[float]:
-        n, asked = len(said.words), target.asked
-        loose = best.compact in said.compact
-        spans = list(said.occurrences(best.compact)) if loose else []
-        total = fresh_total = hit = fresh_hit = stem_hit = fuzzy_hit = heaviest = 0.0
-        matched: list[int] = []
-        missed = 0
-        for word in words:
-            value, root = word.weight, word.root
-            total += value
-            fresh_total += value * word.fresh
-            if root in said.stems:
-                close = 1.0
-                stem_hit += value
-                if word.word in said.vocabulary:
-                    hit += value
-                    matched.append(said.words.index(word.word))
-                else:
-                    matched.append(said.stems[root])
-            else:
-                close, where = closest(word.word, said)
-                if close:
-                    matched.append(where)
-                else:
-                    missed += 1
-                    heaviest = max(heaviest, value)
-            fuzzy_hit += value * close
-            fresh_hit += value * close * word.fresh
-        if spans:  # however it is spaced: "Robert Browning" is all of "RobertBrowning"
-            hit = stem_hit = fuzzy_hit = total
-            fresh_hit, missed, heaviest = fresh_total, 0, 0.0
-        start, end = spans[0] if spans else (min(matched), max(matched) + 1) if matched else (n, n)
-        tight = (end - start) / max(1, len(best.words)) if matched or spans else 9.0
-        if not spans and len(matched) > 1:
-            start, end, tight = densest(matched, best, said)
-        sentence = said.sentence[start] if start < n else -1
-        told = [i for i in fresh if said.roots[i] not in asked.stems]
-        told_weights = self.vectors.weights(said.words[i] for i in told)
-        wanted, stems = set(best.content), set(best.stems)
-        explained = sum(
-            weight
-            for i, weight in zip(told, told_weights, strict=True)
-            if said.words[i] in wanted or said.roots[i] in stems
-        )
-        unexplained = sum(told_weights) - explained
-        ahead = bisect_left(fresh, start)
-        capitals = sum(said.capital[i] for i in fresh[:ahead])
-        covered = 1.0 if loose else said.share_of(best.trigrams)
-        return [
-            float(bool(spans)), float(loose), float(best.compact == said.compact), len(spans),
-            hit / (total or 1.0), stem_hit / (total or 1.0), fuzzy_hit / (total or 1.0),
-            fresh_hit / fresh_total if fresh_total else -1.0, fresh_total / (total or 1.0), total,
-            fresh_total - fresh_hit, fresh_hit, heaviest, float(missed),
-            start / max(1, n), float(min(start, 99)), float(sentence), tight,
-            float(capitals), float(ahead),
-            float(any(start - 6 <= i < start for i in said.denials)),
-            float(any(said.sentence[i] == sentence for i in said.denials)),
-            float(any(word in CONTRASTS for word in said.words[:start])),
-            float(best.content[-1] in said.vocabulary), float(best.content[0] in said.vocabulary),
-            float(best.content[-1] in asked.vocabulary),
-            explained / (explained + unexplained) if told else 0.0, unexplained, explained,
-            covered, float(acronym(best, said)), float(said.compact in best.compact),
-            float(len(best.words)), float(len(best.compact)),
-            float(any(best.reading.capital)), float(all(map(is_number, best.words))),
-            order(best, said),
-        ]  # fmt: skip
-
     def _sense(self, ranked: list[int], said: Reading, target: Target, fresh: list[int]) -> Sense:
-        vectors = self.vectors
         told = [said.words[i] for i in fresh[:_MAX_TOLD]] or said.content[:_MAX_TOLD]
         # The first two sentences hold the answer; the rest is usually background.
         front = sum(said.sentence[i] <= 1 for i in fresh[:_MAX_TOLD]) or len(told)
-        near = [target.mean(i, vectors) for i in (ranked[0], ranked[:2][-1])]
-        aim = target.aim(ranked[0], vectors)
-        return Sense(aim, near, target.question(vectors), vectors.numbers(told), front)
+        best, second = (target.known[i].content[:_MAX_TOLD] for i in (ranked[0], ranked[:2][-1]))
+        asked = target.asked
+        new = [word for word in best if word not in asked.vocabulary] or best
+        words = (told, new, best, second, asked.content[:_MAX_TOLD] or ["?"])
+        told_rows, *rows = map(self.vectors.numbers, words)
+        return Sense(told_rows, front, *rows)
 
-    def _sentences(self, target: Target, said: Reading) -> list[float]:
-        """How much of the question and of the references each sentence says, and what else."""
-        count = said.sentence[-1] + 1
-        asked: list[set[str]] = [set() for _ in range(count)]
-        gain, spare = [0.0] * count, [0.0] * count
-        weights = self.vectors.weights(said.words[i] for i in said.places)
-        for i, weight in zip(said.places, weights, strict=True):
-            root, number = said.roots[i], said.sentence[i]
-            if root in target.asked_roots:
-                asked[number].add(root)
-            elif root in target.core:
-                gain[number] += weight
+
+def _best(
+    best: Wording,
+    words: list[Word],
+    said: Reading,
+    target: Target,
+    fresh: list[int],
+    weights: dict[int, float],
+) -> list[float]:
+    n, asked = len(said.words), target.asked
+    loose = best.compact in said.compact
+    spans = list(said.occurrences(best.compact)) if loose else []
+    total = fresh_total = hit = fresh_hit = stem_hit = fuzzy_hit = heaviest = 0.0
+    matched: list[int] = []
+    missed = 0
+    for word in words:
+        value, root = word.weight, word.root
+        total += value
+        fresh_total += value * word.fresh
+        if root in said.stems:
+            close = 1.0
+            stem_hit += value
+            if word.word in said.vocabulary:
+                hit += value
+                matched.append(said.words.index(word.word))
             else:
-                spare[number] += weight
-        best = max(range(count), key=lambda i: (len(asked[i]), -i))
-        rich = max(range(count), key=lambda i: (gain[i], -i))
-        total = len(target.asked_roots) or 1
+                matched.append(said.stems[root])
+        else:
+            close, where = closest(word.word, said)
+            if close:
+                matched.append(where)
+            else:
+                missed += 1
+                heaviest = max(heaviest, value)
+        fuzzy_hit += value * close
+        fresh_hit += value * close * word.fresh
+    if spans:  # however it is spaced: "Robert Browning" is all of "RobertBrowning"
+        hit = stem_hit = fuzzy_hit = total
+        fresh_hit, missed, heaviest = fresh_total, 0, 0.0
+    start, end = spans[0] if spans else (min(matched), max(matched) + 1) if matched else (n, n)
+    tight = (end - start) / max(1, len(best.words)) if matched or spans else 9.0
+    if not spans and len(matched) > 1:
+        start, end, tight = densest(matched, best, said)
+    sentence = said.sentence[start] if start < n else -1
+    told = [i for i in fresh if said.roots[i] not in asked.stems]
+    told_weights = [weights[i] for i in told]
+    wanted, stems = set(best.content), set(best.stems)
+    explained = sum(
+        weight
+        for i, weight in zip(told, told_weights, strict=True)
+        if said.words[i] in wanted or said.roots[i] in stems
+    )
+    unexplained = sum(told_weights) - explained
+    ahead = bisect_left(fresh, start)
+    capitals = sum(said.capital[i] for i in fresh[:ahead])
+    covered = 1.0 if loose else said.share_of(best.trigrams)
+    return [
+        float(bool(spans)), float(loose), float(best.compact == said.compact), len(spans),
+        hit / (total or 1.0), stem_hit / (total or 1.0), fuzzy_hit / (total or 1.0),
+        fresh_hit / fresh_total if fresh_total else -1.0, fresh_total / (total or 1.0), total,
+        fresh_total - fresh_hit, fresh_hit, heaviest, float(missed),
+        start / max(1, n), float(min(start, 99)), float(sentence), tight,
+        float(capitals), float(ahead),
+        float(any(start - 6 <= i < start for i in said.denials)),
+        float(any(said.sentence[i] == sentence for i in said.denials)),
+        float(any(word in CONTRASTS for word in said.words[:start])),
+        float(best.content[-1] in said.vocabulary), float(best.content[0] in said.vocabulary),
+        float(best.content[-1] in asked.vocabulary),
+        explained / (explained + unexplained) if told else 0.0, unexplained, explained,
+        covered, float(acronym(best, said)), float(said.compact in best.compact),
+        float(len(best.words)), float(len(best.compact)),
+        float(any(best.reading.capital)), float(all(map(is_number, best.words))),
+        order(best, said),
+    ]  # fmt: skip
 
-        def precision(i: int) -> float:
-            return gain[i] / (gain[i] + spare[i]) if gain[i] + spare[i] else -1.0
 
-        return [
-            len(asked[0]) / total, len(asked[best]) / total,
-            len(asked[rich]) / total if gain[rich] else -1.0,
-            precision(0), precision(best), precision(rich), gain[0], gain[best], spare[rich],
-        ]  # fmt: skip
+def _sentences(target: Target, said: Reading, weights: dict[int, float]) -> list[float]:
+    """How much of the question and of the references each sentence says, and what else."""
+    count = said.sentence[-1] + 1
+    asked: list[set[str]] = [set() for _ in range(count)]
+    gain, spare = [0.0] * count, [0.0] * count
+    for i, weight in weights.items():
+        root, number = said.roots[i], said.sentence[i]
+        if root in target.asked_roots:
+            asked[number].add(root)
+        elif root in target.core:
+            gain[number] += weight
+        else:
+            spare[number] += weight
+    best = max(range(count), key=lambda i: (len(asked[i]), -i))
+    rich = max(range(count), key=lambda i: (gain[i], -i))
+    total = len(target.asked_roots) or 1
+
+    def precision(i: int) -> float:
+        return gain[i] / (gain[i] + spare[i]) if gain[i] + spare[i] else -1.0
+
+    return [
+        len(asked[0]) / total, len(asked[best]) / total,
+        len(asked[rich]) / total if gain[rich] else -1.0,
+        precision(0), precision(best), precision(rich), gain[0], gain[best], spare[rich],
+    ]  # fmt: skip
 
 
 def _overlap(wording: Wording, words: list[Word], said: Reading) -> float:

@@ -217,8 +217,10 @@ def in_western_notation(item: JudgeItem) -> JudgeItem:
     """An item that the rules for other languages can read; the same where nothing is Chinese."""
     if not any(map(is_chinese, (item.prediction, *item.references))):
         return item
+    # Cutting into words needs a dictionary: of no use where the reply has no Chinese word.
+    cut = words_of if is_chinese(item.prediction) else list
     prediction, *references = (
-        western(text, words_of) if is_chinese(text) else text
+        western(text, cut) if is_chinese(text) else text
         for text in (item.prediction, *item.references)
     )
     return msgspec.structs.replace(item, references=tuple(references), prediction=prediction)

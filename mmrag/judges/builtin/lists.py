@@ -121,15 +121,17 @@ def either(asked: Reading, text: str, truth: Sequence[Wording]) -> list[float]:
         readings = [Reading(part, is_plain=True) for part in parts]
         for place, (left, right) in enumerate(pairwise(readings)):
             series = len(left.words) <= 4 and len(right.words) <= 4
-            if pieces[2 * place + 1].strip() == "," and not series:
+            if pieces[2 * place + 1] == "," and not (
+                series and any(sep != "," for sep in pieces[2 * place + 3 :: 2])
+            ):
                 continue  # a comma between clauses offers nothing
             tail = Reading(" ".join(left.words[-5:]), is_plain=True)
             head = Reading(" ".join(right.words[:5]), is_plain=True)
             ahead, behind = tells(tail, truth), tells(head, truth)
             if ahead == behind:
                 continue
-            if left.words[-1:] and right.words and _asked_pair(left, right, asked, truth):
-                continue
+            if left.words and right.words and {left.words[-1], right.words[0]} <= asked.vocabulary:
+                continue  # the question's own "or"
             other, raw = (right, parts[place + 1]) if ahead else (left, parts[place])
             if _ALIAS.match(raw) or _NAMED.search(raw) or "(" in raw or raw.endswith(")"):
                 continue
@@ -147,12 +149,6 @@ def either(asked: Reading, text: str, truth: Sequence[Wording]) -> list[float]:
         ):
             return [0.0, 0.0]  # "Monet or Manet? It is Monet"
     return [found, hedged]
-
-
-def _asked_pair(left: Reading, right: Reading, asked: Reading, truth: Sequence[Wording]) -> bool:
-    """Whether the "or" is the question's own, between words that are no answers to it."""
-    pair = left.words[-1], right.words[0]
-    return set(pair) <= asked.vocabulary and not any(set(pair) & set(w.words) for w in truth)
 
 
 def guesses(target: Target, text: str, truth: Sequence[Wording]) -> list[float]:

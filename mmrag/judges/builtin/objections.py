@@ -57,7 +57,7 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
         return Stance("denies the answer", _NOTHING)
     if lost == "beside":
         return Stance("names the answer beside another one", _NOTHING)
-    if lost == "mentioned" and n <= 20:
+    if lost == "mentioned" and n <= 14:
         return Stance("only mentions the answer", _NOTHING)
     ors, hedged = either(asked, made, truth) if said.cues & Cue.OR or "/" in text else (0.0, 0.0)
     if (ors >= 3 and n <= 9) or (ors >= 2 and (hedged or target.asks_or)):
@@ -78,10 +78,11 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
     if numbers >= 3 and not target.wants_many:
         return Stance("lists several numbers", _NOTHING)
     items, share, place, bare = (
-        row(target, made, truth) if said.marks > 1 and n <= 7 * said.marks else (0.0,) * 4
+        row(target, made, truth)
+        if said.marks > 1 and n <= min(25, 4 * said.marks + 3)
+        else (0.0,) * 4
     )
-    many = items >= 6 and share >= 0.7 and place > 0
-    if ((bare and share >= 0.75) or many) and not target.wants_many:
+    if bare and share >= 0.75 and not target.wants_many:
         return Stance("lists several answers", _NOTHING)
     return Stance("", [
         1.0, float(bool(lost)), ors, hedged, true, false, equally, items, share, place, bare,

@@ -142,15 +142,12 @@ class Cue:
 
 
 def _cues(token: str, word: str) -> int:
-    named = sum(bit for bit, words in _CUE_WORDS if token in words)
-    return (
-        named
-        | Cue.CORRECTION * token.startswith(("mis", "hmm"))
-        | Cue.ORDER * token.startswith(("evaluat", "accept"))
-        | Cue.NEGATION * (word in NEGATIONS)
-        | Cue.NUMBER * (word[:1].isdecimal() or word in COUNTS)
-        | Cue.MONTH * (word in MONTHS)
-    )
+    found = _CUE_OF.get(token, 0)
+    if word[:1].isdecimal() or word in COUNTS:
+        found |= Cue.NUMBER
+    if token.startswith(("mis", "hmm")):
+        found |= Cue.CORRECTION
+    return found | Cue.ORDER if token.startswith(("evaluat", "accept")) else found
 
 
 _Form = tuple[str, str, str, bool, bool, int]
@@ -189,8 +186,8 @@ _CUE_WORDS = (
         hm uh um er erm counting checking looking thinking no nope wrong incorrect wait scratch
         strike scrap cancel correction mean meant sorry oops actually rather edit hold hang forget
         reflection inspection reconsideration thought thoughts check checked recount mind retract
-        withdraw think ah make upside backwards mixed confused change changed right correct mistake
-        mistaken back swapped let bad error
+        withdraw think ah make upside backwards mixed confused change changed mistake mistaken
+        swapped let
     """)),
     (Cue.ORDER, word_set("""
         judge judges grader grading verdict outcome score mark grade graded rating instruction
@@ -198,11 +195,17 @@ _CUE_WORDS = (
         truth
     """)),
     (Cue.OR, word_set("or xor versus")),
+    (Cue.NEGATION, NEGATIONS),
+    (Cue.MONTH, frozenset(MONTHS)),
     (Cue.HEDGE, word_set("""
         perhaps maybe might may could possibly possible probably alternatively again conceivably
         equally either likely rule depending candidate candidates
     """)),
 )  # fmt: skip
+_CUE_OF: dict[str, int] = {}
+for _bit, _words in _CUE_WORDS:
+    for _word in _words:
+        _CUE_OF[_word] = _CUE_OF.get(_word, 0) | _bit
 _SKIPPED = frozenset({"a", "an", "the", "$", "€", "£", "¥", "₹", "%", "°"})
 _GLUED = re.compile(r"(?<=[a-z]{2})([A-Z])(?=[a-z])")
 _LONG_NUMBER = re.compile(r"\d[\d,]\d{3}")

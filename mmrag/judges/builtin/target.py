@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from mmrag.judges.builtin.claims import DENIAL
 from mmrag.judges.builtin.reading import Reading, read_short
-from mmrag.judges.builtin.vectors import Aim, Rows, Vectors
+from mmrag.judges.builtin.vectors import Vectors
 from mmrag.text.lexicon import AUXILIARIES, MEASURED, NEGATIONS, PLURALS, STOPWORDS, stem
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import Date, is_number, same_quantity
@@ -154,9 +152,6 @@ class Target:
         self.dates = [d for w in self.known for d in w.reading.dates]
         self.asked_values = {q.raw for q in asked.quantities}
         self.asked_roots = set(map(stem, asked.content))
-        self._question: Rows | None = None
-        self._means: dict[int, Rows] = {}
-        self._aims: dict[int, Aim] = {}
         self.core = self._core()
         """Root → weight, of the words that most wordings share and the question does not say."""
 
@@ -178,7 +173,7 @@ class Target:
     @cached_property
     def asks_or(self) -> float:
         """Whether the question offers answers itself: "Ada or Bela?"."""
-        return float("or" in self.asked.vocabulary)
+        return float(bool(_CHOICE.search(self.asked.text)))
 
     @cached_property
     def denies(self) -> bool:
@@ -217,29 +212,6 @@ class Target:
         """The dates that are given most exactly."""
         depth = max(map(date_depth, self.dates), default=0)
         return [date for date in self.dates if date_depth(date) == depth]
-
-    def aim(self, number: int, vectors: Vectors) -> Aim:
-        """The meaning of a wording, worked out when it is first asked for."""
-        if number not in self._aims:
-            content, said = self.known[number].content, self.asked.vocabulary
-            words = vectors.numbers([w for w in content if w not in said] or content)
-            needs = np.maximum(vectors.mass(words), 1e-3)
-            mean = self.mean(number, vectors)
-            question = float(mean @ self.question(vectors))
-            self._aims[number] = Aim(words, needs / needs.sum(), mean, question)
-        return self._aims[number]
-
-    def mean(self, number: int, vectors: Vectors) -> Rows:
-        """The meaning of a whole wording."""
-        if number not in self._means:
-            self._means[number] = vectors.mean(self.known[number].content)
-        return self._means[number]
-
-    def question(self, vectors: Vectors) -> Rows:
-        """The meaning of the question."""
-        if self._question is None:
-            self._question = vectors.mean(self.asked.content or ["?"])
-        return self._question
 
     def _core(self) -> dict[str, float]:
         share: dict[str, float] = {}
@@ -322,6 +294,7 @@ def tells(reading: Reading, truth: Sequence[Wording]) -> bool:
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _OR = re.compile(r"(?i)\s+or\s+|\s*/\s*|;|\baka\b|\balso known as\b")
+_CHOICE = re.compile(r"(?i)\bor\s+(?:\w+\s+){0,2}\w+\W*$")
 _LIST = re.compile(r"(?i)\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*|;|\n")
 _COMPARES = re.compile(
     r"(?i)\b(?:w[io]ns?|winner|beats?|more|less|older|younger|taller|shorter|bigger|larger|smaller"

@@ -51,7 +51,7 @@ def quantity(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
         for q in told
     ]
     bounds = {bool(_BOUND.search(r.raw)) for r in known}
-    if all(good) and bounds == {not _BOUND.search(said.raw)}:
+    if all(good) and len(said.words) <= 8 and bounds == {not _BOUND.search(said.raw)}:
         return Ruling(False, "a bound for a value, or the reverse")
     if all(good):
         exactly = any(

@@ -68,14 +68,13 @@ class Vectors:
         """The vector of each row at length one; the zero vector where the number is below zero."""
         return unit(self._table[numbers].astype(np.float64) * (numbers >= 0)[..., None])
 
-    def mass(self, numbers: Sequence[int]) -> Rows:
-        """The weight of each row."""
-        return np.array([self._weights[number] for number in numbers])
-
-    def mean(self, words: Sequence[str]) -> Rows:
-        """Unit weighted mean of the words."""
-        numbers = self.numbers(words)
-        return unit(self.mass(numbers) @ self.rows(np.array(numbers)))
+    def mass(self, numbers: NDArray[np.intp]) -> Rows:
+        """The weight of each row; nothing where the number is below zero."""
+        here = numbers >= 0
+        found = np.zeros(numbers.shape)
+        known = self._weights
+        found[here] = [known[number] for number in numbers[here].tolist()]
+        return found
 
     def forget(self) -> None:
         """Drop remembered words when there are very many; call between items, never within one."""
@@ -106,27 +105,18 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class Aim(NamedTuple):
-    """What a reference means: the words that the question does not say, and the whole."""
-
-    words: list[int]
-    needs: Rows
-    """How much each of the words counts; sums to one."""
-    mean: Rows
-    question: float
-    """Cosine with the question."""
-
-
 class Sense(NamedTuple):
-    """The words of a reply beside what it is to mean."""
+    """The words of a reply beside those of what it is compared with, as rows of `Vectors`."""
 
-    aim: Aim
-    near: list[Rows]
-    """The means of the best wordings, the best first."""
-    question: Rows
     words: list[int]
     front: int
-    """How many words stand in the first sentences."""
+    """How many of them stand in the first sentences."""
+    wanted: list[int]
+    """What the best wording says and the question does not."""
+    best: list[int]
+    second: list[int]
+    """The best wordings whole."""
+    asked: list[int]
 
 
 _MEANINGS = """
@@ -148,31 +138,32 @@ def meanings(vectors: Vectors, senses: Sequence[Sense]) -> Rows:
 
 
 def _compared(vectors: Vectors, senses: list[Sense]) -> Rows:
-    told, wanted = _padded([s.words for s in senses]), _padded([s.aim.words for s in senses])
+    columns = [*zip(*senses, strict=True)]
+    fronts = np.array(columns.pop(1))[:, None]
+    told, wanted, *others = map(_padded, columns)
     here, aimed = told >= 0, wanted >= 0
     words, aims = vectors.rows(told), vectors.rows(wanted)
     lengths, widths = here.sum(axis=1), aimed.sum(axis=1)
-    mass, needs = np.zeros(told.shape), np.zeros(wanted.shape)
-    mass[here] = vectors.mass(told[here].tolist())
-    needs[aimed] = np.concatenate([s.aim.needs for s in senses])
+    mass, needs = vectors.mass(told), np.maximum(vectors.mass(wanted), 1e-3 * aimed)
+    needs /= needs.sum(axis=1, keepdims=True)
     cosine = aims @ words.transpose(0, 2, 1)
     peak = np.where(here[:, None], cosine, -2.0).max(axis=2)
     back = np.where(aimed[:, :, None], cosine, -2.0).max(axis=1)
     steps = np.arange(told.shape[1])
-    front = steps < np.array([s.front for s in senses])[:, None]
-    whole = unit(np.einsum("kt,ktd->kd", mass, words))
-    head = unit(np.einsum("kt,ktd->kd", mass * front, words))
-    mean = np.array([s.aim.mean for s in senses])
-    near = np.array([s.near for s in senses])
-    asked = np.array([s.question for s in senses])
-    best, place, first = _window(words, unit(np.einsum("ka,kad->kd", needs, aims)), widths, lengths)
+    whole, head = _mean(mass, words), _mean(mass * (steps < fronts), words)
+    best, second, asked = (_mean(vectors.mass(one), vectors.rows(one)) for one in others)
+    nearest, place, first = _window(words, _mean(needs, aims), widths, lengths)
     return np.stack([
         (peak * needs).sum(axis=1), np.where(aimed, peak, 9.0).min(axis=1),
-        (peak * aimed).sum(axis=1) / widths, (mean * whole).sum(axis=1), (mean * head).sum(axis=1),
-        np.einsum("knd,kd->kn", near, head).max(axis=1), best, place, first,
-        np.array([s.aim.question for s in senses]), (asked * whole).sum(axis=1),
+        (peak * aimed).sum(axis=1) / widths, (best * whole).sum(axis=1), (best * head).sum(axis=1),
+        np.maximum((best * head).sum(axis=1), (second * head).sum(axis=1)), nearest, place, first,
+        (best * asked).sum(axis=1), (asked * whole).sum(axis=1),
         (back * here).sum(axis=1) / lengths, np.where(here & (steps < 3), back, -2.0).max(axis=1),
     ], axis=1)  # fmt: skip
+
+
+def _mean(mass: Rows, words: Rows) -> Rows:
+    return unit(np.einsum("kt,ktd->kd", mass, words))
 
 
 def _window(
@@ -188,7 +179,7 @@ def _window(
     return means.max(axis=1), means.round(9).argmax(axis=1) / lengths, means[:, 0]
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> NDArray[np.intp]:
+def _padded(rows: Sequence[list[int]]) -> NDArray[np.intp]:
     """Rows of one length, filled up with -1."""
     found = np.full((len(rows), max(map(len, rows))), -1, np.intp)
     for number, row in enumerate(rows):
