@@ -38,6 +38,7 @@ FIRST_PIECE = 999
 """BERT's list begins with special and unused entries."""
 BOOSTING = {
     "max_iter": 250,
+    "early_stopping": False,  # else it would depend on whether there are 10,000 pairs
     "learning_rate": 0.05,
     "max_leaf_nodes": 15,
     "min_samples_leaf": 25,
@@ -114,8 +115,16 @@ class Cases:
         return np.where(self.ruled >= 0, self.ruled, odds >= 0).astype(int)
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+
+
+def new_extractor() -> Extractor:
+    return Extractor(Vectors(*stored_vectors()))
+
+
 def human_cases(path: Path, extractor: Extractor) -> Cases:
-    rows = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    rows = read_rows(path)
     items = [
         JudgeItem(
             id=row["id"],

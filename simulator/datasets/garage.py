@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.text.normalise import is_missing
 from mmrag.metrics.cases import Annotations, Case
 from mmrag.records import Passage
+from mmrag.text.normalise import is_missing
 from simulator.datasets.answered import Answered, cited_in
 
 

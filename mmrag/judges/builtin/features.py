@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mmrag.judges.builtin.objections import NAMES as STANCE
 from mmrag.judges.builtin.objections import stance
 from mmrag.judges.builtin.reading import Reading
-from mmrag.judges.builtin.target import Target, Word, Wording, date_depth
+from mmrag.judges.builtin.target import MAX_REFERENCES, Target, Word, Wording, date_depth
 from mmrag.judges.builtin.vectors import MEANINGS, Sense, Vectors, meanings
 from mmrag.text.lexicon import CONTRASTS, HEDGES, UNSURE
 from mmrag.text.numbers import Date, is_number, same_date, same_quantity
@@ -38,7 +38,7 @@ class Extractor:
         senses: list[Sense] = []
         places: list[int] = []
         for number, (question, references, said) in enumerate(cases):
-            target = self.target(question, tuple(references))
+            target = self.target(question, references)
             if not target.known or not said.words:
                 continue
             found = self._row(target, said)
@@ -77,7 +77,9 @@ class Extractor:
         row += stood.values
         return row, self._sense(ranked, said, target, fresh)
 
-    def target(self, question: str, references: tuple[str, ...]) -> Target:
+    def target(self, question: str, references: Sequence[str]) -> Target:
+        """A question with its references taken apart, remembered for other replies to it."""
+        references = tuple(references[:MAX_REFERENCES])
         key = (question, references)
         target = self._targets.get(key)
         if target is None:

@@ -27,7 +27,6 @@ from mmrag.judges.builtin.claims import asks_judging, settled
 from mmrag.judges.builtin.features import NAMES, Extractor
 from mmrag.judges.builtin.reading import Cue, Reading
 from mmrag.judges.builtin.rules import rule
-from mmrag.judges.builtin.target import MAX_REFERENCES
 from mmrag.judges.builtin.trees import Forest, Trees
 from mmrag.judges.builtin.vectors import Pieces, Vectors
 from mmrag.judges.doubt import SURE
@@ -95,43 +94,35 @@ class BuiltinJudge:
     def weigh(self, items: Sequence[JudgeItem]) -> list[Judged]:
         """One verdict per item, in order, each with whether it is sure."""
         with _ALONE:
-            return self._weighed(items)
+            batches = (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+            return [judged for batch in batches for judged in self._weighed(batch)]
 
-    def _weighed(self, items: Sequence[JudgeItem]) -> list[Judged]:
+    def _weighed(self, items: Sequence[JudgeItem]) -> Iterator[Judged]:
         self._extractor.vectors.forget()
-        items = [in_western_notation(item) for item in items]
-        found: list[Judged | None] = []
-        waiting: list[tuple[int, Reading]] = []
-        for number, item in enumerate(items):
-            decided = before_trees(item, self._extractor)
-            if isinstance(decided, Reading):
-                found.append(None)
-                waiting.append((number, decided))
-                continue
-            outcome, reason = decided
-            verdict = self._verdict(outcome, reason, exact=reason == _EXACT)
-            found.append(Judged(verdict, True))
-        for start in range(0, len(waiting), _BATCH):
-            part = waiting[start : start + _BATCH]
-            for (number, _), judged in zip(part, self._by_trees(items, part), strict=True):
-                found[number] = judged
-        return [judged for judged in found if judged is not None]
+        decided = [self._before_trees(item) for item in map(in_western_notation, items)]
+        waiting = [found for found in decided if not isinstance(found, Judged)]
+        by_trees = iter(self._by_trees(waiting) if waiting else ())
+        for found in decided:
+            yield found if isinstance(found, Judged) else next(by_trees)
 
-    def _by_trees(
-        self, items: Sequence[JudgeItem], waiting: Sequence[tuple[int, Reading]]
-    ) -> Iterator[Judged]:
-        cases = [
-            (items[number].question, _bounded(items[number].references), said)
-            for number, said in waiting
-        ]
-        objections, rows = self._extractor.rows(cases)
+    def _before_trees(self, item: JudgeItem) -> Judged | tuple[JudgeItem, Reading]:
+        found = before_trees(item, self._extractor)
+        if isinstance(found, Reading):
+            return item, found
+        outcome, reason = found
+        return Judged(self._verdict(outcome, reason, exact=reason == _EXACT), True)
+
+    def _by_trees(self, waiting: Sequence[tuple[JudgeItem, Reading]]) -> Iterator[Judged]:
+        objections, rows = self._extractor.rows(
+            [(item.question, _bounded(item.references), said) for item, said in waiting]
+        )
         odds = with_doubt(rows, self._forest, self._wary).tolist()
-        for (number, _), objection, log_odds in zip(waiting, objections, odds, strict=True):
+        for (item, _), objection, log_odds in zip(waiting, objections, odds, strict=True):
             if objection:
                 yield Judged(self._verdict(Outcome.INCORRECT, f"rule: {objection}"), True)
                 continue
             chance = _probability(log_odds)
-            outcome = Outcome.PERFECT if chance >= 0.5 else _wrong(items[number])
+            outcome = Outcome.PERFECT if chance >= 0.5 else _wrong(item)
             verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
             yield Judged(verdict, max(chance, 1 - chance) >= SURE)
 
@@ -188,7 +179,7 @@ def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] |
             return Outcome.PERFECT, "rule: as the reference says, that is not told"
         if not any(_stands(reference, text) for reference in references):
             return Outcome.MISSING, missing
-    target = extractor.target(item.question, references[:MAX_REFERENCES])
+    target = extractor.target(item.question, references)
     if not reading.words or not target.readings:
         return _as_signs(text, item.question, references)
     said = reading if claimed == text else Reading(claimed, is_plain=True)

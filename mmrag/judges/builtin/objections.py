@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmrag.judges.builtin.claims import DENIAL, asks_judging, claim, clauses, not_claimed, settled
+from mmrag.judges.builtin.claims import DENIAL, asks_judging, claim, clauses, not_claimed
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
 from mmrag.judges.builtin.reading import Cue, Reading
 from mmrag.judges.builtin.target import Target, Wording, present, tells
@@ -43,9 +43,6 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
     asked, n = target.asked, len(said.words)
     text = _unquoted(said.raw, truth)
     if n > MAX_WORDS:
-        left = settled(text) if said.cues & Cue.CORRECTION else text
-        if left != text and not tells(Reading(left, is_plain=True), truth):
-            return Stance("takes the answer back", _NOTHING)
         return Stance("", [1.0, *[0.0] * 11, 1.0, target.wants_many, target.asks_or])
     made, claimed, lost = _lost(target, truth, said, text)
     if lost == "withdrawn":

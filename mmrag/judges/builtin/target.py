@@ -129,7 +129,7 @@ class Target:
         self.checks: list[tuple[int, Check]] | None = None
         """The rules that may speak on it, once they were asked for (see `rules`)."""
         texts: dict[str, str] = {}
-        for text in references[:MAX_REFERENCES]:  # those that differ in capitals only are one
+        for text in references:  # those that differ in capitals only are one
             texts.setdefault(text.lower(), text)
         self.known = [
             w

@@ -243,7 +243,7 @@ def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
 
 
 def _marks(reading: Reading) -> frozenset[str]:
-    return frozenset(_NUMERALS.get(w, w) for w in reading.words if w in _MARKS or _has_digit(w))
+    return frozenset(w if w not in _NUMERALS else _NUMERALS[w] for w in reading.words if w in _MARKS or _has_digit(w))
 
 
 def _is_product(reading: Reading) -> bool:
@@ -260,6 +260,7 @@ def _has_digit(word: str) -> bool:
 
 
 def time(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that are times of day."""
     wanted = [time for reading in known for time in times(reading.text)]
     told = times(said.text)
     given = times(asked.text)
@@ -329,6 +330,7 @@ def _meant(told: frozenset[tuple[int, int, int]], date: Date) -> bool:
 
 
 def era_of(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Years before Christ against years after."""
     del asked
     if (told := era(said.text)) == 0:
         return None
