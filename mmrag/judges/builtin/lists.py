@@ -93,7 +93,7 @@ def _matched(
 
 
 def _is(member: Reading, item: Reading) -> bool:
-    if item.holds(member.compact):
+    if next(item.occurrences(member.compact), None) is not None:
         return True
     stems = item.stems
     roots = [member.roots[i] for i in member.places] or member.roots

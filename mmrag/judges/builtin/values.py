@@ -243,7 +243,11 @@ def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
 
 
 def _marks(reading: Reading) -> frozenset[str]:
-    return frozenset(w if w not in _NUMERALS else _NUMERALS[w] for w in reading.words if w in _MARKS or _has_digit(w))
+    return frozenset(
+        w if w not in _NUMERALS else _NUMERALS[w]
+        for w in reading.words
+        if w in _MARKS or _has_digit(w)
+    )
 
 
 def _is_product(reading: Reading) -> bool:
@@ -347,6 +351,25 @@ def era_of(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | 
             good = any(aim == years for aim in aims)
             return Ruling(good, "the same year" if good else "another year")
     return None
+
+
+def lists_dates(reading: Reading) -> bool:
+    """Whether a reference lists days of the calendar."""
+    found = _dates(reading)
+    return len(found) > 1 and all(date.day for date in found)
+
+
+def all_dates(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that list days, all of which are wanted and no other."""
+    del asked
+    told = [date for date in _dates(said) if date.day]
+    if not told:
+        return None
+    for reading in known:
+        pairs = [[same_date(one, other) is True for one in told] for other in _dates(reading)]
+        if all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True))):
+            return Ruling(True, "the same dates")
+    return Ruling(False, "not the same dates")
 
 
 def are_spans(known: Sequence[Reading]) -> bool:
