@@ -260,12 +260,13 @@ _SENTENCE_END = re.compile(
 )
 
 _CUES = (
-    "know", "n't", "dont ", "doesnt ", "didnt ", "couldnt ", "cant ", "wasnt ", "isnt ", "havent ",
+    "n't", "dont ", "doesnt ", "didnt ", "couldnt ", "cant ", "wasnt ", "isnt ", "havent ",
     "wouldnt ", "not ", "not\n", "can t", "sorry", "unable", "unclear", "unknown",
-    "unsure", "uncertain", "unaware", "cannot", "no ", "idea", "insufficient", "rather",
-    "decline", "you", "need", "please", "more ", "additional", "further", "require",
-    "unavailable", "impossible", "n t ", "n' t", "available", "refuse", "pass", "mystery", "guess",
-    "leave", "too ", "look", "view", "nobody", "hard to", "impossible", "before i can", "only know",
+    "unsure", "uncertain", "unaware", "cannot", " no ", "idea", "insufficient", "rather",
+    "decline", "you ", "need", "please", "more ", "additional", "further", "require",
+    "unavailable", "impossible", "n t ", "n' t", "n 't", "available", "refuse", "to pass",
+    "ll pass", "mystery", "guess", "leave", "too ", "look", "view", "nobody", "hard to",
+    "before i can", "only know",
 )  # fmt: skip
 """One of these stands in every reply that `_REFUSE` or `_CLARIFY` matches."""
 

@@ -45,7 +45,7 @@ def claim(text: str, *, keep_denials: bool = False) -> Claim:
     return Claim(" ".join(kept), dropped) if dropped else Claim(text, "")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1_024)
 def clauses(text: str) -> tuple[str, ...]:
     """Sentences cut where they turn: at "but", "although", "not …", a semicolon or a dash."""
     parts = (part.strip() for s in sentences(text) for part in _CLAUSE.split(s) if part)
@@ -62,7 +62,7 @@ def settled(text: str) -> str:
     return left if _WORD.search(left) else text
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1_024)
 def _left(text: str) -> tuple[str, str]:
     """A text without orders and what was taken back, and which of the two it lost last."""
     bare = _without_orders(text)
@@ -210,6 +210,8 @@ _MENTION = re.compile(
     | \bcompetes\s+with\b | \b(?:is|are|was)\s+out\b\W*$
     """
 )
+CONCESSION = re.compile(r"(?i)^\W*(?:while|although|though|even\s+though|whereas|unlike)\b")
+"""What opens a reply that turns from one thing to another."""
 DENIAL = re.compile(
     r"""(?ix)\b(?:not|never|neither|nor|cannot|hardly|no\s+longer|used\s+to\s+be|missing\s+from
       |lacks?|nothing\s+to\s+do\s+with|deny|denied|far\s+from)\b

@@ -173,7 +173,9 @@ def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] |
     claimed = text
     if reading.cues & (Cue.CORRECTION | Cue.ORDER) and not asks_judging(item.question):
         claimed = settled(text)
-    missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
+    missing = None
+    if reading.cues & Cue.REFUSAL or not (reading.words and ENGLISH.search(text)):
+        missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
     if missing is not None:
         if _as_unknown(text, references):
             return Outcome.PERFECT, "rule: as the reference says, that is not told"

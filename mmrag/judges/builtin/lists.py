@@ -46,7 +46,12 @@ def whole_list(asked: Reading, known: Sequence[Reading], said: Reading) -> Rulin
 
 def wants_several(asked: Reading) -> bool:
     """Whether a question asks for several things: "which colours", "name the", "who were"."""
-    return bool(_ALL.search(asked.text) or _MANY.search(asked.text))
+    return _asks_several(asked.text)
+
+
+@lru_cache(maxsize=5_000)
+def _asks_several(text: str) -> bool:
+    return bool(_ALL.search(text) or _MANY.search(text))
 
 
 @lru_cache(maxsize=5_000)
@@ -130,8 +135,8 @@ def either(asked: Reading, text: str, truth: Sequence[Wording]) -> list[float]:
             ahead, behind = tells(tail, truth), tells(head, truth)
             if ahead == behind:
                 continue
-            if left.words and right.words and {left.words[-1], right.words[0]} <= asked.vocabulary:
-                continue  # the question's own "or"
+            if left.words and right.words and _own_or(left.words[-1], right.words[0], asked, truth):
+                continue
             other, raw = (right, parts[place + 1]) if ahead else (left, parts[place])
             if _ALIAS.match(raw) or _NAMED.search(raw) or "(" in raw or raw.endswith(")"):
                 continue
@@ -149,6 +154,12 @@ def either(asked: Reading, text: str, truth: Sequence[Wording]) -> list[float]:
         ):
             return [0.0, 0.0]  # "Monet or Manet? It is Monet"
     return [found, hedged]
+
+
+def _own_or(left: str, right: str, asked: Reading, truth: Sequence[Wording]) -> bool:
+    """Whether the "or" is the question's own, between words that are no answers to it."""
+    pair = {left, right}
+    return pair <= asked.vocabulary and not any(pair & set(w.words) for w in truth)
 
 
 def guesses(target: Target, text: str, truth: Sequence[Wording]) -> list[float]:

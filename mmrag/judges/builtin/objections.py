@@ -7,7 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmrag.judges.builtin.claims import DENIAL, asks_judging, claim, clauses, not_claimed
+from mmrag.judges.builtin.claims import (
+    CONCESSION,
+    DENIAL,
+    asks_judging,
+    claim,
+    clauses,
+    not_claimed,
+)
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
 from mmrag.judges.builtin.reading import Cue, Reading
 from mmrag.judges.builtin.target import Target, Wording, present, tells
@@ -54,7 +61,7 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
         return Stance("denies the answer", _NOTHING)
     if lost == "beside":
         return Stance("names the answer beside another one", _NOTHING)
-    if lost == "mentioned" and n <= 14:
+    if lost == "mentioned" and (n <= 14 or CONCESSION.search(said.raw)):
         return Stance("only mentions the answer", _NOTHING)
     ors, hedged = either(asked, made, truth) if said.cues & Cue.OR or "/" in text else (0.0, 0.0)
     if (ors >= 3 and n <= 9) or (ors >= 2 and (hedged or target.asks_or)):
@@ -63,7 +70,7 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
     if (
         may_swap
         and (target.compares or has_opposites(said.roots))
-        and _swapped(target, made, truth)
+        and _swapped(target, made, truth, said)
     ):
         return Stance("gives the value of another thing", _NOTHING)
     if n <= 16 and target.quantities and _number_rival(target, made, truth, said):
@@ -76,7 +83,7 @@ def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
         return Stance("lists several numbers", _NOTHING)
     items, share, place, bare = (
         row(target, made, truth)
-        if said.marks > 1 and n <= min(25, 4 * said.marks + 3)
+        if said.marks > 1 and n <= min(25, 3 * said.marks + 4)
         else (0.0,) * 4
     )
     if bare and share >= 0.75 and not target.wants_many:
@@ -133,17 +140,19 @@ def _denied_ahead(text: str, truth: Sequence[Wording]) -> bool:
     return told
 
 
-def _parts(text: str) -> list[Reading]:
+def _parts(text: str, said: Reading) -> list[Reading]:
     pieces = [piece for clause in clauses(text)[:30] for piece in _COMMA.split(clause)][:40]
+    if len(pieces) == 1 and text == said.raw:
+        return [said]
     return [Reading(piece, is_plain=True) for piece in pieces if _WORD.search(piece)]
 
 
-def _swapped(target: Target, text: str, truth: Sequence[Wording]) -> bool:
+def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
     """Whether every clause with the truth speaks of another attribute than the question.
 
     Whom "than", "beat" or "lost to" puts on the other side stands for the opposite.
     """
-    told = [part for part in _parts(text) if tells(part, truth)]
+    told = [part for part in _parts(text, said) if tells(part, truth)]
     return bool(told) and all(_turned(target, part, truth) for part in told)
 
 
@@ -161,7 +170,7 @@ def _number_rival(target: Target, text: str, truth: Sequence[Wording], said: Rea
         return False
     if any(date.month for date in said.dates) or target.named:
         return False
-    parts = _parts(text)
+    parts = _parts(text, said)
     told = [part for part in parts if tells(part, truth)]
     kinds = {q.kind for q in target.quantities}
     here = {root for part in told for root in target.asked_roots & part.stems.keys()}

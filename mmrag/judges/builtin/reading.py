@@ -139,6 +139,8 @@ class Cue:
     NEGATION = 32
     NUMBER = 64
     MONTH = 128
+    REFUSAL = 256
+    """May decline to answer: "not", "unable", "please"."""
 
 
 def _cues(token: str, word: str) -> int:
@@ -193,6 +195,13 @@ _CUE_WORDS = (
         judge judges grader grading verdict outcome score mark grade graded rating instruction
         instructions rubric system prompt correct perfect ignore disregard reference references
         truth
+    """)),
+    (Cue.REFUSAL, word_set("""
+        not no none nobody cannot n t nt dont doesnt didnt couldnt cant wasnt isnt havent hasnt
+        wouldnt wont arent unable unclear unknown unsure uncertain unaware sorry afraid idea
+        insufficient rather decline you please need needed more additional further require
+        unavailable impossible refuse pass mystery guess leave too look view hard difficult know
+        knows idk dunno null nan unanswerable apologies beats n/a only available
     """)),
     (Cue.OR, word_set("or xor versus")),
     (Cue.NEGATION, NEGATIONS),

@@ -56,6 +56,7 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
         (values.are_spans(known), 12, values.span),
         (all(numbers), 12, values.sign),
         (any(values.may_share(r) for r in known), 10, values.share),
+        (any(numbers), 8, values.grouped),
         (any(numbers), 8, values.version),
         (amounts, _ANY, values.quantity),
         (amounts, 12, values.date),

@@ -173,7 +173,7 @@ class Target:
     @cached_property
     def asks_or(self) -> float:
         """Whether the question offers answers itself: "Ada or Bela?"."""
-        return float(bool(_CHOICE.search(self.asked.text)))
+        return float("or" in self.asked.vocabulary)
 
     @cached_property
     def denies(self) -> bool:
@@ -294,7 +294,6 @@ def tells(reading: Reading, truth: Sequence[Wording]) -> bool:
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _OR = re.compile(r"(?i)\s+or\s+|\s*/\s*|;|\baka\b|\balso known as\b")
-_CHOICE = re.compile(r"(?i)\bor\s+(?:\w+\s+){0,2}\w+\W*$")
 _LIST = re.compile(r"(?i)\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*|;|\n")
 _COMPARES = re.compile(
     r"(?i)\b(?:w[io]ns?|winner|beats?|more|less|older|younger|taller|shorter|bigger|larger|smaller"

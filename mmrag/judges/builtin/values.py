@@ -221,6 +221,17 @@ def _shares(reading: Reading) -> list[float]:
     return found
 
 
+def grouped(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """12.480 for 12,480, as half of Europe writes it."""
+    del asked
+    told = _POINTS.findall(said.text)
+    if len(told) == 1 and any(
+        q.raw == float(told[0].replace(".", "")) for r in known for q in r.quantities
+    ):
+        return Ruling(True, "the same number with points")
+    return None
+
+
 def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A short reply that is the reference with another mark: iPhone 13 Pro Max for iPhone 13."""
     if len(said.words) > 8 or said.sentence[-1] > 0 or _NOT_NAME.search(said.text):
@@ -243,11 +254,8 @@ def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
 
 
 def _marks(reading: Reading) -> frozenset[str]:
-    return frozenset(
-        w if w not in _NUMERALS else _NUMERALS[w]
-        for w in reading.words
-        if w in _MARKS or _has_digit(w)
-    )
+    marks = [word for word in reading.words if word in _MARKS or _has_digit(word)]
+    return frozenset(_NUMERALS.get(word) or word for word in marks)
 
 
 def _is_product(reading: Reading) -> bool:
@@ -440,6 +448,7 @@ _MARKS = word_set(
 _PERSON = re.compile(r"(?i)\bwho\b|\bwhose\b|\bname\b|\bking\b|\bqueen\b|\bpope\b")
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _NOT_NAME = re.compile(r"(?i)\b(?:not|or|and|edition)\b|[,;:]")
+_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 _MINUS = re.compile(r"(?:(?<![\w.)\]/%])-\s?|\b(?:[Mm]inus|[Nn]egative)\s+)[$€£]?\d")
 _NUMBER = re.compile(r"(?<![\d.,])\d")
 _BELOW = re.compile(r"(?i)\bbelow\s+(?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder\s+(?:zero|sea)")
