@@ -337,6 +337,8 @@ class Parts:
             return ""
         where = "in this run"
         if may_bring_passages(settings.data):
+            if self._is_shared or self._base is not None:
+                return ""  # a sweep reads its data once
             first = [s for _, s in itertools.islice(self._chosen(), _LOOKED_AT) if s.turns[0].query]
             without = sum(not session.passages for session in first)
             if not without:

@@ -223,7 +223,7 @@ def first_turn(session: Session, **changes: Any) -> Session:
     return replace(session, turns=(replace(session.turns[0], **changes), *session.turns[1:]))
 
 
-@pytest.mark.slow
+@pytest.mark.proof("time")
 def test_whatever_is_changed_with_the_sum_made_again_is_found(agents: Path) -> None:
     run = held(agents, "silent", "--degrade", "clean", "--limit", "1")
     seal = mmrag("seal", str(run)).stdout.strip()

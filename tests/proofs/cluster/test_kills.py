@@ -70,12 +70,12 @@ def test_a_conversation_that_kills_its_workers_costs_its_own_turns(
     assert (took["workers_died"], took["quarantined"]) == (4, 1)
 
 
-def test_what_no_worker_can_make_is_one_line(cluster: Any, tmp_path: Path) -> None:
+def test_what_cannot_be_made_is_one_line_before_any_worker(cluster: Any, tmp_path: Path) -> None:
     place = Workplace(tmp_path)
     flags = place.flags("many", limit=6, agent="python:name=chain/Chein")
     driver = place.start("run", *flags, *FLAGS, cluster.address, "--concurrency", "8")
     assert driver.wait(60) == 2
     said = [line for line in place.said().splitlines() if line.strip()]
     assert len(said) == 1
-    assert said[0].startswith("error: worker on ")
+    assert said[0].startswith("error: python:name=chain/Chein: ")
     assert "has no attribute 'Chein'" in said[0]
