@@ -20,17 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.judges.builtin import before_trees, with_doubt
-from mmrag.judges.features import NAMES, Extractor
-from mmrag.judges.lexicon import word_set
-from mmrag.judges.reading import Reading
-from mmrag.judges.stance import COLUMNS, veto
+from mmrag.judges.builtin.features import NAMES, Extractor
+from mmrag.judges.builtin.judge import before_trees, in_western_notation, with_doubt
+from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.trees import Forest, Tree, Trees
+from mmrag.judges.builtin.vectors import Pieces, Vectors
 from mmrag.judges.stress import read_pairs
-from mmrag.judges.trees import Forest, Tree, Trees
-from mmrag.judges.vectors import Pieces, Vectors
 from mmrag.metrics.agreement import cohen_kappa
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.records import JudgeItem
+from mmrag.text.lexicon import word_set
 
 DATA = Path(__file__).parent.parent / "mmrag" / "judges" / "data"
 FOLDS = 5
@@ -39,6 +38,7 @@ FIRST_PIECE = 999
 """BERT's list begins with special and unused entries."""
 BOOSTING = {
     "max_iter": 250,
+    "early_stopping": False,  # else it would depend on whether there are 10,000 pairs
     "learning_rate": 0.05,
     "max_leaf_nodes": 15,
     "min_samples_leaf": 25,
@@ -89,18 +89,42 @@ class Cases:
         self.items = items
         self.truth = np.array(truth, dtype=int)
         self.fold = np.array([fold_of(item.question) for item in items])
-        self.features = compute(items, extractor)
-        self.ruled, self.settled = by_rule(items)
-        vetoed = np.array([bool(veto(row[-len(COLUMNS) :])) for row in self.features])
-        self.ruled[vetoed & (self.ruled < 0)] = 0
+        self.ruled = np.full(len(items), -1)
+        """1 or 0 where a rule or an objection decides, −1 where the trees are asked.
+
+        Rules learn nothing from the file, so they stand outside the folds; the trees see in
+        training what they see in use.
+        """
+        left: list[int] = []
+        cases: list[tuple[str, tuple[str, ...], Reading]] = []
+        for number, item in enumerate(items):
+            item = in_western_notation(item)
+            found = before_trees(item, extractor)
+            if isinstance(found, Reading):
+                left.append(number)
+                cases.append((item.question, item.references, found))
+            else:
+                self.ruled[number] = int(found[0].is_correct)
+        objections, rows = extractor.rows(cases)
+        self.features = np.zeros((len(items), len(NAMES)))
+        self.features[left] = rows
+        self.ruled[[n for n, why in zip(left, objections, strict=True) if why]] = 0
 
     def said(self, odds: np.ndarray) -> np.ndarray:
         """The whole judge's word: rules first, then the trees."""
         return np.where(self.ruled >= 0, self.ruled, odds >= 0).astype(int)
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+
+
+def new_extractor() -> Extractor:
+    return Extractor(Vectors(*stored_vectors()))
+
+
 def human_cases(path: Path, extractor: Extractor) -> Cases:
-    rows = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    rows = read_rows(path)
     items = [
         JudgeItem(
             id=row["id"],
@@ -164,10 +188,6 @@ def text_encoder() -> tuple[Any, Any]:
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def compute(items: list[JudgeItem], extractor: Extractor) -> np.ndarray:
-    return np.array([extractor.row(i.question, i.references, Reading(i.prediction)) for i in items])
-
-
 def boosted(features: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> Trees:
     """`SEEDS` boosted forests as one sum of trees, in the stored form."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -195,22 +215,6 @@ def stored(nodes: Any, scale: float) -> Tree:
     )
 
 
-def by_rule(items: list[JudgeItem]) -> tuple[np.ndarray, np.ndarray]:
-    """What is decided before the trees are asked (1, 0, or −1), and where exact or missing.
-
-    Rules learn nothing from the file, so they stand outside the folds. The trees never see exact
-    and missing replies, in training as in use.
-    """
-    said, settled = np.full(len(items), -1), np.zeros(len(items), bool)
-    for number, item in enumerate(items):
-        found = before_trees(item)
-        if not isinstance(found, Reading):
-            outcome, reason = found
-            said[number] = int(outcome.is_correct)
-            settled[number] = not reason.startswith("rule")
-    return said, settled
-
-
 def cross_validated(human: Cases, stress: Cases) -> tuple[np.ndarray, np.ndarray]:
     """Log-odds of each case from trees that saw no case of its fold."""
     odds, stress_odds = np.zeros(len(human.truth)), np.zeros(len(stress.truth))
@@ -226,7 +230,7 @@ def trained(
     human: Cases, stress: Cases, of_human: np.ndarray, of_stress: np.ndarray
 ) -> tuple[Trees, Trees]:
     """Trees that learnt from people, and wary ones that learnt from the stress suite as well."""
-    own, more = of_human & ~human.settled, of_stress & ~stress.settled
+    own, more = of_human & (human.ruled < 0), of_stress & (stress.ruled < 0)
     features, truth = human.features[own], human.truth[own]
     plain = boosted(features, truth, np.ones(len(truth)))
     weights = np.concatenate([np.ones(len(truth)), np.full(more.sum(), STRESS_WEIGHT)])
@@ -239,8 +243,7 @@ def trained(
 
 
 def doubted(both: tuple[Trees, Trees], features: np.ndarray) -> np.ndarray:
-    plain, wary = (Forest(trees, NAMES).log_odds(features) for trees in both)
-    return with_doubt(plain, wary)
+    return with_doubt(features, *(Forest(trees, NAMES) for trees in both))
 
 
 def across(human: Cases, stress: Cases) -> None:

@@ -193,3 +193,18 @@ def test_no_room_is_ignored() -> None:
     )  # fmt: skip
     assert seen.stdout == ""
     assert all((path.parent / "__init__.py").is_file() for path in modules().values())
+
+
+def test_agents_and_judges_share_text_and_text_knows_neither() -> None:
+    wrong = [
+        f"{name} imports {imported}"
+        for name, path in modules().items()
+        for imported in imports(path, name)
+        if (name.startswith("mmrag.agents") and imported.startswith("mmrag.judges"))
+        or (
+            name.startswith("mmrag.text")
+            and imported.startswith("mmrag.")
+            and not imported.startswith(("mmrag.text", "mmrag.errors"))
+        )
+    ]
+    assert not wrong, wrong

@@ -10,8 +10,8 @@ import unicodedata
 
 import msgspec
 
-from mmrag.judges.normalise import is_missing
 from mmrag.records import Reply, Step, Usage
+from mmrag.text.normalise import is_missing
 from mmrag.tokens import cut_text
 
 ABSTAIN = "I don't know"

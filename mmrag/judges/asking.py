@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from mmrag.errors import JudgeError
-from mmrag.judges.normalise import MAX_CHARS, plain, sentences
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
+from mmrag.text.normalise import MAX_CHARS, plain, sentences
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 
 from mmrag.errors import Denied, words
-from mmrag.judges.normalise import is_exact, missing_reason
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Verdict
+from mmrag.text.normalise import is_exact, missing_reason
 
 MOST_FAILURES = 16
 """Replies without a verdict, from the first on, after which a judge is down."""

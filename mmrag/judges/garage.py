@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 
 from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
 from mmrag.judges.asking import ask, batches, split
-from mmrag.judges.normalise import normalise
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.support import (
     EncoderSupport,
@@ -23,6 +22,7 @@ from mmrag.judges.support import (
 from mmrag.metrics.cases import Case, Eligibility, Measurement
 from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Part, Support, garage_parts
 from mmrag.protocols import Encoder, Model
+from mmrag.text.normalise import normalise
 
 T = TypeVar("T")
 

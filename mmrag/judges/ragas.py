@@ -20,12 +20,12 @@ import numpy as np
 from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
 from mmrag.judges.asking import ask, batches, passage_batches, split
 from mmrag.judges.likelihood import SUPPORTED_FROM, LikelihoodSupport, likelihood
-from mmrag.judges.normalise import normalise
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.support import ModelSupport, claims_something, deflects, encode_whole, told
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
 from mmrag.protocols import Encoder, Model
+from mmrag.text.normalise import normalise
 
 MEASURES = ("faithfulness", "answer_relevance", "context_relevance")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mmrag.errors import SpecError
-from mmrag.judges.normalise import is_exact, missing_reason
 from mmrag.records import JudgeItem, Outcome, Verdict
+from mmrag.text.normalise import is_exact, missing_reason
 
 
 class ExactJudge:

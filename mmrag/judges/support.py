@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.judges.asking import ask, batches, passage_batches, split
-from mmrag.judges.normalise import is_missing, plain, tokens, words
 from mmrag.judges.prompts import case_key, last_object, render
 from mmrag.metrics.grounding import Support
 from mmrag.protocols import Encoder, Model
+from mmrag.text.normalise import is_missing, plain, tokens, words
 
 CLAIMS = 20
 """Sentences judged by one request: the more there are, the more often a model loses count."""

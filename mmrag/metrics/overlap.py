@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 
+from mmrag.text.chinese import CHINESE
+
 Words = Callable[[str], list[str]]
 
-CHINESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _PIECE = re.compile(
     r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\w\s]"
 )

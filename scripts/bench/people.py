@@ -35,8 +35,8 @@ from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.values import Value
 from mmrag.encoders import text_encoders
-from mmrag.number_words import NUMBER_WORDS
 from mmrag.records import Evidence
+from mmrag.text.number_words import NUMBER_WORDS
 
 NOUNS = 15
 SEED = 7

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import DataError
-from mmrag.judges.normalise import is_missing
 from mmrag.metrics.cases import Annotations, Case, cited_in
 from mmrag.records import Passage
+from mmrag.text.normalise import is_missing
 from simulator.datasets.answered import Answered, Unusable
 from simulator.datasets.broken import words_of
 from simulator.datasets.lines import Fault

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import msgspec
 
-from mmrag.judges.normalise import official_exact, official_missing
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome, Record
+from mmrag.text.normalise import official_exact, official_missing
 
 OFFICIAL = ("crag-mm", "kddcup25")
 """The protocols whose kits read the replies themselves."""
@@ -32,6 +32,8 @@ def is_left(said: Said, protocol: str) -> bool:
     """Whether a judge has to say what the reply is worth."""
     if said.item is None:
         return False
+    if protocol == "crag":
+        return _by_string(said.item) is None
     if protocol not in OFFICIAL:
         return True
     return not (_is_exact(said.item) or official_missing(said.item.prediction, protocol))
@@ -42,8 +44,9 @@ INVALID = "invalid question"
 
 
 def as_in_kit(said: Said, protocol: str) -> TurnScore:
-    """The turn as a kit counts it. Other protocols take it as it stands; under `crag`, what the
-    printed rule makes of a false premise stands beside it.
+    """The turn as a kit counts it. Other protocols take it as it stands; under `crag`, CRAG's
+    string rules come before the judge, and what the printed rule makes of a false premise stands
+    beside it.
 
     A kit's judge says right or wrong: what only our judge calls missing is wrong. A reply may be an
     exact match and missing at once, where the reference itself is "I don't know"; it then counts as
@@ -51,7 +54,10 @@ def as_in_kit(said: Said, protocol: str) -> TurnScore:
     """
     turn, item = said.turn, said.item
     if item is not None and protocol == "crag":
-        return msgspec.structs.replace(turn, printed=_by_the_printed_rule(item, turn.outcome))
+        printed = _by_the_printed_rule(item, turn.outcome)
+        if (outcome := _by_string(item)) is None:
+            return msgspec.structs.replace(turn, printed=printed)
+        return msgspec.structs.replace(turn, outcome=outcome, votes=(), printed=printed)
     if item is None or protocol not in OFFICIAL:
         return turn
     exact, missing = _is_exact(item), official_missing(item.prediction, protocol)
@@ -67,6 +73,23 @@ def as_in_kit(said: Said, protocol: str) -> TurnScore:
     return msgspec.structs.replace(
         turn, outcome=outcome, exact=exact, missing=exact and missing, votes=votes
     )
+
+
+def _by_string(item: JudgeItem) -> Outcome | None:
+    """What CRAG's evaluation settles by the characters alone; None where it asks a judge.
+
+    "i don't know" anywhere is missing, an equal reply right; "invalid" in the reply and in a
+    reference is right, in one of them only wrong.
+    """
+    said = item.prediction.strip().lower()
+    if "i don't know" in said:
+        return Outcome.MISSING
+    left = False
+    for reference in (reference.strip().lower() for reference in item.references):
+        if said == reference or ("invalid" in said and "invalid" in reference):
+            return Outcome.PERFECT
+        left = left or ("invalid" in said) == ("invalid" in reference)
+    return None if left or not item.references else Outcome.INCORRECT
 
 
 def _by_the_printed_rule(item: JudgeItem, outcome: Outcome) -> Outcome | None:

@@ -1,4 +1,4 @@
-"""Amounts of money: one is one, several are none, and cents are no share of a hundred."""
+"""Amounts of money and shares: cents are no share of a hundred."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from mmrag.records import JudgeItem, Outcome
 @pytest.mark.parametrize(
     ("reference", "reply", "outcome"),
     [
-        ("$0.88", "$1.96 and $0.88", Outcome.INCORRECT),
-        ("$1.96", "$1.96 and $0.88", Outcome.INCORRECT),
         ("$0.88", "$0.88", Outcome.PERFECT),
         ("$0.88", "$1.96", Outcome.INCORRECT),
         ("$0.50", "50 cents", Outcome.PERFECT),
@@ -23,9 +21,3 @@ from mmrag.records import JudgeItem, Outcome
 def test_amounts(reference: str, reply: str, outcome: Outcome) -> None:
     item = JudgeItem(question="How much was it?", references=(reference,), prediction=reply)
     assert BuiltinJudge().judge_many([item])[0].outcome is outcome
-
-
-def test_an_amount_that_was_asked_with_is_no_second_answer() -> None:
-    asked = "It was $3 last year. What does it cost now?"
-    item = JudgeItem(question=asked, references=("$4",), prediction="from $3 to $4")
-    assert BuiltinJudge().judge_many([item])[0].reason != "rule: several amounts"

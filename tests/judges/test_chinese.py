@@ -7,8 +7,9 @@ import pytest
 from mmrag.judges import make_judge
 from mmrag.judges.asking import split
 from mmrag.judges.builtin import BuiltinJudge
-from mmrag.judges.chinese import western
+from mmrag.metrics.overlap import words_of
 from mmrag.records import JudgeItem, Outcome
+from mmrag.text.chinese import western
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def outcome(judge: BuiltinJudge, reference: str, reply: str) -> Outcome:
     ],
 )
 def test_western_notation(text: str, said: str) -> None:
-    assert western(text) == said
+    assert western(text, words_of) == said
 
 
 @pytest.mark.parametrize(
@@ -106,4 +107,4 @@ def test_the_month_itself_is_left_to_the_others(judge: BuiltinJudge, reply: str)
     "中٣万", "三月٣日", "中٣٣٣٣年", "中१२分之一", "一" + "亿" * 3000, "一" + "万" * 3000,
 ])  # fmt: skip
 def test_figures_of_other_scripts_and_endless_ones_are_read(text: str) -> None:
-    assert isinstance(western(text), str)
+    assert isinstance(western(text, words_of), str)

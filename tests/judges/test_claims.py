@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmrag.judges.builtin import BuiltinJudge
-from mmrag.judges.claims import claim
+from mmrag.judges.builtin.claims import claim
 from mmrag.records import JudgeItem, Outcome
 
 RIGHT, WRONG, MISSING = "right", "wrong", "missing"

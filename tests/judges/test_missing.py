@@ -7,7 +7,7 @@ from compared_times import times_as_long
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmrag.judges.normalise import MAX_CHARS, is_missing, missing_reason, official_missing
+from mmrag.text.normalise import MAX_CHARS, is_missing, missing_reason, official_missing
 
 DONT_KNOW = [
     "I don't know", "I don’t know", "I don‘t know", "I don´t know", "I don`t know",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.numbers import Quantity, same_date, same_quantity
-from mmrag.judges.reading import Reading
-from mmrag.judges.trees import Forest, Tree, Trees
+from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.trees import Forest, Tree, Trees
+from mmrag.text.numbers import Quantity, same_date, same_quantity
 
 
 def quantity(text: str) -> Quantity:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from mmrag.judges import judges
-from mmrag.judges.builtin import JudgeItem
+from mmrag.records import JudgeItem
 
 
 def outcome(question: str, reference: str, reply: str) -> str:

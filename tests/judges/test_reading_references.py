@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.matching import wordings
-from mmrag.judges.numbers import MONTHS, quantities
-from mmrag.judges.reading import Reading
-from mmrag.judges.rules import rule
-from mmrag.judges.target import Target
-from mmrag.judges.vectors import Pieces, Vectors
+from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.rules import rule
+from mmrag.judges.builtin.target import Target, wordings
+from mmrag.judges.builtin.vectors import Pieces, Vectors
+from mmrag.text.numbers import MONTHS, quantities
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +119,8 @@ def test_core_is_what_aliases_share(vectors: Vectors) -> None:
         ("how many times have they won the super bowl", ["1"], "They have won it once.", True),
     ],
 )  # fmt: skip
-def test_rules(question: str, references: list[str], reply: str, correct: bool | None) -> None:
-    ruling = rule(question, references, Reading(reply))
+def test_rules(
+    vectors: Vectors, question: str, references: list[str], reply: str, correct: bool | None
+) -> None:
+    ruling = rule(Target(question, tuple(references), vectors), Reading(reply))
     assert (None if ruling is None else ruling.correct) is correct

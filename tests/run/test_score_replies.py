@@ -11,9 +11,9 @@ import pytest
 from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
-from mmrag.judges.normalise import official_exact, official_missing
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
+from mmrag.text.normalise import official_exact, official_missing
 from simulator.run.engine import Rules
 from simulator.run.official import Said, as_in_kit, is_left
 from simulator.run.results import ScoreOptions, score_run
@@ -366,3 +366,24 @@ def test_an_exported_run_is_scored_as_the_run(tmp_path: Path) -> None:
         ours, theirs = (scored(place, "--protocol", protocol)["all"] for place in (folder, file))
         assert ours == theirs
     assert ours["not_asked"] > 0
+
+
+@pytest.mark.parametrize(("reply", "judged", "reference", "outcome"), [
+    ("William Shakespeare ", "incorrect", "william shakespeare", "perfect"),
+    ("Hmm, I don't know. Maybe Rome?", "perfect", "Rome", "missing"),
+    ("This is an invalid question because no such film exists.", "incorrect", "invalid question",
+     "perfect"),
+    ("That would be invalid.", "perfect", "Rome", "incorrect"),
+    ("Rome", "perfect", "invalid question", "incorrect"),
+    ("It is Rome.", "acceptable", "Rome", "acceptable"),
+])  # fmt: skip
+def test_crags_string_rules_come_before_the_judge(
+    reply: str, judged: str, reference: str, outcome: str
+) -> None:
+    counted = as_in_kit(said(reply, Outcome(judged), reference), "crag")
+    assert counted.outcome == outcome
+
+
+def test_crag_asks_no_judge_where_a_string_decides() -> None:
+    assert not is_left(said("rome", Outcome.UNSCORED, "Rome"), "crag")
+    assert is_left(said("It is Rome", Outcome.UNSCORED, "Rome"), "crag")

@@ -21,7 +21,7 @@ from mmrag.agents.grounded.grammar import (
 )
 from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.values import clock_in, quantities
-from mmrag.number_words import NUMBER_WORDS
+from mmrag.text.number_words import NUMBER_WORDS
 
 _M = "\ue001\\d+\ue002"
 _GROUP = re.compile(

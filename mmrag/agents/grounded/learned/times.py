@@ -6,7 +6,7 @@ import datetime as dt
 import re
 
 from mmrag.agents.grounded.values import MONTHS, Value, clock_in, quantities
-from mmrag.number_words import NUMBER_WORDS
+from mmrag.text.number_words import NUMBER_WORDS
 
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
 _ONES = NUMBER_WORDS | {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Iterator
+from functools import cached_property, lru_cache, reduce
 from itertools import compress
+from operator import itemgetter, or_
 
-from mmrag.judges.lexicon import NEGATIONS, SAME, STOPWORDS, SUFFIXES
-from mmrag.judges.normalise import THOUSANDS, fold_case, plain, sentences
-from mmrag.judges.numbers import CANONICAL, COUNTS, MONTHS, Date, Quantity, dates, quantities
+from mmrag.text.lexicon import NEGATIONS, STOPWORDS, stem, word_set
+from mmrag.text.normalise import THOUSANDS, fold_case, plain, sentences
+from mmrag.text.numbers import CANONICAL, COUNTS, MONTHS, Date, Quantity, dates, quantities
 
 MAX_TOKENS = 700
 """Tokens of a text that are looked at."""
@@ -22,29 +23,28 @@ class Reading:
         self.raw = text if is_plain else plain(text)
         """The text before spelling is mended; it still has its apostrophes and accents."""
         self.text = _mend(fold_case(self.raw))
-        self.tokens: list[str] = []
-        self.words: list[str] = []
-        self.capital: list[bool] = []
+        forms: list[_Form] = []
         self.sentence: list[int] = []
-        self.roots: list[str] = []
-        """The stem of each word."""
-        told: list[bool] = []
+        """The sentence of each word."""
         for number, sentence in enumerate(sentences(self.text)):
-            forms = [_FORMS[raw] for raw in _split(sentence)]
-            kept = [form for form in forms if form[1]]
-            self.tokens += [form[0] for form in forms]
-            self.words += [form[1] for form in kept]
-            self.roots += [form[2] for form in kept]
-            self.capital += [form[3] for form in kept]
-            told += [form[4] for form in kept]
-            self.sentence += [number] * len(kept)
-            if len(self.tokens) > MAX_TOKENS:
+            found = [_FORMS[raw] for raw in _split(sentence)]
+            forms += found
+            self.sentence += [number] * sum(map(bool, map(_WORD_OF, found)))
+            if len(forms) > MAX_TOKENS:
                 break
+        self.tokens = [*map(_TOKEN_OF, forms)]
+        self.cues = reduce(or_, set(map(_CUES_OF, forms)), 0)
+        """The kinds of telling words that stand there: see `Cue`."""
+        kept = [*filter(_WORD_OF, forms)]
+        self.words = [*map(_WORD_OF, kept)]
+        self.roots = [*map(_ROOT_OF, kept)]
+        """The stem of each word."""
+        self.capital = [*map(_CAPITAL_OF, kept)]
         self.compact = "".join(self.words)
         """The words run together, so that spacing and hyphens do not matter."""
         self.vocabulary = frozenset(self.words)
         """All words."""
-        self.places = [*compress(range(len(told)), told)]
+        self.places = [*compress(range(len(kept)), map(_TOLD_OF, kept))]
         """Where the words stand that are not function words."""
 
     @cached_property
@@ -56,16 +56,21 @@ class Reading:
     @cached_property
     def denials(self) -> list[int]:
         """Where words such as "not" and "never" stand."""
-        if not self.vocabulary & NEGATIONS:
+        if not self.cues & Cue.NEGATION:
             return []
         return [i for i, word in enumerate(self.words) if word in NEGATIONS]
 
     @cached_property
-    def trigrams(self) -> frozenset[str]:
-        """Every run of three letters of `compact`, whose beginning is looked at."""
-        text = self.compact[:600]
-        runs = frozenset(map("".join, zip(text, text[1:], text[2:], strict=False)))
-        return runs or frozenset({text})
+    def marks(self) -> int:
+        """How many signs and words may set apart the members of a list."""
+        found = sum(map(self.raw.count, ",;|\n/:•*?&")) + self.raw.count(" - ")
+        found += self.words.count("and") + self.words.count("or")
+        return found + len(self.quantities)
+
+    def share_of(self, runs: Collection[str]) -> float:
+        """The share of the runs of letters that stand near the beginning."""
+        head = self.compact[:600]
+        return sum(run in head for run in runs) / len(runs)
 
     @cached_property
     def long_words(self) -> dict[str, int]:
@@ -86,16 +91,12 @@ class Reading:
     @cached_property
     def quantities(self) -> list[Quantity]:
         """Numbers and measures."""
-        if self.compact.isalpha() and COUNTS.isdisjoint(self.vocabulary):
-            return []  # a number is written in digits in `words`, however it is spelled
-        return quantities(self.tokens)
+        return quantities(self.tokens) if self.cues & Cue.NUMBER else []
 
     @cached_property
     def dates(self) -> list[Date]:
         """Dates and years."""
-        if self.compact.isalpha() and self.vocabulary.isdisjoint(MONTHS):
-            return []
-        return dates(self.tokens)
+        return dates(self.tokens) if self.cues & (Cue.NUMBER | Cue.MONTH) else []
 
     @cached_property
     def content(self) -> list[str]:
@@ -118,49 +119,102 @@ class Reading:
             at = self.compact.find(compact, at + 1)
 
 
-@lru_cache(maxsize=200_000)
-def stem(word: str) -> str:
-    """A crude stem: drivers and driving are one; so are French and France, Bob and Robert."""
-    if word in SAME:
-        return SAME[word]
-    if len(word) <= 3 or word[0].isdigit():
-        return word
-    for suffix, least in _ENDINGS.get(word[-1], ()):
-        if word.endswith(suffix) and len(word) - len(suffix) >= least:
-            word = word[: -len(suffix)]
-            break
-    if word[-1] in "ey" and len(word) > 3:
-        word = word[:-1]
-    return word[:-1] if len(word) > 4 and word[-1] == word[-2] else word
-
-
 @lru_cache(maxsize=20_000)
 def read_short(text: str) -> Reading:
     """A question or reference, remembered: many predictions are judged against the same ones."""
     return Reading(text)
 
 
-_ENDINGS = {
-    last: [ending for ending in SUFFIXES if ending[0][-1] == last]
-    for last in {suffix[-1] for suffix, _ in SUFFIXES}
-}
+class Cue:
+    """Kinds of telling words, as bits: what a text lacks need not be searched for."""
+
+    CONTRAST = 1
+    """Denies, mentions or compares: "not", "many", "unlike"."""
+    CORRECTION = 2
+    """May take something back: "actually", "no", "sorry"."""
+    ORDER = 4
+    """Speaks of judging: "score", "reference"."""
+    OR = 8
+    HEDGE = 16
+    NEGATION = 32
+    NUMBER = 64
+    MONTH = 128
+    REFUSAL = 256
+    """May decline to answer: "not", "unable", "please"."""
 
 
-class _Forms(dict[str, tuple[str, str, str, bool, bool]]):
+def _cues(token: str, word: str) -> int:
+    found = _CUE_OF.get(token, 0)
+    if word[:1].isdecimal() or word in COUNTS:
+        found |= Cue.NUMBER
+    if token.startswith(("mis", "hmm")):
+        found |= Cue.CORRECTION
+    return found | Cue.ORDER if token.startswith(("evaluat", "accept")) else found
+
+
+_Form = tuple[str, str, str, bool, bool, int]
+
+
+class _Forms(dict[str, _Form]):
     """Token as written → in lower case, as a word (none for articles and signs), its stem, whether
-    it has a capital, whether it is more than a function word."""
+    it has a capital, whether it is more than a function word, its cues."""
 
-    def __missing__(self, raw: str) -> tuple[str, str, str, bool, bool]:
+    def __missing__(self, raw: str) -> _Form:
         token = raw.lower()
         word = "" if token in _SKIPPED else CANONICAL.get(token, token)
-        form = (token, word, stem(word), raw[0].isupper(), word not in STOPWORDS)
+        form = (
+            token, word, stem(word), raw[0].isupper(), word not in STOPWORDS, _cues(token, word)
+        )  # fmt: skip
         if len(self) < _MAX_FORMS:
             self[raw] = form
         return form
 
 
 _FORMS = _Forms()
+_TOKEN_OF, _WORD_OF, _ROOT_OF, _CAPITAL_OF, _TOLD_OF, _CUES_OF = map(itemgetter, range(6))
 _MAX_FORMS = 200_000
+_CUE_WORDS = (
+    (Cue.CONTRAST, word_set("""
+        i you thought guessed assumed believed believe think assume confuse mistake missing lack
+        lacks not never neither nor no nope cannot hardly wrong incorrect false untrue rather
+        instead unlike like while although though whereas often commonly frequently sometimes
+        popularly easily mistakenly wrongly belief misconception confused mistaken ruled ruling deny
+        denied tempting contrary despite anything anyone anybody everything rumour rumor mixed
+        nothing longer compared natural competes doubt far except similar tried used out
+        isnt wasnt dont doesnt didnt wont cant couldnt wouldnt shouldnt havent hasnt hadnt arent
+        werent aint
+    """)),
+    (Cue.CORRECTION, word_set("""
+        hm uh um er erm counting checking looking thinking no nope wrong incorrect wait scratch
+        strike scrap cancel correction mean meant sorry oops actually rather edit hold hang forget
+        reflection inspection reconsideration thought thoughts check checked recount mind retract
+        withdraw think ah make upside backwards mixed confused change changed mistake mistaken
+        swapped let
+    """)),
+    (Cue.ORDER, word_set("""
+        judge judges grader grading verdict outcome score mark grade graded rating instruction
+        instructions rubric system prompt correct perfect ignore disregard reference references
+        truth
+    """)),
+    (Cue.REFUSAL, word_set("""
+        not no none nobody cannot n t nt dont doesnt didnt couldnt cant wasnt isnt havent hasnt
+        wouldnt wont arent unable unclear unknown unsure uncertain unaware sorry afraid idea
+        insufficient rather decline you please need needed more additional further require
+        unavailable impossible refuse pass mystery guess leave too look view hard difficult know
+        knows idk dunno null nan unanswerable apologies beats n/a only available
+    """)),
+    (Cue.OR, word_set("or xor versus")),
+    (Cue.NEGATION, NEGATIONS),
+    (Cue.MONTH, frozenset(MONTHS)),
+    (Cue.HEDGE, word_set("""
+        perhaps maybe might may could possibly possible probably alternatively again conceivably
+        equally either likely rule depending candidate candidates
+    """)),
+)  # fmt: skip
+_CUE_OF: dict[str, int] = {}
+for _bit, _words in _CUE_WORDS:
+    for _word in _words:
+        _CUE_OF[_word] = _CUE_OF.get(_word, 0) | _bit
 _SKIPPED = frozenset({"a", "an", "the", "$", "€", "£", "¥", "₹", "%", "°"})
 _GLUED = re.compile(r"(?<=[a-z]{2})([A-Z])(?=[a-z])")
 _LONG_NUMBER = re.compile(r"\d[\d,]\d{3}")

@@ -58,16 +58,16 @@ class Forest:
     def log_odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """One number per row."""
         flat, total = self._flat, np.full(len(rows), self._base)
-        trees = np.arange(flat.leaves.shape[0])
+        trees = np.arange(flat.leaves.shape[0])[:, None]
         for start in range(0, len(rows), _BATCH):
-            part = rows[start : start + _BATCH]
-            alive = np.full((len(part), len(trees)), _ALL)
+            part = np.ascontiguousarray(rows[start : start + _BATCH].T)
+            alive = np.full((len(trees), part.shape[1]), _ALL)
             for feature, threshold, keep in zip(
                 flat.feature, flat.threshold, flat.keep, strict=True
             ):
-                alive &= np.where(part[:, feature] > threshold, keep, _ALL)
+                alive &= np.where(part[feature] > threshold[:, None], keep[:, None], _ALL)
             lowest = alive & (~alive + np.uint16(1))
-            total[start : start + _BATCH] += flat.leaves[trees, _BIT[lowest]].sum(axis=1)
+            total[start : start + _BATCH] += flat.leaves[trees, _BIT[lowest]].sum(axis=0)
         return total
 
 

@@ -8,57 +8,73 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
-from mmrag.judges.attributes import another_attribute
-from mmrag.judges.heaps import heaped
-from mmrag.judges.labels import labelled
-from mmrag.judges.lexicon import APPROXIMATE, AUXILIARIES, DENIALS, OPENERS, STOPWORDS
-from mmrag.judges.numbers import Quantity, is_number, same_date, same_quantity
-from mmrag.judges.polarity import opposite, yes_or_no
-from mmrag.judges.reading import Reading, read_short, stem
-from mmrag.judges.ruling import Ruling
-from mmrag.judges.scripts import foreign, sounds_like
-from mmrag.judges.sets import OPTION, joined, options, wants_several, whole_list
-from mmrag.judges.settling import settles
-from mmrag.judges.values import value
+from mmrag.judges.builtin import lists, values, yes_no
+from mmrag.judges.builtin.lists import heaped, of_one_kind, options, wants_several
+from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.target import Check, Ruling, Target
+from mmrag.text.clock import is_time
+from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, stem
+from mmrag.text.numbers import is_number
+from mmrag.text.opposites import has_opposites
+from mmrag.text.scripts import foreign, sounds_like
 
 
-def rule(question: str, references: Sequence[str], said: Reading) -> Ruling | None:
+def rule(target: Target, said: Reading) -> Ruling | None:
     """The first rule that applies, or None."""
-    asked = read_short(question)
-    known = _readings(tuple(references))
-    if not known or not said.words:
+    if not target.readings or not said.words:
         return None
-    return (
-        _choice(asked, known, said)
-        or heaped(asked, known, said)
-        or labelled(asked, known, said)
-        or yes_or_no(asked, known, said)
-        or _premise(asked, known, said)
-        or options(asked, known, said)
-        or opposite(asked, known, said)
-        or _denied(asked, known, said)
-        or settles(asked, known, said)
-        or value(asked, known, said)
-        or _quantity(asked, known, said)
-        or _date(known, said)
-        or _abbreviation(known, said)
-        or whole_list(asked, known, said)
-        or joined(asked, known, said)
-        or _part_only(asked, known, said)
-        or _set(known, said)
-        or _other_script(known, said)
-        or _other_name(asked, known, said)
-    )
+    if target.checks is None:
+        target.checks = [*_checks(target.asked, target.readings)]
+    n = len(said.words)
+    for most, check in target.checks:
+        if n <= most and (ruling := check(target.asked, target.readings, said)) is not None:
+            return ruling
+    return None
 
 
-@lru_cache(maxsize=3_000)
-def _readings(references: tuple[str, ...]) -> list[Reading]:
-    return [reading for reading in map(read_short, references) if reading.words]
+def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]:
+    """The rules that may speak on a question with its references, in order, each with the longest
+    reply in words that it reads."""
+    numbers = [bool(r.cues & Cue.NUMBER) for r in known]
+    amounts = all(len(r.quantities) == 1 for r in known)
+    several = wants_several(asked)
+    times = all(is_time(r.text) for r in known[:6])
+    found: list[tuple[bool, int, Check]] = [
+        (bool(_TWO.search(asked.text)), 12, _choice),
+        (of_one_kind(known), 14, heaped),
+        (yes_no.says_so(known), _ANY, yes_no.yes_or_no),
+        (_turned_down(asked, known), 60, _premise),
+        (not several and all(r.marks < 2 for r in known), 80, options),
+        (has_opposites({root for r in known for root in r.roots}), 15, yes_no.opposite),
+        (True, _ANY, _denied),
+        (not several and (amounts or times), 45, values.bound_value),
+        (times, 40, values.time),
+        (all(numbers), 14, values.day),
+        (any(numbers), 14, values.month),
+        (any(numbers), 14, values.era_of),
+        (values.are_spans(known), 12, values.span),
+        (all(numbers), 12, values.sign),
+        (any(values.may_share(r) for r in known), 10, values.share),
+        (any(numbers), 8, values.grouped),
+        (any(numbers), 8, values.version),
+        (amounts, _ANY, values.quantity),
+        (amounts, 12, values.date),
+        (all(values.lists_dates(r) for r in known), _ANY, values.all_dates),
+        (values.wants_amount(asked, known), _ANY, values.told_amount),
+        (True, 8, _abbreviation),
+        (lists.are_lists(asked, known), _ANY, lists.whole_list),
+        (not several and all(r.marks < 1 for r in known), 9, lists.joined),
+        (True, 3, _kind_only),
+        (bool(_ASKS_ALL.search(asked.text)), _ANY, _part_only),
+        (True, 12, _other_script),
+        (all(_name(r) for r in known), 6, _other_name),
+        (all(len(r.words) == 1 for r in known), 1, _longer_word),
+    ]
+    return [(most, check) for concerns, most, check in found if concerns]
 
 
-def _choice(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+def _choice(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A question that offers "Ada or Bela?" with references and a reply that name one of them."""
     found = _TWO.search(asked.text)
     if not found or len(said.words) > 12 or DENIALS & said.vocabulary:
@@ -85,16 +101,18 @@ def _first(options: list[str], reading: Reading) -> str | None:
     return places[min(places)] if places else None
 
 
-def _premise(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
-    """References that turn the question down, and a reply that does so too, or plays along."""
-    if not all(
-        _TURNED_DOWN.search(r.raw) and (len(r.words) > 2 or _NONE.match(r.raw)) for r in known
-    ):
-        return None
-    if (asked.words and asked.words[0] in AUXILIARIES) or len(said.words) > 60:
-        return None
+def _turned_down(asked: Reading, known: Sequence[Reading]) -> bool:
+    if asked.words and asked.words[0] in AUXILIARIES:
+        return False
     if len(known) > 2 and wants_several(asked):
-        return None  # a list of things that are not so
+        return False  # a list of things that are not so
+    return all(
+        _TURNED_DOWN.search(r.raw) and (len(r.words) > 2 or _NONE.match(r.raw)) for r in known
+    )
+
+
+def _premise(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that turn the question down, and a reply that does so too, or plays along."""
     refuses = bool(_TURNS_DOWN.search(said.raw)) or (
         said.words[0] == "0" and len(said.words) < 12 and asked.text.lower().startswith("how many")
     )
@@ -115,8 +133,10 @@ def _premise(asked: Reading, known: list[Reading], said: Reading) -> Ruling | No
     return None
 
 
-def _denied(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+def _denied(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """The answer stands there only to be denied: "It is not Paris"."""
+    if not said.cues & Cue.NEGATION and "rather" not in said.vocabulary:
+        return None
     found = denied = 0
     for reading in known:
         if reading.compact not in said.compact:
@@ -153,65 +173,9 @@ def _denied(asked: Reading, known: list[Reading], said: Reading) -> Ruling | Non
     return None
 
 
-def _quantity(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
-    """References that are one number or measure each, and a reply that tells such a quantity."""
-    if another_attribute(set(asked.roots), set(said.roots)):
-        return None
-    counted = bool(_COUNTED.search(asked.text))
-    wanted: list[Quantity] = []
-    for reading in known:
-        if len(reading.quantities) != 1 or not _only_quantity(reading):
-            return None
-        wanted.append(
-            reading.quantities[0]._replace(year=reading.quantities[0].year and not counted)
-        )
-    if any(q.year or q.ordinal for q in wanted):
-        return None
-    kinds = {q.kind for q in wanted if q.kind}
-    repeated = {(q.raw, q.kind) for q in asked.quantities}
-    told = [q for q in said.quantities if (q.raw, q.kind) not in repeated and not q.ordinal]
-    if kinds:
-        money = any(kind.startswith("money") for kind in kinds)
-        measured = [q for q in told if q.kind in kinds or (money and q.kind.startswith("money"))]
-        if not measured and len(told) == 1 and told[0].kind and len(said.words) <= 6:
-            return Ruling(False, "another kind of quantity")
-        told = measured
-        wanted = [q for q in wanted if q.kind]
-    elif len(told) != 1 or (told[0].year and not counted) or len(said.words) > 12:
-        return None
-    told = [q._replace(year=q.year and not counted) for q in told]
-    if not told:
-        return None
-    good = [
-        any(same_quantity(q, o) and (q.kind or counted or q.raw == o.raw) for o in wanted)
-        for q in told
-    ]
-    if all(good):
-        exactly = any(
-            abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
-            for q in told
-            for w in wanted
-        )
-        return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
-    if not any(good) and len(told) <= 2:
-        return Ruling(False, "another quantity")
-    return None
-
-
-def _date(known: list[Reading], said: Reading) -> Ruling | None:
-    """References that are dates to the day, and a reply that tells only other days."""
-    if any(len(r.dates) != 1 or r.dates[0].day is None for r in known):
-        return None
-    told = [date for date in said.dates if date.day is not None]
-    if not told or len(told) != len(said.dates) or len(said.words) > 12:
-        return None
-    if all(same_date(date, r.dates[0]) is False for date in told for r in known):
-        return Ruling(False, "another date")
-    return None
-
-
-def _abbreviation(known: list[Reading], said: Reading) -> Ruling | None:
+def _abbreviation(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """One side is the initials of the other: JFK, NASA, WWF."""
+    del asked
     for reading in known:
         for short, long in ((said, reading), (reading, said)):
             if len(short.words) != 1 or not short.text.strip(" .!").isupper():
@@ -230,43 +194,37 @@ def _abbreviation(known: list[Reading], said: Reading) -> Ruling | None:
     return None
 
 
-def _part_only(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
-    """Some words of the reference, and too few of them.
-
-    "a comet" for "comet 67P" is the kind and no name. Who asks for a whole name, for what is
-    written, or for two things at once wants all of it.
-    """
-    kind = bool(_A.match(said.raw)) and len(said.words) <= 3 and not any(said.capital)
-    if not kind and not _ASKS_ALL.search(asked.text):
+def _kind_only(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """The kind of thing without its name: "a comet" for "comet 67P"."""
+    del asked
+    if not _A.match(said.raw) or any(said.capital):
         return None
     for reading in known:
-        missed = [i for i in reading.places if reading.roots[i] not in said.stems]
-        told = set(said.roots) <= set(reading.roots)
-        if not told or not missed:
+        missed = _missed(reading, said)
+        if not any(reading.capital[i] or is_number(reading.words[i]) for i in missed):
             return None
-        named = any(reading.capital[i] or is_number(reading.words[i]) for i in missed)
-        if kind and not named:
-            return None
-    return Ruling(False, "the kind of thing only" if kind else "a part of what is asked for")
+    return Ruling(False, "the kind of thing only")
 
 
-def _set(known: list[Reading], said: Reading) -> Ruling | None:
-    """A reference that is one list of three or more, and a short reply with few of its members."""
-    if len(known) != 1:
+def _part_only(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Some words of the reference only, asked for a whole name, for what is written, or for two
+    things at once."""
+    del asked
+    if not all(_missed(reading, said) for reading in known):
         return None
-    members = [read_short(part) for part in OPTION.split(known[0].text) if part.strip()]
-    if len(members) < 3 or any(not 1 <= len(member.words) <= 4 for member in members):
-        return None
-    found = sum(member.compact in said.compact for member in members)
-    if len(said.words) <= 3 * len(members) and found <= 0.34 * len(members):
-        items = [part for part in OPTION.split(said.text) if part.strip()]
-        if len(items) >= 3:
-            return Ruling(False, "other members of the set")
-    return None
+    return Ruling(False, "a part of what is asked for")
 
 
-def _other_script(known: list[Reading], said: Reading) -> Ruling | None:
+def _missed(reading: Reading, said: Reading) -> list[int]:
+    """The content words of a reference that a reply, which says nothing else, leaves out."""
+    if not set(said.roots) <= set(reading.roots):
+        return []
+    return [i for i in reading.places if reading.roots[i] not in said.stems]
+
+
+def _other_script(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A short reply in another script that sounds like the reference."""
+    del asked
     text = said.raw.strip(" .!?")
     if len(text) > 60 or text.isascii() or not foreign(text):
         return None
@@ -275,7 +233,7 @@ def _other_script(known: list[Reading], said: Reading) -> Ruling | None:
     return None
 
 
-def _other_name(asked: Reading, known: list[Reading], said: Reading) -> Ruling | None:
+def _other_name(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A short reply that is a name like the reference but of somebody or something else."""
     own = _name(said)
     if (
@@ -299,6 +257,20 @@ def _other_name(asked: Reading, known: list[Reading], said: Reading) -> Ruling |
         if not left or not right or not any(_like(w, own) for w in name):
             return None
     return Ruling(False, "a similar name")
+
+
+def _longer_word(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A word that goes on after a name's last vowel is another name: Indianapolis is not India."""
+    del asked
+    word = said.words[0]
+    if all(
+        word.startswith(r.words[0])
+        and len(word) - len(r.words[0]) > 3
+        and _VOWEL.search(r.words[0])
+        for r in known
+    ):
+        return Ruling(False, "another word that begins like the reference")
+    return None
 
 
 def _name(reading: Reading) -> list[str] | None:
@@ -344,17 +316,8 @@ def _misspelled(word: str, other: str) -> bool:
     return abs(len(word) - len(other)) <= 2 and (word[:3] == other[:3] or word[1:] == other[1:])
 
 
-def _only_quantity(reading: Reading) -> bool:
-    quantity = reading.quantities[0]
-    rest = reading.tokens[: quantity.start] + reading.tokens[quantity.end :]
-    return all(token in APPROXIMATE or token in _LEVEL for token in rest)
-
-
-_COUNTED = re.compile(
-    r"(?i)^how\b|\b(?:population|number|amount|total|size|price|cost|age|weight|height|length|width"
-    r"|depth|distance|speed|area|volume|count|rate|many|much|attendance|capacity|salary)\b"
-)
-_LEVEL = frozenset({"over", "under", "above", "below", "sea", "level", "more", "less", "than"})
+_ANY = 10**6
+_VOWEL = re.compile(r"\w{4}(?<=[aeiuy])$")
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _ASKS_ALL = re.compile(
     r"(?i)\b(?:full|complete|whole|entire|exact)\s+(?:name|title|address|text|sentence|wording"

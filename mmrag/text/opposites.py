@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from mmrag.judges.lexicon import word_set
-from mmrag.judges.reading import stem
+from mmrag.text.lexicon import stem, word_set
 
 _GROUPS = """
 radius | diameter | circumference
@@ -127,6 +126,11 @@ for _number, _line in enumerate(_GROUPS.strip().split("\n")):
     for _member, _words in enumerate(_line.split("|")):
         for _word in _words.split():
             _PLACES.setdefault(stem(_word), set()).add((_number, _member))
+
+
+def has_opposites(stems: Collection[str]) -> bool:
+    """Whether one of the words has an opposite that `another_attribute` knows."""
+    return not _PLACES.keys().isdisjoint(set(stems) - _LOOSE)
 
 
 def another_attribute(asked: Collection[str], said: Collection[str]) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.judges.attributes import another_attribute, opposed
-from mmrag.judges.labels import own_field
-from mmrag.judges.lexicon import AUXILIARIES, NEGATIONS, word_set
-from mmrag.judges.normalise import sentences
-from mmrag.judges.reading import Reading, read_short, stem
-from mmrag.judges.ruling import Ruling
+from mmrag.judges.builtin.reading import Reading, read_short
+from mmrag.judges.builtin.target import Ruling
+from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, stem, word_set
+from mmrag.text.normalise import sentences
+from mmrag.text.opposites import another_attribute, opposed
 
 
 def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
@@ -22,15 +21,25 @@ def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling
         return None
     if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
         return None  # but "False" and "Falsehood" are one
-    if (field := own_field(asked, said)) is not None:
-        return Ruling(field in wanted, "yes or no")
     way = polarity(asked, said)
     if way is None:
         return None
     told = [word == "yes" for word in said.words if word in _PLAIN]
     if told and told[0] == way and (not way) in told[1:] and len(said.words) < 25:
         return Ruling(False, "says both yes and no")
+    if way in wanted and len(said.words) > 1 and _of_another_year(asked, said):
+        return Ruling(False, "the yes or no of another year")
     return Ruling(way in wanted, "yes or no")
+
+
+def _of_another_year(asked: Reading, said: Reading) -> bool:
+    years = {date.year for date in asked.dates} - {None}
+    return bool(years) and bool({date.year for date in said.dates} - {None} - years)
+
+
+def says_so(known: Sequence[Reading]) -> bool:
+    """Whether references are yes or no, or open with it."""
+    return any(reading.words[0] in _TOLD for reading in known)
 
 
 def opposite(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:

@@ -1,18 +1,13 @@
-"""Chinese as the other rules can read it: Western figures, dates and units, words set apart.
-
->>> western("2023年8月5日，四分之一，1060万千瓦，第十五届")
-'5 August 2023 , 25% , 10600000 kW , 第 15 届'
-"""
+"""Chinese as readers of other languages take it: Western figures, dates and units."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-import msgspec
+from mmrag.text.normalise import MAX_CHARS
 
-from mmrag.judges.normalise import MAX_CHARS
-from mmrag.metrics.overlap import CHINESE, words_of
-from mmrag.records import JudgeItem
+CHINESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -46,22 +41,13 @@ def is_chinese(text: str) -> bool:
     return CHINESE.search(text) is not None
 
 
-def in_western_notation(item: JudgeItem) -> JudgeItem:
-    """An item that the rules for other languages can read; the same where nothing is Chinese."""
-    if not any(map(is_chinese, (item.prediction, *item.references))):
-        return item
-    return msgspec.structs.replace(
-        item,
-        references=tuple(western(text[:MAX_CHARS]) for text in item.references),
-        prediction=western(item.prediction[:MAX_CHARS]),
-    )
+def western(text: str, words_of: Callable[[str], list[str]]) -> str:
+    """Figures, dates, shares and units rewritten, Chinese words set apart as `words_of` cuts them.
 
-
-def western(text: str) -> str:
-    """Figures, dates, shares and units rewritten, Chinese words set apart."""
-    if not is_chinese(text):
-        return text
-    text = text.translate(_WIDE)
+    >>> western("2023年8月5日，四分之一，1060万千瓦", list)
+    '5 August 2023 , 25% , 10600000 kW'
+    """
+    text = text[:MAX_CHARS].translate(_WIDE)
     text = _DATE.sub(_date, text)
     text = _LONE_YEAR.sub(lambda m: f" {_plain(m['year'])} ", text)
     text = _SHARE.sub(_share, text)

@@ -1,7 +1,7 @@
 """Numbers, quantities with units, and dates as people write them.
 
-Works on the tokens of `mmrag.judges.reading`: lower-case words, digits with or without a decimal
-point, and the symbols $ € £ ¥ ₹ % °.
+Works on tokens: lower-case words, digits with or without a decimal point, and the symbols
+$ € £ ¥ ₹ % °.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmrag.judges.units import COUNTED, MONEY, UNITS
-from mmrag.number_words import NUMBER_WORDS
+from mmrag.text.number_words import NUMBER_WORDS
+from mmrag.text.units import COUNTED, MONEY, UNITS
 
 
 class Quantity(NamedTuple):
@@ -30,6 +30,8 @@ class Quantity(NamedTuple):
     """First token and the one after the last."""
     ordinal: bool = False
     year: bool = False
+    compound: bool = False
+    """Written in two units: 24 years and 255 days are no 25 years."""
 
 
 class Date(NamedTuple):
@@ -79,9 +81,10 @@ def same_quantity(first: Quantity, second: Quantity) -> bool:
     if gap <= tolerance * size * (1 + 1e-9):
         return True
     small_counts = size < 100 and a == int(a) and b == int(b)
+    nearness = 0.01 if first.compound or second.compound else 0.05
     return (
         gap <= max(first.slack, second.slack) * (1 + 1e-9)
-        and gap <= 0.05 * size
+        and gap <= nearness * size
         and not (small_counts)
     )
 
@@ -285,7 +288,7 @@ def _feet_and_inches(found: list[Quantity]) -> list[Quantity]:
             and item.slack < last.slack
         ):
             merged[-1] = last._replace(
-                value=last.value + item.value, slack=item.slack, end=item.end
+                value=last.value + item.value, slack=item.slack, end=item.end, compound=True
             )
         else:
             merged.append(item)

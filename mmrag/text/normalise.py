@@ -11,9 +11,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from mmrag.judges.markup import unwrapped
-from mmrag.judges.refusals import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
-from mmrag.judges.scripts import unmask
+from mmrag.text.markup import unwrapped
+from mmrag.text.refusals import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
+from mmrag.text.scripts import unmask
 
 MAX_CHARS = 4_000
 """Longer replies are judged on their beginning: CRAG-MM cuts at 75 tokens, about 400 characters."""
@@ -201,7 +201,8 @@ def plain(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Sentences of plain text. Abbreviations and initials do not end one."""
-    if not any(sign in text for sign in ".!?;\n。"):  # a clause, most often
+    body = text.rstrip(" .!?")
+    if not any(sign in body for sign in ".!?;\n。"):  # one sentence, most often
         return [text.strip()] if text and not text.isspace() else []
     return [part for part in (s.strip() for s in _SENTENCE_END.split(text)) if part]
 
@@ -259,11 +260,13 @@ _SENTENCE_END = re.compile(
 )
 
 _CUES = (
-    "know", "n't", "nt ", "not ", "not\n", "can t", "sorry", "unable", "unclear", "unknown",
-    "unsure", "uncertain", "unaware", "cannot", "no ", "idea", "insufficient", "rather",
-    "decline", "you", "need", "please", "more ", "additional", "further", "require",
-    "unavailable", "impossible", "n t ", "n' t", "available", "refuse", "pass", "mystery", "guess",
-    "leave", "too ", "look", "view", "nobody", "hard to", "impossible", "before i can", "only know",
+    "n't", "dont ", "doesnt ", "didnt ", "couldnt ", "cant ", "wasnt ", "isnt ", "havent ",
+    "wouldnt ", "not ", "not\n", "can t", "sorry", "unable", "unclear", "unknown",
+    "unsure", "uncertain", "unaware", "cannot", " no ", "idea", "insufficient", "rather",
+    "decline", "you ", "need", "please", "more ", "additional", "further", "require",
+    "unavailable", "impossible", "n t ", "n' t", "n 't", "available", "refuse", "to pass",
+    "ll pass", "mystery", "guess", "leave", "too ", "look", "view", "nobody", "hard to",
+    "before i can", "only know",
 )  # fmt: skip
 """One of these stands in every reply that `_REFUSE` or `_CLARIFY` matches."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from mmrag.judges.numbers import CANONICAL
+from mmrag.text.numbers import CANONICAL
 
 
 class Time(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text."""
@@ -67,6 +69,29 @@ SUFFIXES = (
     ("or", 4), ("es", 3), ("ly", 3), ("s", 3),
 )  # fmt: skip
 """Endings to take off, and how much must be left."""
+
+
+_ENDINGS = {
+    last: [ending for ending in SUFFIXES if ending[0][-1] == last]
+    for last in {suffix[-1] for suffix, _ in SUFFIXES}
+}
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """A crude stem: drivers and driving are one; so are French and France, Bob and Robert."""
+    if word in SAME:
+        return SAME[word]
+    if len(word) <= 3 or word[0].isdigit():
+        return word
+    for suffix, least in _ENDINGS.get(word[-1], ()):
+        if word.endswith(suffix) and len(word) - len(suffix) >= least:
+            word = word[: -len(suffix)]
+            break
+    if word[-1] in "ey" and len(word) > 3:
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word[-1] == word[-2] else word
+
 
 MEASURED = word_set(
     "many much long old far tall big high fast deep heavy large often wide hot cold"

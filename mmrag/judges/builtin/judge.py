@@ -2,7 +2,7 @@
 
 In this order: no reference → unscored; equal after normalisation → perfect; no answer → missing;
 a rule of the guideline that is sure; a truth that is denied, taken back or one of several → wrong;
-boosted trees over 166 features. Parameters live in `mmrag/judges/data` beside a card that says
+boosted trees. Parameters live in `mmrag/judges/data` beside a card that says
 how they were made (scripts/train_judge.py).
 """
 
@@ -12,7 +12,7 @@ import hashlib
 import math
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,24 +23,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError
-from mmrag.judges.chinese import in_western_notation
-from mmrag.judges.claims import asks_judging, settled
+from mmrag.judges.builtin.claims import asks_judging, settled
+from mmrag.judges.builtin.features import NAMES, Extractor
+from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.rules import rule
+from mmrag.judges.builtin.trees import Forest, Trees
+from mmrag.judges.builtin.vectors import Pieces, Vectors
 from mmrag.judges.doubt import SURE
-from mmrag.judges.features import NAMES, Extractor
-from mmrag.judges.normalise import declines, missing_in, normalise, plain, same_signs, words
-from mmrag.judges.reading import Reading, read_short
-from mmrag.judges.refusals import ENGLISH
-from mmrag.judges.rules import rule
-from mmrag.judges.stance import COLUMNS, veto
-from mmrag.judges.target import MAX_REFERENCES
-from mmrag.judges.trees import Forest, Trees
-from mmrag.judges.vectors import Pieces, Vectors
+from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
+from mmrag.text.chinese import is_chinese, western
+from mmrag.text.normalise import declines, missing_in, normalise, plain, same_signs, words
+from mmrag.text.refusals import ENGLISH
 
-VERSION = 6
+VERSION = 7
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
+_BATCH = 512
 MAX_REFERENCE_CHARS = 1_000
 """A longer reference is judged on its beginning."""
 
@@ -94,47 +94,37 @@ class BuiltinJudge:
     def weigh(self, items: Sequence[JudgeItem]) -> list[Judged]:
         """One verdict per item, in order, each with whether it is sure."""
         with _ALONE:
-            return self._weighed(items)
+            batches = (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+            return [judged for batch in batches for judged in self._weighed(batch)]
 
-    def _weighed(self, items: Sequence[JudgeItem]) -> list[Judged]:
+    def _weighed(self, items: Sequence[JudgeItem]) -> Iterator[Judged]:
         self._extractor.vectors.forget()
-        items = [in_western_notation(item) for item in items]
-        found: list[Judged | None] = []
-        waiting: list[int] = []
-        rows: list[list[float]] = []
-        for number, item in enumerate(items):
-            decided = self._decide(item)
-            if isinstance(decided, Verdict):
-                found.append(Judged(decided, True))
-                continue
-            row = self._extractor.row(item.question, _bounded(item.references), decided)
-            if reason := veto(row[-len(COLUMNS) :]):
-                found.append(Judged(self._verdict(Outcome.INCORRECT, f"rule: {reason}"), True))
-                continue
-            found.append(None)
-            waiting.append(number)
-            rows.append(row)
-        if rows:
-            for number, odds in zip(waiting, self._odds(np.array(rows)), strict=True):
-                chance = _probability(odds)
-                outcome = Outcome.PERFECT if chance >= 0.5 else self._wrong(items[number])
-                verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
-                found[number] = Judged(verdict, max(chance, 1 - chance) >= SURE)
-        return [judged for judged in found if judged is not None]
+        decided = [self._before_trees(item) for item in map(in_western_notation, items)]
+        waiting = [found for found in decided if not isinstance(found, Judged)]
+        by_trees = iter(self._by_trees(waiting) if waiting else ())
+        for found in decided:
+            yield found if isinstance(found, Judged) else next(by_trees)
 
-    def _wrong(self, item: JudgeItem) -> Outcome:
-        said = settled(plain(item.prediction))
-        return Outcome.MISSING if declines(said) else Outcome.INCORRECT
-
-    def _odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        return with_doubt(self._forest.log_odds(rows), self._wary.log_odds(rows))
-
-    def _decide(self, item: JudgeItem) -> Verdict | Reading:
-        found = before_trees(item)
+    def _before_trees(self, item: JudgeItem) -> Judged | tuple[JudgeItem, Reading]:
+        found = before_trees(item, self._extractor)
         if isinstance(found, Reading):
-            return found
+            return item, found
         outcome, reason = found
-        return self._verdict(outcome, reason, exact=reason == _EXACT)
+        return Judged(self._verdict(outcome, reason, exact=reason == _EXACT), True)
+
+    def _by_trees(self, waiting: Sequence[tuple[JudgeItem, Reading]]) -> Iterator[Judged]:
+        objections, rows = self._extractor.rows(
+            [(item.question, _bounded(item.references), said) for item, said in waiting]
+        )
+        odds = with_doubt(rows, self._forest, self._wary).tolist()
+        for (item, _), objection, log_odds in zip(waiting, objections, odds, strict=True):
+            if objection:
+                yield Judged(self._verdict(Outcome.INCORRECT, f"rule: {objection}"), True)
+                continue
+            chance = _probability(log_odds)
+            outcome = Outcome.PERFECT if chance >= 0.5 else _wrong(item)
+            verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
+            yield Judged(verdict, max(chance, 1 - chance) >= SURE)
 
     def _verdict(self, outcome: Outcome, reason: str, *, exact: bool = False) -> Verdict:
         return Verdict(
@@ -171,7 +161,7 @@ class Cascade:
         )
 
 
-def before_trees(item: JudgeItem) -> tuple[Outcome, str] | Reading:
+def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] | Reading:
     """What needs no trees, and why; else the reply as the trees are to read it."""
     references = _bounded(item.references)
     if not references:
@@ -179,32 +169,72 @@ def before_trees(item: JudgeItem) -> tuple[Outcome, str] | Reading:
     text = plain(item.prediction)
     if _equal(text, references):
         return Outcome.PERFECT, _EXACT
-    claimed = text if asks_judging(item.question) else settled(text)
-    missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
+    reading = Reading(text, is_plain=True)
+    claimed = text
+    if reading.cues & (Cue.CORRECTION | Cue.ORDER) and not asks_judging(item.question):
+        claimed = settled(text)
+    missing = None
+    if reading.cues & Cue.REFUSAL or not (reading.words and ENGLISH.search(text)):
+        missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
     if missing is not None:
         if _as_unknown(text, references):
             return Outcome.PERFECT, "rule: as the reference says, that is not told"
         if not any(_stands(reference, text) for reference in references):
             return Outcome.MISSING, missing
-    reading, references = Reading(text, is_plain=True), references[:MAX_REFERENCES]
-    if not reading.words or not any(read_short(reference).words for reference in references):
-        # Symbols alone ("+", "🍐"): nothing can be compared but the characters themselves.
-        same = text.strip() in {reference.strip() for reference in references}
-        return (Outcome.PERFECT if same else Outcome.INCORRECT), "symbols only"
+    target = extractor.target(item.question, references)
+    if not reading.words or not target.readings:
+        return _as_signs(text, item.question, references)
     said = reading if claimed == text else Reading(claimed, is_plain=True)
-    if (ruling := rule(item.question, references, said)) is not None:
+    if (ruling := rule(target, said)) is not None:
         right = Outcome.PERFECT if ruling.exactly else Outcome.ACCEPTABLE
         return right if ruling.correct else Outcome.INCORRECT, f"rule: {ruling.reason}"
     return reading
 
 
-def with_doubt(odds: NDArray[np.float64], wary: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_signs(text: str, question: str, references: tuple[str, ...]) -> tuple[Outcome, str]:
+    """Symbols ("+", "🍐") and the names "a" and "an": only the characters can be compared."""
+    own = text.strip(" .!?").lower()
+    same = any(
+        own == reference.strip(" .!?").lower()
+        or (
+            own
+            and reference.lower().startswith(own + " ")
+            and f" {own} " in f" {question.lower()} "
+        )
+        for reference in references
+    )
+    return (Outcome.PERFECT if same else Outcome.INCORRECT), "symbols only"
+
+
+def in_western_notation(item: JudgeItem) -> JudgeItem:
+    """An item that the rules for other languages can read; the same where nothing is Chinese."""
+    if not any(map(is_chinese, (item.prediction, *item.references))):
+        return item
+    # Cutting into words needs a dictionary: of no use where the reply has no Chinese word.
+    cut = words_of if is_chinese(item.prediction) else list
+    prediction, *references = (
+        western(text, cut) if is_chinese(text) else text
+        for text in (item.prediction, *item.references)
+    )
+    return msgspec.structs.replace(item, references=tuple(references), prediction=prediction)
+
+
+def with_doubt(rows: NDArray[np.float64], trees: Forest, wary: Forest) -> NDArray[np.float64]:
     """Log-odds of the trees that learnt from people, unless the wary ones speak up against a reply.
 
     The wary trees learnt from the open half of the stress suite too. People's verdicts hold
     hardly a reply that was written to mislead, so trees that saw no others believe too much.
     """
-    return np.where((odds >= 0) & (wary < -WARY), wary, odds)
+    odds = trees.log_odds(rows)
+    believed = np.flatnonzero(odds >= 0)
+    doubts = wary.log_odds(rows[believed])
+    odds[believed] = np.where(doubts < -WARY, doubts, odds[believed])
+    return odds
+
+
+def _wrong(item: JudgeItem) -> Outcome:
+    said = settled(plain(item.prediction))
+    return Outcome.MISSING if declines(said) else Outcome.INCORRECT
 
 
 _ABOUT_ONESELF = re.compile(r"(?i)\b(?:i|me|my|we|idk|dunno|sorry)\b|\byou\b")

@@ -1,0 +1,310 @@
+"""Why a reply that holds the truth is wrong all the same: it denies it, takes it back, offers it
+beside others, or says it of another thing. Each reason is looked for only where a cue stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mmrag.judges.builtin.claims import (
+    CONCESSION,
+    DENIAL,
+    asks_judging,
+    claim,
+    clauses,
+    not_claimed,
+)
+from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
+from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.target import Target, Wording, present, tells
+from mmrag.text.lexicon import NEGATIONS
+from mmrag.text.normalise import sentences
+from mmrag.text.numbers import is_number
+from mmrag.text.opposites import another_attribute, flipped, has_opposites
+
+_NAMES = """
+told lost either either_hedged guesses_true guesses_false equally row_items row_share row_place
+row_bare numbers_in_row claims_left wants_many asks_or
+"""
+NAMES = tuple(_NAMES.split())
+"""What the trees are shown of it."""
+MAX_WORDS = 40
+"""Longer replies tell too much besides for most objections to be sure."""
+
+
+class Stance(NamedTuple):
+    """How the truth stands in a reply."""
+
+    objection: str
+    """Why the reply is wrong; empty where nothing says so."""
+    values: list[float]
+    """One number per name of `NAMES`."""
+
+
+def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
+    """Look for every objection that the cues of a reply allow."""
+    truth = present([target.known[i] for i in ranked], target, said)
+    if not truth:
+        return Stance("", _NOTHING)
+    asked, n = target.asked, len(said.words)
+    text = _unquoted(said.raw, truth)
+    if n > MAX_WORDS:
+        return Stance("", [1.0, *[0.0] * 11, 1.0, target.wants_many, target.asks_or])
+    made, claimed, lost = _lost(target, truth, said, text)
+    if lost == "withdrawn":
+        return Stance("takes the answer back", _NOTHING)
+    left = len(claimed.words) / n
+    if lost == "an order" and not asks_judging(asked.text):
+        return Stance("names the answer in an order to the judge only", _NOTHING)
+    if lost == "denied" and n <= 25:
+        return Stance("denies the answer", _NOTHING)
+    if lost == "beside":
+        return Stance("names the answer beside another one", _NOTHING)
+    if lost == "mentioned" and (n <= 14 or CONCESSION.search(said.raw)):
+        return Stance("only mentions the answer", _NOTHING)
+    ors, hedged = either(asked, made, truth) if said.cues & Cue.OR or "/" in text else (0.0, 0.0)
+    if (ors >= 3 and n <= 9) or (ors >= 2 and (hedged or target.asks_or)):
+        return Stance("offers one or the other", _NOTHING)
+    may_swap = n <= 16 and target.swappable
+    if (
+        may_swap
+        and (target.compares or has_opposites(said.roots))
+        and _swapped(target, made, truth, said)
+    ):
+        return Stance("gives the value of another thing", _NOTHING)
+    if n <= 16 and target.quantities and _number_rival(target, made, truth, said):
+        return Stance("gives another number for what is asked", _NOTHING)
+    true, false, equally = guesses(target, made, truth) if said.cues & Cue.HEDGE else (0.0,) * 3
+    if n <= 25 and false and (true or equally):
+        return Stance("guesses at several answers", _NOTHING)
+    numbers = numbers_in_row(target, said) if said.cues & Cue.NUMBER else 0.0
+    if numbers >= 3 and not target.wants_many:
+        return Stance("lists several numbers", _NOTHING)
+    items, share, place, bare = (
+        row(target, made, truth)
+        if said.marks > 1 and n <= min(25, 3 * said.marks + 4)
+        else (0.0,) * 4
+    )
+    if bare and share >= 0.75 and not target.wants_many:
+        return Stance("lists several answers", _NOTHING)
+    return Stance("", [
+        1.0, float(bool(lost)), ors, hedged, true, false, equally, items, share, place, bare,
+        numbers, left, target.wants_many, target.asks_or,
+    ])  # fmt: skip
+
+
+def _lost(
+    target: Target, truth: Sequence[Wording], said: Reading, text: str
+) -> tuple[str, Reading, str]:
+    """What is claimed, and why the truth is not in it: "withdrawn", "denied", …, or nothing."""
+    if said.cues & (Cue.CONTRAST | Cue.CORRECTION | Cue.ORDER):
+        keep = target.denies or any(w.reading.vocabulary & NEGATIONS for w in target.known[:4])
+        made = claim(text, keep_denials=keep)
+        claimed = Reading(made.text, is_plain=True) if made.dropped else said
+        if made.dropped and not tells(claimed, truth):
+            return made.text, claimed, made.dropped
+        if not keep and len(claimed.words) <= 25 and _denied_ahead(made.text or text, truth):
+            return made.text, claimed, "denied"
+        text = made.text
+    else:
+        claimed = said
+    beside_it = len(claimed.words) <= 25 and beside(target.asked, truth, text)
+    return text, claimed, "beside" if beside_it else ""
+
+
+_NOTHING = [0.0] * len(NAMES)
+
+
+def _unquoted(text: str, truth: Sequence[Wording]) -> str:
+    """Text without its quotations, unless they hold the truth: titles deny and hedge nothing."""
+    if '"' not in text:
+        return text
+    return _QUOTED.sub(
+        lambda m: m.group() if tells(Reading(m.group(), is_plain=True), truth) else " ", text
+    )
+
+
+def _denied_ahead(text: str, truth: Sequence[Wording]) -> bool:
+    """Whether in every clause that tells the truth a denial stands before it."""
+    told = False
+    for clause in clauses(text)[:40]:
+        if not tells(Reading(clause, is_plain=True), truth):
+            continue
+        told = True
+        found = DENIAL.search(clause)
+        if not found or not_claimed(clause) != "denied":
+            return False
+        if not tells(Reading(clause[found.end() :], is_plain=True), truth):
+            return False
+    return told
+
+
+def _parts(text: str, said: Reading) -> list[Reading]:
+    pieces = [piece for clause in clauses(text)[:30] for piece in _COMMA.split(clause)][:40]
+    if len(pieces) == 1 and text == said.raw:
+        return [said]
+    return [Reading(piece, is_plain=True) for piece in pieces if _WORD.search(piece)]
+
+
+def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
+    """Whether every clause with the truth speaks of another attribute than the question.
+
+    Whom "than", "beat" or "lost to" puts on the other side stands for the opposite.
+    """
+    told = [part for part in _parts(text, said) if tells(part, truth)]
+    return bool(told) and all(_turned(target, part, truth) for part in told)
+
+
+def _turned(target: Target, part: Reading, truth: Sequence[Wording]) -> bool:
+    said = set(part.roots) - {root for wording in truth for root in wording.stems}
+    places = (part.raw.lower().find(w.reading.text.lower()) for w in truth)
+    start = next((place for place in places if place >= 0), 0)
+    other_side = target.compares and flipped(part.raw, start)
+    return another_attribute(target.asked_roots, said) != bool(other_side)
+
+
+def _number_rival(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
+    """Whether what is asked for stands with another number: "Waist 32, inseam 34"."""
+    if len(said.quantities) < 2 or "once" in said.vocabulary:
+        return False
+    if any(date.month for date in said.dates) or target.named:
+        return False
+    parts = _parts(text, said)
+    told = [part for part in parts if tells(part, truth)]
+    kinds = {q.kind for q in target.quantities}
+    here = {root for part in told for root in target.asked_roots & part.stems.keys()}
+    for part in parts:
+        also = target.asked_roots & part.stems.keys()
+        if not told or part in told or not also - here or here - also:
+            continue
+        if any(q.kind in kinds and q.raw not in target.asked_values for q in part.quantities):
+            return True
+    return False
+
+
+def beside(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+    """Whether every sentence with the truth is about a rival and names the truth in passing."""
+    if not _TURNS.search(text):
+        return False
+    if _outdone(asked, truth, text) or _outanswered(asked, truth, text):
+        return True
+    parts = sentences(text)[:8]
+    if not any(_KIN.match(part) or _NAME_ASIDE.match(part) for part in parts):
+        return False
+    told = [part for part in parts if tells(Reading(part, is_plain=True), truth)]
+    return bool(told) and all(_in_passing(asked, truth, sentence) for sentence in told)
+
+
+def _in_passing(asked: Reading, truth: Sequence[Wording], sentence: str) -> bool:
+    if "where" in asked.vocabulary or not any(w.reading.capital[-1] for w in truth):
+        return False
+    kin, named = _KIN.match(sentence), _NAME_ASIDE.match(sentence)
+    if kin and "who" in asked.vocabulary:
+        head, aside, rest = sentence[kin.end() :], kin.group(), ""
+    elif named:
+        head, aside, rest = named.groups()
+        if _DONE_BY.match(aside) or re.match("(?:in|on|at) ", aside) or "such as" in aside:
+            return False
+        if "who" in asked.vocabulary and _MADE_BY.match(aside):
+            return False  # "Emma, a novel by Jane Austen"
+        if not rest and _CALLED.match(aside) and "who" not in asked.vocabulary:
+            return False  # "Lisbon, the capital of Portugal" may answer which country it is
+    else:
+        return False
+    inside, outside = (Reading(part, is_plain=True) for part in (aside, f"{head} {rest or ''}"))
+    direct = Reading(_CALLED.sub("", aside), is_plain=True)
+    if not inside.words or not tells(inside, truth) or tells(outside, truth):
+        return False
+    if direct.words and any(direct.compact.startswith(w.compact) for w in truth):
+        return False
+    return _rival(asked, truth, head)
+
+
+def _outdone(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+    """The truth in a clause that claims little, and then "but it is ..." with something else."""
+    found = _BUT_IT_IS.search(text[:400])
+    if not found or _PLAIN.match(text) or len(text) > 400:
+        return False
+    before, after = (
+        Reading(t, is_plain=True) for t in (text[: found.start()], text[found.end(1) :])
+    )
+    if not tells(before, truth) or not after.words or tells(after, truth):
+        return False
+    return before.words != after.words and _rival(
+        asked, truth, " ".join(text[found.end(1) :].split()[:5])
+    )
+
+
+def _outanswered(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+    """Two plain statements, of which the one without the truth says more of what is asked.
+
+    "The third floor has toilets, the cafe is on the fifth": it must end on a rival.
+    """
+    pieces = [piece for piece in _STATEMENT.split(text[:400]) if " " in piece.strip()]
+    if not 2 <= len(pieces) <= 3 or text.count(" ") > 34:
+        return False
+    parts = [Reading(piece, is_plain=True) for piece in pieces]
+    told = [part for part in parts if tells(part, truth)]
+    about = {asked.roots[i] for i in asked.places}
+    if len(told) != 1 or told[0] is parts[-1]:
+        return False
+    last = parts[-1]
+    here, there = (about & {p.roots[i] for i in p.places} for p in (told[0], last))
+    return bool(there - here) and len(here) <= 1 and _ends_on_rival(asked, truth, last)
+
+
+def _rival(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+    """Whether a text names something new of the kind of the truth."""
+    reading = Reading(text, is_plain=True)
+    roots = {root for wording in truth for root in wording.stems}
+    number = any(is_number(wording.words[0]) for wording in truth)
+    named = any(wording.reading.capital[-1] for wording in truth)
+    return any(
+        (is_number(reading.words[i]) if number else reading.capital[i] or not named)
+        and reading.roots[i] not in roots
+        and reading.words[i] not in asked.vocabulary
+        for i in reading.places
+    )
+
+
+def _ends_on_rival(asked: Reading, truth: Sequence[Wording], last: Reading) -> bool:
+    place = last.places[-1] if last.places else 0
+    if place < len(last.words) - 2 or last.roots[place] in asked.stems:
+        return False
+    end = last.words[place]
+    kinds = {(w.reading.capital[-1], is_number(w.words[0])) for w in truth}
+    return (last.capital[place], is_number(end)) in kinds
+
+
+_WORD = re.compile(r"[^\W_]")
+_COMMA = re.compile(r"(?i),\s+(?:and\s+|so\s+|while\s+)?|\s+and\s+(?=the\b|an?\s)|:\s+")
+_QUOTED = re.compile(r'"[^"\n]{1,150}"')
+_STATEMENT = re.compile(
+    r"(?<=[a-z\d)])(?:[.;]\s+|,\s+|,?\s+(?:and|but|yet|while|whereas)\s+(?:then\s+)?)"
+    r"(?=(?:[Tt]he|[Ii]t|[Hh]e|[Ss]he|[Tt]hey|[Nn]ow|[Hh]is|[Hh]er|[Ii]ts|opened|signed|is|was)\b)"
+)
+_TURNS = re.compile(r",|;|\b(?:but|yet|[Hh]owever)\b|'s\s")
+_NAME = r"[A-Z][\w'.-]*(?:\s(?:(?:of|de|van|von|the|la|da|di|du|al|bin|and)\s)?[A-Z][\w'.-]*){0,4}"
+_KIN = re.compile(
+    rf"(?:The|A|An|His|Her)(?:\s[a-z]+){{1,5}}\s(?:of|to|with)\s(?:the\s)?{_NAME},\s(?=[A-Z])"
+    rf"|{_NAME}'s\s(?:[a-z]+\s){{1,3}}(?=[A-Z])"
+)
+"""A person told by another one: "The wife of …, …", "…'s brother …"."""
+_NAME_ASIDE = re.compile(
+    rf"(?!(?:In|On|At|As|By|For|From|During|After|Before|According)\b)(?:It(?:'s|\swas|\sis)\s)?"
+    rf"((?:The\s)?{_NAME}),\s([a-z\d][^;.]*?[\s']{_NAME}[^,;.]*)(?:,\s*([^;]+)|[.!?]?\s*$)"
+)
+"""A name, what is said of it in passing, and what it did."""
+_CALLED = re.compile(r"(?:the|in|at|on|a|an|by|also|known|as|or|near)\s+")
+_DONE_BY = re.compile(r"(?:\w+ly\s)?\w+(?:ed|en|t|de|ng)\s(?:by|as)\b")
+_MADE_BY = re.compile(r"(?:an?|the)\s[^,;.]{1,40}?\sby\s")
+_PLAIN = re.compile(
+    r"(?i)\W*(?:(?:the\s+\w+|it|this|that|he|she|they|these|those|there)(?:'s|'re|\s+(?:is|was|are"
+    r"|were)))\s+(?!not\b|like\b|similar\b|close\b)"
+)
+_BUT_IT_IS = re.compile(
+    r"(?i)((?:;\s*|[,.]?\s+(?:but|yet|however)\b,?\s*)(?:in\s+(?:fact|truth|reality),?\s+|really,?\s+"
+    r"|actually,?\s+)?(?:(?:it|this|that|he|she|they)(?:'s|'re|\s+(?:is|was|are|were))|is|was|are|were)"
+    r"(?:\s+(?:in\s+fact|really|actually))?\s)(?:an?\s|the\s|(?-i:[A-Z])|\d)"
+)

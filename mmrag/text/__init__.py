@@ -1,0 +1,1 @@
+"""Reading text: one normal form, numbers and units, scripts, words; for agents and judges alike."""
