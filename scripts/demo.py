@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ def main() -> None:
     if args.install:
         print("\n.venv is made: . .venv/bin/activate")
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the app ends too
     app = None if args.no_ui else open_app(args.port)
     try:
         talk(args.sessions)
