@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +18,16 @@ AGENTS = {"grounded": "grounded", "straightforward": "task3"}
 
 CONDITIONS = "clean,low-light@4,occluded@4"
 
+# Before torch is loaded: the agents keep every core busy as it is, and nothing is downloaded.
+for name, value in (("OMP_NUM_THREADS", "1"), ("HF_HUB_OFFLINE", "1")):
+    os.environ.setdefault(name, value)
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--install", action="store_true", help="make .venv, and nothing else")
     parser.add_argument("--no-ui", action="store_true", help="stop after the scores")
-    parser.add_argument("--sessions", type=int, default=8, help="conversations (default 8)")
+    parser.add_argument("--sessions", type=int, default=6, help="conversations (default 6)")
     parser.add_argument("--port", type=int, default=7860)
     args = parser.parse_args()
     if args.sessions < 1:
@@ -30,65 +35,49 @@ def main() -> None:
     if args.install:
         print("\n.venv is made: . .venv/bin/activate")
         return
-    runs = {spec: Path("runs") / f"demo-{name}-{args.sessions}" for name, spec in AGENTS.items()}
-    folders = [str(folder) for folder in runs.values()]
-    say(f"{args.sessions} conversations with each of {' and '.join(AGENTS)}: {CONDITIONS}")
-    asking = [start_run(spec, folder, args.sessions) for spec, folder in runs.items()]
-    app = None
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the app ends too
+    app = None if args.no_ui else open_app(args.port)
     try:
-        if not args.no_ui:
-            say("the app, which shows conversations as they end; Ctrl-C ends it")
-            app = start("ui", "--port", str(args.port))
-        for process, folder in zip(asking, folders, strict=True):
-            finish(process, Path(f"{folder}.log"))
-        for folder in folders:
-            say(f"what {folder} comes to")
-            finish(start("score", folder))
-        say("the difference between the two")
-        finish(start("compare", *folders))
-        report = runs[AGENTS["grounded"]] / "report"
-        if not (report / "report.html").exists():
-            finish(start("report", folders[0], "--out", str(report)))
-        print(f"\nruns:   {'  '.join(folders)}\nreport: {report / 'report.html'}", flush=True)
-        if app is None:
-            print(f"app:    .venv/bin/mmrag ui {' '.join(folders)}")
-        else:
-            finish(app)
-    except KeyboardInterrupt:
+        talk(args.sessions)
+        if app is not None:
+            say("the app is still open; Ctrl-C ends it")
+            sys.exit(app.wait())
+    except KeyboardInterrupt as end:
+        print(end, file=sys.stderr)
         sys.exit(130)
     finally:
-        for process in (*asking, *([app] if app else [])):
-            process.terminate()
+        if app is not None:
+            app.terminate()
 
 
-def start_run(spec: str, folder: Path, sessions: int) -> subprocess.Popen[bytes]:
-    """Two runs at once keep two cores busy, as one thread of each would not."""
-    return start(
-        "run", "--data", "mini", "--limit", str(sessions), "--agent", spec,
-        "--degrade", CONDITIONS, "--out", str(folder), "--json", log=Path(f"{folder}.log"),
-    )  # fmt: skip
+def open_app(port: int) -> subprocess.Popen[bytes]:
+    say("the app, which shows conversations as they end; Ctrl-C ends it")
+    return subprocess.Popen([sys.executable, "-m", "simulator.cli", "ui", "--port", str(port)])
 
 
-def start(*arguments: str, log: Path | None = None) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "simulator.cli", *arguments]
-    quiet = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-    if log is None:
-        return subprocess.Popen(command, env={**quiet, **os.environ})
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as file:
-        return subprocess.Popen(
-            command, env={**quiet, **os.environ}, stdout=file, stderr=subprocess.STDOUT
-        )
+def talk(sessions: int) -> None:
+    """In one process, which loads the models once for both agents."""
+    from mmrag.errors import MmragError
+    from simulator import evaluate
 
-
-def finish(process: subprocess.Popen[bytes], log: Path | None = None) -> None:
-    code = process.wait()
-    if code == 130:
-        sys.exit(130)
-    if code:
-        words = " ".join(str(word) for word in list(process.args)[3:])  # type: ignore[arg-type]
-        last = log.read_text(errors="replace").strip().splitlines()[-1:] if log else []
-        sys.exit(f"error: mmrag {words} failed (exit code {code}). {' '.join(last)}")
+    try:
+        runs = []
+        for name, agent in AGENTS.items():
+            folder = Path("runs") / f"demo-{name}-{sessions}"
+            say(f"{sessions} conversations with the {name} agent: {CONDITIONS}")
+            run = evaluate(agent, degrade=CONDITIONS, limit=sessions, out=folder)
+            print(run.score(), flush=True)
+            runs.append(run)
+        say("the difference between the two")
+        print(runs[0].compare(*runs[1:]))
+        report = runs[0].folder / "report"
+        if not (report / "report.html").exists():
+            runs[0].report(report)
+    except MmragError as error:
+        sys.exit(f"error: {error}")
+    folders = [os.path.relpath(run.folder) for run in runs]
+    print(f"\nruns:   {'  '.join(folders)}\nreport: {os.path.relpath(report / 'report.html')}")
+    print(f"app:    .venv/bin/mmrag ui {' '.join(folders)}", flush=True)
 
 
 def say(text: str) -> None:

@@ -46,7 +46,7 @@ class Stages:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("repository", nargs="?", default=f"file://{ROOT}")
-    parser.add_argument("--sessions", type=int, default=8)
+    parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--conditions", default="clean,low-light@4,occluded@4")
     parser.add_argument("--venv", type=Path)
     parser.add_argument("--keep", type=Path, help="Use and keep this folder.")
@@ -61,6 +61,7 @@ def measure(place: Path, args: argparse.Namespace) -> None:
     env |= {"XDG_CACHE_HOME": str(place / "cache"), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false"}  # fmt: skip
     pip_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pip"
+    (place / "cache").mkdir(parents=True, exist_ok=True)
     env["PIP_CACHE_DIR"] = os.environ.get("PIP_CACHE_DIR", str(pip_cache))
 
     def call(*command: str) -> None:
@@ -70,6 +71,7 @@ def measure(place: Path, args: argparse.Namespace) -> None:
     with stages.stage("git clone --depth 1"):
         subprocess.run(["git", "clone", "--quiet", "--depth", "1", args.repository, str(clone)],
                        check=True)  # fmt: skip
+    history, everything = _size(clone / ".git"), _size(clone)
     python = str(clone / ".venv" / "bin" / "python")
     if args.venv is None:
         with stages.stage("environment (scripts/demo --install)"):
@@ -96,8 +98,11 @@ def measure(place: Path, args: argparse.Namespace) -> None:
         call(*mmrag, "report", "runs/grounded", "--out", "runs/report")
     with stages.stage("the app's first page"):
         answers((*mmrag, "ui", "runs/grounded", "runs/task3"), clone, env)
-    git, tree = (_size(clone / ".git"), _size(clone) - _size(clone / ".git"))
-    print(f"\ncloned: {git / 1e6:.0f} MB of history, {tree / 1e6:.0f} MB of files and environment")
+    with stages.stage("the demo without the app: both agents, scores, comparison, report"):
+        call(python, "scripts/demo.py", "--no-ui")
+    print(
+        f"\ncloned: {history / 1e6:.0f} MB of history, {(everything - history) / 1e6:.0f} of files"
+    )
     print(json.dumps({name: [round(cpu, 1), round(clock)] for name, cpu, clock in stages.rows}))
 
 
