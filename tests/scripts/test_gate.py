@@ -66,6 +66,12 @@ def test_without_arguments_it_is_lint_types_and_the_fast_suite(folder: Path) -> 
     assert "-m not proof --ignore=tests/proofs" in fast
 
 
+def test_every_core_has_a_worker_whatever_libraries_may_use(folder: Path) -> None:
+    """`nproc` says OMP_NUM_THREADS where it is set, and the script sets it to one."""
+    (fast,) = Called(folder, OMP_NUM_THREADS="1").pytest
+    assert f"-n {min(4, len(os.sched_getaffinity(0)))} " in fast
+
+
 def test_all_is_the_proofs_too(folder: Path) -> None:
     done = Called(folder, "--all")
     assert done.status == 0, done.said
