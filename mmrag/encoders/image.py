@@ -114,14 +114,14 @@ def builtin_encoder(*, precision: str = "auto") -> ImageEncoder:
             f"{weights}: the built-in image weights are missing. Install the project again, or "
             "train them with `python scripts/train_encoder.py`."
         )
-    mark = mark_of(file_mark(weights), precision)
-    return _builtin(mark, precision)
+    dtype = choose_dtype(choose_device(), precision)
+    return _builtin(mark_of(file_mark(weights), precision), dtype)
 
 
 @lru_cache(maxsize=2)
-def _builtin(mark: str, precision: str) -> ImageEncoder:
+def _builtin(mark: str, dtype: Any) -> ImageEncoder:
     """Loaded once for all who ask."""
-    return _load(f"local-dir:{BUILTIN}", None, precision, name="world-lite", revision=mark)
+    return _load(f"local-dir:{BUILTIN}", None, dtype, name="world-lite", revision=mark)
 
 
 def open_clip_encoder(
@@ -132,31 +132,29 @@ def open_clip_encoder(
     `model` is one of open_clip's names (then `weights` is a tag such as `openai`, or a file), a
     folder in open_clip's form, or `hf-hub:organisation/name`.
     """
+    dtype = choose_dtype(choose_device(), precision)
     if Path(model).is_dir():
         mark = mark_of(revision_of(model, "local"), precision)
-        return _load(f"local-dir:{model}", None, precision, name=Path(model).name, revision=mark)
+        return _load(f"local-dir:{model}", None, dtype, name=Path(model).name, revision=mark)
     if model.startswith("hf-hub:"):
         mark = mark_of(revision_of(model.removeprefix("hf-hub:"), "main"), precision)
-        return _load(model, None, precision, name=model, revision=mark)
+        return _load(model, None, dtype, name=model, revision=mark)
     if weights is None:
         raise Unavailable(
             f"open-clip:model={model} names no weights; add weights=openai, another of open_clip's "
             "tags, or the path of a weights file. An untrained model would find nothing."
         )
     mark = file_mark(Path(weights)) if Path(weights).is_file() else weights
-    return _load(model, weights, precision, name=model, revision=mark_of(mark, precision))
+    return _load(model, weights, dtype, name=model, revision=mark_of(mark, precision))
 
 
 @one_at_a_time
-def _load(
-    model: str, weights: str | None, precision: str, *, name: str, revision: str
-) -> ImageEncoder:
+def _load(model: str, weights: str | None, dtype: Any, *, name: str, revision: str) -> ImageEncoder:
     device = choose_device()
     ensure_torchvision()
     import open_clip
     import torch
 
-    dtype = choose_dtype(device, precision)
     with hub_errors("image encoder", model.removeprefix("local-dir:"), "the one named `builtin`"):
         clip, _, preprocess = open_clip.create_model_and_transforms(
             model,

@@ -47,8 +47,12 @@ def test_an_unknown_precision_names_those_there_are(spec: str) -> None:
 
 
 @pytest.mark.proof("weights")
-@pytest.mark.usefixtures("amx")
-def test_halves_of_pictures_differ_little_and_have_length_one() -> None:
+def test_halves_of_pictures_differ_little_and_have_length_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _pretend(monkeypatch, amx_bf16=False)
+    image_encoders.create("builtin")  # as any test before this may have: kept, in 32 bits
+    _pretend(monkeypatch, amx_bf16=True)
     rng = np.random.default_rng(3)
     noise = [rng.integers(0, 255, (40, 30, 3), np.uint8) for _ in range(5)]
     pictures = [Image.fromarray(pixels).resize((160, 160)) for pixels in noise]
