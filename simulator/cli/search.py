@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
 
 
 class _OrQuery(TyperGroup):
-    """`mmrag search "a text"` is short for `mmrag search for "a text"`."""
+    """In the old spelling `search "a text"` is short for `search for "a text"`."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put `for` before anything that names no command."""

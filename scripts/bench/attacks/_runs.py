@@ -108,7 +108,7 @@ def rejudge(
     generous: bool = True,
     stage: Callable[[str], None] = lambda _name: None,
 ) -> None:
-    """Judge the run again, as `mmrag rejudge` does."""
+    """Judge the run again, as `mmrag judge run` does."""
     with RunStore(folder) as store:
         stage("turns")
         asyncio.run(rejudge_run(store, Judges(generous=generous), 2))
