@@ -11,6 +11,7 @@ import pytest
 from called_command import mmrag
 from small_runs import make_session
 
+from mmrag.models import circuit
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator import load_run
 from simulator.exchange.facts import facts_of
@@ -176,6 +177,21 @@ def test_a_judge_that_is_down_ends_the_command_and_no_verdict_is_lost(
     with RunReader(folder) as run:
         assert run.meta("judge") == "j/1"
         assert run.turn_counts() == {"answered": 48}
+
+
+def test_a_model_that_greets_and_then_hangs_ends_the_command(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(circuit, "SILENCE", 0.3)
+    server.script = ["hang"] * 1000
+    folder = write(tmp_path / "run", judged=True)
+    again = ("judge", "run", str(folder), "--judge", spec(server))
+    new = ("run", "--data", "mini", "--search", "none", "--limit", "40", "--seconds", "0.1", "--agent",
+           f"llm-only:model=(openai:name=m,base_url={server.url})", "--out", str(tmp_path / "new"))  # fmt: skip
+    for command in (again, new):
+        (line,) = (s for s in mmrag(*command, code=1).stderr.splitlines() if "error" in s)
+        assert "no answer to anything in 0.3 s" in line
+        assert "go on with" in line
 
 
 def test_a_judge_that_answers_without_a_verdict_leaves_bounds(server: Any, tmp_path: Path) -> None:
