@@ -261,6 +261,23 @@ def test_a_second_picture_that_the_run_does_not_have_is_found(agents: Path) -> N
     assert json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
 
 
+def test_a_second_picture_of_something_else_is_found(agents: Path) -> None:
+    """Where nothing has to be rendered for it: "brighter" is the clean picture of the data."""
+    run = held(agents, "asking")
+    proof = json.loads(mmrag("verify", str(run), "--json").stdout)
+    assert proof["unproved_pictures"] > 0  # gone closer: rendered by no studio that keeps them
+    with RunStore(run) as store:
+        one, other = [s for s in store.sessions() if any(t.capture for t in s.turns)][:2]
+        (at, taken), *_ = [(i, t.capture) for i, t in enumerate(one.turns) if t.capture]
+        theirs = next(t.capture for t in other.turns if t.capture)
+        turns = list(one.turns)
+        turns[at] = replace(turns[at], capture=replace(taken, image=theirs.image))
+        store.commit(session=replace(one, turns=tuple(turns))).result()
+    (problem,) = json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
+    assert one.turns[at].id in problem
+    assert "brighter" in problem
+
+
 def test_a_conversation_that_is_gone_or_hides_from_the_proof_is_found(agents: Path) -> None:
     run = held(agents, "silent")
     with RunStore(run) as store:
