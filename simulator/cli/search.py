@@ -15,6 +15,7 @@ from mmrag.shards import Shard
 from simulator.cli.flags import AsJson
 from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
+from simulator.counting import readable
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -228,14 +229,14 @@ def search(
         typer.echo(json.dumps(msgspec.to_builtins(found[0]), indent=2, ensure_ascii=False))
         return
     for rank, hit in enumerate(found[0], 1):
-        typer.echo(f"{rank:3d}. {_line(hit)}")
+        typer.echo(f"{rank:3d}. {readable(_line(hit))}")
         if explain:
-            typer.echo(_explained(hit))
+            typer.echo(readable(_explained(hit)))
     if is_picture and explain:
         typer.echo("entities:")
         for entity in entities_of(found[0])[:5]:
             typer.echo(
-                f"  {entity.name}: score {entity.score:.3f}, margin {entity.margin:+.3f}, "
+                f"  {readable(entity.name)}: score {entity.score:.3f}, margin {entity.margin:+.3f}, "
                 f"{entity.votes} votes"
             )
 

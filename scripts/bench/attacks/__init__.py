@@ -13,7 +13,7 @@ class Case(NamedTuple):
 
 
 def line_of(said: str, names: str = "") -> str | None:
-    """What is wrong with a refusal: it is one line that begins with `error:` and `names` a thing."""
+    """What is wrong with a refusal: one line begins with `error:` and `names` something."""
     lines = [line for line in said.splitlines() if line.lower().startswith(("error:", "usage:"))]
     if "Traceback" in said or not lines:
         return f"no error in a line: {said[-500:]}"

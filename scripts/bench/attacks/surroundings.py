@@ -1,4 +1,4 @@
-"""What is around a command (21): clocks that jump, folders nobody may write, caches that are shared.
+"""What is around a command (21): clocks that jump, closed folders, caches that are shared.
 
 Each command runs in a process of its own. It does what it should, or says in one line what helps.
 """
