@@ -236,8 +236,8 @@ def search(
         typer.echo("entities:")
         for entity in entities_of(found[0])[:5]:
             typer.echo(
-                f"  {readable(entity.name)}: score {entity.score:.3f}, margin {entity.margin:+.3f}, "
-                f"{entity.votes} votes"
+                f"  {readable(entity.name)}: score {entity.score:.3f}, "
+                f"margin {entity.margin:+.3f}, {entity.votes} votes"
             )
 
 

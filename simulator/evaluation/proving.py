@@ -126,6 +126,8 @@ def verify_run(folder: Path) -> RunProof:
         problems += [
             f"{name}: under {under} it is not in the data" for name, under in sorted(begun)
         ]
+        if strays := sum(run.turn_counts().values()) - sum(1 for _ in run.results()):
+            problems.append(f"{counted(strays, 'turn')} of no conversation of the run")
     return RunProof(
         folder=str(folder),
         conversations=conversations,

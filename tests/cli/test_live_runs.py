@@ -190,6 +190,7 @@ TAMPERED_TURNS = {
     "a status": lambda r: replace(r, status=Status.JUDGE_ERROR),
     "a time-out that replied": lambda r: replace(r, status=Status.TIMEOUT),
     "a turn never asked that replied": lambda r: replace(r, status=Status.SKIPPED_AFTER_STOP),
+    "a turn of no conversation": lambda r: replace(r, session_id="other"),
     "a query": lambda r: replace(r, query="What else?"),
     "a failure without a word": lambda r: replace(
         r, reply=None, verdict=None, status=Status.AGENT_ERROR

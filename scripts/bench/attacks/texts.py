@@ -13,7 +13,6 @@ import io
 import random
 import shutil
 import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -34,8 +33,9 @@ PAYLOADS = (
     "![attack](http://evil.example/x.png)", "attack | attack |\n| --- | --- |", "# attack\n\n- a",
     "=1+attack", "+attack", "-attack|cmd", "@SUM(attack)", "\t=attack", "\r=attack",
     "\x1b[31mattack\x1b]0;attack\x07", "\x9b31mattack", "\u202eattack\u2066", "\x00attack",
-    "../../attack", "/attack", "attack/../..", "C:\\attack", "attack\nattack: attack", "%s%n{attack}",
-    "[red]attack[/red]", "[link=http://evil.example]attack", "attack" * 500, "\u2028attack",
+    "../../attack", "/attack", "attack/../..", "C:\\attack", "attack\nattack: attack",
+    "%s%n{attack}", "[red]attack[/red]", "[link=http://evil.example]attack", "attack" * 500,
+    "\u2028attack",
 )  # fmt: skip
 PLACES = ("meta name", "meta value", "session", "query", "reply", "reference", "reason", "domain",
           "query_type", "judge", "agent", "step", "error", "citation")  # fmt: skip
@@ -43,14 +43,16 @@ PLACES = ("meta name", "meta value", "session", "query", "reply", "reference", "
 
 def cases(seed: int, work: Path) -> Iterator[Case]:
     """Every payload in some of the places, first in all of them."""
-    chance = random.Random(seed)
+    chance, plain = random.Random(seed), work / "plain"
+    plain.mkdir()
+    _write(plain / "run", dict.fromkeys(PLACES, "plain"))
+    _shown(plain)
     for number in range(TRIES):
         payload = PAYLOADS[number % len(PAYLOADS)]
         places = set(PLACES if number < len(PAYLOADS) else chance.sample(PLACES, 3))
         folder = work / f"texts-{number}"
-        folder.mkdir()
         try:
-            fault = _fault(folder, payload, places)
+            fault = _fault(folder, plain, payload, places)
         except BaseException as error:
             fault = f"{type(error).__name__}: {error}"
         shutil.rmtree(folder)
@@ -58,28 +60,21 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
         yield Case(short, fault and f"{fault[:300]} ({payload[:40]!r}, {sorted(places)})")
 
 
-def _fault(folder: Path, payload: str, places: set[str]) -> str | None:
-    evil, plain = (
-        {p: word if p in places else "plain" for p in PLACES} for word in (payload, "word")
-    )
-    for name, words in (("evil", evil), ("plain", plain)):
-        (folder / name).mkdir()
-        try:
-            _write(folder / name / "run", words)
-        except MmragError:
-            return None  # such a run cannot be
-    there = {path for path in folder.rglob("*")}
-    told = {name: _shown(folder / name) for name in ("evil", "plain")}
-    for what, text in told["evil"].items():
+def _fault(folder: Path, plain: Path, payload: str, places: set[str]) -> str | None:
+    evil = folder / "evil"
+    evil.mkdir(parents=True)
+    try:
+        _write(evil / "run", {p: payload if p in places else "plain" for p in PLACES})
+    except MmragError:
+        return None  # such a run cannot be
+    for what, text in _shown(evil).items():
         if wrong := _odd_text(text):
             return f"{what}: {wrong}"
-    for path in sorted({*folder.rglob("*")} - there):
-        if not path.is_relative_to(folder / "evil") and not path.is_relative_to(folder / "plain"):
+    for path in sorted(folder.rglob("*")):
+        if path != evil and not path.is_relative_to(evil):
             return f"a file elsewhere: {path.relative_to(folder)}"
-        twin = (
-            folder / "plain" / path.relative_to(folder / "evil") if "evil" in path.parts else path
-        )
-        if path.suffix == ".html" and twin != path:
+        if path.suffix == ".html":
+            twin = plain / path.relative_to(evil)
             page, same = (_Elements.of(one.read_text()) for one in (path, twin))
             if wrong := page.odd or sorted((page.found - same.found).elements())[:2]:
                 return f"{path.name}: {wrong}"
@@ -128,9 +123,10 @@ def _shown(place: Path) -> dict[str, str]:
     """What commands print of a run, into which they write files beside it; and the app's pages."""
     run, told = str(place / "run"), dict[str, str]()
     for words in (
-        ("score", run), ("show", run), ("compare", run, run), ("report", run, "--out", f"{place}/r"),
-        ("export", run, f"{place}/out.jsonl"), ("bundle", run, f"{place}/b"),
-        ("bundle", run, f"{place}/b.html"), ("verdicts", "queue", run),
+        ("score", run), ("show", run), ("compare", run, run, "--resamples", "50"),
+        ("report", run, "--out", f"{place}/r", "--resamples", "50"),
+        ("export", run, f"{place}/out.jsonl"), ("bundle", run, f"{place}/b.html"),
+        ("verdicts", "queue", run),
     ):  # fmt: skip
         out, err = io.StringIO(), io.StringIO()
         before, sys.argv = sys.argv, ["mmrag", *words]
@@ -153,9 +149,7 @@ def _command() -> None:
 
 
 def _odd_text(text: str) -> str | None:
-    odd = {
-        c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl") and c not in "\n\t\u200b"
-    }
+    odd = {c for c in text if not c.isprintable()} - {"\n", "\t"}
     return f"control characters {sorted(odd)}" if odd else None
 
 
@@ -185,7 +179,7 @@ class _Elements(HTMLParser):
         for name, value in attrs:
             if name.startswith("on") or (value or "").strip().lower().startswith("javascript:"):
                 self.odd = f"<{tag} {name}={value!r}>"
-            if name in ("src", "href") and "evil.example" in (value or ""):
+            if name in ("src", "href") and (value or "").startswith("http://evil"):
                 self.odd = f"<{tag} {name}={value!r}>"
 
     handle_startendtag = handle_starttag
