@@ -134,9 +134,9 @@ def mini_part(folder: Path, *, kg: Any, pages: Any) -> Path:
 
 
 def run_eval(*arguments: str) -> int:
-    """The exit status of `mmrag search eval`."""
+    """The exit status of `mmrag index eval`."""
     try:
-        cli.build()(["search", "eval", *arguments])
+        cli.build()(["index", "eval", *arguments])
     except SystemExit as ended:
         return int(ended.code or 0)
     return 0

@@ -10,7 +10,8 @@ import contextlib
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,7 +44,7 @@ class EmbeddingCache:
 
     @staticmethod
     def _opened(path: Path) -> sqlite3.Connection:
-        try:
+        with _named(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             base = sqlite3.connect(path, timeout=30, check_same_thread=False)
             base.execute("PRAGMA journal_mode=WAL")
@@ -53,10 +54,6 @@ class EmbeddingCache:
             )
             base.execute("SELECT key, vector FROM vectors LIMIT 0")
             return base
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(
-                f"{path}: no usable cache ({error}); name another file, or delete it."
-            ) from error
 
     def get_or_make(
         self, encoder_id: str, items: Sequence[T], content: Callable[[T], bytes],
@@ -86,18 +83,18 @@ class EmbeddingCache:
         for first in range(0, len(keys), _MANY):
             some = keys[first : first + _MANY]
             marks = ",".join("?" * len(some))
-            with self._lock:
+            with self._lock, _named(self.path):
                 rows: list[Any] = self._base.execute(
                     f"SELECT key, vector FROM vectors WHERE key IN ({marks})", some
                 ).fetchall()
-            found |= {bytes(key): np.frombuffer(blob, "<f4") for key, blob in rows}
+            found |= {bytes(k): vector for k, v in rows if (vector := _read_vector(v)) is not None}
         return found
 
     def _write(self, made: dict[bytes, NDArray[np.float32]]) -> None:
         if self._base is None:
             return
-        rows = [(key, np.ascontiguousarray(v, "<f4").tobytes()) for key, v in made.items()]
-        with self._lock, self._base:
+        rows = [(key, _vector_bytes(vector)) for key, vector in made.items()]
+        with self._lock, _named(self.path), self._base:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
 
@@ -121,6 +118,29 @@ class CachedTexts:
     def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
         """Vectors from the cache, and of what is new."""
         return self._cache.get_or_make(self.id, items, str.encode, self._encoder.encode)
+
+
+@contextlib.contextmanager
+def _named(path: Path | None) -> Generator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"{path}: no usable cache ({error}); name another file, or delete it."
+        ) from error
+
+
+def _vector_bytes(vector: NDArray[np.float32]) -> bytes:
+    """With a sum behind it: SQLite notices no bit that changed in a row."""
+    data = np.ascontiguousarray(vector, "<f4").tobytes()
+    return data + zlib.crc32(data).to_bytes(4, "little")
+
+
+def _read_vector(kept: bytes) -> NDArray[np.float32] | None:
+    """None where it is not as it was kept, or was kept without a sum: then it is made again."""
+    data, total = kept[:-4], kept[-4:]
+    whole = len(data) % 4 == 0 and zlib.crc32(data).to_bytes(4, "little") == total
+    return np.frombuffer(data, "<f4") if whole else None
 
 
 def vector_key(encoder_id: str, content: bytes) -> bytes:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from mmrag.errors import Denied, words
+from mmrag.judges.simple import FixedJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.normalise import is_exact, missing_reason
+from mmrag.text.normalise import is_exact, missing_reason, normalise
 
 MOST_FAILURES = 16
 """Replies without a verdict, from the first on, after which a judge is down."""
@@ -29,14 +32,16 @@ def plain_verdict(item: JudgeItem, judge: str) -> Verdict | None:
             outcome=Outcome.PERFECT, judge=judge, score=1.0, exact=True,
             reason="equal to a reference",
         )  # fmt: skip
-    why = missing_reason(item.prediction)
-    if why is None or any(missing_reason(reference) for reference in item.references):
+    why, said = missing_reason(item.prediction), f" {normalise(item.prediction)} "
+    if why is None or any(map(missing_reason, item.references)):
         return None
+    if any(f" {name} " in said for name in map(normalise, item.references) if name):
+        return None  # "I'm not sure, Sony?" may be an answer
     return Verdict(outcome=Outcome.MISSING, judge=judge, score=0.0, reason=f"rule: {why}")
 
 
 class FallbackJudge:
-    """Asks a judge, and settles by rule what it leaves without a verdict, where a rule can.
+    """Asks a judge, and settles by rule what needs none, whatever the judge says of it.
 
     Raises `Denied`, which ends a run, when the judge is down: it never gave a verdict, and no model
     of its ever answered.
@@ -56,7 +61,7 @@ class FallbackJudge:
         return self._judge.id
 
     async def judge(self, item: JudgeItem) -> Verdict:
-        """The judge's verdict, or a rule's, or an unscored one that says why."""
+        """A rule's verdict, or the judge's, or an unscored one that says why."""
         if self._began is None:
             self._began = self._clock()
         try:
@@ -70,13 +75,14 @@ class FallbackJudge:
         plain, scored = plain_verdict(item, self.id), verdict.outcome is not Outcome.UNSCORED
         # of what needs no judge nothing is learnt, unless a model answered
         self._works |= verdict.usage.calls > 0 or (scored and plain is None)
-        if scored:
+        if not scored:
+            self._failures, self._why = self._failures + 1, verdict.reason
+            late = self._clock() - self._began > PATIENCE and self._failures >= FEW_FAILURES
+            if self._failures >= MOST_FAILURES or late:
+                self.check()
+        if plain is None or plain.outcome is verdict.outcome or isinstance(self._judge, FixedJudge):
             return verdict
-        self._failures, self._why = self._failures + 1, verdict.reason
-        late = self._clock() - self._began > PATIENCE and self._failures >= FEW_FAILURES
-        if self._failures >= MOST_FAILURES or late:
-            self.check()
-        return plain or verdict
+        return msgspec.structs.replace(plain, usage=verdict.usage)
 
     def check(self) -> None:
         """Raise `Denied` if the judge is down."""

@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TypeVar
 
 from mmrag.errors import Denied
 from mmrag.files.retries import doubled
 from mmrag.turn_clock import CLOCK
+
+T = TypeVar("T")
 
 GONE = (502, 503, 504)
 """What a gateway answers for a server that is not there."""
 
 IN_A_ROW = 3
 """Refusals that open the circuit."""
+
+SILENCE = 45.0
+"""Seconds within which an endpoint must have answered anything at all but a probe."""
 
 LONGEST = 15.0
 """Seconds between two questions whether it is back, at most; and after which one that was given up
@@ -30,8 +36,15 @@ is tried again, for an app that stays when its run would have ended."""
 class Circuit:
     """Belongs to one endpoint and one event loop."""
 
-    def __init__(self, where: str, greet: Callable[[], Awaitable[bool]], patience: float) -> None:
-        """`greet` asks something short and says whether anybody answered."""
+    def __init__(
+        self,
+        where: str,
+        greet: Callable[[], Awaitable[bool]],
+        patience: float,
+        silence: float | None = None,
+    ) -> None:
+        """`greet` asks something short and says whether anybody answered; `silence` is how many
+        seconds may pass before the first answer, `SILENCE` if it is not said."""
         self._where = where
         self._greet = greet
         self._patience = patience
@@ -39,19 +52,50 @@ class Circuit:
         self._answered = False
         self._waiting: asyncio.Task[None] | None = None
         self._given_up = 0.0
+        self._silence = SILENCE if silence is None else silence
+        self._spoke = False
+        self._asked: float | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether nothing is to be sent."""
         return self._waiting is not None
 
+    def greeted(self) -> None:
+        """Somebody was there when probed, which does not say that questions are answered."""
+        self._answered = True
+
     def answered(self) -> None:
         """Somebody is there, whatever it said."""
-        self._answered = True
+        self._answered = self._spoke = True
         self._in_a_row = 0
+
+    async def first_answer(self, ask: Callable[[], Coroutine[None, None, T]]) -> T:
+        """Ask, and wait. Raises `Denied` when nothing was ever answered for too long.
+
+        Else one that hangs would cost each turn its whole time limit, and a judge its retries.
+        """
+        if self._spoke:
+            return await ask()
+        clock = asyncio.get_running_loop().time
+        self._asked = self._asked or clock()
+        left = self._asked + self._silence - clock()
+        if left > 0:
+            asked = asyncio.create_task(ask())
+            try:
+                await asyncio.wait({asked}, timeout=left)
+                if asked.done() or self._spoke:
+                    return await asked
+            finally:
+                asked.cancel()
+        raise Denied(
+            f"{self._where}: no answer to anything in {self._silence:g} s. If it is as slow as "
+            "that, allow more with timeout= (above 60)."
+        )
 
     def refused(self) -> None:
         """Nobody was there. What never answered is no outage but a wrong address."""
+        self._asked = None  # which is no silence
         self._in_a_row += self._answered
         if self._in_a_row >= IN_A_ROW and self._waiting is None:
             self._waiting = asyncio.create_task(self._wait())

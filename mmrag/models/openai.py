@@ -14,6 +14,7 @@ import os
 import random
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import httpx
@@ -128,7 +129,7 @@ class OpenAIModel:
                     if circuit.is_open:  # since then
                         continue
                     began = time.perf_counter()
-                    outcome = await self._attempt(client, body)
+                    outcome = await circuit.first_answer(partial(self._attempt, client, body))
                     if isinstance(outcome, Completion):
                         limit.succeeded(time.perf_counter() - began)
                     elif outcome.status == 429:
@@ -331,9 +332,10 @@ class OpenAIModel:
             # the loop's clock holds the task as long as it sleeps
             loop.create_task(_close_in_the_end(client))  # noqa: RUF006
             limit = AdaptiveLimit(self._concurrency, self._most)
-            circuit = Circuit(self._where, self._greet, self._patience)
+            silence = self._timeout if self._timeout > _TIMEOUT else None
+            circuit = Circuit(self._where, self._greet, self._patience, silence)
             if self._endpoint in _ANSWERED:
-                circuit.answered()
+                circuit.greeted()
                 self._let_in = True
             self._open = _Open(loop, client, limit, circuit)
         return self._open

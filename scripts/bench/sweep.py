@@ -2,7 +2,7 @@
 
     python scripts/bench/sweep.py [--data mini] [--limit 6] [--agent SPEC] [--vary OPTION=V,V …]
 
-Both sides hold the same conversations in the same settings: `mmrag sweep` in one process, and
+Both sides hold the same conversations in the same settings: `mmrag lab sweep` in one process, and
 `mmrag run` (then `mmrag measure`) once per setting, as one would by hand, with the same cache
 folder. Printed are processor time, which other work on the machine hardly changes, and wall time.
 """
@@ -66,7 +66,7 @@ def main() -> None:
             alone.append(["run", *same, "--agent", setting.agent, "--out", str(folder)])
             if given.measures:
                 alone.append(["measure", str(folder), "--measures", given.measures])
-        sweep = ["sweep", *same, "--agent", given.agent, "--measures", given.measures]
+        sweep = ["lab", "sweep", *same, "--agent", given.agent, "--measures", given.measures]
         sweep += [word for one in varied for word in ("--vary", one)]
         together = took([*sweep, "--out", str(place / "sweep")])
         apart = took(*alone)

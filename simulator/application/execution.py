@@ -153,7 +153,7 @@ def rejudge(
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
     chosen = FallbackJudge(ready_judge(judge))
-    again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
+    again = f"mmrag judge run {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
     with (
         interruptible(f"what was committed to {folder}", again),
         RunStore(folder) if shard is None else RunShard(folder, shard, "rejudge") as store,

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, ImageError, UsageError
-from mmrag.records import Record
-from simulator.counting import problems_told
+from mmrag.records import Capture, Record
+from simulator.counting import counted, problems_told
 
 
 class RunProof(Record, frozen=True, kw_only=True):
@@ -22,6 +22,8 @@ class RunProof(Record, frozen=True, kw_only=True):
     problems: tuple[str, ...]
     knows_facts: bool
     """Whether there was a world to prove claims and answers by."""
+    unproved_pictures: int = 0
+    """Further pictures that would have to be rendered again to be compared."""
     own_words: int = 0
     """Utterances of a person, which nothing can prove."""
 
@@ -44,6 +46,11 @@ class RunProof(Record, frozen=True, kw_only=True):
             )
         if not self.knows_facts:
             head += "The data has no world's facts: answers were not proved. "
+        if self.unproved_pictures:
+            head += (
+                f"Of {counted(self.unproved_pictures, 'further picture')}, which would have to be "
+                "rendered again, nothing but the hash was compared. "
+            )
         return head + problems_told(self.problems)
 
 
@@ -77,7 +84,7 @@ def verify_run(folder: Path) -> RunProof:
             )
         wearers, plan, optics = make_wearers(parts.source), parts.plan(1), CaptureOptics()
         is_person, is_whole = config.wearer == "person", bool(run.meta("finished"))
-        problems, conversations, utterances, claims = list[str](), 0, 0, 0
+        problems, conversations, utterances, claims, unproved = list[str](), 0, 0, 0, 0
         begun = set(run.session_keys())
         for _, agenda, condition in held_under(parts.sessions(), plan, optics):
             if (agenda.id, condition) not in begun:
@@ -102,6 +109,13 @@ def verify_run(folder: Path) -> RunProof:
             utterances += proof.utterances
             claims += proof.claims
             problems += proof.problems
+            for turn, look in ((turn, turn.wearer.look) for turn in held.turns if turn.wearer):
+                if wearers.looks is None or turn.capture is None:
+                    continue
+                known = wearers.looks.known(agenda, look)
+                unproved += known is None
+                if known is not None and _shown(known) != _shown(turn.capture):
+                    problems.append(f"{turn.id}: its picture is not the one that {look!r} gives")
             try:
                 seen = seen_under(agenda, condition, optics, config.seed)
                 problems += prove_record(talk, seen, held, kept)
@@ -112,6 +126,8 @@ def verify_run(folder: Path) -> RunProof:
         problems += [
             f"{name}: under {under} it is not in the data" for name, under in sorted(begun)
         ]
+        if strays := sum(run.turn_counts().values()) - sum(1 for _ in run.results()):
+            problems.append(f"{counted(strays, 'turn')} of no conversation of the run")
     return RunProof(
         folder=str(folder),
         conversations=conversations,
@@ -119,5 +135,10 @@ def verify_run(folder: Path) -> RunProof:
         claims=claims,
         problems=tuple(problems),
         knows_facts=wearers.facts is not None,
+        unproved_pictures=unproved,
         own_words=utterances if is_person else 0,
     )
+
+
+def _shown(capture: Capture) -> tuple[object, ...]:
+    return capture.image.sha256, capture.focus, capture.polygon

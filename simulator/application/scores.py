@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from simulator.counting import counted
+from simulator.counting import counted, readable
 from simulator.terminal.rich_text import as_html, as_text
 
 if TYPE_CHECKING:
@@ -323,4 +323,4 @@ def plain(text: str, style: str = "") -> Any:
     """Words from a data set or a model: no markup, and no command to the terminal."""
     from rich.text import Text
 
-    return Text("".join(c for c in text if c in "\n\t" or c.isprintable()), style)
+    return Text(readable(text), style)

@@ -6,7 +6,9 @@ answer within 0.3 s, so the work of a command is imported inside it.
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -52,6 +54,12 @@ class _Commands(TyperGroup):
             raise typer.Exit(130) from end
 
 
+_NO_PLACE = (
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR,
+)  # fmt: skip
+"""What a folder that nobody may write to, or a full disk, ends a command with."""
+
+
 def build() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
@@ -77,6 +85,17 @@ def main() -> None:
     except MmragError as error:
         typer.secho(f"error: {words(error)}", fg="red", err=True)
         code = error.exit_code
+        sys.exit(code)
+    except OSError as error:
+        if error.errno not in _NO_PLACE:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        typer.secho(
+            f"error: {place}cannot be written ({os.strerror(error.errno)}). Choose a place you may "
+            "write to, or make room.",
+            fg="red",
+            err=True,
+        )
         sys.exit(code)
     except SystemExit as end:
         code = end.code

@@ -10,6 +10,7 @@ import typer
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson
+from simulator.counting import readable
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -274,7 +275,7 @@ def _tell_reply(name: str, reply: Reply, out: TextIO, *, explain: bool, as_json:
         said = encode(reply).decode()
         typer.echo(f'{{"picture":{json.dumps(name)},"reply":{said}}}' if name else said, file=out)
         return
-    typer.echo(f"{name}: {reply.text}" if name else reply.text, file=out)
+    typer.echo(readable(f"{name}: {reply.text}" if name else reply.text), file=out)
     if explain:
         _explain(reply, out)
 

@@ -12,7 +12,7 @@ import typer
 
 from mmrag.errors import ConflictError, UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.counting import counted
+from simulator.counting import counted, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -250,4 +250,4 @@ def _short(text: str) -> str:
 
 def _say_plainly(text: str) -> None:
     """A line of other people's text, without what would steer a terminal."""
-    typer.echo("".join(c if c.isprintable() else "�" for c in text))
+    typer.echo(readable(text, "�"))

@@ -61,5 +61,5 @@ def bring_in(
         judged = run.meta("judge")
     typer.secho(f"{counted(count, 'turn')} brought in.", err=True)
     if judged is None:
-        typer.secho(f"Nobody has judged them: mmrag rejudge {shlex.quote(str(folder))}", err=True)
+        typer.secho(f"Nobody has judged them: mmrag judge run {shlex.quote(str(folder))}", err=True)
     typer.echo(f"run: {folder}")

@@ -1,4 +1,4 @@
-"""run, resume, score, rejudge, show, verify, seal, doctor: the life of a run."""
+"""run, resume, score, show, verify, seal, doctor: the life of a run."""
 
 from __future__ import annotations
 

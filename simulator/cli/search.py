@@ -15,6 +15,7 @@ from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
 from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
+from simulator.counting import readable
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -54,7 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 class _OrQuery(TyperGroup):
-    """`mmrag search "a text"` is short for `mmrag search for "a text"`."""
+    """In the old spelling `search "a text"` is short for `search for "a text"`."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put `for` before anything that names no command."""
@@ -228,15 +229,15 @@ def search(
         typer.echo(json.dumps(msgspec.to_builtins(found[0]), indent=2, ensure_ascii=False))
         return
     for rank, hit in enumerate(found[0], 1):
-        typer.echo(f"{rank:3d}. {_line(hit)}")
+        typer.echo(f"{rank:3d}. {readable(_line(hit))}")
         if explain:
-            typer.echo(_explained(hit))
+            typer.echo(readable(_explained(hit)))
     if is_picture and explain:
         typer.echo("entities:")
         for entity in entities_of(found[0])[:5]:
             typer.echo(
-                f"  {entity.name}: score {entity.score:.3f}, margin {entity.margin:+.3f}, "
-                f"{entity.votes} votes"
+                f"  {readable(entity.name)}: score {entity.score:.3f}, "
+                f"margin {entity.margin:+.3f}, {entity.votes} votes"
             )
 
 

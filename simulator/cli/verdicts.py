@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from simulator.cli.options.flags import AsJson, RunFolder
+from simulator.counting import readable
 
 By = Annotated[str, typer.Option(help="Whose it is; else the name you are logged in by.")]
 
@@ -86,9 +87,8 @@ def queue(
         return
     for one in turns:
         readers = f"  read by {', '.join(one.read_by)}" if one.read_by else ""
-        typer.echo(
-            f"{one.session_id}  {one.degradation}  turn {one.turn_index + 1}  {one.why}{readers}"
-        )
+        line = f"{one.session_id}  {one.degradation}  turn {one.turn_index + 1}  {one.why}{readers}"
+        typer.echo(readable(line))
     if not turns:
         typer.echo("Nothing is left to read.")
 

@@ -52,7 +52,7 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
         raise ConflictError(
             f"{store.folder} shows the verdicts of {judged_by}, and its turns are judged by "
             f"{judge} as they are asked. Bring them together first: "
-            f"mmrag rejudge {shlex.quote(str(store.folder))} --judge {shlex.quote(config.judge)}"
+            f"mmrag judge run {shlex.quote(str(store.folder))} --judge {shlex.quote(config.judge)}"
         )
 
 

@@ -42,6 +42,10 @@ class Looks(Protocol):
         """Another picture of what a session shows; None where there is none."""
         ...
 
+    def known(self, session: Session, how: str) -> Capture | None:
+        """The same where nothing has to be rendered for it."""
+        ...
+
 
 class Wearers(NamedTuple):
     """What all live wearers of a run have in common."""

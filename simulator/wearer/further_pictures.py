@@ -47,20 +47,27 @@ class Retaken:
 
     def take(self, session: Session, how: str) -> Capture | None:
         """Another picture of what a session shows; None where it cannot be had."""
-        scene, capture = scene_of(session), session.capture
-        if scene is None or capture is None:
+        scene = scene_of(session)
+        if scene is None or session.capture is None:
             return None
-        undone = how in REMEDIES.values()
         try:
-            if undone and capture.degradation == "clean" and capture.image.sha256:
-                return capture
             with self._lock:
-                return self._kept(scene, "" if undone else how) or self._render(scene, how, undone)
+                found = self.known(session, how)
+                return found or self._render(scene, how, how in REMEDIES.values())
         except Unavailable as error:
             warnings.warn(f"a wearer cannot look again: {error}", stacklevel=2)
         except MmragError:  # nobody can stand there: the wearer cannot either
             pass
         return None
+
+    def known(self, session: Session, how: str) -> Capture | None:
+        """The same, where the data has it or it was rendered before; None where it is to be."""
+        scene, capture, undone = scene_of(session), session.capture, how in REMEDIES.values()
+        if scene is None or capture is None:
+            return None
+        if undone and capture.degradation == "clean" and capture.image.sha256:
+            return capture
+        return self._kept(scene, "" if undone else how)
 
     def _place(self, scene: Scene, way: str) -> Path:
         made_of = msgspec.json.encode([scene, way, renderer().version, self._jpeg])

@@ -354,7 +354,7 @@ def test_a_judge_that_changes_meanwhile_loses_no_verdict(tmp_path: Path) -> None
 
         newer = playing(tmp_path)
         newer._judges["builtin"] = Kind()
-        with pytest.raises(ConflictError, match="mmrag rejudge"):
+        with pytest.raises(ConflictError, match="mmrag judge run"):
             await newer.say(name, now.known, "once more, what is it?")
         assert newer.standing(name).known == now.known
 

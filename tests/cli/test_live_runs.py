@@ -190,6 +190,7 @@ TAMPERED_TURNS = {
     "a status": lambda r: replace(r, status=Status.JUDGE_ERROR),
     "a time-out that replied": lambda r: replace(r, status=Status.TIMEOUT),
     "a turn never asked that replied": lambda r: replace(r, status=Status.SKIPPED_AFTER_STOP),
+    "a turn of no conversation": lambda r: replace(r, session_id="other"),
     "a query": lambda r: replace(r, query="What else?"),
     "a failure without a word": lambda r: replace(
         r, reply=None, verdict=None, status=Status.AGENT_ERROR
@@ -259,6 +260,23 @@ def test_a_second_picture_that_the_run_does_not_have_is_found(agents: Path) -> N
         turns[at] = replace(turns[at], capture=replace(turns[at].capture, image=OTHER))
         store.commit(session=replace(session, turns=tuple(turns))).result()
     assert json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
+
+
+def test_a_second_picture_of_something_else_is_found(agents: Path) -> None:
+    """Where nothing has to be rendered for it: "brighter" is the clean picture of the data."""
+    run = held(agents, "asking")
+    proof = json.loads(mmrag("verify", str(run), "--json").stdout)
+    assert proof["unproved_pictures"] > 0  # gone closer: rendered by no studio that keeps them
+    with RunStore(run) as store:
+        one, other = [s for s in store.sessions() if any(t.capture for t in s.turns)][:2]
+        (at, taken), *_ = [(i, t.capture) for i, t in enumerate(one.turns) if t.capture]
+        theirs = next(t.capture for t in other.turns if t.capture)
+        turns = list(one.turns)
+        turns[at] = replace(turns[at], capture=replace(taken, image=theirs.image))
+        store.commit(session=replace(one, turns=tuple(turns))).result()
+    (problem,) = json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
+    assert one.turns[at].id in problem
+    assert "brighter" in problem
 
 
 def test_a_conversation_that_is_gone_or_hides_from_the_proof_is_found(agents: Path) -> None:

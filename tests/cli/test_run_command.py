@@ -197,15 +197,15 @@ def test_the_note_of_failures_has_one_full_stop(talkative: Talkative, tmp_path: 
 
 
 def test_rejudge(run: Path) -> None:
-    shown = mmrag("rejudge", str(run), "--judge", "fixed:outcome=incorrect", "--json")
+    shown = mmrag("judge", "run", str(run), "--judge", "fixed:outcome=incorrect", "--json")
     assert json.loads(shown.stdout)["all"]["hallucination"] == 12
-    back = mmrag("rejudge", str(run), "--judge", "exact", "--json")
+    back = mmrag("judge", "run", str(run), "--judge", "exact", "--json")
     assert json.loads(back.stdout)["all"]["correct"] == 8
 
 
 def test_judging_again_makes_no_run_of_a_typing_error(run: Path, tmp_path: Path) -> None:
     typo = tmp_path / "rnu"
-    assert "is no run" in mmrag("rejudge", str(typo), "--judge", "exact", code=1).stderr
+    assert "is no run" in mmrag("judge", "run", str(typo), "--judge", "exact", code=1).stderr
     assert not typo.exists()
 
 
@@ -215,7 +215,7 @@ def test_a_run_is_not_gone_on_with_under_another_judge(
     out = str(tmp_path / "run")
     talkative.fails_at("s1/0")
     mmrag("run", *talkative.arguments(tmp_path / "run"))
-    mmrag("rejudge", out, "--judge", "fixed:outcome=incorrect")
+    mmrag("judge", "run", out, "--judge", "fixed:outcome=incorrect")
     done = mmrag("resume", out, "--errors", code=2)
     assert "shows the verdicts of fixed" in done.stderr
     cure = done.stderr.strip().rpartition(": mmrag ")[2]
@@ -233,7 +233,7 @@ def test_a_run_is_scored_under_its_own_rule_unless_told_otherwise(
     assert made["options"]["agent_errors"] == "incorrect"
     out = str(tmp_path / "run")
     scored = json.loads(mmrag("score", out, "--json").stdout)
-    judged = json.loads(mmrag("rejudge", out, "--judge", "exact", "--json").stdout)
+    judged = json.loads(mmrag("judge", "run", out, "--judge", "exact", "--json").stdout)
     assert scored["options"] == judged["options"] == made["options"]
     assert scored["all"] == judged["all"] == made["all"]
     told = mmrag("score", out, "--stop", "never", "--agent-errors", "missing", "--json")

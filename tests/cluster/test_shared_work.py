@@ -76,9 +76,9 @@ def test_measuring(runs: tuple[Path, Path]) -> None:
 
 def test_judging_again(runs: tuple[Path, Path]) -> None:
     one, many = runs
-    alone = mmrag("rejudge", str(one), "--judge", "exact", "--json")
-    every_shard("rejudge", str(many), "--judge", "exact")
-    joined = mmrag("rejudge", str(many), "--judge", "exact", "--json")
+    alone = mmrag("judge", "run", str(one), "--judge", "exact", "--json")
+    every_shard("judge", "run", str(many), "--judge", "exact")
+    joined = mmrag("judge", "run", str(many), "--judge", "exact", "--json")
     assert rows_of(many) == rows_of(one)
     assert "0 replies judged" in joined.stderr
     assert joined.stdout == alone.stdout
@@ -86,10 +86,12 @@ def test_judging_again(runs: tuple[Path, Path]) -> None:
 
 def test_a_shard_that_nobody_did_is_done_in_the_end(runs: tuple[Path, Path]) -> None:
     one, many = runs
-    mmrag("rejudge", str(one), "--judge", "exact")
-    mmrag("rejudge", str(many), "--judge", "exact", "--shard", "2/3")
-    mmrag("rejudge", str(many), "--judge", "exact", "--shard", "2/3")  # goes on: nothing is left
-    mmrag("rejudge", str(many), "--judge", "exact")
+    mmrag("judge", "run", str(one), "--judge", "exact")
+    mmrag("judge", "run", str(many), "--judge", "exact", "--shard", "2/3")
+    mmrag(
+        "judge", "run", str(many), "--judge", "exact", "--shard", "2/3"
+    )  # goes on: nothing is left
+    mmrag("judge", "run", str(many), "--judge", "exact")
     assert rows_of(many) == rows_of(one)
 
 
@@ -103,7 +105,7 @@ def test_the_judge_that_the_run_has_judges_again_in_shards(tmp_path: Path) -> No
 
     folder = tmp_path / "run"
     run_all(folder, [make_session(n) for n in range(4)], ByNumber(), judge=Silent())
-    every_shard("rejudge", str(folder), "--judge", "exact")
+    every_shard("judge", "run", str(folder), "--judge", "exact")
     with RunStore(folder) as store:
         assert "judge_error" not in store.turn_counts()
 
@@ -131,10 +133,10 @@ def test_degrading(tmp_path: Path, source_folder: Path) -> None:
         (pictures / path.name).write_bytes(path.read_bytes())
     (pictures / "broken.png").unlink()
     flags = ("--spec", "mix", "--seed", "3")
-    mmrag("degrade", str(pictures), str(tmp_path / "one"), *flags)
-    every_shard("degrade", str(pictures), str(tmp_path / "many"), *flags)
+    mmrag("lab", "degrade", str(pictures), str(tmp_path / "one"), *flags)
+    every_shard("lab", "degrade", str(pictures), str(tmp_path / "many"), *flags)
     assert not (tmp_path / "many" / "degradations.jsonl").exists()
-    said = mmrag("degrade", str(pictures), str(tmp_path / "many"), *flags).stdout
+    said = mmrag("lab", "degrade", str(pictures), str(tmp_path / "many"), *flags).stdout
     assert said.startswith("0 degraded, 6 done before")
     assert files_of(tmp_path / "many") == files_of(tmp_path / "one")
 
@@ -187,7 +189,7 @@ def test_a_full_disk_under_a_shard(
             yield
             raise sqlite3.OperationalError("database or disk is full")
 
-    flags = ("rejudge", str(runs[1]), "--judge", "exact")
+    flags = ("judge", "run", str(runs[1]), "--judge", "exact")
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "commit", full)
         said = " ".join(mmrag(*flags, "--shard", "1/1", code=1).stderr.split())
@@ -195,7 +197,7 @@ def test_a_full_disk_under_a_shard(
     assert "then call the same command again" in said
     mmrag(*flags, "--shard", "1/1")
     mmrag(*flags)
-    mmrag("rejudge", str(runs[0]), "--judge", "exact")
+    mmrag("judge", "run", str(runs[0]), "--judge", "exact")
     assert rows_of(runs[1]) == rows_of(runs[0])
 
 
@@ -211,7 +213,7 @@ def test_flags_that_do_not_go_together(
     runs: tuple[Path, Path], flags: tuple[str, ...], said: str
 ) -> None:
     before = files_of(runs[0])
-    assert said in " ".join(mmrag("rejudge", str(runs[0]), *flags, code=2).stderr.split())
+    assert said in " ".join(mmrag("judge", "run", str(runs[0]), *flags, code=2).stderr.split())
     assert files_of(runs[0]) == before
 
 

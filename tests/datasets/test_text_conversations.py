@@ -167,7 +167,7 @@ def test_a_run_goes_on_is_judged_again_reported_shown_and_exported(
         assert reader.degradations_of("t") == ["clean"]
     for command in (
         run,
-        ("rejudge", out, "--judge", "builtin"),
+        ("judge", "run", out, "--judge", "builtin"),
         ("score", out),
         ("show", out, "t"),
         ("report", out, "--resamples", "20"),

@@ -99,7 +99,7 @@ def test_a_row_that_cannot_be_used_costs_itself(tmp_path: Path, line: str, says:
     assert [one.id.partition("/")[0] for one in found if isinstance(one, Pair)] == [
         "0", "0", "0", "2", "2", "2",
     ]  # fmt: skip
-    words = ["wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
+    words = ["lab", "wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
     done = CliRunner().invoke(build(), words)
     assert done.exit_code == 0, done.output
     assert says in done.stderr
@@ -185,7 +185,7 @@ def test_choices(text: str, value: int | None) -> None:
 def test_the_command_without_a_model(tmp_path: Path) -> None:
     path = tmp_path / "wikieval.jsonl"
     path.write_text("\n".join(json.dumps(row(i)) for i in range(4)), encoding="utf-8")
-    words = ["wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
+    words = ["lab", "wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
     done = CliRunner().invoke(build(), words)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)

@@ -45,6 +45,33 @@ def test_a_place_that_can_hold_no_cache_is_named(tmp_path: Path) -> None:
             EmbeddingCache(path)
 
 
+def lengths(items: list[str]) -> np.ndarray:
+    return np.array([[len(item), 1.0] for item in items], np.float32)
+
+
+def test_a_vector_of_which_a_bit_changed_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    EmbeddingCache(path).get_or_make("a", ["x"], str.encode, lengths)
+    with contextlib.closing(sqlite3.connect(path)) as base, base:
+        ((kept,),) = base.execute("SELECT vector FROM vectors").fetchall()
+        base.execute("UPDATE vectors SET vector = ?", [bytes([kept[0] ^ 1]) + kept[1:]])
+    found = EmbeddingCache(path).get_or_make("a", ["x"], str.encode, lengths)
+    assert found.tolist() == [[1.0, 1.0]]
+
+
+def test_a_cache_that_breaks_while_it_is_used_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    words = [f"word {number}" for number in range(2000)]
+    cache = EmbeddingCache(path)
+    cache.get_or_make("a", words, str.encode, lengths)
+    cache.close()
+    data = bytearray(path.read_bytes())
+    data[8192:] = b"\xa5" * (len(data) - 8192)
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="delete it"):
+        EmbeddingCache(path).get_or_make("a", words, str.encode, lengths)
+
+
 def never(_items: list[str]) -> np.ndarray:
     raise AssertionError("made again")
 

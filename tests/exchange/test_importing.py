@@ -47,7 +47,7 @@ def test_a_kits_responses_are_conversations_to_judge(tmp_path: Path) -> None:
     file = lines(tmp_path / "response.jsonl", row(1, "no"), row(0, "answer 0-0"))
     done = mmrag("import", str(file), "--out", str(tmp_path / "run"))
     assert "2 turns brought in" in done.stderr
-    assert f"mmrag rejudge {tmp_path / 'run'}" in done.stderr
+    assert f"mmrag judge run {tmp_path / 'run'}" in done.stderr
     with RunReader(tmp_path / "run") as run:
         session = run.session("s000")
         assert [t.query for t in session.turns] == ["question 0 of 0?", "question 1 of 0?"]
@@ -56,7 +56,7 @@ def test_a_kits_responses_are_conversations_to_judge(tmp_path: Path) -> None:
         assert session.turns[0].meta == {"image quality": "low-light"}
         replies = [r.reply.text for r in run.turns("s000") if r.reply]
         assert replies == ["answer 0-0", "no"]
-    mmrag("rejudge", str(tmp_path / "run"), "--judge", "exact")
+    mmrag("judge", "run", str(tmp_path / "run"), "--judge", "exact")
     with RunReader(tmp_path / "run") as run:
         assert [r.verdict is not None for r in run.turns("s000")] == [True, True]
 
@@ -131,7 +131,7 @@ def test_outcomes_alone_are_for_score(tmp_path: Path) -> None:
 def test_our_own_lines_come_back(tmp_path: Path) -> None:
     lines(tmp_path / "r.jsonl", row(0, "answer 0-0"), row(1, "no"))
     import_file(tmp_path / "r.jsonl", tmp_path / "run")
-    mmrag("rejudge", str(tmp_path / "run"), "--judge", "exact")
+    mmrag("judge", "run", str(tmp_path / "run"), "--judge", "exact")
     mmrag("export", str(tmp_path / "run"), str(tmp_path / "own.jsonl"))
     assert import_file(tmp_path / "own.jsonl", tmp_path / "back") == 2
     with RunReader(tmp_path / "run") as before, RunReader(tmp_path / "back") as after:

@@ -87,7 +87,7 @@ def test_what_company_does_is_found_and_told_in_the_report(run: Any, tmp_path: P
     with RunReader(folder) as reader:
         before = list(reader.results())
     shown = mmrag(
-        "audit", str(folder), "--turns", "12", "--repeats", "2", "--concurrency", "1,6",
+        "lab", "audit", str(folder), "--turns", "12", "--repeats", "2", "--concurrency", "1,6",
         "--batch", "1,4", "--json",
     )  # fmt: skip
     rates = flips(json.loads(shown.stdout))
@@ -111,5 +111,5 @@ def test_what_company_does_is_found_and_told_in_the_report(run: Any, tmp_path: P
     ],
 )
 def test_what_cannot_be_audited(run: Any, flags: tuple[str, ...], said: str) -> None:
-    done = mmrag("audit", str(run("Same")), *flags, code=2)
+    done = mmrag("lab", "audit", str(run("Same")), *flags, code=2)
     assert said in " ".join(done.stderr.split())

@@ -1,4 +1,4 @@
-"""`mmrag search eval --chunks`: passages of other sizes, measured on a world's own questions."""
+"""`mmrag index eval --chunks`: passages of other sizes, measured on a world's own questions."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def test_impossible_sizes_are_refused(
 ) -> None:
     with pytest.raises(Exception, match="overlap"):
         cli.build()(
-            ["search", "eval", str(world), "--index", str(built), "--chunks", chunks],
+            ["index", "eval", str(world), "--index", str(built), "--chunks", chunks],
             standalone_mode=False,
         )

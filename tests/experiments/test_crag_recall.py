@@ -74,9 +74,9 @@ def test_a_model_says_whether_a_page_suffices(file: Path) -> None:
 
 
 def test_the_command(file: Path) -> None:
-    done = CliRunner().invoke(build(), ["crag-recall", str(file), "--pages", "1,3"])
+    done = CliRunner().invoke(build(), ["lab", "crag-recall", str(file), "--pages", "1,3"])
     assert done.exit_code == 0, done.output
     assert "| pages | n | 1 | 3 |" in done.stdout
     assert "| all | 4 | 25.0 | 75.0 |" in done.stdout
-    shown = CliRunner().invoke(build(), ["crag-recall", str(file), "--json", "--limit", "1"])
+    shown = CliRunner().invoke(build(), ["lab", "crag-recall", str(file), "--json", "--limit", "1"])
     assert json.loads(shown.stdout)[0]["recall"]["1"] == 1.0

@@ -69,8 +69,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_clerk_of_25_a_second_bears_5_and_not_200(place: Path) -> None:
     shown = mmrag(
-        "load", "python:name=clerks/Counter", "--rates", "5,200", "--for", "1.5", "--limit", "1",
-        "--pause", "20", "--search", "none", "--json",
+        "lab", "load", "python:name=clerks/Counter", "--rates", "5,200", "--for", "1.5",
+        "--limit", "1", "--pause", "20", "--search", "none", "--json",
     )  # fmt: skip
     found = json.loads(shown.stdout)
     few, many = found["stages"]
@@ -88,7 +88,7 @@ def test_its_words_fit_a_screen_and_say_how_far_was_looked(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     flags = ("--for", "0.3", "--limit", "1", "--search", "none", "--pause", "20")
-    shown = mmrag("load", "python:name=clerks/Counter", "--rates", "2,4", *flags).stdout
+    shown = mmrag("lab", "load", "python:name=clerks/Counter", "--rates", "2,4", *flags).stdout
     assert "bears at least 4 questions a second: at least 80 wearers" in shown
     assert "Its limit was not reached" in shown
     assert "That rests on" in shown
@@ -97,15 +97,23 @@ def test_its_words_fit_a_screen_and_say_how_far_was_looked(
     assert len(table) == 3  # nothing is broken over lines
     assert max(map(len, table)) <= 80
     assert not any("…" in line for line in table)
-    reached = mmrag("load", "python:name=clerks/Counter", "--rates", "2,400", *flags).stdout
+    reached = mmrag("lab", "load", "python:name=clerks/Counter", "--rates", "2,400", *flags).stdout
     assert "bears 2 questions a second: 40 wearers" in reached
     assert "It does not bear 400/s: " in reached
 
 
 def test_an_agent_that_always_fails_bears_nobody(place: Path) -> None:
     shown = mmrag(
-        "load", "python:name=clerks/Broken", "--rates", "20", "--for", "0.5", "--search", "none"
+        "lab",
+        "load",
+        "python:name=clerks/Broken",
+        "--rates",
+        "20",
+        "--for",
+        "0.5",
+        "--search",
+        "none",
     )
     assert "bears none of these rates" in shown.stdout
-    done = mmrag("load", "random", "--rates", "0,x", code=2)
+    done = mmrag("lab", "load", "random", "--rates", "0,x", code=2)
     assert "--rates '0,x': write numbers above 0" in done.stderr

@@ -1,4 +1,4 @@
-"""`mmrag search eval`: what it measures of pictures, against ranks counted here."""
+"""`mmrag index eval`: what it measures of pictures, against ranks counted here."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def write_data(tmp_path: Path, sessions: int = 6) -> Path:
 
 
 def call(*arguments: object) -> str:
-    result = CliRunner().invoke(build(), ["sweep", *map(str, arguments)])
+    result = CliRunner().invoke(build(), ["lab", "sweep", *map(str, arguments)])
     assert result.exit_code == 0, (result.output, result.exception)
     return result.output
 
@@ -263,7 +263,7 @@ def test_the_measures_of_the_last_setting_do_not_overspend(
              "mode=b", "--agent", f"python:name={__name__}/Paid", "--measures", "quest_recall",
              "--model", "paid", "--concurrency", "1"]  # fmt: skip
     for most in ("0.95", "0.95", "2"):  # the second time nothing more is spent
-        said = CliRunner().invoke(build(), ["sweep", *given, "--max-cost", most])
+        said = CliRunner().invoke(build(), ["lab", "sweep", *given, "--max-cost", most])
         assert isinstance(said.exception, CostCap), said.output
         assert f"the sweep has cost ${Paid.cost:.2f} and --max-cost is ${float(most):.2f}" in str(
             said.exception
@@ -277,7 +277,8 @@ def test_every_option_of_rag_is_described_and_can_vary() -> None:
     for name in ("chunk", "overlap", "embedder", "retriever", "top_k", "rewrite"):
         assert name in names
     refused = CliRunner().invoke(
-        build(), ["sweep", "--out", "x", "--agent", "rag:reader=builtin", "--vary", "chunks=1"]
+        build(),
+        ["lab", "sweep", "--out", "x", "--agent", "rag:reader=builtin", "--vary", "chunks=1"],
     )
     assert f"Did you mean 'chunk'? Its options: {', '.join(names)}." in str(refused.exception)
 
@@ -320,7 +321,7 @@ def test_one_conversation_has_no_interval_and_still_a_page(tmp_path: Path) -> No
 def test_what_cannot_be_made_is_refused_before_anything_is_asked(
     vary: str, dry: bool, tmp_path: Path
 ) -> None:
-    given = ["sweep", "--data", "mini", "--agent", "rag:reader=builtin", "--vary", vary]
+    given = ["lab", "sweep", "--data", "mini", "--agent", "rag:reader=builtin", "--vary", vary]
     said = CliRunner().invoke(
         build(), [*given, "--out", str(tmp_path / "out"), *(["--dry-run"] if dry else [])]
     )

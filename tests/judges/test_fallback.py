@@ -9,7 +9,7 @@ import pytest
 from mmrag.errors import Denied, ServiceError
 from mmrag.judges.fallback import FEW_FAILURES, MOST_FAILURES, PATIENCE, FallbackJudge
 from mmrag.judges.model import ModelJudge
-from mmrag.judges.simple import ExactJudge
+from mmrag.judges.simple import ExactJudge, FixedJudge
 from mmrag.records import JudgeItem, Outcome, Usage, Verdict
 
 
@@ -55,6 +55,29 @@ PLAIN = (item("ann lee."), item("I don’t know."), item(""), item("Sorry, I am 
 def test_what_needs_no_judge_keeps_its_outcome_where_the_judge_fails(raises: bool) -> None:
     found = judged(FallbackJudge(Failing(raises=raises)), *PLAIN, item("Bob"))
     assert found == [Outcome.PERFECT, *[Outcome.MISSING] * 3, Outcome.UNSCORED]
+
+
+def test_what_needs_no_judge_keeps_its_outcome_whatever_a_judge_says() -> None:
+    """Else the same refusals are missing under one judge and wrong, or right, under another."""
+    assert judged(FallbackJudge(Failing(times=0)), *PLAIN, item("Bob")) == [
+        Outcome.PERFECT, *[Outcome.MISSING] * 3, Outcome.INCORRECT
+    ]  # fmt: skip
+
+
+def test_a_doubt_that_names_the_reference_is_for_the_judge() -> None:
+    doubts = item("I'm not sure, Sony?", "Sony"), item("Ez egy monstera, nem tudom.", "monstera")
+    assert judged(FallbackJudge(Failing(times=0)), *doubts) == [Outcome.INCORRECT] * 2
+    assert judged(FallbackJudge(FixedJudge("perfect")), *PLAIN) == [Outcome.PERFECT] * 4  # a fake
+
+
+def test_what_a_judge_charged_for_a_refusal_is_kept() -> None:
+    class Charging(Failing):
+        async def judge(self, item: JudgeItem) -> Verdict:
+            outcome, usage = Outcome.INCORRECT, Usage(calls=1, cost=0.5)
+            return Verdict(outcome=outcome, judge=self.id, usage=usage)
+
+    verdict = asyncio.run(FallbackJudge(Charging()).judge(item("I don't know.")))
+    assert (verdict.outcome, verdict.usage.cost) == (Outcome.MISSING, 0.5)
 
 
 def test_a_model_is_not_asked_about_what_needs_no_judge() -> None:

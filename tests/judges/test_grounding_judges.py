@@ -113,10 +113,18 @@ def test_the_model_says_whether_an_answer_is_noncommittal(
     assert "noncommittal" in model.prompts[0]
 
 
-def test_the_paper_knows_no_noncommittal_answers() -> None:
-    judge = RagasJudge(Says("aab"), name="m", prompts="paper", encoder=Letters(), questions=1)
-    [found] = take(judge, Case(question="aab", answer="I don't know."), "answer_relevance")
-    assert found.value == pytest.approx(1.0)
+@pytest.mark.parametrize(
+    ("said", "value"), [("1", 0.0), ("0", 1.0), ("Noncommittal: 1.", 0.0), ("perhaps", None)]
+)
+def test_with_the_papers_prompts_the_model_says_it_too(said: str, value: float | None) -> None:
+    """In ragas' words, by a request of its own: the paper's question stays the paper's."""
+    model = Says("aab", said, said, said)
+    judge = RagasJudge(model, name="m", prompts="paper", encoder=Letters(), questions=1)
+    [found] = take(judge, Case(question="aab", answer="It depends."), "answer_relevance")
+    assert found.value == (value and pytest.approx(value))
+    assert found.failed is (value is None)
+    assert "noncommittal" not in model.prompts[0]
+    assert "Give noncommittal as 1 if the answer is noncommittal" in model.prompts[1]
     [nothing] = take(judge, Case(question="aab", answer=" "), "answer_relevance")
     assert nothing.value == 0.0
 
@@ -169,11 +177,11 @@ def test_the_papers_prompts_take_the_same_steps() -> None:
     assert model.prompts[0].startswith("Given a question and answer, create one or more statements")
     assert "Provide a brief explanation for each statement" in model.prompts[1]
 
-    model = Says("Who directed it?", "question: Who stars in it?")
+    model = Says("Who directed it?", "question: Who stars in it?", "0")
     judge = RagasJudge(model, name="m", prompts="paper", encoder=Letters(), questions=2)
     [found] = take(judge, case, "answer_relevance")
     assert found.details["questions"] == ["Who directed it?", "Who stars in it?"]
-    assert [o.seed for o in model.asked] == [0, 1]
+    assert [o.seed for o in model.asked] == [0, 1, 0]
 
     needed = Says('"Oppenheimer is a 2023 biographical thriller film written and directed by '
                   'Christopher Nolan."')  # fmt: skip

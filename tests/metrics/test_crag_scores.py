@@ -207,14 +207,14 @@ def test_the_tables_of_two_files(tmp_path: Path) -> None:
     one, two = rows("one.jsonl", GRADED), rows("two.jsonl", ["perfect"] * 7)
     weights = tmp_path / "weights.json"
     weights.write_text('{"simple": 1.0}')
-    printed = mmrag("crag-tables", str(one), str(two), "--traffic", str(weights),
+    printed = mmrag("lab", "crag-tables", str(one), str(two), "--traffic", str(weights),
                     "--human", str(two)).stdout  # fmt: skip
     assert "| one.jsonl | 57.1 | 28.6 | 14.3 | 28.6 | 28.6 |" in printed
     assert "| one.jsonl, equal weights | 42.9 | 14.3 | 28.6 | 14.3 | 21.4 | – |" in printed
     assert "| two.jsonl, traffic weights | 100.0 | 0.0 | 0.0 | 0.0 | 100.0 | – |" in printed
     assert "| static | 0 | 0 | 0 | 7 (100) | 0 | 7 (100) |" in printed
     assert "## Table 10" in printed
-    found = json.loads(mmrag("crag-tables", str(one), "--json").stdout)
+    found = json.loads(mmrag("lab", "crag-tables", str(one), "--json").stdout)
     assert set(found) == {"table3", "table4", "table5", "table6"}
 
 
@@ -222,8 +222,8 @@ def test_tables_of_other_data_say_what_they_are(tmp_path: Path) -> None:
     own = {"turn_index": 0, "outcome": "perfect", "domain": "kitchen", "query_type": "simple",
            "dynamism": "static"}  # fmt: skip
     rows = ({**own, "session_id": "a"}, {**own, "session_id": "b", "domain": "movie"})
-    printed = mmrag("crag-tables", str(written(tmp_path / "own.jsonl", *rows))).stdout
+    printed = mmrag("lab", "crag-tables", str(written(tmp_path / "own.jsonl", *rows))).stdout
     assert printed.startswith("Note: 1 of 2 turns are not CRAG's")
     assert "| kitchen |" in printed
     crag = written(tmp_path / "crag.jsonl", rows[1])
-    assert "Note" not in mmrag("crag-tables", str(crag)).stdout
+    assert "Note" not in mmrag("lab", "crag-tables", str(crag)).stdout

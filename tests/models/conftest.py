@@ -33,6 +33,7 @@ class FaultyServer:
         self.bodies: list[dict] = []
         self.headers: list[dict] = []
         self.lock = threading.Lock()
+        self.over = threading.Event()
         self.running = self.most = 0
         self.capacity = 10_000
         self.reply: dict = GOOD
@@ -59,6 +60,7 @@ class FaultyServer:
         self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def close(self) -> None:
+        self.over.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -99,6 +101,8 @@ class FaultyServer:
                 handler.send_header("retry-after", extra)
         else:
             data = b"{not json" if code == "malformed" else json.dumps(reply or self.reply).encode()
+            if code == "hang":
+                self.over.wait()
             if code == "slow":
                 threading.Event().wait(3.0)
             if code == "huge":

@@ -11,6 +11,7 @@ import pytest
 from called_command import mmrag
 from small_runs import make_session
 
+from mmrag.models import circuit
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator import load_run
 from simulator.exchange.facts import facts_of
@@ -66,7 +67,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_score_says_so_first_and_gives_bounds(failed: Path) -> None:
     done = mmrag("score", str(failed))
-    assert done.stderr.splitlines()[0] == f"{NOTE} `mmrag rejudge` asks a judge again."
+    assert done.stderr.splitlines()[0] == f"{NOTE} `mmrag judge run` asks a judge again."
     assert "0.0% … 100.0%" in done.stdout
     assert "50.0% … 100.0%" in done.stdout  # accuracy
     shown = json.loads(mmrag("score", str(failed), "--json").stdout)
@@ -168,7 +169,7 @@ def test_a_judge_that_is_down_ends_the_command_and_no_verdict_is_lost(
     server.script = ["500"] * 200
     folder = write(tmp_path / "run", judged=True)
     began = time.monotonic()
-    for command in (("rejudge", str(folder)), ("score", str(folder))):
+    for command in (("judge", "run", str(folder)), ("score", str(folder))):
         done = mmrag(*command, "--judge", spec(server), code=1)
         (line,) = (line for line in done.stderr.splitlines() if line.startswith("error"))
         assert "is down: it gave no verdict on any of" in line
@@ -178,9 +179,24 @@ def test_a_judge_that_is_down_ends_the_command_and_no_verdict_is_lost(
         assert run.turn_counts() == {"answered": 48}
 
 
+def test_a_model_that_greets_and_then_hangs_ends_the_command(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(circuit, "SILENCE", 0.3)
+    server.script = ["hang"] * 1000
+    folder = write(tmp_path / "run", judged=True)
+    again = ("judge", "run", str(folder), "--judge", spec(server))
+    new = ("run", "--data", "mini", "--search", "none", "--limit", "40", "--seconds", "0.1", "--agent",
+           f"llm-only:model=(openai:name=m,base_url={server.url})", "--out", str(tmp_path / "new"))  # fmt: skip
+    for command in (again, new):
+        (line,) = (s for s in mmrag(*command, code=1).stderr.splitlines() if "error" in s)
+        assert "no answer to anything in 0.3 s" in line
+        assert "go on with" in line
+
+
 def test_a_judge_that_answers_without_a_verdict_leaves_bounds(server: Any, tmp_path: Path) -> None:
     folder = write(tmp_path / "run", judged=True)  # the server says "Blue." to everything
-    done = mmrag("rejudge", str(folder), "--judge", spec(server))
+    done = mmrag("judge", "run", str(folder), "--judge", spec(server))
     assert NOTE in done.stderr
     assert "0.0% … 100.0%" in done.stdout
     with RunReader(folder) as run:
@@ -190,7 +206,7 @@ def test_a_judge_that_answers_without_a_verdict_leaves_bounds(server: Any, tmp_p
 def test_a_judge_that_nobody_answers_for_is_told_at_once(tmp_path: Path) -> None:
     folder = write(tmp_path / "run", judged=True)
     nobody = "model:model=(openai:name=m,base_url=http://127.0.0.1:9/v1)"
-    for command in (("rejudge", str(folder)), ("score", str(folder))):
+    for command in (("judge", "run", str(folder)), ("score", str(folder))):
         done = mmrag(*command, "--judge", nobody, code=1)
         assert "cannot be reached" in done.stderr
         assert done.stderr.count("\n") == 1

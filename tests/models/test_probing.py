@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -50,6 +51,68 @@ def test_a_server_that_drops_after_it_answered_is_waited_for() -> None:
         return await asyncio.gather(*(run.generate(ASKED) for _ in range(4)))
 
     assert [done.text for done in asyncio.run(both())] == ["ready"] * 4
+
+
+class Greeting:
+    """Answers the probe, and to a question only when it may."""
+
+    def __init__(self) -> None:
+        self.may_answer = asyncio.Event()
+
+    async def __call__(self, request: httpx.Request) -> httpx.Response:
+        if b"one word: ready" not in request.content:
+            await self.may_answer.wait()
+        return said()
+
+
+@pytest.mark.parametrize("seconds", [60.0, 0.05])
+def test_a_server_that_greets_and_then_hangs_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """Also where each turn's own limit cuts the question off before."""
+    monkeypatch.setattr(circuit, "SILENCE", 0.2)
+
+    async def ask() -> None:
+        await model(Greeting()).probe(5)
+        run = model(Greeting())
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(run.generate(ASKED), seconds)
+
+    with pytest.raises(Denied, match=r"in 0\.2 s.*timeout="):
+        asyncio.run(asyncio.wait_for(ask(), 20))
+
+
+def test_a_slow_question_is_not_cut_off_once_another_was_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(circuit, "SILENCE", 0.2)
+
+    async def both() -> list[Completion]:
+        slow, asked = Greeting(), 0
+
+        async def answer(request: httpx.Request) -> httpx.Response:
+            nonlocal asked
+            asked += 1
+            return said() if asked == 1 else await slow(request)
+
+        run = model(answer)
+        first = await run.generate(ASKED)
+        asyncio.get_running_loop().call_later(0.4, slow.may_answer.set)
+        return [first, await run.generate(ASKED)]
+
+    assert [done.text for done in asyncio.run(both())] == ["ready"] * 2
+
+
+def test_who_raised_the_time_out_waits_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circuit, "SILENCE", 0.05)
+
+    async def ask() -> Completion:
+        slow = Greeting()
+        asyncio.get_running_loop().call_later(0.2, slow.may_answer.set)
+        return await model(slow, timeout=90).generate(ASKED)
+
+    assert asyncio.run(ask()).text == "ready"
 
 
 def test_one_refused_picture_ends_no_run_whose_key_was_let_in() -> None:

@@ -1,4 +1,4 @@
-"""`mmrag degrade`: formats, records, resuming, several processes, broken input."""
+"""`mmrag lab degrade`: formats, records, resuming, several processes, broken input."""
 
 from __future__ import annotations
 
@@ -68,15 +68,17 @@ def lines(folder: Path) -> list[dict]:
 
 def test_folder_keeps_names_formats_and_records(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    done = mmrag("degrade", source, target, "--spec", SPEC, "--seed", 5, "--control", "--json")
+    done = mmrag(
+        "lab", "degrade", source, target, "--spec", SPEC, "--seed", 5, "--control", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["done"] == 4
     names = ["a.png", "b.jpg", "sub/c.png", "sub/d.webp"]
     assert [line["file"] for line in lines(target)] == names
     # A process of its own comes to the same.
     again = tmp_path / "again"
-    command = [sys.executable, "-c", PROGRAM, "degrade", source, again, "--spec", SPEC, "--seed",
-               "5", "--control"]  # fmt: skip
+    command = [sys.executable, "-c", PROGRAM, "lab", "degrade", source, again, "--spec", SPEC,
+               "--seed", "5", "--control"]  # fmt: skip
     subprocess.run(list(map(str, command)), check=True, capture_output=True)
     assert tree(again) == tree(target)
     for name in names:
@@ -96,18 +98,18 @@ def test_bytes_do_not_depend_on_workers_or_order(source: Path, tmp_path: Path) -
     trees = []
     for workers in (1, 3):
         target = tmp_path / f"out{workers}"
-        done = mmrag("degrade", source, target, "--spec", SPEC, "--workers", workers)
+        done = mmrag("lab", "degrade", source, target, "--spec", SPEC, "--workers", workers)
         assert done.returncode == 0, done.stderr
         trees.append(tree(target))
     assert trees[0] == trees[1]
     one = tmp_path / "one"
-    mmrag("degrade", source / "a.png", one, "--spec", SPEC)
+    mmrag("lab", "degrade", source / "a.png", one, "--spec", SPEC)
     assert (one / "a.png").read_bytes() == trees[0]["a.png"]
 
 
 def test_resume_skips_by_hash_and_nothing_is_overwritten(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    command = ("degrade", source, target, "--spec", SPEC)
+    command = ("lab", "degrade", source, target, "--spec", SPEC)
     assert mmrag(*command).returncode == 0
     first, stamp = tree(target), (target / "a.png").stat().st_mtime_ns
     again = mmrag(*command, "--json")
@@ -120,7 +122,7 @@ def test_resume_skips_by_hash_and_nothing_is_overwritten(source: Path, tmp_path:
     assert refused.returncode == 2
     assert "a.png exists already" in refused.stderr
     assert tree(target) == first
-    other = mmrag("degrade", source, target, "--spec", "rotated@1")
+    other = mmrag("lab", "degrade", source, target, "--spec", "rotated@1")
     assert other.returncode == 2
     asked = mmrag(*command, "--overwrite", "--json")
     assert json.loads(asked.stdout) | {"records": ""} == {
@@ -138,7 +140,7 @@ def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     source.mkdir()
     for i in range(12):
         Image.fromarray(sample(i, (320, 240))[0]).save(source / f"{i:02}.png")
-    run = [sys.executable, "-c", PROGRAM, "degrade", source, target, "--spec", SPEC]
+    run = [sys.executable, "-c", PROGRAM, "lab", "degrade", source, target, "--spec", SPEC]
     with subprocess.Popen(list(map(str, run)), stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and len(list(target.glob("*.png"))) < 3:
@@ -148,9 +150,9 @@ def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     # The worst moment: a picture was written and its line was not, or only half of it.
     log = target / "degradations.jsonl"
     log.write_text("\n".join(log.read_text().splitlines()[:-1]) + '\n{"file": "0')
-    resumed = mmrag("degrade", source, target, "--spec", SPEC)
+    resumed = mmrag("lab", "degrade", source, target, "--spec", SPEC)
     assert resumed.returncode == 0, resumed.stderr
-    assert mmrag("degrade", source, whole, "--spec", SPEC).returncode == 0
+    assert mmrag("lab", "degrade", source, whole, "--spec", SPEC).returncode == 0
     assert tree(target) == tree(whole)
 
 
@@ -181,7 +183,7 @@ def test_broken_input_is_named_and_the_others_go_on(source: Path, tmp_path: Path
     for name, data in broken.items():
         (source / name).write_bytes(data)
     target = tmp_path / "out"
-    done = mmrag("degrade", source, target, "--spec", "low-light@1", "--workers", 2)
+    done = mmrag("lab", "degrade", source, target, "--spec", "low-light@1", "--workers", 2)
     assert done.returncode == 1
     assert "4 could not be degraded, the others are done" in done.stderr
     assert "Traceback" not in done.stderr
@@ -194,7 +196,7 @@ def test_broken_input_is_named_and_the_others_go_on(source: Path, tmp_path: Path
     # Mended, the same command does what is missing.
     for name in broken:
         Image.fromarray(sample(2, (96, 72))[0]).save(source / name)
-    again = mmrag("degrade", source, target, "--spec", "low-light@1", "--json")
+    again = mmrag("lab", "degrade", source, target, "--spec", "low-light@1", "--json")
     assert again.returncode == 0
     assert json.loads(again.stdout)["done"] == 4
 
@@ -211,7 +213,7 @@ def test_boxes_from_a_file_and_an_inverted_one(source: Path, tmp_path: Path, suf
     else:
         path.write_text("file,x0,y0,x1,y1\na.png,10,12,60,50\nb.jpg,60,12,10,50\n")
     target = tmp_path / "out"
-    done = mmrag("degrade", source, target, "--spec", "truncated@3", "--boxes", path)
+    done = mmrag("lab", "degrade", source, target, "--spec", "truncated@3", "--boxes", path)
     assert done.returncode == 1
     found = {line["file"]: line for line in lines(target)}
     assert "inverted" in found["b.jpg"]["error"]
@@ -238,7 +240,7 @@ def test_what_cannot_be_meant_is_refused(source: Path, tmp_path: Path) -> None:
         ((source, out, "--spec", "rotated@1", "--boxes", tmp_path / "broken.jsonl"), 1, "line 2"),
         ((source, out, "--spec", "rotated@1", "--boxes", tmp_path / "no.csv"), 1, "no.csv"),
     ):
-        done = mmrag("degrade", *args)
+        done = mmrag("lab", "degrade", *args)
         assert done.returncode == code, (args, done.stderr)
         assert words in done.stderr, (args, done.stderr)
         assert not out.exists()
@@ -248,11 +250,11 @@ def test_identity_is_the_file_itself_a_glob_finds_and_mix_mixes(
     source: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "out"
-    assert mmrag("degrade", f"{source}/*.jpg", target, "--spec", "clean").returncode == 0
+    assert mmrag("lab", "degrade", f"{source}/*.jpg", target, "--spec", "clean").returncode == 0
     assert [line["file"] for line in lines(target)] == ["b.jpg"]
     assert (target / "b.jpg").read_bytes() == (source / "b.jpg").read_bytes()
     mixed = tmp_path / "mixed"
-    assert mmrag("degrade", f"{source}/**/*.png", mixed, "--spec", "mix").returncode == 0
+    assert mmrag("lab", "degrade", f"{source}/**/*.png", mixed, "--spec", "mix").returncode == 0
     assert [line["file"] for line in lines(mixed)] == ["a.png", "sub/c.png"]
 
 
@@ -260,7 +262,16 @@ def test_rejected_samples_are_recorded_and_not_written(tmp_path: Path) -> None:
     flat = tmp_path / "flat.png"
     Image.new("RGB", (64, 48), (90, 90, 90)).save(flat)
     target = tmp_path / "out"
-    args = ("degrade", flat, target, "--spec", "blurred:defocus@4", "--out-of-reach", "reject")
+    args = (
+        "lab",
+        "degrade",
+        flat,
+        target,
+        "--spec",
+        "blurred:defocus@4",
+        "--out-of-reach",
+        "reject",
+    )
     done = mmrag(*args, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["rejected"] == 1
@@ -273,7 +284,7 @@ def test_rejected_samples_are_recorded_and_not_written(tmp_path: Path) -> None:
 
 def test_sheet_shows_every_kind(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
-    done = mmrag("degrade", source / "a.png", target, "--sheet", "--focus", "20,10,70,60")
+    done = mmrag("lab", "degrade", source / "a.png", target, "--sheet", "--focus", "20,10,70,60")
     assert done.returncode == 0, done.stderr
     with Image.open(target / "sheet.png") as sheet:
         assert sheet.format == "PNG"

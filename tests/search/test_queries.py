@@ -133,14 +133,16 @@ def test_a_mistyped_picture_is_not_searched_as_a_text(
     monkeypatch.chdir(tmp_path)
     Path("notes.csv").write_text("a,b")
     with pytest.raises(UsageError, match=said):
-        cli.build()(["search", query, "--index", str(index_folder)])
+        cli.build()(["index", "search", query, "--index", str(index_folder)])
 
 
 def test_words_about_a_file_are_a_text(
     index_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="0"):
-        cli.build()(["search", "warranty in Elm Speaker.png", "--index", str(index_folder)])
+        cli.build()(
+            ["index", "search", "warranty in Elm Speaker.png", "--index", str(index_folder)]
+        )
     assert "Elm Speaker" in capsys.readouterr().out
 
 

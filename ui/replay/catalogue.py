@@ -2,7 +2,7 @@
 
 Only the few fields that a list needs are decoded; a run of 2,000 conversations takes a fraction of
 a second and some hundred bytes each. A run that is still being written is followed: `refresh`
-reads what has come since, `reread` also what was changed in its place, as `mmrag rejudge` does.
+reads what has come since, `reread` also what was changed in its place, as `mmrag judge run` does.
 """
 
 from __future__ import annotations

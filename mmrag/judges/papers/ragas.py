@@ -228,7 +228,8 @@ class KeyedPrompts:
 class PaperPrompts:
     """The paper's words and free text. Instructions in the material are not fenced off."""
 
-    files = ("paper_statements.j2", "paper_verify.j2", "paper_question.j2", "paper_extract.j2")
+    files = ("paper_statements.j2", "paper_verify.j2", "paper_question.j2", "paper_extract.j2",
+             "paper_noncommittal.j2")  # fmt: skip
     limits = ""
 
     def __init__(self, model: Model) -> None:
@@ -264,14 +265,19 @@ class PaperPrompts:
         return await ask(self._model, prompt, read, max_tokens=300 + 80 * len(said))
 
     async def questions(self, answer: str, n: int) -> Written:
-        """One by each of n requests, sampled so that they differ. The paper asks no more."""
+        """One by each of n requests, and by one more, in ragas' words, whether it evades."""
+        asked = await self._written_back(answer, n)
+        prompt = render("paper_noncommittal.j2", answer=answer)
+        return Written(asked, await ask(self._model, prompt, _zero_or_one))
+
+    async def _written_back(self, answer: str, n: int) -> list[str]:
+        """Questions, sampled so that they differ."""
         [[whole]] = batches([answer], most=1)
         prompt = render("paper_question.j2", answer=whole)
-        asked = [
+        return [
             await ask(self._model, prompt, _first_line, temperature=0.7, seed=seed)
             for seed in range(n)
         ]
-        return Written(asked, noncommittal=False)
 
     async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
         """The sentences that the answer repeats whole; changed ones are not recognised."""
@@ -299,8 +305,7 @@ class LikelihoodPrompts(PaperPrompts):
 
     async def questions(self, answer: str, n: int) -> Written:
         """As the paper's; a model as small could not say what is noncommittal, so rules do."""
-        asked = (await super().questions(answer, n)).questions
-        return Written(asked, noncommittal=deflects(answer))
+        return Written(await self._written_back(answer, n), noncommittal=deflects(answer))
 
     async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
         """Likely after the passages, or not."""
@@ -343,6 +348,11 @@ def _lines(text: str) -> list[str] | None:
 def _first_line(text: str) -> str | None:
     found = re.sub(r"(?i)^\s*question:\s*", "", text.strip())
     return found.splitlines()[0].strip() if found.strip() else None
+
+
+def _zero_or_one(text: str) -> bool | None:
+    found = re.findall(r"(?<![\w.])[01](?![\w]|\.\d)", text)
+    return found[0] == "1" if len(set(found)) == 1 else None
 
 
 def repeated(text: str, sentences: Sequence[str]) -> set[int]:

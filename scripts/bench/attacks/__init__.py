@@ -10,3 +10,11 @@ class Case(NamedTuple):
 
     what: str
     fault: str | None = None
+
+
+def line_of(said: str, names: str = "") -> str | None:
+    """What is wrong with a refusal: one line begins with `error:` and `names` something."""
+    lines = [line for line in said.splitlines() if line.lower().startswith(("error:", "usage:"))]
+    if "Traceback" in said or not lines:
+        return f"no error in a line: {said[-500:]}"
+    return None if names in said else f"does not name {names}: {said[-500:]}"

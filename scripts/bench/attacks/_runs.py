@@ -29,8 +29,10 @@ from mmrag.records import (
 )
 from simulator.application.run_measures import measure_run
 from simulator.exchange.imports import import_file
+from simulator.experiments.sweep import run_sweep
 from simulator.parts.run_folder import claim
-from simulator.run.config import RunConfig
+from simulator.parts.run_parts import Parts
+from simulator.run.config import RunConfig, make_config
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.runner import Plan, run_sessions
@@ -108,7 +110,7 @@ def rejudge(
     generous: bool = True,
     stage: Callable[[str], None] = lambda _name: None,
 ) -> None:
-    """Judge the run again, as `mmrag rejudge` does."""
+    """Judge the run again, as `mmrag judge run` does."""
     with RunStore(folder) as store:
         stage("turns")
         asyncio.run(rejudge_run(store, Judges(generous=generous), 2))
@@ -144,6 +146,28 @@ def bring(folder: Path, *, stage: Callable[[str], None] = lambda _name: None) ->
     stage("turns")
     import_file(file, folder)
     stage("close")
+
+
+def sweep(folder: Path, *, stage: Callable[[str], None] = lambda _name: None) -> None:
+    """Run an agent in three settings, as `mmrag lab sweep` does."""
+    file = folder.parent / "own.jsonl"
+    if not file.exists():
+        rows = ({"session_id": f"s{n}", "turns": [{"query": f"{n}?", "references": ["1"]}]}
+                for n in range(4))  # fmt: skip
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = {"data": str(file), "agent": "random", "judge": "exact", "search": "none"}
+    stage("turns")
+    run_sweep(Parts(make_config(settings), progress=False), {"seed": ["2", "3"]}, folder)
+    stage("close")
+
+
+def swept(folder: Path) -> bytes:
+    """What a sweep found, and the figures of its runs."""
+    runs = sorted((folder / "runs").iterdir())
+    found = json.loads((folder / "sweep.json").read_bytes())
+    for setting in found["settings"]:
+        setting.pop("costs", None)  # seconds among them
+    return json.dumps(found).encode() + b"".join(map(aggregate, runs))
 
 
 def aggregate(folder: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""`kill -9` of runs, rejudging, measuring and imports, at random and at every step of SQLite.
+"""`kill -9` of runs, judging, measuring, imports and sweeps, at random and at each step of SQLite.
 
 Each try holds a small run in a process of its own and kills it: at a random moment, or at the n-th
 event of it, where an event is a statement of the run's connection (each part of every commit, of
@@ -32,7 +32,11 @@ from simulator.store.store_schema import NothingCommitted
 TRIES = 1000
 KINDS = ("creation", "a commit", "the close", "a random moment", "twice", "rejudging",
          "the close of rejudging", "a random moment of rejudging", "measuring", "importing",
-         "a random moment of importing")  # fmt: skip
+         "a random moment of importing", "sweeping", "a random moment of sweeping")  # fmt: skip
+
+
+LATER = ("rejudge", "measure")
+"""What is done to a run that is there."""
 
 
 def cases(seed: int, work: Path) -> Iterator[Case]:
@@ -42,12 +46,12 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
         whole = work / "whole"
         run = _measure(zygote, whole, "run")
         marks, expected = {"run": run}, {"run": _runs.aggregate(whole)}
-        for what in ("rejudge", "measure", "import"):
+        for what in ("rejudge", "measure", "import", "sweep"):
             place = work / what
-            if what != "import":
+            if what in LATER:
                 shutil.copytree(whole, place)
             marks[what] = _measure(zygote, place, what)
-            expected[what] = _runs.aggregate(place)
+            expected[what] = _figures(what, place)
         for number in range(TRIES):
             kind = KINDS[number % len(KINDS)]
             folder = work / f"try-{number}"
@@ -68,18 +72,17 @@ def _attempt(
     of: dict[str, dict[str, Any]],
     expected: dict[str, bytes],
 ) -> str | None:
-    words = {"rejudging": "rejudge", "measuring": "measure", "importing": "import"}
+    words = {"rejudging": "rejudge", "measuring": "measure", "importing": "import",
+             "sweeping": "sweep"}  # fmt: skip
     what = words.get(kind.rpartition(" ")[2], "run")
-    later = what in ("rejudge", "measure")
+    later = what in LATER
     if later:
         shutil.copytree(whole, folder)
     marks = of[what]
     spans = {
         "creation": (1, marks["turns"]),
         "a commit": (marks["turns"] + 1, marks["close"]),
-        "rejudging": (1, marks["close"]),
-        "measuring": (1, marks["close"]),
-        "importing": (1, marks["close"]),
+        **dict.fromkeys(words, (1, marks["close"])),
         "twice": (1, marks["events"]),
     }
     first, last = spans.get(kind, (marks["close"] + 1, marks["events"]))
@@ -88,6 +91,8 @@ def _attempt(
             told = zygote.hold(what, folder, after=rng.uniform(0, marks["seconds"]))
         else:
             told = zygote.hold(what, folder, at=rng.randint(first, last))
+        if what == "sweep":
+            continue
         if what == "rejudge":
             fault = _mixed(folder, expected)
         else:
@@ -97,10 +102,15 @@ def _attempt(
     told = zygote.hold(what, folder)
     if told["error"]:
         return f"cannot be gone on with: {told['error']}"
-    if _runs.aggregate(folder) != expected[what]:
+    if _figures(what, folder) != expected[what]:
         return "other figures than the undisturbed run"
-    left = {path.name for path in folder.iterdir()} - {"run.sqlite", "images", "lock"}
+    known = {"run.sqlite", "images", "lock", "runs", "sweep.json"}
+    left = {path.name for path in folder.iterdir()} - known
     return f"left behind: {', '.join(sorted(left))}" if left else None
+
+
+def _figures(what: str, folder: Path) -> bytes:
+    return _runs.swept(folder) if what == "sweep" else _runs.aggregate(folder)
 
 
 def _lost(folder: Path, committed: int) -> str | None:
@@ -211,7 +221,8 @@ def _child(ask: dict[str, Any], pipe: int) -> None:
                 stage=lambda name: tell(name, aim.count),
             )
         else:
-            do = {"rejudge": _runs.rejudge, "measure": _runs.measure, "import": _runs.bring}
+            do = {"rejudge": _runs.rejudge, "measure": _runs.measure, "import": _runs.bring,
+                  "sweep": _runs.sweep}  # fmt: skip
             do[ask["what"]](folder, stage=lambda name: tell(name, aim.count))
         tell("events", aim.count)
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""`mmrag crag-tables` and `crag-recall`: the CRAG paper's tables, and its Figure 2."""
+"""`mmrag lab crag-tables` and `crag-recall`: the CRAG paper's tables, and its Figure 2."""
 
 from __future__ import annotations
 

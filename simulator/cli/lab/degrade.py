@@ -1,4 +1,4 @@
-"""`mmrag degrade`: what a pair of glasses does to pictures of your own."""
+"""`mmrag lab degrade`: what a pair of glasses does to pictures of your own."""
 
 from __future__ import annotations
 

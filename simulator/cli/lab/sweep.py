@@ -1,4 +1,4 @@
-"""`mmrag sweep`: one component of an agent at a time, or a grid, each setting against the base."""
+"""`mmrag lab sweep`: one component of an agent at a time, or a grid, each against the base."""
 
 from __future__ import annotations
 

@@ -69,7 +69,9 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
 
     console = Console()
     left = ("provenance", "cache", "wearers")
-    console.print_json(json.dumps({k: v for k, v in summary.items() if k not in left}))
+    console.print_json(
+        json.dumps({k: v for k, v in summary.items() if k not in left}), ensure_ascii=True
+    )
     if cache is not None:
         console.print(_cache_line(cache))
     for figures in live or ():

@@ -1,6 +1,6 @@
 """Pictures in files: degrade a folder with several processes, resume, and keep every record.
 
-What `mmrag degrade` does. A broken file becomes one `data_error` line in the sidecar and the
+What `mmrag lab degrade` does. A broken file becomes one `data_error` line in the sidecar and the
 others go on. Files appear whole or not at all.
 """
 

@@ -210,7 +210,7 @@ def _same_judge(sides: Sequence[_Side]) -> None:
         each = "; ".join(f"{name}: {judge}" for name, judge in judges.items())
         raise ConflictError(
             f"the runs were judged by different judges ({each}). Give them the same one with "
-            "`mmrag rejudge RUN --judge SPEC`, then compare again."
+            "`mmrag judge run RUN --judge SPEC`, then compare again."
         )
 
 

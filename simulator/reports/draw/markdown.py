@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from mmrag.metrics.headline import HEADLINE
-from simulator.counting import counted
+from simulator.counting import counted, readable
 from simulator.reports.draw.page import gate_value, in_words
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 
@@ -122,8 +122,8 @@ def _known(figure: Any, kind: str) -> str:
 
 def _cell(text: str) -> str:
     """Text that cannot break out of a table or become markup."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text.replace("\n", " "))
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", readable(text.replace("\n", " ")))
 
 
 def _code(text: str) -> str:
-    return text.replace("`", "'").replace("|", "\\|").replace("\n", " ")
+    return readable(text).replace("`", "'").replace("|", "\\|").replace("\n", " ")

@@ -248,7 +248,7 @@ def lacking_verdicts(name: str, condition: dict[str, Any]) -> str | None:
     if "bounds" not in truth:
         return None
     note = bounds_note(truth["bounds"], truth["unjudged"], truth["n"])
-    return f"{name}: {note} `mmrag rejudge` asks a judge again."
+    return f"{name}: {note} `mmrag judge run` asks a judge again."
 
 
 def _warnings(loaded: Sequence[Loaded]) -> list[str]:
@@ -257,7 +257,7 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
     if len(judges) > 1:
         found.append(
             f"The runs were judged by different judges ({', '.join(sorted(judges))}): their "
-            "figures are not comparable. `mmrag rejudge` gives them the same one."
+            "figures are not comparable. `mmrag judge run` gives them the same one."
         )
     for item in loaded:
         warning = run_state(item.run).warning(item.name, by_person=is_persons(item.run))

@@ -279,7 +279,7 @@ def _scored(
     found = errors.found()
     state = run_state(run)
     unfinished = state.warning("the run", by_person=is_persons(run))
-    lacking = missing_verdicts(figures["all"], "`mmrag rejudge` asks a judge again.")
+    lacking = missing_verdicts(figures["all"], "`mmrag judge run` asks a judge again.")
     return {
         "warnings": [warning for warning in (lacking, unfinished) if warning is not None],
         **figures,

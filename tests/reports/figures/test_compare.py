@@ -122,7 +122,7 @@ def test_other_judges_are_refused(runs: Path, tmp_path: Path) -> None:
     other = plant(tmp_path / "other", sessions=60)
     with RunStore(other) as store:
         store.set_meta("judge", "another-judge")
-    with pytest.raises(ConflictError, match=r"different judges.*mmrag rejudge"):
+    with pytest.raises(ConflictError, match=r"different judges.*mmrag judge run"):
         compared(runs / "good", other)
 
 

@@ -1,0 +1,76 @@
+"""Judges that fail (16): whatever lacks a verdict, no headline is better than the truth.
+
+A judge gives its verdicts or fails by a rule that may look at what is right, which is no sample.
+The run's truthfulness is then bounds around the true one, or an interval that holds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from mmrag.errors import Denied, ServiceError
+from mmrag.judges.fallback import FallbackJudge
+from mmrag.records import JudgeItem, Outcome, Verdict
+from scripts.bench.attacks import Case, _runs
+from simulator.run.rejudge import rejudge_run
+from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.store.run_store import RunReader, RunStore
+
+TRIES = 200
+HALF = 0.36
+"""Half of the interval of so few turns: no bounds are owed for less."""
+HOW = ("raises", "unscored", "junk", "refuses nothing right", "refuses nothing wrong")
+
+
+class _Failing(_runs.Judges):
+    """The honest one, which fails at a share of what is right and at a share of the others."""
+
+    def __init__(self, how: str, right: float, other: float, chance: random.Random) -> None:
+        super().__init__()
+        self._how, self._shares, self._chance = how, (other, right), chance
+
+    async def judge(self, item: JudgeItem) -> Verdict:
+        verdict = await super().judge(item)
+        if self._chance.random() >= self._shares[verdict.outcome is Outcome.PERFECT]:
+            return verdict
+        if self._how == "junk":
+            return "PERFECT"  # pyright: ignore[reportReturnType]
+        if self._how == "raises":
+            raise ServiceError("HTTP 500: oops")
+        return Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason="no verdict")
+
+
+def cases(seed: int, work: Path) -> Iterator[Case]:
+    """Runs judged again by judges that fail in ever other ways."""
+    chance = random.Random(seed)
+    _runs.hold(work / "run")
+    true = _headline(work / "run")["truthfulness_score"]
+    for number in range(TRIES):
+        how = HOW[number % len(HOW)]
+        right, other = chance.random(), chance.random()
+        if how.startswith("refuses nothing"):
+            right, other = (0.0, other) if "right" in how else (right, 0.0)
+        with RunStore(work / "run") as store:
+            judge = _Failing(how, right, other, chance)
+            judge.id = f"failing-{number}"
+            try:
+                asyncio.run(rejudge_run(store, FallbackJudge(judge), 2))
+            except Denied:
+                yield Case(f"a judge that {how} is down")
+                continue
+        found = _headline(work / "run")
+        low, high = (found.get("bounds") or {}).get("truthfulness_score", (None, None))
+        if low is None:
+            wrong = abs(found["truthfulness_score"] - true) > HALF
+        else:
+            wrong = not low - 1e-9 <= true <= high + 1e-9
+        fault = f"{right:.0%} and {other:.0%} missing: {found} where {true} is true"
+        yield Case(f"a judge that {how}", fault[:300] if wrong else None)
+
+
+def _headline(folder: Path) -> dict[str, object]:
+    with RunReader(folder) as run:
+        return score_run(run, ScoreOptions(resamples=0))["all"]
