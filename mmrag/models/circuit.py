@@ -13,9 +13,9 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TypeVar
 
-from mmrag.agents.clock import CLOCK
 from mmrag.errors import Denied
-from mmrag.retries import doubled
+from mmrag.files.retries import doubled
+from mmrag.turn_clock import CLOCK
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from mmrag.judges.fallback import FallbackJudge
 from mmrag.records import JudgeItem, Outcome, Verdict
 from scripts.bench.attacks import Case, _runs
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results import ScoreOptions, score_run
+from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.store.run_store import RunReader, RunStore
 
 TRIES = 200

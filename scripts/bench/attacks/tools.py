@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mmrag.agents.threads import DaemonThreads
+from mmrag.agents.own.threads import DaemonThreads
 from mmrag.agents.tool_loop import Bounds, answer_with_tools
-from mmrag.agents.tracing import Trace
+from mmrag.agents.trace import Trace
 from mmrag.errors import MmragError
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.tools import CallRequest, Tool
 from scripts.bench.attacks import Case
-from simulator.evaluation.toolboxes import toolboxes
+from simulator.parts.toolboxes import toolboxes
 
 TRIES = 400
 PIECES = ("crag-kg", "world", "none", ":", ",", "=", "world=", "url=", "seconds=", "mini", "(", ")",
