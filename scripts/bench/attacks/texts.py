@@ -11,6 +11,7 @@ import contextlib
 import csv
 import io
 import random
+import runpy
 import shutil
 import sys
 from collections import Counter
@@ -132,7 +133,7 @@ def _shown(place: Path) -> dict[str, str]:
         before, sys.argv = sys.argv, ["mmrag", *words]
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                _command()
+                runpy.run_module("simulator.cli", run_name="__main__")
         except SystemExit as end:
             if end.code not in (0, None) and "error: " not in err.getvalue():
                 raise
@@ -140,12 +141,6 @@ def _shown(place: Path) -> dict[str, str]:
             sys.argv = before
         told[words[0]] = out.getvalue() + err.getvalue()
     return told
-
-
-def _command() -> None:
-    from simulator.cli import main
-
-    main()
 
 
 def _odd_text(text: str) -> str | None:
