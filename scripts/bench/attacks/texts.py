@@ -35,7 +35,7 @@ PAYLOADS = (
     "=1+attack", "+attack", "-attack|cmd", "@SUM(attack)", "\t=attack", "\r=attack",
     "\x1b[31mattack\x1b]0;attack\x07", "\x9b31mattack", "\u202eattack\u2066", "\x00attack",
     "../../attack", "/attack", "attack/../..", "C:\\attack", "attack\nattack: attack",
-    "%s%n{attack}", "[red]attack[/red]", "[link=http://evil.example]attack", "attack" * 500,
+    "%s%n{attack}", "[red]attack[/red]", "[link=http://evil.example]attack", "attack" * 50,
     "\u2028attack",
 )  # fmt: skip
 PLACES = ("meta name", "meta value", "session", "query", "reply", "reference", "reason", "domain",
