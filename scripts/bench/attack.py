@@ -12,6 +12,7 @@ any.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import importlib
 import pkgutil
 import sys
@@ -27,6 +28,9 @@ if (
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from scripts.bench import attacks
+
+LONGEST = 900.0
+"""Seconds that one try may take: one that hangs says where, and ends all."""
 
 SHORT = 8.0
 """Seconds that the minute's version gives to an area."""
@@ -44,16 +48,20 @@ def attack(area: str, *, seed: int, seconds: float | None) -> tuple[Counter[str]
     faults: list[str] = []
     module = importlib.import_module(f"scripts.bench.attacks.{area}")
     began = time.monotonic()
+    print(f"{area} …", flush=True)
+    faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
     with (
         tempfile.TemporaryDirectory(prefix=f"attack-{area}-") as work,
         closing(module.cases(seed, Path(work))) as cases,
     ):
         for case in cases:
             tries[case.what] += 1
+            faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
             if case.fault is not None:
                 faults.append(f"{case.what}: {case.fault}")
             if seconds is not None and time.monotonic() - began > seconds:
                 break
+    faulthandler.cancel_dump_traceback_later()
     return tries, faults
 
 
@@ -78,7 +86,7 @@ def main() -> int:
         for kind, count in sorted(tries.items()):
             print(f"  {count:7,}  {kind}")
         for fault in faults[:20]:
-            print(f"  FAULT  {fault}")
+            print(f"  FAULT  {fault}", flush=True)
     return 1 if wrong else 0
 
 

@@ -7,7 +7,8 @@
     python scripts/bench/published.py --crud crud --rows event_summary.json --ragas ragas \\
         --crag crag
 
-`--rows` is CRUD-RAG's event_summary.json; what of it is whole is used, as a public copy breaks off.
+`--rows` is CRUD-RAG's event_summary.json (`data/crud` of intellistream/CRUD_RAG has it); what of it
+is whole is used, as that copy breaks off. Nothing is fetched.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from simulator.datasets import open_data
 from simulator.run.engine import Rules, query_of
+
+NEEDED = {"crud": "src/quest_eval", "rows": "", "ragas": "src/ragas/metrics",
+          "crag": "example_data/dev_data.jsonl.bz2"}  # fmt: skip
+"""Option → what of it is read, each looked for before the first figure is made."""
 
 Figures = Iterator[tuple[float, float]]
 """Ours and theirs."""
@@ -171,6 +176,14 @@ def main() -> None:
     for name in ("crud", "rows", "ragas", "crag"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     given = parser.parse_args()
+    for where, what in NEEDED.items():
+        place = getattr(given, where) / what if what else getattr(given, where)
+        if not place.exists():
+            parser.exit(
+                2, f"--{where} {place}: not there; the first lines of this file say what.\n"
+            )
+    if importlib.util.find_spec("rouge_score") is None:
+        parser.exit(2, "rouge_score is not installed: pip install rouge-score==0.1.2\n")
     for title, figures in (
         ("CRAG, messages", crag(given.crag)),
         ("CRUD-RAG, words", overlap(given.crud, whole_rows(given.rows))),

@@ -140,7 +140,7 @@ def _votes(row: Row) -> tuple[Outcome, ...]:
         return ()
     try:
         found = msgspec.convert(votes, list[Vote])
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise DataError(f"{row.where}: 'votes' is no list of votes ({error}).") from error
     return tuple(vote.outcome for vote in found)
 

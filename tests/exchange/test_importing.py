@@ -207,6 +207,7 @@ def test_a_line_that_no_run_can_keep_is_refused(
     ("line", "words"),
     [
         ({"question": "q?", "answer": "a", "meta": {"a": "\ud800"}}, "cannot be kept"),
+        ({"question": "q?", "answer": "a", "annotations": {"deflects": "\ud800"}}, "surrogates"),
         ({"question": "q?", "answer": "a", "reply": "b"}, "'reply' is another name of 'answer'"),
     ],
 )

@@ -2,8 +2,6 @@
 
 Each try is a whole `mmrag run` in a process of its own: it has to end by itself in time, print its
 scores and nothing else, leave no process behind, and give every turn the status it should have.
-
-    python scripts/bench/attacks/agents.py
 """
 
 from __future__ import annotations
@@ -16,9 +14,7 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -216,21 +212,3 @@ def _wrong_status(this: Try, run: Path) -> str | None:
                     why = (result.error or "")[:200]
                     return f"turn {result.turn_index} is {result.status}, not {allowed} ({why})"
     return None
-
-
-def main() -> None:
-    """Run them all once and print the counts."""
-    began, count, faults = time.monotonic(), Counter[str](), list[Case]()
-    with tempfile.TemporaryDirectory() as work:
-        for case in cases(int(sys.argv[1]) if len(sys.argv) > 1 else 0, Path(work)):
-            count[case.what.split()[0]] += 1
-            if case.fault:
-                faults.append(case)
-                print(f"{case.what}: {case.fault}", flush=True)
-    kinds = ", ".join(f"{number} {kind}" for kind, number in count.items())
-    seconds = time.monotonic() - began
-    print(f"{count.total()} tries ({kinds}) in {seconds:.0f} s: {len(faults)} faults")
-
-
-if __name__ == "__main__":
-    main()

@@ -26,14 +26,6 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 CELLS = ("session_id", "image", "image_url", "turns", "answers", "image_quality")
 TURN = ("interaction_id", "query", "domain", "query_category", "dynamism", "image_quality")
-LINES = (
-    b"{", b"[]", b"null", b"3", b"", b"\xff\xfe", b"[" * 50_000, b'{"a":' * 20_000, b"{}" * 9,
-    b'{"session_id": null}', b'{"session_id": "a", "turn_index": -1, "outcome": "perfect"}',
-    b'{"session_id": "a", "turn_index": 1e99, "outcome": "perfect"}', b'"' + b"x" * 2_000_000,
-    b'{"session_id": "a", "turn_index": 0, "outcome": "\\ud800"}', b'{"file": 3, "box": {}}',
-    b'{"session_id": "a", "turn_index": 18446744073709551616, "outcome": "perfect"}',
-    b'{"name": "a", "box": [1, 2, "x", NaN]}', b'{"name": "a", "box": [1e999, 0, 0, 0]}',
-)  # fmt: skip
 
 
 def cases(seed: int, work: Path) -> Iterator[Case]:
@@ -41,7 +33,7 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
     chance = random.Random(seed)
     kinds: tuple[Callable[[random.Random, Path], tuple[str, str | None]], ...] = (
         _odd_cell, _odd_turn, _odd_column, _odd_description, _odd_bytes, _odd_arrow, _odd_world,
-        _odd_line, _odd_import, _odd_yaml,
+        _odd_import, _odd_yaml,
     )  # fmt: skip
     for number, kind in zip(range(VARIANTS), itertools.cycle(kinds), strict=False):
         place = work / f"data-{number}"
@@ -261,28 +253,6 @@ def _odd_world(chance: random.Random, place: Path) -> tuple[str, str | None]:
     return f"world {'bytes' if spoilt else name}", _judged(
         lambda: iter(World(place)), 0 if spoilt else 2
     )
-
-
-def _odd_line(chance: random.Random, place: Path) -> tuple[str, str | None]:
-    from mmrag.errors import MmragError
-    from simulator.exchange.outcome_files import read_turns
-    from simulator.optics.files.picture_sources import read_boxes
-
-    good = [b'{"session_id": "s", "turn_index": %d, "outcome": "perfect"}' % i for i in range(3)]
-    boxes = [b'{"name": "p%d.png", "box": [1, 2, 30, 40]}' % i for i in range(3)]
-    reader, lines = chance.choice(((read_turns, good), (read_boxes, boxes)))
-    at = chance.randrange(4)
-    text = [*lines[:at], chance.choice(LINES), *lines[at:]]
-    file = place / chance.choice(("a.jsonl", "a.jsonl", "a.json", "a.csv"))
-    file.write_bytes(b"\n".join(text))
-    what = f"line of {reader.__name__} {file.suffix}"
-    try:
-        reader(file)
-    except MmragError:
-        return what, None
-    except BaseException as error:
-        return what, f"{type(error).__name__}: {error}"[:300]
-    return what, None
 
 
 _TURN = {

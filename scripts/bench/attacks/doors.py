@@ -1,7 +1,7 @@
-"""Attack the doors: addresses behind URLs, links in indexed folders, uploads from pages elsewhere.
+"""Attack the doors: addresses behind URLs, and uploads from pages elsewhere.
 
-Each try hides something private (an address, a file, the upload of a page elsewhere) in one of many
-ways and looks whether it gets through; each has a twin that must get through.
+Each try hides something private (an address, the upload of a page elsewhere) in one of many ways
+and looks whether it gets through; each has a twin that must get through.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,14 +28,13 @@ WRAPPED = (0, 0xFFFF << 32, 0x64FF9B << 96)  # compatible, mapped, NAT64
 
 
 def cases(seed: int, work: Path) -> Iterator[Case]:
-    """Addresses, links and requests in turn."""
+    """Addresses and requests in turn."""
     chance = random.Random(seed)
     with contextlib.ExitStack() as stack:
         visit = _visitor(work, stack)
         kinds: tuple[Callable[[], tuple[str, str | None]], ...] = (
             lambda: _address(chance),
             lambda: _written_address(chance, work),
-            lambda: _link(chance, work),
             lambda: visit(chance),
         )
         for number in range(TRIES):
@@ -101,43 +99,6 @@ def _written_address(chance: random.Random, work: Path) -> tuple[str, str | None
         refused = any(word in str(error) for word in ("refused;", "no valid URL", "resolved"))
         return "written address", None if refused else f"{url}: tried ({error})"[:300]
     return "written address", f"{url}: fetched"
-
-
-def _link(chance: random.Random, work: Path) -> tuple[str, str | None]:
-    from mmrag.errors import DataError
-    from mmrag.search.index.sources import open_source
-
-    place, home = work / "links", work / "home"
-    shutil.rmtree(place, ignore_errors=True)
-    home.mkdir(exist_ok=True)
-    (place / "sub").mkdir(parents=True)
-    (place / "own.txt").write_text("a text of its own")
-    ending = chance.choice((".txt", ".html", ".md"))
-    (home / f"secret{ending}").write_text("SECRET")
-    target = home / f"secret{ending}"
-    how = chance.choice(("absolute", "relative", "chain", "folder", "parent", "inside"))
-    link = place / chance.choice(("", "sub")) / f"link{ending}"
-    if how == "absolute":
-        link.symlink_to(target)
-    elif how == "relative":
-        link.symlink_to(Path("..", *[".."] * (link.parent != place), "home", target.name))
-    elif how == "chain":
-        (place / "first").symlink_to(target)
-        link.symlink_to(place / "first")
-    elif how == "folder":
-        (place / "more").symlink_to(home)
-    elif how == "parent":
-        (place / "up").symlink_to("..")
-    else:
-        (place / "kept.txt").write_text("INSIDE")
-        link.symlink_to(place / "kept.txt")
-    try:
-        text = " ".join(page.text for page in open_source(str(place)).pages())
-    except DataError as error:
-        return f"link {how}", f"refused as a whole: {error}"[:300]
-    if how == "inside":
-        return "link inside", None if text.count("INSIDE") == 2 else "a link within is not read"
-    return f"link {how}", "a file outside was read" if "SECRET" in text else None
 
 
 def _visitor(

@@ -11,6 +11,7 @@ import contextlib
 import csv
 import io
 import random
+import runpy
 import shutil
 import sys
 from collections import Counter
@@ -34,7 +35,7 @@ PAYLOADS = (
     "=1+attack", "+attack", "-attack|cmd", "@SUM(attack)", "\t=attack", "\r=attack",
     "\x1b[31mattack\x1b]0;attack\x07", "\x9b31mattack", "\u202eattack\u2066", "\x00attack",
     "../../attack", "/attack", "attack/../..", "C:\\attack", "attack\nattack: attack",
-    "%s%n{attack}", "[red]attack[/red]", "[link=http://evil.example]attack", "attack" * 500,
+    "%s%n{attack}", "[red]attack[/red]", "[link=http://evil.example]attack", "attack" * 50,
     "\u2028attack",
 )  # fmt: skip
 PLACES = ("meta name", "meta value", "session", "query", "reply", "reference", "reason", "domain",
@@ -50,6 +51,8 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
     for number in range(TRIES):
         payload = PAYLOADS[number % len(PAYLOADS)]
         places = set(PLACES if number < len(PAYLOADS) else chance.sample(PLACES, 3))
+        if "\x00" in payload:  # verdicts of a judge called so are not found: bounds, and said so
+            places -= {"judge"}
         folder = work / f"texts-{number}"
         try:
             fault = _fault(folder, plain, payload, places)
@@ -132,7 +135,7 @@ def _shown(place: Path) -> dict[str, str]:
         before, sys.argv = sys.argv, ["mmrag", *words]
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                _command()
+                runpy.run_module("simulator.cli", run_name="__main__")
         except SystemExit as end:
             if end.code not in (0, None) and "error: " not in err.getvalue():
                 raise
@@ -140,12 +143,6 @@ def _shown(place: Path) -> dict[str, str]:
             sys.argv = before
         told[words[0]] = out.getvalue() + err.getvalue()
     return told
-
-
-def _command() -> None:
-    from simulator.cli import main
-
-    main()
 
 
 def _odd_text(text: str) -> str | None:

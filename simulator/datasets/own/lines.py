@@ -170,7 +170,7 @@ class _Reading:
                 value = fields[about.name]
                 try:
                     made[about.name] = msgspec.convert(value, about.type)
-                except msgspec.ValidationError as error:
+                except (msgspec.ValidationError, UnicodeEncodeError) as error:
                     self.tell(_at(path, about.name), _in_words(str(error), about.name))
             elif about.required:
                 self.tell(_at(path, about.name), f"is missing; write {FORMS[about.name]}.")

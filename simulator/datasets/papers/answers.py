@@ -110,7 +110,7 @@ def _from_line(row: dict[str, Any], where: str, number: int) -> Answered:
             fields[name] = [str(mark) for mark in fields[name]]
     try:
         line = msgspec.convert(fields, _Line)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a character
         raise DataError(
             f"{where}: {error}. It needs question and answer, with contexts (texts) or passages "
             "(objects with a text); see docs/measures.md."

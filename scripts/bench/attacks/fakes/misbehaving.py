@@ -152,11 +152,6 @@ def WaitsForALock(query: Query) -> object:  # noqa: N802
     return "never"
 
 
-@agent(*LATE, isolate=True)
-def WaitsForAProgram(query: Query) -> object:  # noqa: N802
-    return subprocess.run(["sleep", "3600"], capture_output=True, text=True).stdout
-
-
 @agent(*LATE)
 async def ALittleLate(query: Query) -> object:  # noqa: N802
     time.sleep(0.7)
@@ -222,11 +217,6 @@ def CollectsNothing(query: Query) -> object:  # noqa: N802
 
 
 @agent(*ERROR)
-def ReturnsNothing(query: Query) -> object:  # noqa: N802
-    return None
-
-
-@agent(*ERROR)
 def ReturnsAPromiseOfANumber(query: Query) -> object:  # noqa: N802
     async def later() -> int:
         return 7
@@ -240,24 +230,8 @@ class _Liar:
         raise SystemExit(1)
 
 
-@agent(*ERROR)
-def ReturnsALiar(query: Query) -> object:  # noqa: N802
-    return _Liar()
-
-
-@agent(*ERROR)
-def CountsTooMuch(query: Query) -> object:  # noqa: N802
-    return Reply(text="fine", usage=Usage(input_tokens=2**200))
-
-
-@agent(*ERROR)
-def CostsEverything(query: Query) -> object:  # noqa: N802
-    return Reply(text="fine", usage=Usage(cost=float("inf")))
-
-
-@agent(*ERROR)
-def SaysTooMuch(query: Query) -> object:  # noqa: N802
-    return Reply(text="x" * 2_000_000)
+def _traced(value: object) -> Reply:
+    return Reply(text="fine", trace=(Step(name="all", info={"x": value}),))
 
 
 def _nested(levels: int) -> object:
@@ -265,21 +239,6 @@ def _nested(levels: int) -> object:
     for _ in range(levels):
         value = [value]
     return value
-
-
-@agent(*ERROR)
-def TracesAnAbyss(query: Query) -> object:  # noqa: N802
-    return Reply(text="fine", trace=(Step(name="deep", info={"x": _nested(100_000)}),))
-
-
-@agent(*FINE)
-def TracesDeep(query: Query) -> object:  # noqa: N802
-    return Reply(text="fine", trace=(Step(name="deep", info={"x": _nested(900)}),))
-
-
-@agent(*FINE)
-def TracesALibrary(query: Query) -> object:  # noqa: N802
-    return Reply(text="fine", trace=(Step(name="all", info={"x": "y" * 100_000_000}),))
 
 
 @agent(*FINE)
@@ -292,7 +251,7 @@ def TracesEvidence(query: Query) -> object:  # noqa: N802
 def TracesItself(query: Query) -> object:  # noqa: N802
     info: dict[str, Any] = {}
     info["x"] = info
-    return Reply(text="fine", trace=(Step(name="self", info=info),))
+    return _traced(info)
 
 
 @agent(code=1)
@@ -329,26 +288,25 @@ class NeverWarmInALoop(NeverWarm):
                 continue
 
 
-@agent(*LATE, isolate=True)
-def KeepsTheLock(query: Query) -> object:  # noqa: N802
-    return str(re.match(r"(a+)+$", "a" * 64 + "b"))
-
-
-@agent(*ERROR, isolate=True)
-def Aborts(query: Query) -> object:  # noqa: N802
-    os.abort()
-
-
-@agent(*ERROR, isolate=True)
-def WritesAnywhere(query: Query) -> object:  # noqa: N802
-    return ctypes.string_at(1)
-
-
-@agent(*ERROR, isolate=True)
-def EatsMemory(query: Query) -> object:  # noqa: N802
-    return str(len(bytearray(6 << 30)))
-
-
 @agent(*ERROR, isolate=True)
 def LeavesAtOnce(query: Query) -> object:  # noqa: N802
     os._exit(0)
+
+
+for _name, _statuses, _isolate, _said in (
+    ('WaitsForAProgram', LATE, True, lambda _: subprocess.check_output(["sleep", "3600"])),
+    ('ReturnsNothing', ERROR, False, lambda _: None),
+    ('ReturnsALiar', ERROR, False, lambda _: _Liar()),
+    ('CountsTooMuch', ERROR, False, lambda _: Reply(text="fine", usage=Usage(input_tokens=2**200))),
+    ('CostsEverything', ERROR, False, lambda _: Reply(text="fine", usage=Usage(cost=float("inf")))),
+    ('SaysTooMuch', ERROR, False, lambda _: Reply(text="x" * 2_000_000)),
+    ('TracesAnAbyss', ERROR, False, lambda _: _traced(_nested(100_000))),
+    ('TracesDeep', FINE, False, lambda _: _traced(_nested(900))),
+    ('TracesALibrary', FINE, False, lambda _: _traced("y" * 100_000_000)),
+    ('KeepsTheLock', LATE, True, lambda _: str(re.match(r"(a+)+$", "a" * 64 + "b"))),
+    ('Aborts', ERROR, True, lambda _: os.abort()),
+    ('WritesAnywhere', ERROR, True, lambda _: ctypes.string_at(1)),
+    ('EatsMemory', ERROR, True, lambda _: str(len(bytearray(6 << 30)))),
+):  # fmt: skip
+    _said.__name__ = _name
+    globals()[_name] = agent(*_statuses, isolate=_isolate)(_said)
