@@ -31,7 +31,7 @@ COMMAND = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 import small_index
-from mmrag.search.index import building
+from mmrag.search.index import build as building
 from simulator import cli
 
 building.PICTURES_PER_PART = building.PAGES_PER_PART = 2
