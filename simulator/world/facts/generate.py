@@ -27,7 +27,7 @@ from simulator.world.facts.fact_records import (
 )
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.look import KINDS, LABELLED, Look
-from simulator.world.facts.names import Names
+from simulator.world.facts.names import Name, Names
 from simulator.world.facts.wording import say_value
 
 FAMILY = 8
@@ -76,6 +76,7 @@ def _counts(n_entities: int) -> list[tuple[str, int]]:
 def _entities(names: Names, seed: int, kind: str, n: int) -> list[Entity]:
     domain = domain_of_kind(kind)
     sectors = tuple(DOMAINS)
+    patterns = Draw(seed, kind, "patterns").shuffled(domain.names[kind])
     made: list[Entity] = []
     # Looks are drawn from the family's number alone, so every seed has families of its own: an
     # encoder trained on one world has not seen the things of another. Numbers from 10⁹ on are kept
@@ -84,36 +85,35 @@ def _entities(names: Names, seed: int, kind: str, n: int) -> list[Entity]:
     for i in range(n):
         entity_id = f"{kind}-{i:05d}"
         draw = Draw(seed, entity_id, "entity")
-        first, second = names.pair()
-        name = draw.pick(domain.names[kind]).format(a=first, b=second)
+        family = i // FAMILY
+        pattern = patterns[family % len(patterns)]
+        name = names.new(pattern, f"{kind}/{family}")
         sector = domain.name
         if kind in HUBS:
             sector = "local" if kind == "town" else sectors[i % len(sectors)]
         made.append(
             Entity(
                 id=entity_id,
-                name=name,
-                aliases=_aliases(kind, name, first, second),
+                name=name.text,
+                aliases=_aliases(kind, name),
                 domain=sector,
                 kind=kind,
                 popularity=_popularity(draw),
-                family=i // FAMILY,
+                family=family,
                 look=None
                 if kind in HUBS
-                else Look(
-                    domain=sector, kind=kind, family=first_look + i // FAMILY, variant=i % FAMILY
-                ),
+                else Look(domain=sector, kind=kind, family=first_look + family, variant=i % FAMILY),
             )
         )
     return made
 
 
-def _aliases(kind: str, name: str, first: str, second: str) -> tuple[str, ...]:
-    """Other names people use. Two invented words stay in each, so aliases are unique too."""
+def _aliases(kind: str, name: Name) -> tuple[str, ...]:
+    """Other names people use, as unique in a world as the name."""
     if kind == "person":
-        return (f"{second}, {first}",)
-    short = f"{first} {second}"
-    return (short,) if short != name else (f"the {short}",)
+        given, family = name.text.rsplit(" ", 1)
+        return (f"{family}, {given}",)
+    return (name.short,) if name.short != name.text else (f"the {name.short}",)
 
 
 def _popularity(draw: Draw) -> str:
