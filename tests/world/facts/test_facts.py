@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from mmrag.errors import DataError, UsageError
 from simulator.world.facts.catalogue import DOMAINS, attributes_of
 from simulator.world.facts.fact_records import Fact, Number
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.generate import FAMILY, generate_facts
+from simulator.world.facts.generate import LEAST, generate_facts
 from simulator.world.facts.look import KINDS, LABELLED
 from simulator.world.facts.tools import tools
 from simulator.world.facts.wording import say_fact
@@ -39,7 +40,7 @@ def test_every_kind_of_every_domain_exists(facts: FactBase) -> None:
     for domain, kinds in KINDS.items():
         assert set(kinds) == set(DOMAINS[domain].nouns)
         for kind in kinds:
-            assert len(facts.of_kind(kind)) >= FAMILY
+            assert len(facts.of_kind(kind)) >= LEAST
             assert all(e.domain == domain for e in facts.of_kind(kind))
 
 
@@ -129,6 +130,19 @@ def test_numbers_lie_in_their_range_and_vary(facts: FactBase) -> None:
                         attribute.value.low <= float(str(v)) <= attribute.value.high for v in values
                     )
                     assert len(set(values)) >= 3, attribute.key
+
+
+@pytest.mark.parametrize("look_alikes", [{0: 1.0}, {7: 1.0}, {2: 0.5, 3: 0.5}, {0: 0.75, 9: 0.25}])
+def test_families_are_as_large_as_asked_for(look_alikes: dict[int, float]) -> None:
+    facts = generate_facts(8, 3000, look_alikes)
+    last = {kind: max(e.family for e in facts.of_kind(kind)) for kind in ("dog", "jar", "tower")}
+    sizes = Counter(
+        len(facts.family(e)) for kind in last for e in facts.of_kind(kind) if e.family < last[kind]
+    )
+    assert set(sizes) == {n for n, share in look_alikes.items() if share}
+    for n, share in look_alikes.items():
+        families = sum(of / (others + 1) for others, of in sizes.items())
+        assert sizes[n] / (n + 1) / families == pytest.approx(share, abs=0.12)
 
 
 def test_look_alikes_differ_in_variant_only(facts: FactBase) -> None:
