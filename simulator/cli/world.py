@@ -24,12 +24,13 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     world = typer.Typer(
         no_args_is_help=True,
-        help="Fictional worlds: new, twins, verify, stats, look, answers, crag.",
+        help="Fictional worlds: new, twins, verify, stats, ladder, look, answers, crag.",
     )
     world.command()(new)
     world.command()(twins)
     world.command()(verify)
     world.command()(stats)
+    world.command()(ladder)
     world.command()(look)
     world.command()(answers)
     world.command()(crag)
@@ -183,6 +184,29 @@ def stats(folder: Folder, as_json: AsJson = False) -> None:
         typer.echo(json.dumps(table.as_json()))
     else:
         typer.echo(table.as_text())
+
+
+def ladder(
+    folder: Folder,
+    agent: Annotated[str, typer.Option(help="Who is asked, as for `mmrag run`.")] = "grounded",
+    stages: Annotated[
+        str, typer.Option(help="nothing, picture, box, name, page, fact, with commas.")
+    ] = "nothing,name,page,fact",
+    limit: Annotated[int, typer.Option(min=1, help="Only the first conversations.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how often an agent is right when it is handed truth, and put it on the world's card.
+
+    Stages with a picture need the world's index, which is built if it is not there.
+    """
+    from msgspec import to_builtins
+
+    from simulator.evaluation.ladder import measure_ladder
+    from simulator.world.build.card import keep_ladder
+
+    found = measure_ladder(folder, agent=agent, stages=stages.split(","), limit=limit)
+    keep_ladder(folder, found)
+    typer.echo(json.dumps(to_builtins(found)) if as_json else found.as_text().rstrip())
 
 
 def look(
