@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.files import write_bytes
 from mmrag.records import Record
-from simulator.world.build.difficulty import Difficulty
+from simulator.world.build.difficulty import difficulty_of
 from simulator.world.build.table_columns import TABLES
 from simulator.world.build.world_manifest import read_manifest, replace_files
 from simulator.world.language.voices.reading import whose
@@ -66,8 +66,8 @@ def dataset_card(about: dict[str, Any], rows: dict[str, int], ladder: Ladder | N
         for table in TABLES
     )
     lines = "\n".join(f"| {name} | {count:,} |" for name, count in sorted(rows.items()))
-    dial = about["request"].get("difficulty")
-    difficulty = msgspec.convert(dial, Difficulty, strict=False).in_words() if dial else "unknown"
+    dial = difficulty_of(about)
+    difficulty = dial.in_words() if dial else "unknown"
     climbed = ladder.as_text() if ladder else "Not measured: `mmrag world ladder FOLDER`.\n"
     return (
         f"---\nlicense: apache-2.0\nconfigs:\n{configs}\n---\n\n"

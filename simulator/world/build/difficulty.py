@@ -90,6 +90,12 @@ def make_difficulty(
     return msgspec.structs.replace(found, name="own", **changed) if changed else found
 
 
+def difficulty_of(manifest: dict[str, Any]) -> Difficulty | None:
+    """The dial of a world that was built; None before there was one."""
+    dial = manifest["request"].get("difficulty")
+    return msgspec.convert(dial, Difficulty, strict=False) if dial else None
+
+
 def read_shares(path: Path) -> dict[str, Any]:
     """The values of a file of shares. What is wrong is said with its line.
 
