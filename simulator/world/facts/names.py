@@ -24,7 +24,7 @@ from mmrag.errors import UsageError
 MAX_SEED = 1 << 19
 """Seeds are below this, so that every (seed, counter) has a number of its own."""
 
-LONGEST = 36
+LONGEST = 40
 """Characters of a name: what fits on a label or a sign."""
 
 _SLOT = re.compile(r"\{([a-z|]+)\}")
