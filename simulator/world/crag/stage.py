@@ -21,9 +21,9 @@ from simulator.world.facts.names import Names
 FILMS = ("The {word} in {place}", "Return to {place} {word}", "Goodbye {given} {place}")
 PARTS = ("Captain {given} {place}", "Doctor {given} {place}", "Inspector {given} {place}",
          "Professor {given} {place}", "Sergeant {given} {place}")  # fmt: skip
-BANDS = ("The {word} {place} Band", "The {place} {word} Five")
-SONGS = ("{place} {word} Blues", "Dancing in {place} {word}", "Hold Me {given} {place}")
-ALBUMS = ("{place} {word} Sessions", "Live at {place} {word}")
+BANDS = ("The {word} {place} Band", "The {brand} {word} Five")
+SONGS = ("{brand} {word} Blues", "Dancing in {place} {word}", "Hold Me {given} {place}")
+ALBUMS = ("{brand} {word} Sessions", "Live at {place} {word}")
 TEAMS = ("Badgers", "Comets", "Dolphins", "Dragons", "Griffins", "Leopards", "Otters", "Pilots")
 """Patterns that no kind of thing has: nothing on the stage is called as something else is."""
 

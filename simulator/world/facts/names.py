@@ -2,8 +2,8 @@
 
 A pattern of the kind ("{place} {word} Jam") is filled by a number, one to one, and no two (seed,
 counter) have the same number: no two things of a world and no two worlds share a name. This is a
-bijection, not a lottery. `{place}` is an invented word of two real ones ("Bannerstone"), so that
-whoever hears it can spell it; compounds that exist are left out.
+bijection, not a lottery. `{place}` is an invented word of two real ones ("Bannerstone") and
+`{brand}` the same in two words, so that whoever hears it can spell it; what exists is left out.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ LONGEST = 40
 """Characters of a name: what fits on a label or a sign."""
 
 _SLOT = re.compile(r"\{([a-z|]+)\}")
+_SOUNDED = re.compile(r"\w{3,7}(?<!ch|sh|th|ll)(?<!x)(?:(?<!e)|(?<=le)|(?<=ee))")
+"""Theme words that sound as before when an ending follows: no silent e, no hiss."""
+INVENTED = ("place", "brand")
+"""Slots of invented words: a compound in one word or in two."""
 _ANY = {"given": "woman|man", "word": "animal|plant|land|craft"}
 _LENGTHENED = 3
 """How often a pattern gets another word when a world has used up its names."""
@@ -54,7 +58,7 @@ class Name(NamedTuple):
 class Names:
     """The invented names of one seed, in order.
 
-    >>> Names(1).new("{place} {word} Jam") != Names(2).new("{place} {word} Jam")
+    >>> Names(1).new("{brand} {word} Jam") != Names(2).new("{brand} {word} Jam")
     True
     """
 
@@ -104,8 +108,15 @@ def words_of(slot: str) -> tuple[str, ...]:
     'Badger'
     """
     lists = _word_lists()
+    if slot == "brand":
+        ends = _word_lists()["ending"]
+        return tuple(
+            f"{place[: -len(end)]} {end.capitalize()}"
+            for place in words_of("place")
+            for end in (max(filter(place.endswith, ends), key=len),)
+        )
     if slot == "place":
-        stems = [*lists["stem"], *(w for w in words_of("word") if len(w) <= 7)]
+        stems = [*lists["stem"], *filter(_SOUNDED.fullmatch, words_of("word"))]
         real = real_words()
         compounds = dict.fromkeys(
             stem + end for stem in dict.fromkeys(stems) for end in lists["ending"]
@@ -148,8 +159,10 @@ def longer(pattern: str) -> str:
     >>> longer("{given} {place} Rose")
     '{given} {given} {place} Rose'
     """
-    slot = next(s for s in _SLOT.findall(pattern) if s != "place")
-    return pattern.replace("{place}", f"{{{slot}}} {{place}}")
+    slots = _SLOT.findall(pattern)
+    invented = next(s for s in slots if s in INVENTED)
+    slot = next(s for s in slots if s not in INVENTED)
+    return pattern.replace(f"{{{invented}}}", f"{{{slot}}} {{{invented}}}")
 
 
 def _fillings(seed: int, pattern: str) -> Iterator[tuple[str, tuple[str, ...]]]:

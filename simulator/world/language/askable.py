@@ -17,8 +17,9 @@ PER_FAMILY = ("head", "torso", "head", "tail")
 """The popularity of those of a family of eight that are asked about, as far as it has such members;
 smaller families take turns, each from another place of the row."""
 
-ONE_IN = 20
-"""One thing in so many is asked about: one relevant picture to twenty others."""
+ONE_IN = 19
+"""One thing in so many may be asked about. Not all are, so that it comes out as one relevant
+picture to twenty others."""
 
 Family = tuple[str, int]
 """Kind and number."""

@@ -28,7 +28,7 @@ from simulator.world.facts.names import (
     words_of,
 )
 
-JAM = "{place} {word} Jam"
+JAM = "{brand} {word} Jam"
 KINDS = {kind: of for domain in (*DOMAINS.values(), HUB) for kind, of in domain.names.items()}
 STAGE = (*stage.FILMS, *stage.PARTS, *stage.BANDS, *stage.SONGS, *stage.ALBUMS)
 PATTERNS = [*itertools.chain.from_iterable(KINDS.values()), *STAGE]
@@ -45,11 +45,11 @@ def test_numbers_are_permuted_one_to_one(size: int) -> None:
         assert sorted(permuted(n, size, key) for n in range(size)) == list(range(size))
 
 
-@pytest.mark.parametrize("slot", ["place", "given", "word", "land|craft"])
+@pytest.mark.parametrize("slot", ["place", "brand", "given", "word", "land|craft"])
 def test_words_of_a_slot_are_all_different(slot: str) -> None:
     words = words_of(slot)
     assert len({word.casefold() for word in words}) == len(words) > 50
-    assert all(word.isalpha() for word in words)
+    assert all(word.replace(" ", "").isalpha() for word in words)
 
 
 def test_invented_words_are_neither_real_nor_words_of_another_slot() -> None:
@@ -64,6 +64,8 @@ def told_apart(one: str, other: str) -> bool:
     """Whether nothing can stand for both parts of patterns, slots or words as they are."""
 
     def choices(part: str) -> Collection[str]:
+        if part in ("{first}", "{second}"):
+            return {brand.split()[part == "{second}"] for brand in words_of("brand")}
         slot = re.fullmatch(r"\{(.+)\}", part)
         return words_of(slot.group(1)) if slot else (part,)
 
@@ -74,7 +76,8 @@ def test_no_name_can_be_made_of_two_patterns() -> None:
     """With this and the bijection, names are unique: this is the proof, not a sample."""
     forms = [f for p in PATTERNS for f in (p, longer(p), longer(longer(p)))]
     assert len(set(forms)) == len(forms)
-    parts = [re.split(r"([ -])", form) for form in forms]
+    whole = [form.replace("{brand}", "{first} {second}") for form in forms]
+    parts = [re.split(r"([ -])", form) for form in whole]
     for one, other in itertools.combinations(parts, 2):
         if len(one) == len(other):
             assert any(a != b and told_apart(a, b) for a, b in zip(one, other, strict=True))
@@ -115,8 +118,8 @@ def test_every_pattern_has_names_for_the_largest_world(pattern: str) -> None:
 def test_a_name_gets_longer_when_the_shorter_ones_are_used_up() -> None:
     source = Names(3)
     names = [source.new(JAM) for _ in range(3 * room(JAM))]
-    assert all(re.fullmatch(r"\w+ \w+ Jam", n.text) for n in names[: room(JAM) // 2])
-    assert re.fullmatch(r"\w+ \w+ \w+ Jam", names[-1].text)
+    assert all(re.fullmatch(r"\w+ \w+ \w+ Jam", n.text) for n in names[: room(JAM) // 2])
+    assert re.fullmatch(r"\w+ \w+ \w+ \w+ Jam", names[-1].text)
     assert names[0].short == names[0].text.removesuffix(" Jam")
 
 
@@ -145,7 +148,14 @@ def _own_words(name: str, kind: str) -> list[str]:
     common = {
         w for pattern in KINDS[kind] for w in re.findall(r"\w+", re.sub(r"{.*?}", "", pattern))
     }
-    return [sound(word) for word in re.findall(r"\w+", name) if word not in common]
+    words = " ".join(word for word in re.findall(r"\w+", name) if word not in common)
+    joined = _PAIR.sub(lambda m: m[1] + m[2].casefold(), words)
+    return [sound(word) for word in joined.split()]
+
+
+_PAIR = re.compile(
+    "({}) ({})".format(*map("|".join, zip(*map(str.split, words_of("brand")), strict=True)))
+)
 
 
 @pytest.mark.parametrize(
