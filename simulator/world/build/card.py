@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.files import write_bytes
+from mmrag.files.atomic import write_bytes
 from mmrag.records import Record
 from simulator.world.build.difficulty import difficulty_of
 from simulator.world.build.table_columns import TABLES

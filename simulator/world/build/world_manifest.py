@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, SpecError
-from mmrag.files import file_sha256, write_bytes
+from mmrag.files.atomic import file_sha256, write_bytes
 from simulator.world.build.table_columns import MANIFEST, SCHEMA_VERSION
 
 _BESIDE = ("README.md", "ladder.json")

@@ -14,7 +14,7 @@ from mmrag.errors import UsageError
 from mmrag.judges import make_judge
 from mmrag.records import Query, Reply, Session
 from mmrag.search.session_passages import SessionSearch, search_in
-from simulator.evaluation.ladder import (
+from simulator.application.ladder import (
     BLIND,
     STAGES,
     Truth,
