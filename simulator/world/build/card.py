@@ -9,6 +9,7 @@ import msgspec
 
 from mmrag.files.atomic import write_bytes
 from mmrag.records import Record
+from simulator.counting import counted
 from simulator.world.build.difficulty import difficulty_of
 from simulator.world.build.table_columns import TABLES
 from simulator.world.build.world_manifest import read_manifest, replace_files
@@ -43,7 +44,7 @@ class Ladder(Record, frozen=True, kw_only=True):
             if r.turns
         )
         return (
-            f"`{self.agent}` over {self.conversations} conversations "
+            f"`{self.agent}` over {counted(self.conversations, 'conversation')} "
             f"({self.rungs[0].turns:,} turns), judged by {self.judge}:\n\n"
             f"| handed | right | wrong |\n|---|---|---|\n{lines}"
         )

@@ -12,6 +12,7 @@ import yaml
 from mmrag.errors import SpecError, UsageError
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
+from simulator.counting import counted
 
 WAYS = ("alone", "attention", "words", "hand", "gaze", "ambiguous")
 """By what it is settled in a picture which thing is meant; `ambiguous`: by nothing, on purpose, and
@@ -40,8 +41,8 @@ class Difficulty(Record, frozen=True, kw_only=True):
         alike = " or ".join(str(n) for n in sorted(self.look_alikes))
         ways = ", ".join(f"{way} {share:.0%}" for way, share in self.settled.items() if share)
         return (
-            f"{self.name}: {alike} look-alikes of a thing, at most {self.rivals} rivals in a "
-            f"picture, print legible in {self.legible:.0%}; settled by {ways}"
+            f"{self.name}: {alike} look-alikes of a thing, at most {counted(self.rivals, 'rival')} "
+            f"in a picture, print legible in {self.legible:.0%}; settled by {ways}"
         )
 
 

@@ -152,5 +152,5 @@ def test_the_command_measures_and_keeps_a_ladder(text_world: Path, tmp_path: Pat
     folder = tmp_path / "w"
     shutil.copytree(text_world, folder)
     said = mmrag("world", "ladder", str(folder), "--limit", "1", "--stages", "nothing,fact").stdout
-    assert "over 1 conversations" in said
+    assert "over 1 conversation (" in said
     assert STAGES["fact"] in (folder / "README.md").read_text()
