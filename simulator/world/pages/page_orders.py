@@ -81,6 +81,13 @@ def plan_pages(facts: FactBase, needs: Iterable[Need], voices: Sequence[str]) ->
         _plan_family(plan, family, wanted, facts)
     apart = [e for e in sorted(wanted) if not plan.relevant_to(e)]
     taken = {*wanted, *(o.entity_id for o in plan.orders)}
+    for entity in map(facts.entity, sorted(taken - set(apart))):
+        about, beside = plan.relevant_to(entity.id), plan.irrelevant_to(entity.id)
+        lacking = IRRELEVANT_PER_RELEVANT * len(about) - len(beside)
+        if lacking > 0:  # its family is too small to stand in the way of itself
+            others = _others(entity, about, taken, facts)
+            strangers = [o for o in others if o.label == "distractor"]
+            plan.add(strangers[:lacking], beside=[entity.id])
     for entity_id in apart:
         entity = facts.entity(entity_id)
         orders = _about(entity, _distinct(wanted[entity_id], facts), facts)
