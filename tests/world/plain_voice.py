@@ -1,16 +1,22 @@
-"""A voice without an author: every wording made from the catalogue's nouns, for tests."""
+"""A voice without an author: needs and pages made from the catalogue, for tests."""
 
 from __future__ import annotations
 
 import atexit
+import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulator.world.facts.catalogue import raw_domains
-from simulator.world.language.voices.rules import OPERATIONS, STYLES, needs
+from simulator.world.facts.catalogue import attributes_of, domain_of_kind, raw_domains
+from simulator.world.facts.fact_records import HUBS, Attribute, Choice, Clock, Number, Ref
+from simulator.world.language.voices.rules import STYLES, WEB
+
+Entry = dict[str, Any]
+_STEPS = ("find", "compare", "decide", "act") * 9
 
 
 @cache
@@ -22,61 +28,112 @@ def plain() -> str:
 
 
 def write_plain_voice(folder: Path) -> Path:
-    """Fourteen files that `check_voice` has nothing to say about."""
+    """Fifteen files that `check_voice` has nothing to say about."""
     import yaml
 
     folder.mkdir(parents=True)
     for stem, domain in raw_domains().items():
-        words = {key: _wording(key, a) for key, a in domain["attributes"].items()}
-        (folder / f"{stem}.yaml").write_text(yaml.safe_dump({"attributes": words}))
-    (folder / "operations.yaml").write_text(yaml.safe_dump(_operations()))
+        said: dict[str, Any] = {"attributes": {}}
+        if domain["name"] != "hub":
+            said["needs"] = [need for kind in domain["kinds"] for need in plain_needs(kind)]
+            said["attributes"] = {
+                key: _wording(key, a) for key, a in list(domain["attributes"].items())[::2]
+            }
+        apart = json.loads(json.dumps(said))  # YAML would write what is shared as an alias
+        (folder / f"{stem}.yaml").write_text(yaml.safe_dump(apart, sort_keys=False))
+    (folder / WEB).write_text(yaml.safe_dump(_web()))
     return folder
 
 
+def plain_needs(kind: str) -> list[Entry]:
+    """Of every type and speed that a kind has something for."""
+    return [{"kinds": [kind], **need} for need in _needs(kind)]
+
+
+def _needs(kind: str) -> Iterator[Entry]:
+    own = attributes_of(kind)
+    printed = domain_of_kind(kind).sublabel.get(kind)
+    numbers = [a for a in own if isinstance(a.value, Number) and a.key != printed and a.is_compared]
+    static = [a for a in numbers if a.dynamism == "static"]
+    yield _need("find", "simple-recognition", "what is this {noun} called", "it")
+    yield {
+        **_need("find", "simple-recognition", "is this {noun} called {named}", "it == named"),
+        "with": {"named": "name"},
+    }
+    for a in own:
+        if a.key != printed:
+            yield from _about(kind, a)
+    for step, a in zip(_STEPS, numbers, strict=False):
+        yield _need(step, "comparison", f"which of these two {{plural}} has more {a.key}",
+                    f"most(both, {a.key})")  # fmt: skip
+        yield _need(step, "comparison", f"and is the {a.key} of {{other}} higher than here",
+                    f"other.{a.key} > it.{a.key}") | {"opens": False}  # fmt: skip
+        yield _need(step, "aggregation", f"what do these two {{plural}} come to in {a.key}",
+                    f"it.{a.key} + next.{a.key}")  # fmt: skip
+        yield {
+            **_need(step, "reasoning", f"is the {a.key} of this {{noun}} over {{bound}}",
+                    f"it.{a.key} > bound"),
+            "with": {"bound": f"near {a.key}"},
+        }  # fmt: skip
+    for a in static[:2]:
+        yield _need("compare", "aggregation", f"which of these {{plural}} has the most {a.key}",
+                    f"most(these, {a.key})")  # fmt: skip
+    if printed:
+        yield _need("decide", "reasoning", "what would three of the figure on it make",
+                    f"it.{printed} * 3") if isinstance(
+            next(a for a in own if a.key == printed).value, Number
+        ) else _need("find", "simple-recognition", "who does the print name", f"it.{printed}")  # fmt: skip
+
+
+def _about(kind: str, a: Attribute) -> Iterator[Entry]:
+    found = _need("find", "simple-knowledge", f"what about the {a.key} of this {{noun}}",
+                  f"it.{a.key}") | {"opens": False}  # fmt: skip
+    if isinstance(a.value, Ref) and a.value.kinds[0] in HUBS:
+        hub = a.value.kinds[0]
+        found["then"] = [
+            _need("find", "multi-hop", f"and {b.key} of that", f"answer.{b.key}")
+            for b in attributes_of(hub)
+        ]
+        for step, b in zip(_STEPS, attributes_of(hub), strict=False):
+            far = _need(step, "multi-hop", f"what is the {b.key} of the {a.key} of this {{noun}}",
+                        f"it.{a.key}.{b.key}")  # fmt: skip
+            if isinstance(b.value, Ref) and "rating" in _shared(b.value.kinds):
+                far["then"] = [_need(step, "simple-knowledge", "how is it rated", "answer.rating")]
+            yield far
+    elif isinstance(a.value, Choice) and a.dynamism == "static":
+        yield {
+            **_need("decide", "simple-knowledge",
+                    f"the {a.key} of this {{noun}} is {{claim}}, right",
+                    f"premise(it.{a.key}, claim)"),
+            "with": {"claim": f"claim {a.key}"},
+        }  # fmt: skip
+    elif isinstance(a.value, Clock):
+        yield {
+            **_need("act", "reasoning", f"will I make the {a.key} of this {{noun}} by {{time}}",
+                    f"it.{a.key} > time"),
+            "with": {"time": "later"},
+        }  # fmt: skip
+    yield {**found, "step": "act"}
+    yield {**found, "say": [f"tell me the {a.key} of this {{noun}}"], "opens": True}
+
+
+def _shared(kinds: tuple[str, ...]) -> set[str]:
+    return set.intersection(*({a.key for a in attributes_of(kind)} for kind in kinds))
+
+
+def _need(step: str, query_type: str, say: str, answer: str) -> Entry:
+    return {"step": step, "type": query_type, "say": [say, f"{say} by the way"], "answer": answer}
+
+
 def _wording(key: str, attribute: dict[str, Any]) -> dict[str, Any]:
-    n = attribute["noun"]
+    noun = attribute["noun"]
     dated = " on {d}" if attribute.get("pace") else ""
-    every: dict[str, Any] = {
-        "noun": n,
-        "ask": [f"what's {{xs}} {n} ({key})", f"{{xs}} {n} ({key})", f"tell me {{xs}} {n} ({key})"],
-        "short": [f"and the {n}", f"what about the {n}"],
-        "page": [f"{i} The {n} of {{x}} was {{v}}{dated}." for i in "abcd"],
-        "claim": f"{{xs}} {n} ({key}) is {{v}}",
-        "past": [f"what was {{xs}} {n} {{when}}", f"{{xs}} {n} {{when}}"],
-        "than": {
-            "more": f"is {{xs}} {n} above {{other}}'s",
-            "less": f"is {{xs}} {n} below {{other}}'s",
-        },
-        "comp": {"more": f"has more {n}", "less": f"has less {n}"},
-        "rank": {"most": f"has the most {n}", "least": f"has the least {n}"},
-        "over": f"have a {n} above {{bound}}",
-        "under": f"have a {n} below {{bound}}",
-        "times": f"what is the {n} of {{count}} of these",
-        "budget": f"how many times does {{amount}} cover the {n}",
-        "who": f"the {n} of {{x}}",
-        "same": f"share {{xs}} {n}",
-    }
-    return {field: every[field] for field in needs(attribute)}
+    return {"noun": noun, "page": [f"{i} The {noun} of {{x}} was {{v}}{dated}." for i in "abcd"]}
 
 
-def _operations() -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for name, (must, _) in OPERATIONS.items():
-        slots = " ".join(f"{{{'xs' if s == 'X' else s}}}" for s in sorted(must))
-        made[name] = [f"{name} {i} {slots}" for i in "abc"]
-    made["back"] = ["back a,", "back b,", "back c,"]
-    years = {
-        k
-        for d in raw_domains().values()
-        if d["name"] != "hub"
-        for k, a in d["attributes"].items()
-        if "year" in a
-    }
-    made["starts"] = {key: f"the {key} of {{x}}" for key in ("born", "founded", "chartered")}
-    made["ends"] = {key: f"the {key} of {{x}}" for key in sorted(years)}
+def _web() -> dict[str, Any]:
     many = {"titles": (4, "{x} "), "leads": (4, "{x} "), "chatter": (10, ""), "headings": (6, "")}
-    made["pages"] = {
+    return {
         style: {part: [f"{x}{style} {part} {i}" for i in range(n)] for part, (n, x) in many.items()}
         for style in STYLES
     }
-    return made

@@ -148,6 +148,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
         "legible": session.text_clue,
         "domain": session.domain,
         "voice": session.voice,
+        "place": session.place,
     }
     if shot:
         scene |= {
@@ -214,6 +215,7 @@ def _picture_columns(session: Conversation, shot: shoot.Shot) -> Row:
 def _notes(question: Question) -> Row:
     return {
         "template": question.template,
+        "ways": question.ways,
         "form": question.form,
         "source": question.source,
         "external": question.external,

@@ -131,7 +131,7 @@ class _Page:
         return text.replace("{x}", self.entity.name)
 
     def _wording(self, stated: StatedFact) -> Wording:
-        return self._voice.wording(self._domain.name, stated.attribute.key)
+        return self._voice.wording(self._domain.name, stated.attribute)
 
     def paragraphs(self, stated: list[StatedFact], per: int = 3) -> list[Block]:
         """Facts in prose, a few to a paragraph, with chatter between them."""

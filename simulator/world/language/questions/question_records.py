@@ -31,12 +31,14 @@ class Question(Record, frozen=True, kw_only=True):
     id: str
     index: int
     template: str
-    """domain/operation/attributes; the same for all paraphrases."""
+    """domain/operation/need; the same for all paraphrases."""
     text: str
+    ways: tuple[str, ...] = ()
+    """The other wordings of its author, filled alike."""
     answer: str
     accept: tuple[str, ...] = ()
     answer_kind: str
-    """number, year, day, clock, word(s), entity, entities, bool, text, letters or correction."""
+    """number, year, day, clock, word(s), entity, entities, bool, text or correction."""
     program: Program
     at: str
     """Query time: the program is evaluated as of then."""
@@ -113,6 +115,8 @@ class Conversation(Record, frozen=True, kw_only=True):
     """Whether the names printed on them are to be legible."""
     query_time: str
     domain: str
+    place: str = "out"
+    """Where the wearer is: shop, home or out."""
     voice: str = ""
     """Whose wordings it is in."""
     questions: tuple[Question, ...]
