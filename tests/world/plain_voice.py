@@ -78,11 +78,13 @@ def _needs(kind: str) -> Iterator[Entry]:
     for a in static[:2]:
         yield _need("compare", "aggregation", f"which of these {{plural}} has the most {a.key}",
                     f"most(these, {a.key})")  # fmt: skip
-    if printed:
-        yield _need("decide", "reasoning", "what would three of the figure on it make",
-                    f"it.{printed} * 3") if isinstance(
-            next(a for a in own if a.key == printed).value, Number
-        ) else _need("find", "simple-recognition", "who does the print name", f"it.{printed}")  # fmt: skip
+    counted = {a.key for a in own if isinstance(a.value, Number)}
+    if printed in counted:
+        said = "what would three of the figure on it make"
+        yield _need("decide", "reasoning", said, f"it.{printed} * 3")
+    elif printed:
+        said = "who does the print name"
+        yield _need("find", "simple-recognition", said, f"it.{printed}")
 
 
 def _about(kind: str, a: Attribute) -> Iterator[Entry]:

@@ -33,14 +33,22 @@ class Wrong(NamedTuple):
 
 def check_voice(folder: Path) -> list[Wrong]:
     """Everything that is wrong with a voice; empty when it can be used."""
-    found: list[Wrong] = []
-    for stem, domain in raw_domains().items():
-        path = folder / f"{stem}.yaml"
-        found += _check_file(path, lambda v, s=stem, d=domain: _domain(v, f"{folder.name}/{s}", d))
-    return found + _check_file(folder / WEB, _web)
+    names = (*(f"{stem}.yaml" for stem in raw_domains()), WEB)
+    return [wrong for name in names for wrong in check_file(folder / name)]
 
 
-def _check_file(path: Path, rules: Callable[[dict[str, Any]], Iterator[Fault]]) -> list[Wrong]:
+def check_file(path: Path) -> list[Wrong]:
+    """What is wrong with one file of a voice."""
+    domain = raw_domains().get(path.stem)
+    if path.name == WEB:
+        return _checked(path, _web)
+    if domain is None:
+        known = ", ".join((*raw_domains(), Path(WEB).stem))
+        return [Wrong(path.name, 0, f"is no file of a voice; there are {known}.")]
+    return _checked(path, lambda v: _domain(v, f"{path.parent.name}/{path.stem}", domain))
+
+
+def _checked(path: Path, rules: Callable[[dict[str, Any]], Iterator[Fault]]) -> list[Wrong]:
     import yaml
 
     if not path.exists():
