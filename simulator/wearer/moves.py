@@ -138,16 +138,7 @@ def _against(now: Situation, reply: Reply, asks: Claims) -> Move | None:
 
 def _again(now: Situation, asks: Claims) -> Move:
     """The question in other words; where there are none, the same words again."""
-    turn, sight = now.turn, now.sight
-    subject = str(turn.extra.get("entity_id", ""))
-    name = _entity(sight, subject)
-    others = other_wordings(
-        turn,
-        sight.voice,
-        in_view=sight.thing(subject) is not None,
-        name=name.name if name else "",
-    )
-    if others:
+    if others := other_wordings(now.turn):
         return Move("again", "again", asks, others)
     return Move("repeat", "repeat", asks)
 
@@ -275,10 +266,6 @@ def named_in(text: str, sight: Sight) -> Entity | None:
         bare = bare.removeprefix(start)
     found = sight.facts.find(bare) or sight.facts.find(bare.removeprefix("the "))
     return found[0] if len(found) == 1 else None
-
-
-def _entity(sight: Sight, entity_id: str) -> Entity | None:
-    return None if sight.facts is None else sight.facts.entities.get(entity_id)
 
 
 def _folded(text: str) -> str:

@@ -62,7 +62,7 @@ def _needs(kind: str) -> Iterator[Entry]:
     }
     for a in own:
         if a.key != printed:
-            yield from _about(kind, a)
+            yield from _about(a)
     for step, a in zip(_STEPS, numbers, strict=False):
         yield _need(step, "comparison", f"which of these two {{plural}} has more {a.key}",
                     f"most(both, {a.key})")  # fmt: skip
@@ -87,16 +87,17 @@ def _needs(kind: str) -> Iterator[Entry]:
         yield _need("find", "simple-recognition", said, f"it.{printed}")
 
 
-def _about(kind: str, a: Attribute) -> Iterator[Entry]:
-    found = _need("find", "simple-knowledge", f"what about the {a.key} of this {{noun}}",
-                  f"it.{a.key}") | {"opens": False}  # fmt: skip
+def _about(a: Attribute) -> Iterator[Entry]:
+    found = _need(
+        "find", "simple-knowledge", f"tell me the {a.key} of this {{noun}}", f"it.{a.key}"
+    )
+    found["later"] = [f"what about its {a.key}"]
     if isinstance(a.value, Ref) and a.value.kinds[0] in HUBS:
-        hub = a.value.kinds[0]
+        hub = attributes_of(a.value.kinds[0])
         found["then"] = [
-            _need("find", "multi-hop", f"and {b.key} of that", f"answer.{b.key}")
-            for b in attributes_of(hub)
+            _need("find", "multi-hop", f"and {b.key} of that", f"answer.{b.key}") for b in hub
         ]
-        for step, b in zip(_STEPS, attributes_of(hub), strict=False):
+        for step, b in zip(_STEPS, hub, strict=False):
             far = _need(step, "multi-hop", f"what is the {b.key} of the {a.key} of this {{noun}}",
                         f"it.{a.key}.{b.key}")  # fmt: skip
             if isinstance(b.value, Ref) and "rating" in _shared(b.value.kinds):
@@ -115,8 +116,7 @@ def _about(kind: str, a: Attribute) -> Iterator[Entry]:
                     f"it.{a.key} > time"),
             "with": {"time": "later"},
         }  # fmt: skip
-    yield {**found, "step": "act"}
-    yield {**found, "say": [f"tell me the {a.key} of this {{noun}}"], "opens": True}
+    yield found
 
 
 def _shared(kinds: tuple[str, ...]) -> set[str]:

@@ -66,6 +66,8 @@ class _Balance:
     """Need → how often it was asked."""
     flips: Counter[str] = field(default_factory=Counter[str])
     """Need → by how much it was answered yes (or with a true premise) more often than no."""
+    leaning: Counter[str] = field(default_factory=Counter[str])
+    """The same of all needs together, premises apart."""
 
     def plus(self, other: _Balance) -> _Balance:
         """Both together."""
@@ -76,6 +78,7 @@ class _Balance:
             visual=self.visual + other.visual,
             used=self.used + other.used,
             flips=_added(self.flips, other.flips),
+            leaning=_added(self.leaning, other.leaning),
         )
 
     def lack(self, query_type: str, speed: str, *, visual: bool) -> float:
@@ -92,9 +95,10 @@ class _Balance:
         self.speeds[question.dynamism] += 1
         self.visual += not question.external
         self.used[filled.want.id] += 1
-        if question.choice or question.false_premise or "premise" in question.template:
-            is_yes = question.answer == "Yes" or not (question.choice or question.false_premise)
+        if question.choice or question.program[0] == "premise":
+            is_yes = question.answer == "Yes" if question.choice else not question.false_premise
             self.flips[filled.want.id] += 1 if is_yes else -1
+            self.leaning[_asks(filled.want)] += 1 if is_yes else -1
 
     def refuse_if_missed(self) -> None:
         """A world that cannot have the published shares is none."""
@@ -235,7 +239,8 @@ class _Session:
         )
 
     def _turn(self, i: int) -> bool:
-        ranked = sorted(self._candidates(i), key=lambda w: self._rank(w, i), reverse=True)
+        now = self._before.plus(self._mine) if i else self._before
+        ranked = sorted(self._candidates(i), key=lambda w: self._rank(w, i, now), reverse=True)
         second: Filled | None = None
         for want in ranked:
             filled = fill(want, self._moment(i, want))
@@ -269,11 +274,9 @@ class _Session:
             if set(w.places) & set(self._places) and (may_shift or not self._shifts(w))
         ]  # fmt: skip
 
-    def _rank(self, want: Want, i: int) -> float:
+    def _rank(self, want: Want, i: int, now: _Balance) -> float:
         """How much a need is wanted now."""
-        kind = self._main.kind
-        now = self._before.plus(self._mine) if self.questions else self._before
-        said = want.meanings[kind]
+        said = want.meanings[self._main.kind]
         rank = now.lack(want.query_type, said.dynamism, visual=said.is_visual)
         rank -= 0.3 * now.used[want.id]
         rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
@@ -300,6 +303,8 @@ class _Session:
 
     def _moment(self, i: int, want: Want) -> Moment:
         flips = self._before.flips[want.id] + self._mine.flips[want.id]
+        asks = _asks(want)
+        flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
         draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, want.id)
         last = self.filled[-1].answer if self.filled else None
         named = last.value if last is not None and last.kind == "entity" else None
@@ -392,6 +397,11 @@ class _Session:
             found.insert(0, self._facts.entity(filled.answer.value))
         of = [e.domain for e in found if e.kind not in HUBS and e.domain != home]
         return of[0] if of else home
+
+
+def _asks(want: Want) -> str:
+    """What is kept in balance apart: statements that may be false, and questions."""
+    return "premise" if want.answer[0] == "premise" else "question"
 
 
 def _settled_by(i: int, filled: Filled, *, leans: bool) -> str:

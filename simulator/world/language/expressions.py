@@ -24,8 +24,10 @@ from simulator.world.facts.fact_records import (
     Number,
     Ref,
     Several,
+    ValueSpec,
     Year,
 )
+from simulator.world.facts.look import LABELLED
 
 THING = {"it": "the thing asked about", "next": "the one beside it in view",
          "other": "another of its kind, called {other} by its name",
@@ -171,7 +173,8 @@ def _which(args: list[ast.expr], slots: Mapping[str, Any]) -> Node:
         if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Name):
             return ["where", _node(args[0], slots), right.id,
                     "has" if isinstance(op, ast.In) else "lacks", _node(left, slots)]  # fmt: skip
-        sign = {ast.Lt: "<", ast.Gt: ">", ast.Eq: "is"}.get(type(op))
+        signs: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.Gt: ">", ast.Eq: "is"}
+        sign = signs.get(type(op))
         if sign and isinstance(left, ast.Name):
             return ["where", _node(args[0], slots), left.id, sign, _node(right, slots)]
     raise DataError('write which(these, price < budget) or which(these, "milk" not in allergens).')
@@ -284,8 +287,8 @@ class _Reading:
 
     def _printed(self, _op: str, thing: Any, part: str) -> Meaning:
         self._thing(thing)
-        if part == "sublabel" and self._kind not in domain_of_kind(self._kind).sublabel:
-            raise DataError(f"a {self._kind} carries no small print.")
+        if self._kind not in LABELLED:
+            raise DataError(f"a {self._kind} carries no print.")
         return Meaning(result="text", types=("simple-recognition",), is_visual=True)
 
     def _most(self, _op: str, things: Any, key: str) -> Meaning:
@@ -439,7 +442,7 @@ def _attribute(kind: str, key: str) -> Attribute:
         raise DataError(f"a {kind} has no attribute {key!r}; it has {known}.") from None
 
 
-def _result(spec: object) -> str:
+def _result(spec: ValueSpec) -> str:
     names = {Number: "number", Year: "year", Day: "day", Clock: "clock", Choice: "word",
              Several: "words", Ref: "thing"}  # fmt: skip
     return names[type(spec)]

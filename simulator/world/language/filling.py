@@ -103,7 +103,8 @@ class Filled:
     @property
     def choice(self) -> tuple[str, ...]:
         """The options that the question itself offers."""
-        return ("Yes", "No") if self.answer.kind == "bool" else ()
+        is_asked = self.answer.kind == "bool" and self.program[0] != "premise"
+        return ("Yes", "No") if is_asked else ()
 
 
 def fill(want: Want, moment: Moment) -> Filled | None:

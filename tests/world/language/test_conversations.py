@@ -8,6 +8,7 @@ from collections import Counter
 import msgspec
 import pytest
 from plain_voice import plain
+from simulator.world.language.questions.operations_by_attribute import hub_templates, templates
 
 from mmrag.errors import UsageError
 from mmrag.records import Turn
@@ -28,7 +29,6 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import LABELLED
 from simulator.world.language.conversations import check_session, make_session, make_sessions
-from simulator.world.language.questions.operations_by_attribute import hub_templates, templates
 from simulator.world.language.questions.phrases import noun_of
 from simulator.world.language.questions.question_records import Conversation, Question
 from simulator.world.language.session_plans import make_plan, quota
