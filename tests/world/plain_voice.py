@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from simulator.world.facts.catalogue import attributes_of, domain_of_kind, raw_domains
-from simulator.world.facts.fact_records import HUBS, Attribute, Choice, Clock, Number, Ref
+from simulator.world.facts.fact_records import DYNAMISM, Attribute, Choice, Number, Ref
 from simulator.world.language.voices.rules import STYLES, WEB
 
 Entry = dict[str, Any]
-_STEPS = ("find", "compare", "decide", "act") * 9
+_STEPS = ("find", "compare", "decide", "act")
 
 
 @cache
@@ -53,78 +53,61 @@ def plain_needs(kind: str) -> list[Entry]:
 def _needs(kind: str) -> Iterator[Entry]:
     own = attributes_of(kind)
     printed = domain_of_kind(kind).sublabel.get(kind)
-    numbers = [a for a in own if isinstance(a.value, Number) and a.key != printed and a.is_compared]
-    static = [a for a in numbers if a.dynamism == "static"]
     yield _need("find", "simple-recognition", "what is this {noun} called", "it")
     yield {
         **_need("find", "simple-recognition", "is this {noun} called {named}", "it == named"),
         "with": {"named": "name"},
     }
-    for a in own:
-        if a.key != printed:
-            yield from _about(a)
-    for step, a in zip(_STEPS, numbers, strict=False):
-        yield _need(step, "comparison", f"which of these two {{plural}} has more {a.key}",
-                    f"most(both, {a.key})")  # fmt: skip
-        yield _need(step, "comparison", f"and is the {a.key} of {{other}} higher than here",
-                    f"other.{a.key} > it.{a.key}") | {"opens": False}  # fmt: skip
-        yield _need(step, "aggregation", f"what do these two {{plural}} come to in {a.key}",
-                    f"it.{a.key} + next.{a.key}")  # fmt: skip
-        yield {
-            **_need(step, "reasoning", f"is the {a.key} of this {{noun}} over {{bound}}",
-                    f"it.{a.key} > bound"),
-            "with": {"bound": f"near {a.key}"},
-        }  # fmt: skip
-    for a in static[:2]:
-        yield _need("compare", "aggregation", f"which of these {{plural}} has the most {a.key}",
-                    f"most(these, {a.key})")  # fmt: skip
-    counted = {a.key for a in own if isinstance(a.value, Number)}
-    if printed in counted:
-        said = "what would three of the figure on it make"
-        yield _need("decide", "reasoning", said, f"it.{printed} * 3")
-    elif printed:
-        said = "who does the print name"
-        yield _need("find", "simple-recognition", said, f"it.{printed}")
+    yield _need("act", "simple-knowledge", "when does {shop} shut", "shop.closes")
+    steps = iter(_STEPS * 20)
+    for speed in DYNAMISM:
+        of = [a for a in own if a.dynamism == speed and a.key != printed]
+        numbers = [a for a in of if isinstance(a.value, Number) and a.is_compared]
+        for a in of[:4]:
+            yield _need(next(steps), "simple-knowledge", f"tell me its {a.key}", f"it.{a.key}")
+        for a in [a for a in of if isinstance(a.value, Ref)][:2]:
+            yield _related(next(steps), a)
+            for b in attributes_of(a.value.kinds[0])[:2]:
+                far = f"the {b.key} of its {a.key}"
+                yield _need(next(steps), "multi-hop", far, f"it.{a.key}.{b.key}")
+        for a in [a for a in of if isinstance(a.value, Choice)][:1]:
+            said = f"its {a.key} is {{claim}}, right"
+            yield {
+                **_need("decide", "simple-knowledge", said, f"premise(it.{a.key}, claim)"),
+                "with": {"claim": f"claim {a.key}"},
+            }
+        for a in numbers[:2]:
+            yield from _numbered(next(steps), a.key)
+    if isinstance({a.key: a.value for a in own}.get(printed or ""), Number):
+        yield _need("decide", "reasoning", "three times that figure", f"it.{printed} * 3")
 
 
-def _about(a: Attribute) -> Iterator[Entry]:
-    found = _need(
-        "find", "simple-knowledge", f"tell me the {a.key} of this {{noun}}", f"it.{a.key}"
-    )
-    found["later"] = [f"what about its {a.key}"]
-    if isinstance(a.value, Ref) and a.value.kinds[0] in HUBS:
-        hub = attributes_of(a.value.kinds[0])
-        found["then"] = [
-            _need("find", "multi-hop", f"and {b.key} of that", f"answer.{b.key}") for b in hub
-        ]
-        for step, b in zip(_STEPS, hub, strict=False):
-            far = _need(step, "multi-hop", f"what is the {b.key} of the {a.key} of this {{noun}}",
-                        f"it.{a.key}.{b.key}")  # fmt: skip
-            if isinstance(b.value, Ref) and "rating" in _shared(b.value.kinds):
-                far["then"] = [_need(step, "simple-knowledge", "how is it rated", "answer.rating")]
-            yield far
-    elif isinstance(a.value, Choice) and a.dynamism == "static":
-        yield {
-            **_need("decide", "simple-knowledge",
-                    f"the {a.key} of this {{noun}} is {{claim}}, right",
-                    f"premise(it.{a.key}, claim)"),
-            "with": {"claim": f"claim {a.key}"},
-        }  # fmt: skip
-    elif isinstance(a.value, Clock):
-        yield {
-            **_need("act", "reasoning", f"will I make the {a.key} of this {{noun}} by {{time}}",
-                    f"it.{a.key} > time"),
-            "with": {"time": "later"},
-        }  # fmt: skip
-    yield found
+def _numbered(step: str, key: str) -> Iterator[Entry]:
+    two = f"which of these two has more {key}"
+    yield _need(step, "comparison", two, f"most(both, {key})")
+    other = f"does {{other}} have more {key}"
+    yield _need(step, "comparison", other, f"other.{key} > it.{key}")
+    yield _need(step, "aggregation", f"{key} of both together", f"it.{key} + next.{key}")
+    yield _need(step, "aggregation", f"most {key} of all here", f"most(these, {key})")
+    bound = _need(step, "reasoning", f"is its {key} over {{bound}}", f"it.{key} > bound")
+    yield {**bound, "with": {"bound": f"near {key}"}}
 
 
-def _shared(kinds: tuple[str, ...]) -> set[str]:
-    return set.intersection(*({a.key for a in attributes_of(kind)} for kind in kinds))
+def _related(step: str, a: Attribute) -> Entry:
+    """A person, firm, town or thing, and what may be asked of them; some lead elsewhere."""
+    found = _need(step, "simple-knowledge", f"who is the {a.key} here", f"it.{a.key}")
+    asked = [b for b in attributes_of(a.value.kinds[0]) if b.key not in ("owner", "partner")]
+    leading = [b for b in asked if isinstance(b.value, Ref)]
+    changing = [b for b in asked if b.dynamism != "static"]
+    found["then"] = [
+        _need(step, "multi-hop", f"and {b.key} of that", f"answer.{b.key}")
+        for b in {b.key: b for b in (*asked[:1], *leading[:2], *changing[-2:])}.values()
+    ]
+    return found
 
 
 def _need(step: str, query_type: str, say: str, answer: str) -> Entry:
-    return {"step": step, "type": query_type, "say": [say, f"{say} by the way"], "answer": answer}
+    return {"step": step, "type": query_type, "say": [say, f"{say}, say"], "answer": answer}
 
 
 def _wording(key: str, attribute: dict[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ LEGIBLE = 0.6
 """Share of pictures of labelled things in which the print is meant to be legible."""
 
 SHARE_TOLERANCE = 0.02
-"""How far a type's or a speed's share may lie from the published one; more where turns are few."""
+"""By how much a type or a speed may be short of its published share; more where turns are few."""
 
 _TRIES = 12
 """Things tried for a session in one voice, and then in each of the others."""
@@ -47,11 +47,12 @@ def make_sessions(
     """All sessions of a world in order: the multi-turn set, then the single-turn set."""
     statistics = Statistics(facts)
     plans = make_plan(facts.seed, conversations, singles)
-    for of in (plans[:conversations], plans[conversations:]):
+    for is_single, of in enumerate((plans[:conversations], plans[conversations:])):
         balance = _Balance()
         for plan in of:
             yield _make_session(plan, facts, voices, statistics, balance)
-        balance.refuse_if_missed()
+        if of:
+            balance.refuse_if_short(is_planned=bool(is_single))
 
 
 @dataclass
@@ -87,7 +88,7 @@ class _Balance:
         of_type = _TYPE_SHARES[query_type] * n - self.types[query_type]
         of_speed = DYNAMISM[speed] * n - self.speeds[speed]
         of_visual = (1 - EXTERNAL) * n - self.visual
-        return of_type + of_speed + (of_visual if visual else -of_visual) / 2
+        return of_type + of_speed + (of_visual if visual else -of_visual)
 
     def add(self, filled: Filled, question: Question) -> None:
         self.turns += 1
@@ -100,20 +101,22 @@ class _Balance:
             self.flips[filled.want.id] += 1 if is_yes else -1
             self.leaning[_asks(filled.want)] += 1 if is_yes else -1
 
-    def refuse_if_missed(self) -> None:
-        """A world that cannot have the published shares is none."""
-        allowed = max(SHARE_TOLERANCE, 3 / max(1, self.turns))
-        for shares, counts, name in (
-            (_TYPE_SHARES, self.types, "type"), (DYNAMISM, self.speeds, "dynamism"),
-        ):  # fmt: skip
-            for key, share in shares.items():
-                has = counts[key] / max(1, self.turns)
-                if abs(has - share) > allowed and self.turns >= 20:
-                    short = "more" if has < share else "fewer"
-                    raise DataError(
-                        f"{has:.0%} of {self.turns} questions are of the {name} {key}, and "
-                        f"{share:.0%} are published: the voices need {short} needs of that {name}."
-                    )
+    def refuse_if_short(self, *, is_planned: bool) -> None:
+        """A world that cannot have the published shares is none. `is_planned`: its types are."""
+        lacks = [
+            (share - counts[key] / max(1, self.turns), name, key, share)
+            for name, shares, counts in (
+                ("type", {} if is_planned else _TYPE_SHARES, self.types),
+                ("dynamism", DYNAMISM, self.speeds),
+            )
+            for key, share in shares.items()
+        ]
+        lack, name, key, share = max(lacks)
+        if lack > max(SHARE_TOLERANCE, 4 / max(1, self.turns)):
+            raise DataError(
+                f"{share - lack:.0%} of {self.turns} questions are of the {name} {key}, and "
+                f"{share:.0%} are published: give the voices more needs of that {name}."
+            )
 
 
 def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
@@ -201,8 +204,8 @@ class _Session:
         self._main = draw.pick(_pool(statistics, facts, plan, kind))
         self._draw = Draw(facts.seed, plan.id, self._main.id, attempt)
         self._at = _query_time(facts, self._draw)
-        has_label = bool(self._main.look and self._main.look.label)
-        self._text_clue = has_label and self._draw.chance(LEGIBLE)
+        self._has_label = bool(self._main.look and self._main.look.label)
+        self._text_clue = self._has_label and self._draw.chance(LEGIBLE)
         shops = facts.of_kind("shopfront")
         known = [e for e in shops if e.popularity == plan.popularity] or shops
         self._shop = self._draw.pick([e for e in known if e.id != self._main.id] or shops)
@@ -260,7 +263,8 @@ class _Session:
         """What may be said now: what leans on the turn before, or a step of the errand."""
         if not i:
             wanted = self._plan.query_type
-            return [w for w in self._wants if w.opens and wanted in ("", w.query_type)]
+            fits = [w for w in self._wants if w.opens and wanted in ("", w.query_type)]
+            return [w for w in fits if not self._shifts(w)]
         last = self.filled[-1].want
         step = max(f.want.step for f in self.filled)
         asked = {f.want.id for f in self.filled}
@@ -276,21 +280,38 @@ class _Session:
 
     def _rank(self, want: Want, i: int, now: _Balance) -> float:
         """How much a need is wanted now."""
-        said = want.meanings[self._main.kind]
-        rank = now.lack(want.query_type, said.dynamism, visual=said.is_visual)
-        rank -= 0.3 * now.used[want.id]
+        rank = self._lack(want, now) - 0.3 * now.used[want.id]
         rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
         if self._plan.turns > 1:
             left = self._plan.turns - i - 1
             rank -= abs(want.step - i * len(STEPS) / self._plan.turns)
             rank += 1.0 if self.filled and want in self.filled[-1].want.then else 0.0
+            if left and want.then:  # what can only be asked after it
+                rank += max(0.0, 0.7 * max(self._lack(after, now) for after in want.then))
             if self._shifted < self._plan.shifts:
                 rank += 6.0 if i and self._shifts(want) else 0.0
-                rank += 3.0 if left and any(map(self._leads_away, want.then)) else 0.0
+                rank += 3.0 if 0 < self._turns_away(want) <= left else 0.0
         return rank
 
-    def _leads_away(self, want: Want) -> bool:
-        return self._shifts(want) or any(map(self._leads_away, want.then))
+    def _lack(self, want: Want, now: _Balance) -> float:
+        said = want.meanings[self._main.kind]
+        return now.lack(want.query_type, said.dynamism, visual=self._is_seen(want))
+
+    def _is_seen(self, want: Want) -> bool:
+        """Whether the picture alone answers it."""
+        said = want.meanings[self._main.kind]
+        return said.is_visual and (want.query_type == TYPES[0] or self._is_legible)
+
+    @property
+    def _is_legible(self) -> bool:
+        """Whether print can be read; before anything is asked that is still open."""
+        return self._text_clue or (self._has_label and not self.questions)
+
+    def _turns_away(self, want: Want) -> int:
+        """After how many follow-ups it leads to another domain; a large number where it does not."""
+        if self._shifts(want):
+            return 0
+        return 1 + min(map(self._turns_away, want.then), default=99)
 
     def _shifts(self, want: Want) -> bool:
         """Whether a need leads to another domain."""
@@ -318,7 +339,7 @@ class _Session:
             shop=self._shop,
             answer=self._facts.entity(named) if named else None,
             polarity=draw.chance(0.5) if not flips else flips < 0,
-            text_clue=self._text_clue,
+            text_clue=self._is_legible,
             is_first=not i,
         )
 
@@ -334,6 +355,8 @@ class _Session:
         return any(self._facts.entity(e).name in self._said for e in ids)
 
     def _add(self, i: int, filled: Filled) -> None:
+        said = filled.want.meanings[self._main.kind]
+        self._text_clue = self._text_clue or (said.is_visual and self._is_legible)
         question = self._question(i, filled)
         self.filled.append(filled)
         self.questions.append(question)
@@ -382,7 +405,7 @@ class _Session:
             needs_image=bool(filled.means) and bool(beside or not known),
             needs_history=leans,
             text_clue=self._text_clue,
-            external=not (said.is_visual and (want.query_type == TYPES[0] or self._text_clue)),
+            external=not self._is_seen(want),
             false_premise=filled.false_premise,
             choice=filled.choice,
         )

@@ -285,7 +285,7 @@ class _Reading:
             is_visual=printed and at is None and not depth,
         )
 
-    def _printed(self, _op: str, thing: Any, part: str) -> Meaning:
+    def _printed(self, _op: str, thing: Any, _part: str) -> Meaning:
         self._thing(thing)
         if self._kind not in LABELLED:
             raise DataError(f"a {self._kind} carries no print.")

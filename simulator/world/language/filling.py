@@ -301,7 +301,8 @@ def _could_mean(want: Want, texts: tuple[str, ...], kind: str) -> tuple[str, ...
              and re.search(rf"\b{re.escape(noun)}\b", said) for k in kinds}  # fmt: skip
     if named:
         return tuple(sorted(named))
-    keys = {key for root, _, key in want.meanings[kind].reads if root in _IN_VIEW}
+    reads = want.meanings[kind].reads
+    keys = {key for root, of, key in reads if root in _IN_VIEW and of == kind}
     return tuple(k for k in _kinds() if keys <= {a.key for a in attributes_of(k)})
 
 

@@ -16,7 +16,7 @@ from mmrag.records import Record
 from simulator.world.checks.published import TYPES
 from simulator.world.facts.catalogue import attribute_of, attributes_of
 from simulator.world.facts.fact_records import Clock, Number, Ref, Year
-from simulator.world.language.expressions import Meaning, Node, meaning, parse, variables
+from simulator.world.language.expressions import THINGS, Meaning, Node, meaning, parse, variables
 
 PLACES = ("shop", "home", "out")
 """Where one asks: choosing and paying, using and caring, or walking past and visiting."""
@@ -156,7 +156,8 @@ class _Reader:
         if len(self.faults) > before or answer is None:
             return None
         meanings = self._meanings(where, kinds, answer, slots, query_type, parent)
-        opens = bool(given.get("opens", True)) and parent is None
+        in_view = bool(variables(answer) & {"it", "next", *THINGS})
+        opens = bool(given.get("opens", True)) and parent is None and in_view
         want = Want(
             id=name, kinds=kinds, places=places, step=STEPS.index(step), query_type=query_type,
             opens=opens, say=self._texts(where, "say", given, answer, slots, opens=opens),
