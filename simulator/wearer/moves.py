@@ -180,22 +180,11 @@ def about_main(turn: Turn, sight: Sight) -> bool:
 
 def _pointable(turn: Turn, sight: Sight) -> list[Thing]:
     """The things in view that a question is about; none where it is about something else."""
-    program = turn.extra.get("program")
-    if not isinstance(program, list) or not program:
-        return []
-    if _speaks_of_all(program):
-        wanted = turn.extra.get("visible") or ()
-        things = [thing for name in wanted if (thing := sight.thing(str(name)))]
-        return things if len(things) == len(sight.things) > 1 else []
-    subject = program[1] if program[0] == "it" else turn.extra.get("entity_id", "")
-    thing = sight.thing(str(subject))
-    return [thing] if thing else []
-
-
-def _speaks_of_all(node: object) -> bool:
-    return isinstance(node, list) and bool(
-        (node and node[0] == "these") or any(_speaks_of_all(part) for part in node)
-    )
+    means = [str(name) for name in turn.extra.get("means") or ()]
+    things = [thing for name in means if (thing := sight.thing(name))]
+    if len(means) > 1:
+        return things if len(things) == len(sight.things) else []
+    return things
 
 
 def _meant_instead(turn: Turn, reply: Reply, sight: Sight, meant: Thing) -> str:

@@ -308,7 +308,7 @@ class _Session:
         return self._text_clue or (self._has_label and not self.questions)
 
     def _turns_away(self, want: Want) -> int:
-        """After how many follow-ups it leads to another domain; a large number where it does not."""
+        """After how many follow-ups it leads to another domain; very many where it never does."""
         if self._shifts(want):
             return 0
         return 1 + min(map(self._turns_away, want.then), default=99)

@@ -71,7 +71,7 @@ class Question(Record, frozen=True, kw_only=True):
     """Whether facts from outside the picture are needed."""
     false_premise: bool = False
     choice: tuple[str, ...] = ()
-    """The options that the question itself offers: yes and no, or the things it names."""
+    """The options that the question itself offers: yes and no."""
 
     def turn(
         self, *, evidence: tuple[str, ...] = (), grounding: dict[str, str] | None = None
