@@ -133,9 +133,9 @@ _SUMS: dict[type[ast.operator], str] = {
 
 
 def _compared(op: ast.cmpop, a: Any, b: Any) -> Node:
-    if isinstance(op, ast.Gt):
+    if isinstance(op, ast.Gt | ast.GtE):  # a tie has no single answer
         return ["above", a, b]
-    if isinstance(op, ast.Lt):
+    if isinstance(op, ast.Lt | ast.LtE):
         return ["above", b, a]
     if isinstance(op, ast.Eq):
         return ["same", a, b] if isinstance(b, list) else ["is", a, b]
@@ -173,7 +173,9 @@ def _which(args: list[ast.expr], slots: Mapping[str, Any]) -> Node:
         if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Name):
             return ["where", _node(args[0], slots), right.id,
                     "has" if isinstance(op, ast.In) else "lacks", _node(left, slots)]  # fmt: skip
-        signs: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.Gt: ">", ast.Eq: "is"}
+        signs: dict[type[ast.cmpop], str] = {
+            ast.Lt: "<", ast.LtE: "<", ast.Gt: ">", ast.GtE: ">", ast.Eq: "is",
+        }  # fmt: skip
         sign = signs.get(type(op))
         if sign and isinstance(left, ast.Name):
             return ["where", _node(args[0], slots), left.id, sign, _node(right, slots)]
