@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.world.facts.catalogue import attributes_of, domain_of_kind, raw_domains
-from simulator.world.facts.fact_records import DYNAMISM, Attribute, Choice, Number, Ref
+from simulator.world.facts.fact_records import DYNAMISM, HUBS, Attribute, Choice, Number, Ref
 from simulator.world.language.voices.rules import STYLES, WEB
 
 Entry = dict[str, Any]
@@ -29,9 +29,17 @@ def plain() -> str:
 
 def write_plain_voice(folder: Path) -> Path:
     """Fifteen files that `check_voice` has nothing to say about."""
+    folder.mkdir(parents=True)
+    for name, text in _files().items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@cache
+def _files() -> dict[str, str]:
     import yaml
 
-    folder.mkdir(parents=True)
+    found: dict[str, str] = {}
     for stem, domain in raw_domains().items():
         said: dict[str, Any] = {"attributes": {}}
         if domain["name"] != "hub":
@@ -40,9 +48,8 @@ def write_plain_voice(folder: Path) -> Path:
                 key: _wording(key, a) for key, a in list(domain["attributes"].items())[::2]
             }
         apart = json.loads(json.dumps(said))  # YAML would write what is shared as an alias
-        (folder / f"{stem}.yaml").write_text(yaml.safe_dump(apart, sort_keys=False))
-    (folder / WEB).write_text(yaml.safe_dump(_web()))
-    return folder
+        found[f"{stem}.yaml"] = yaml.dump(apart, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return {**found, WEB: yaml.safe_dump(_web())}
 
 
 def plain_needs(kind: str) -> list[Entry]:
@@ -63,7 +70,7 @@ def _needs(kind: str) -> Iterator[Entry]:
     for speed in DYNAMISM:
         of = [a for a in own if a.dynamism == speed and a.key != printed]
         numbers = [a for a in of if isinstance(a.value, Number) and a.is_compared]
-        for a in of[:4]:
+        for a in of[:3]:
             yield _need(next(steps), "simple-knowledge", f"tell me its {a.key}", f"it.{a.key}")
         for a in [a for a in of if isinstance(a.value, Ref)][:2]:
             yield _related(next(steps), a)
@@ -76,7 +83,7 @@ def _needs(kind: str) -> Iterator[Entry]:
                 **_need("decide", "simple-knowledge", said, f"premise(it.{a.key}, claim)"),
                 "with": {"claim": f"claim {a.key}"},
             }
-        for a in numbers[:2]:
+        for a in numbers[: 1 + (speed == "static")]:
             yield from _numbered(next(steps), a.key)
     if isinstance({a.key: a.value for a in own}.get(printed or ""), Number):
         yield _need("decide", "reasoning", "three times that figure", f"it.{printed} * 3")
@@ -98,16 +105,18 @@ def _related(step: str, a: Attribute) -> Entry:
     found = _need(step, "simple-knowledge", f"who is the {a.key} here", f"it.{a.key}")
     asked = [b for b in attributes_of(a.value.kinds[0]) if b.key not in ("owner", "partner")]
     leading = [b for b in asked if isinstance(b.value, Ref)]
+    leading.sort(key=lambda b: b.value.kinds[0] in HUBS)
     changing = [b for b in asked if b.dynamism != "static"]
     found["then"] = [
         _need(step, "multi-hop", f"and {b.key} of that", f"answer.{b.key}")
-        for b in {b.key: b for b in (*asked[:1], *leading[:2], *changing[-2:])}.values()
+        for b in {b.key: b for b in (*leading[:2], *changing[-2:])}.values()
     ]
     return found
 
 
 def _need(step: str, query_type: str, say: str, answer: str) -> Entry:
-    return {"step": step, "type": query_type, "say": [say, f"{say}, say"], "answer": answer}
+    says = [say, f"{say}, say"] if query_type == "simple-knowledge" else [say]
+    return {"step": step, "type": query_type, "say": says, "answer": answer}
 
 
 def _wording(key: str, attribute: dict[str, Any]) -> dict[str, Any]:

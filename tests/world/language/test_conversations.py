@@ -157,7 +157,7 @@ def test_every_kind_of_answer_depends_on_its_facts(
 def test_a_fresh_world_asks_the_same() -> None:
     def asked() -> bytes:
         facts = generate_facts(3, 1)
-        return msgspec.json.encode([*make_sessions(facts, [plain()], conversations=12, singles=30)])
+        return msgspec.json.encode([*make_sessions(facts, [plain()], conversations=6, singles=12)])
 
     assert asked() == asked()
 
@@ -248,6 +248,7 @@ def test_no_slot_is_left_open(sessions: list[Conversation]) -> None:
     assert 0.85 <= sum(asked) / len(asked) <= 0.95  # people do not always sound like asking
 
 
+@pytest.mark.proof("time")
 def test_a_world_that_cannot_have_the_published_shares_is_refused(tmp_path: Path) -> None:
     folder = write_plain_voice(tmp_path / "short")
     for path in folder.glob("*.yaml"):

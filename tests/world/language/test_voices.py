@@ -125,8 +125,8 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: Change, sa
 def test_a_fault_stands_at_the_line_of_its_need(tmp_path: Path) -> None:
     path = write_plain_voice(tmp_path / "v") / "food.yaml"
     lines = path.read_text().split("\n")
-    at = next(i for i, line in enumerate(lines) if "answer: it.salt" in line)
-    lines[at] = lines[at].replace("it.salt", "it.pepper")
+    at = next(i for i, line in enumerate(lines) if line.startswith("  answer: it.") and i > 99)
+    lines[at] = "  answer: it.pepper"
     path.write_text("\n".join(lines))
     (fault,) = [f for f in check_voice(path.parent) if "pepper" in f.words]
     assert fault.line == at + 1

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from simulator.world.language.voices.reading import VOICES, folder_of
-from simulator.world.language.voices.rules import check_file, check_voice
+from simulator.world.language.voices.rules import check_voice, read_file
 
 
 def main() -> int:
@@ -20,7 +20,7 @@ def main() -> int:
     wrong: list[str] = []
     for name in sys.argv[1:]:
         path = folder_of(name)
-        found = check_file(path) if path.is_file() else check_voice(path)
+        found = read_file(path).wrong if path.is_file() else check_voice(path)
         wrong += [f"{path.parent if path.is_file() else Path(name)}/{fault}" for fault in found]
     for fault in wrong:
         sys.stdout.write(f"{fault}\n")

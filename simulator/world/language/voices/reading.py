@@ -10,13 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
 from simulator.world.facts.catalogue import DOMAINS, raw_domains
 from simulator.world.facts.fact_records import Attribute
-from simulator.world.language.voices.needs import Want, folded, read_needs
-from simulator.world.language.voices.rules import WEB, check_voice
+from simulator.world.language.voices.needs import Want, folded
+from simulator.world.language.voices.rules import WEB, read_files
 
 VOICES = Path(__file__).parent
 
@@ -39,21 +38,20 @@ class Voice:
     """What one author wrote."""
 
     def __init__(self, folder: Path) -> None:
-        if wrong := check_voice(folder):
+        files = read_files(folder)
+        if wrong := [fault for file in files.values() for fault in file.wrong]:
             raise DataError(f"the voice {folder.name} cannot be used: {wrong[0]}"
                             + (f" (and {len(wrong) - 1} more)" if wrong[1:] else ""))  # fmt: skip
         self.name = folder.name
-        self.pages: dict[str, dict[str, tuple[str, ...]]] = msgspec.convert(
-            bounded_yaml.read(folder / WEB), dict[str, dict[str, tuple[str, ...]]]
+        self.pages = msgspec.convert(
+            files.pop(Path(WEB).stem).said, dict[str, dict[str, tuple[str, ...]]]
         )
         self._of: dict[tuple[str, str], Wording] = {}
         self._wants: dict[str, list[Want]] = {}
-        for stem, domain in raw_domains().items():
-            said = bounded_yaml.read(folder / f"{stem}.yaml")
-            for key, words in said.get("attributes", {}).items():
-                self._of[domain["name"], key] = msgspec.convert(words, Wording)
-            kinds = tuple(domain["kinds"])
-            for want in read_needs(f"{folder.name}/{stem}", said.get("needs", []), kinds)[0]:
+        for stem, file in files.items():
+            for key, words in file.said.get("attributes", {}).items():
+                self._of[raw_domains()[stem]["name"], key] = msgspec.convert(words, Wording)
+            for want in file.wants:
                 for kind in want.kinds:
                     self._wants.setdefault(kind, []).append(want)
 

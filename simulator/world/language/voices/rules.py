@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from mmrag import bounded_yaml
 from simulator.world.facts.catalogue import raw_domains
-from simulator.world.language.voices.needs import Fault, read_needs
+from simulator.world.language.voices.needs import Fault, Want, read_needs
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 WEB = "web.yaml"
@@ -31,54 +31,75 @@ class Wrong(NamedTuple):
         return f"{self.file}:{self.line}: {self.words}"
 
 
+class File(NamedTuple):
+    """One file of a voice, read: what it says, the needs in it, and what is wrong."""
+
+    said: dict[str, Any]
+    wants: list[Want]
+    wrong: list[Wrong]
+
+
 def check_voice(folder: Path) -> list[Wrong]:
     """Everything that is wrong with a voice; empty when it can be used."""
-    names = (*(f"{stem}.yaml" for stem in raw_domains()), WEB)
-    return [wrong for name in names for wrong in check_file(folder / name)]
+    return [wrong for file in read_files(folder).values() for wrong in file.wrong]
 
 
-def check_file(path: Path) -> list[Wrong]:
-    """What is wrong with one file of a voice."""
+def read_files(folder: Path) -> dict[str, File]:
+    """Every file of a voice by its stem."""
+    return {stem: read_file(folder / f"{stem}.yaml") for stem in (*raw_domains(), Path(WEB).stem)}
+
+
+def read_file(path: Path) -> File:
+    """One file of a voice."""
     domain = raw_domains().get(path.stem)
-    if path.name == WEB:
-        return _checked(path, _web)
-    if domain is None:
+    if domain is None and path.name != WEB:
         known = ", ".join((*raw_domains(), Path(WEB).stem))
-        return [Wrong(path.name, 0, f"is no file of a voice; there are {known}.")]
-    return _checked(path, lambda v: _domain(v, f"{path.parent.name}/{path.stem}", domain))
+        return _unread(path, 0, f"is no file of a voice; there are {known}.")
+    if not path.exists():
+        return _unread(path, 0, "is missing; write it (AUTHORS.md says what it holds).")
+    found = _parsed(path)
+    if isinstance(found, File):
+        return found
+    said, lines = found
+    wants: list[Want] = []
+    faults = list(_web(said) if domain is None else _attributes(said, domain))
+    if domain is not None and domain["name"] != "hub":
+        kinds = tuple(domain["kinds"])
+        wants, more = read_needs(f"{path.parent.name}/{path.stem}", said.get("needs"), kinds)
+        faults += more
+    wrong = [Wrong(path.name, _line(lines, where), words) for where, words in faults]
+    return File(said, wants, wrong)
 
 
-def _checked(path: Path, rules: Callable[[dict[str, Any]], Iterator[Fault]]) -> list[Wrong]:
+def _unread(path: Path, line: int, words: str) -> File:
+    return File({}, [], [Wrong(path.name, line, words)])
+
+
+def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, int]] | File:
+    """What a file says, and on which lines; or what is wrong with all of it."""
     import yaml
 
-    if not path.exists():
-        return [Wrong(path.name, 0, "is missing; write it (AUTHORS.md says what it holds).")]
     text = ""
     try:
         text = bounded_yaml.read_text(path)
         node = bounded_yaml.compose(text)
         if lost := [Wrong(path.name, line, words) for line, words in _lost(node, "")]:
-            return lost
+            return File({}, [], lost)
         value = None if node is None else bounded_yaml.value_of(node)
     except OSError as error:
-        return [Wrong(path.name, 0, f"cannot be read: {error.strerror}.")]
+        return _unread(path, 0, f"cannot be read: {error.strerror}.")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
-        return [Wrong(path.name, line, "is not UTF-8.")]
+        return _unread(path, line, "is not UTF-8.")
     except yaml.reader.ReaderError as error:  # it says which character, and no line
         line = text[: text.find(chr(error.character))].count("\n") + 1
-        return [Wrong(path.name, line, f"is no YAML: {error}".split("\n")[0])]
+        return _unread(path, line, f"is no YAML: {error}".split("\n")[0])
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        return [Wrong(path.name, line, f"is no YAML: {error}".split("\n")[0])]
+        return _unread(path, mark.line + 1 if mark else 1, f"is no YAML: {error}".split("\n")[0])
     if not isinstance(value, dict):
-        return [Wrong(path.name, 1, "is no mapping.")]
-    lines = dict(lines_of(node, ""))
-    return [
-        Wrong(path.name, _line(lines, where), words)
-        for where, words in rules(cast("dict[str, Any]", value))
-    ]
+        return _unread(path, 1, "is no mapping.")
+    return cast("dict[str, Any]", value), dict(lines_of(node, ""))
 
 
 def _line(lines: dict[str, int], where: str) -> int:
@@ -128,19 +149,14 @@ def lines_of(node: Any, path: str) -> Iterator[tuple[str, int]]:
             yield from lines_of(value, f"{path}.{i}")
 
 
-def _domain(value: dict[str, Any], name: str, domain: dict[str, Any]) -> Iterator[Fault]:
+def _attributes(value: dict[str, Any], domain: dict[str, Any]) -> Iterator[Fault]:
     for field in value.keys() - {"attributes", "needs"}:
         yield field, f"{field}: a file holds `needs:` and `attributes:`."
     given = value.get("attributes", {})
     if not isinstance(given, dict):
         yield "attributes", "attributes: is no mapping."
-    else:
-        yield from _attributes(cast("dict[str, Any]", given), domain)
-    if domain["name"] != "hub":
-        yield from read_needs(name, value.get("needs"), tuple(domain["kinds"]))[1]
-
-
-def _attributes(given: dict[str, Any], domain: dict[str, Any]) -> Iterator[Fault]:
+        return
+    given = cast("dict[str, Any]", given)
     for key in sorted(given.keys() - domain["attributes"].keys()):
         yield f"attributes.{key}", f"{key}: no attribute of {domain['name']}."
     for key in given.keys() & domain["attributes"].keys():
