@@ -280,7 +280,7 @@ class _Session:
 
     def _rank(self, want: Want, i: int, now: _Balance) -> float:
         """How much a need is wanted now."""
-        rank = self._lack(want, now) - 0.3 * now.used[want.id]
+        rank = self._lack(want, now) - 0.6 * now.used[want.id]
         rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
         if self._plan.turns > 1:
             left = self._plan.turns - i - 1

@@ -147,6 +147,8 @@ def entry(**changes: Any) -> dict[str, Any]:
         ({"with": {"sum": "about price"}, "say": ["{sum}"]}, "'about price' is no slot"),
         ({"with": {"when": "past height"}, "say": ["{when}"]}, "past is for what changes"),
         ({"then": [entry(type="multi-hop", answer="answer.founded")]}, "`answer` needs a need"),
+        ({"step": "act", "then": [entry(step="find", answer="it.online")]},
+         "needs.0.then.0.step: 'find' is a step back from 'act'"),
         ({"then": 3}, "needs.0.then: give a list of follow-ups"),
         ("how much", "needs.0: is no need"),
     ],

@@ -150,6 +150,8 @@ class _Reader:
         kinds = self._some(where, "kinds", given, allowed) or allowed
         places = self._some(where, "at", given, PLACES) or (parent.places if parent else PLACES)
         step = self._one(where, "step", given, STEPS, STEPS[parent.step if parent else 0])
+        if parent and step in STEPS[: parent.step]:
+            self._wrong(f"{where}.step", f"{step!r} is a step back from {STEPS[parent.step]!r}.")
         query_type = self._one(where, "type", given, TYPES, "")
         slots = self._slots(where, given.get("with", {}), kinds)
         answer = self._tried(f"{where}.answer", lambda: parse(str(given["answer"]), slots))
