@@ -405,7 +405,7 @@ class _Session:
             needs_image=bool(filled.means) and bool(beside or not known),
             needs_history=leans,
             text_clue=self._text_clue,
-            external=not self._is_seen(want),
+            external=bool(filled.accesses) and not self._is_seen(want),
             false_premise=filled.false_premise,
             choice=filled.choice,
         )
