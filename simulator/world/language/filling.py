@@ -41,24 +41,25 @@ class Statistics:
 
     def __init__(self, facts: FactBase) -> None:
         self._facts = facts
-        self._medians: dict[tuple[str, str], float] = {}
+        self._middles: dict[tuple[str, str], tuple[float, float]] = {}
         self.askable = {i for of in askable(facts).values() for i in of}
         """What may be the main thing of a picture."""
         self.pools: dict[tuple[str, str], list[Entity]] = {}
         """Candidates for the main thing of a picture; kept by whoever draws from them."""
 
-    def median(self, kind: str, key: str) -> float:
-        """The median of an attribute over (at most 400) things of a kind.
+    def middle(self, kind: str, key: str) -> tuple[float, float]:
+        """Between which values the middle half of (at most 400) things of a kind lies.
 
-        Bounds are set there, so that they give nothing away.
+        Bounds are drawn there, so that a bound tells little of the thing that it is asked about.
         """
-        if (kind, key) not in self._medians:
+        if (kind, key) not in self._middles:
             pool = self._facts.of_kind(kind)
             step = max(1, len(pool) // 400)
             at = self._facts.window[0]
             values = sorted(float(str(self._facts.value(e.id, key, at))) for e in pool[::step])
-            self._medians[kind, key] = values[len(values) // 2]
-        return self._medians[kind, key]
+            quarter = len(values) // 4
+            self._middles[kind, key] = values[quarter], values[-1 - quarter]
+        return self._middles[kind, key]
 
 
 @dataclass(frozen=True)
@@ -221,11 +222,11 @@ def _pick(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
 
 def _near(slot: Slot, moment: Moment, values: Mapping[str, Any]) -> _Slotted:
     spec = attribute_of(moment.main.kind, slot.key).value
-    middle = moment.statistics.median(moment.main.kind, slot.key) * values.get(slot.times, 1)
+    low, high = moment.statistics.middle(moment.main.kind, slot.key)
+    bound = moment.draw.uniform(low, high) * values.get(slot.times, 1)
     if not isinstance(spec, Number):
-        value = round(middle)
-        return value, str(value), False
-    value = _round_number(middle * moment.draw.uniform(0.9, 1.1))
+        return round(bound), str(round(bound)), False
+    value = _round_number(bound)
     return value, say_number(value, spec.unit, 0 if value == int(value) else spec.digits), False
 
 
@@ -249,7 +250,7 @@ def _past(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
 
 def _later(_slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
     minutes = int(moment.at[11:13]) * 60 + int(moment.at[14:16])
-    minutes = min(23 * 60 + 55, minutes + moment.draw.between(4, 36) * 5)
+    minutes = min(23 * 60 + 55, minutes + moment.draw.between(4, 90) * 5)
     clock = f"{minutes // 60:02d}:{minutes % 60 // 5 * 5:02d}"
     return clock, spoken_time(f"{moment.at[:11]}{clock}"), False
 

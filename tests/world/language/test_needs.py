@@ -265,14 +265,14 @@ def test_words_say_which_things_are_meant_and_leave_no_more_room_than_they_do(
 def test_a_bound_lies_near_what_is_usual_and_gives_nothing_away(facts: FactBase) -> None:
     one = want("kettle", type="reasoning", say=["under {sum}"], answer="it.price < sum",
                **{"with": {"sum": "near price"}})  # fmt: skip
-    answers = {asked(facts, one, "kettle").answer.value for _ in range(3)}
-    assert answers <= {True, False}
-    middle = Statistics(facts).median("kettle", "price")
+    said = [fill(one, m) for e in facts.of_kind("kettle") for m in moments(facts, e)]
+    assert 0.35 < sum(f.answer.value for f in said if f) / len(said) < 0.65
+    low, high = Statistics(facts).middle("kettle", "price")
     for moment in moments(facts, facts.of_kind("kettle")[0]):
         filled = fill(one, moment)
         assert filled is not None
         (bound,) = re.findall(r"\$([\d,.]+)", filled.texts[0])
-        assert 0.7 * middle <= float(bound.replace(",", "")) <= 1.3 * middle
+        assert 0.8 * low <= float(bound.replace(",", "")) <= 1.2 * high
 
 
 def test_a_need_that_has_no_single_answer_is_not_asked(facts: FactBase) -> None:
