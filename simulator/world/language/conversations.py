@@ -9,17 +9,16 @@ every answer again.
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
-from simulator.world.checks.published import DYNAMISM, EXTERNAL, TYPE_TOTALS, TYPES
+from simulator.world.checks.published import TYPES
 from simulator.world.facts.catalogue import domain_of_kind
 from simulator.world.facts.fact_records import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
+from simulator.world.language.balance import Balance, asks_for
 from simulator.world.language.filling import Filled, Moment, Statistics, fill
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import say_answer
@@ -32,13 +31,8 @@ from simulator.world.language.voices.reading import voice as voice_of
 LEGIBLE = 0.6
 """Share of pictures of labelled things in which the print is meant to be legible."""
 
-SHARE_TOLERANCE = 0.02
-"""By how much a type or a speed may be short of its published share; more where turns are few."""
-
 _TRIES = 12
 """Things tried for a session in one voice, and then in each of the others."""
-
-_TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
 
 
 def make_sessions(
@@ -48,81 +42,11 @@ def make_sessions(
     statistics = Statistics(facts)
     plans = make_plan(facts.seed, conversations, singles)
     for is_single, of in enumerate((plans[:conversations], plans[conversations:])):
-        balance = _Balance()
+        balance = Balance()
         for plan in of:
             yield _make_session(plan, facts, voices, statistics, balance)
         if of:
             balance.refuse_if_short(is_planned=bool(is_single))
-
-
-@dataclass
-class _Balance:
-    """What a set has so far of everything that is to come out in proportion."""
-
-    turns: int = 0
-    types: Counter[str] = field(default_factory=Counter[str])
-    speeds: Counter[str] = field(default_factory=Counter[str])
-    visual: int = 0
-    used: Counter[str] = field(default_factory=Counter[str])
-    """Need → how often it was asked."""
-    flips: Counter[str] = field(default_factory=Counter[str])
-    """Need → by how much it was answered yes (or with a true premise) more often than no."""
-    leaning: Counter[str] = field(default_factory=Counter[str])
-    """The same of all needs together, premises apart."""
-
-    def plus(self, other: _Balance) -> _Balance:
-        """Both together."""
-        return _Balance(
-            turns=self.turns + other.turns,
-            types=self.types + other.types,
-            speeds=self.speeds + other.speeds,
-            visual=self.visual + other.visual,
-            used=self.used + other.used,
-            flips=_added(self.flips, other.flips),
-            leaning=_added(self.leaning, other.leaning),
-        )
-
-    def lack(self, query_type: str, speed: str, *, visual: bool) -> float:
-        """How much a question of this type and speed is wanting."""
-        n = self.turns + 1
-        of_type = _TYPE_SHARES[query_type] * n - self.types[query_type]
-        of_speed = DYNAMISM[speed] * n - self.speeds[speed]
-        of_visual = (1 - EXTERNAL) * n - self.visual
-        return of_type + of_speed + (of_visual if visual else -of_visual)
-
-    def add(self, filled: Filled, question: Question) -> None:
-        self.turns += 1
-        self.types[question.query_type] += 1
-        self.speeds[question.dynamism] += 1
-        self.visual += not question.external
-        self.used[filled.want.id] += 1
-        if question.choice or question.program[0] == "premise":
-            is_yes = question.answer == "Yes" if question.choice else not question.false_premise
-            self.flips[filled.want.id] += 1 if is_yes else -1
-            self.leaning[_asks(filled.want)] += 1 if is_yes else -1
-
-    def refuse_if_short(self, *, is_planned: bool) -> None:
-        """A world that cannot have the published shares is none. `is_planned`: its types are."""
-        lacks = [
-            (share - counts[key] / max(1, self.turns), name, key, share)
-            for name, shares, counts in (
-                ("type", {} if is_planned else _TYPE_SHARES, self.types),
-                ("dynamism", DYNAMISM, self.speeds),
-            )
-            for key, share in shares.items()
-        ]
-        lack, name, key, share = max(lacks)
-        if lack > max(SHARE_TOLERANCE, 4 / max(1, self.turns)):
-            raise DataError(
-                f"{share - lack:.0%} of {self.turns} questions are of the {name} {key}, and "
-                f"{share:.0%} are published: give the voices more needs of that {name}."
-            )
-
-
-def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
-    found = Counter(a)
-    found.update(b)
-    return found
 
 
 def _make_session(
@@ -130,7 +54,7 @@ def _make_session(
     facts: FactBase,
     voices: Sequence[str],
     statistics: Statistics,
-    balance: _Balance,
+    balance: Balance,
 ) -> Conversation:
     """One session in one voice: things are drawn until every turn can be asked about one."""
     draw = Draw(facts.seed, plan.id)
@@ -195,7 +119,7 @@ class _Session:
         voice: str,
         kind: str,
         statistics: Statistics,
-        balance: _Balance,
+        balance: Balance,
         draw: Draw,
         attempt: int,
     ) -> None:
@@ -213,7 +137,7 @@ class _Session:
         self._places = PLACES
         self._view: tuple[Entity, ...] = ()
         self._said = ""
-        self._mine = _Balance()
+        self._mine = Balance()
         self._shifted = 0
         self.filled: list[Filled] = []
         self.questions: list[Question] = []
@@ -278,7 +202,7 @@ class _Session:
             if set(w.places) & set(self._places) and (may_shift or not self._shifts(w))
         ]  # fmt: skip
 
-    def _rank(self, want: Want, i: int, now: _Balance) -> float:
+    def _rank(self, want: Want, i: int, now: Balance) -> float:
         """How much a need is wanted now."""
         rank = self._lack(want, now) - 0.6 * now.used[want.id]
         rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
@@ -293,7 +217,7 @@ class _Session:
                 rank += 3.0 if 0 < self._turns_away(want) <= left else 0.0
         return rank
 
-    def _lack(self, want: Want, now: _Balance) -> float:
+    def _lack(self, want: Want, now: Balance) -> float:
         said = want.meanings[self._main.kind]
         return now.lack(want.query_type, said.dynamism, visual=self._is_seen(want))
 
@@ -324,7 +248,7 @@ class _Session:
 
     def _moment(self, i: int, want: Want) -> Moment:
         flips = self._before.flips[want.id] + self._mine.flips[want.id]
-        asks = _asks(want)
+        asks = asks_for(want)
         flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
         draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, want.id)
         last = self.filled[-1].answer if self.filled else None
@@ -420,11 +344,6 @@ class _Session:
             found.insert(0, self._facts.entity(filled.answer.value))
         of = [e.domain for e in found if e.kind not in HUBS and e.domain != home]
         return of[0] if of else home
-
-
-def _asks(want: Want) -> str:
-    """What is kept in balance apart: statements that may be false, and questions."""
-    return "premise" if want.answer[0] == "premise" else "question"
 
 
 def _settled_by(i: int, filled: Filled, *, leans: bool) -> str:

@@ -15,8 +15,9 @@ from simulator.world.facts.fact_records import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
-from simulator.world.language.expressions import meaning, parse
+from simulator.world.language.expressions import parse
 from simulator.world.language.filling import Filled, Moment, Statistics, fill
+from simulator.world.language.meanings import meaning
 from simulator.world.language.voices.needs import Want, read_needs
 from simulator.world.language.voices.reading import HELD, OPEN, VOICES, voice
 
@@ -96,6 +97,9 @@ def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_ch
         ("it.prise", "has no attribute 'prise'; it has"),
         ("that.price", "'that' is nothing known here"),
         ("it.price <", "cannot be read"),
+        ("(" * 290, "cannot be read"),
+        ("it.price\0", "cannot be read"),
+        ("it.price + " * 90 + "1", "is longer than 300 characters"),
         ("cheapest(these)", "no function is called 'cheapest'"),
         ("__import__('os')", "no function is called"),
         ("[x for x in these]", "more than an answer may be"),

@@ -16,7 +16,8 @@ from mmrag.records import Record
 from simulator.world.checks.published import TYPES
 from simulator.world.facts.catalogue import attribute_of, attributes_of
 from simulator.world.facts.fact_records import Clock, Number, Ref, Year
-from simulator.world.language.expressions import THINGS, Meaning, Node, meaning, parse, variables
+from simulator.world.language.expressions import THINGS, Node, parse, variables
+from simulator.world.language.meanings import Meaning, meaning
 
 PLACES = ("shop", "home", "out")
 """Where one asks: choosing and paying, using and caring, or walking past and visiting."""
