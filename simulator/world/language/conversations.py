@@ -19,7 +19,7 @@ from simulator.world.facts.fact_records import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.language.balance import Balance, asks_for
-from simulator.world.language.filling import Filled, Moment, Statistics, fill
+from simulator.world.language.filling import Filled, Moment, Statistics, fill, points
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import say_answer
 from simulator.world.language.questions.phrases import utter
@@ -167,7 +167,10 @@ class _Session:
 
     def _turn(self, i: int) -> bool:
         now = self._before.plus(self._mine) if i else self._before
-        ranked = sorted(self._candidates(i), key=lambda w: self._rank(w, i, now), reverse=True)
+        may = self._candidates(i)
+        often = 1 + max((now.used[w.id] for w in may), default=0)
+        ranks = {w.id: self._rank(w, i, now) - 2 * now.used[w.id] / often for w in may}
+        ranked = sorted(may, key=lambda w: ranks[w.id], reverse=True)
         second: Filled | None = None
         for want in ranked:
             filled = fill(want, self._moment(i, want))
@@ -204,11 +207,12 @@ class _Session:
 
     def _rank(self, want: Want, i: int, now: Balance) -> float:
         """How much a need is wanted now."""
-        rank = self._lack(want, now) - 0.6 * now.used[want.id]
+        rank = self._lack(want, now)
         rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
         if self._plan.turns > 1:
             left = self._plan.turns - i - 1
             rank -= abs(want.step - i * len(STEPS) / self._plan.turns)
+            rank -= 9.0 if self._after(want) < left else 0.0  # it would be the end of the errand
             rank += 1.0 if self.filled and want in self.filled[-1].want.then else 0.0
             if left and want.then:  # what can only be asked after it
                 rank += max(0.0, 0.7 * max(self._lack(after, now) for after in want.then))
@@ -216,6 +220,15 @@ class _Session:
                 rank += 6.0 if i and self._shifts(want) else 0.0
                 rank += 3.0 if 0 < self._turns_away(want) <= left else 0.0
         return rank
+
+    def _after(self, want: Want) -> int:
+        """How many needs there are to go on with after it."""
+        asked = {want.id, *(f.want.id for f in self.filled)}
+        places = set(self._places) & set(want.places)
+        return sum(
+            w.step >= want.step and w.id not in asked and bool(places & set(w.places))
+            for w in self._wants
+        )
 
     def _lack(self, want: Want, now: Balance) -> float:
         said = want.meanings[self._main.kind]
@@ -251,8 +264,10 @@ class _Session:
         asks = asks_for(want)
         flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
         draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, want.id)
-        last = self.filled[-1].answer if self.filled else None
-        named = last.value if last is not None and last.kind == "entity" else None
+        last = self.filled[-1] if self.filled else None
+        named = last.answer.value if last is not None and last.answer.kind == "entity" else None
+        came_up = named or (last.subject.id if last is not None else None)
+        follows = last is not None and want in last.want.then
         return Moment(
             facts=self._facts,
             statistics=self._statistics,
@@ -264,6 +279,7 @@ class _Session:
             answer=self._facts.entity(named) if named else None,
             polarity=draw.chance(0.5) if not flips else flips < 0,
             text_clue=self._is_legible,
+            came_up=None if follows or not came_up else self._facts.entity(came_up),
             is_first=not i,
         )
 
@@ -319,7 +335,7 @@ class _Session:
             visible=(main.id, *(e.id for e in beside)),
             means=filled.means,
             could_mean=filled.could_mean,
-            settled_by=_settled_by(i, filled, leans=leans),
+            settled_by=_settled_by(i, filled, texts[0], leans=leans),
             domain=self._domain(filled),
             query_type=want.query_type,
             form=_form(want, filled),
@@ -346,12 +362,12 @@ class _Session:
         return of[0] if of else home
 
 
-def _settled_by(i: int, filled: Filled, *, leans: bool) -> str:
+def _settled_by(i: int, filled: Filled, text: str, *, leans: bool) -> str:
     if not filled.means:
         return ""
     if filled.beside:
         return "words"
-    return "history" if i and leans else "attention"
+    return "history" if i and (leans or not points(text)) else "attention"
 
 
 def _form(want: Want, filled: Filled) -> str:

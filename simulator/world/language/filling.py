@@ -76,6 +76,8 @@ class Moment:
     shop: Entity
     answer: Entity | None
     """What the turn before was answered with."""
+    came_up: Entity | None
+    """What "it" would be taken for, where nothing points: what the turn before came to."""
     polarity: bool
     """Which way a yes-or-no question is to come out."""
     text_clue: bool
@@ -161,6 +163,10 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
         return None
     means = _means(things, main, beside)
     says = want.later if want.later and not moment.is_first else want.say
+    if _mistaken(want, moment):
+        says = tuple(text for text in (*want.say, *want.later) if points(text))
+        if not says:
+            return None
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
     turns_out = result.value if result.kind == "bool" else moment.polarity
@@ -177,6 +183,21 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
         as_wanted=turns_out is moment.polarity,
         could_mean=_could_mean(want, texts, moment.main.kind) if means else (),
     )
+
+
+def points(text: str) -> bool:
+    """Whether words point at what is in view, and do not only say "it"."""
+    return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
+
+
+def _mistaken(want: Want, moment: Moment) -> bool:
+    """Whether "it" would be taken for what came up last, as that has what is asked for as well."""
+    last = moment.came_up
+    if last is None or last.id == moment.main.id or "it" not in want.things:
+        return False
+    asked = {key for root, kind, key in want.meanings[moment.main.kind].reads
+             if root == "it" and kind == moment.main.kind}  # fmt: skip
+    return asked <= {a.key for a in attributes_of(last.kind)}
 
 
 def _beside(things: frozenset[str], moment: Moment) -> tuple[Entity, ...] | None:

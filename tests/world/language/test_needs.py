@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -193,6 +194,7 @@ def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iter
             view=(),
             shop=facts.of_kind("shopfront")[i % 4],
             answer=answer,
+            came_up=None,
             polarity=i % 2 == 0,
             text_clue=True,
             is_first=True,
@@ -264,6 +266,24 @@ def test_words_say_which_things_are_meant_and_leave_no_more_room_than_they_do(
                  "kettle")  # fmt: skip
     assert (shop.means, shop.could_mean) == ((), ())
     assert shop.subject.kind == "shopfront"
+
+
+def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBase) -> None:
+    """After "which of these is cheaper – that one", "how heavy is it" would ask about that one."""
+    main, other = facts.of_kind("kettle")[:2]
+    (moment, *_) = moments(facts, main)
+    bare = want("kettle", say=["how heavy is it"], answer="it.weight")
+    both = want("kettle", say=["how heavy is it", "how heavy is this"], answer="it.weight")
+    town, person = facts.of_kind("town")[0], facts.of_kind("person")[0]
+
+    def said(one: Want, came_up: Entity | None) -> tuple[str, ...]:
+        filled = fill(one, replace(moment, came_up=came_up, is_first=False))
+        return filled.texts if filled else ()
+
+    assert said(bare, None) == said(bare, main) == said(bare, town) == ("how heavy is it",)
+    assert said(bare, person) == ("how heavy is it",)
+    assert said(bare, other) == ()
+    assert said(both, other) == ("how heavy is this",)
 
 
 def test_a_bound_lies_near_what_is_usual_and_gives_nothing_away(facts: FactBase) -> None:
