@@ -212,23 +212,27 @@ class _Session:
         if self._plan.turns > 1:
             left = self._plan.turns - i - 1
             rank -= abs(want.step - i * len(STEPS) / self._plan.turns)
-            rank -= 9.0 if self._after(want) < left else 0.0  # it would be the end of the errand
+            after = self._after(want)
+            rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
             rank += 1.0 if self.filled and want in self.filled[-1].want.then else 0.0
             if left and want.then:  # what can only be asked after it
                 rank += max(0.0, 0.7 * max(self._lack(after, now) for after in want.then))
             if self._shifted < self._plan.shifts:
                 rank += 6.0 if i and self._shifts(want) else 0.0
                 rank += 3.0 if 0 < self._turns_away(want) <= left else 0.0
+                may_shift = any(self._turns_away(w) < left for w in after)
+                rank -= 0.0 if may_shift or self._turns_away(want) <= left else 9.0
         return rank
 
-    def _after(self, want: Want) -> int:
-        """How many needs there are to go on with after it."""
+    def _after(self, want: Want) -> list[Want]:
+        """The needs that there are to go on with after it."""
         asked = {want.id, *(f.want.id for f in self.filled)}
         places = set(self._places) & set(want.places)
-        return sum(
-            w.step >= want.step and w.id not in asked and bool(places & set(w.places))
+        return [
+            w
             for w in self._wants
-        )
+            if w.step >= want.step and w.id not in asked and places & set(w.places)
+        ]
 
     def _lack(self, want: Want, now: Balance) -> float:
         said = want.meanings[self._main.kind]
