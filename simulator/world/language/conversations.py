@@ -19,7 +19,7 @@ from simulator.world.facts.fact_records import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.language.balance import Balance, asks_for
-from simulator.world.language.filling import Filled, Moment, Statistics, fill, points
+from simulator.world.language.filling import Filled, Moment, Statistics, fill, is_mistaken, points
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import say_answer
 from simulator.world.language.questions.phrases import utter
@@ -149,7 +149,7 @@ class _Session:
         for i in range(self._plan.turns):
             if not self._turn(i):
                 return False
-        self.missed += 2 * (self._plan.shifts - self._shifted)
+        self.missed += 2 * max(0, self._plan.shifts - self._shifted)
         return True
 
     def finish(self) -> Conversation:
@@ -200,9 +200,11 @@ class _Session:
             *(w for w in self._wants if w.step >= step and w.id not in asked),
         ]
         may_shift = self._shifted < self._plan.shifts
+        away = self.questions[-1].domain != self._plan.domain
         return [
             w for w in found
-            if set(w.places) & set(self._places) and (may_shift or not self._shifts(w))
+            if set(w.places) & set(self._places)
+            and (may_shift or not self._shifts(w) or (away and w in last.then))
         ]  # fmt: skip
 
     def _rank(self, want: Want, i: int, now: Balance) -> float:
@@ -215,6 +217,7 @@ class _Session:
             after = self._after(want)
             rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
             rank += 1.0 if self.filled and want in self.filled[-1].want.then else 0.0
+            rank -= 3.0 if is_mistaken(want, self._main, self._came_up(want)) else 0.0
             if left and want.then:  # what can only be asked after it
                 rank += max(0.0, 0.7 * max(self._lack(after, now) for after in want.then))
             if self._shifted < self._plan.shifts:
@@ -270,8 +273,6 @@ class _Session:
         draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, want.id)
         last = self.filled[-1] if self.filled else None
         named = last.answer.value if last is not None and last.answer.kind == "entity" else None
-        came_up = named or (last.subject.id if last is not None else None)
-        follows = last is not None and want in last.want.then
         return Moment(
             facts=self._facts,
             statistics=self._statistics,
@@ -283,9 +284,17 @@ class _Session:
             answer=self._facts.entity(named) if named else None,
             polarity=draw.chance(0.5) if not flips else flips < 0,
             text_clue=self._is_legible,
-            came_up=None if follows or not came_up else self._facts.entity(came_up),
+            came_up=self._came_up(want),
             is_first=not i,
         )
+
+    def _came_up(self, want: Want) -> Entity | None:
+        """What was spoken of last, as far as it is not what a need leans on."""
+        if not self.filled or want in self.filled[-1].want.then:
+            return None
+        last = self.filled[-1]
+        is_named = last.answer.kind == "entity"
+        return self._facts.entity(last.answer.value) if is_named else last.subject
 
     def _given_away(self, filled: Filled) -> bool:
         """Whether the words, or an earlier turn, name the answer: copying must not help."""

@@ -163,10 +163,9 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
         return None
     means = _means(things, main, beside)
     says = want.later if want.later and not moment.is_first else want.say
-    if _mistaken(want, moment):
-        says = tuple(text for text in (*want.say, *want.later) if points(text))
-        if not says:
-            return None
+    if is_mistaken(want, main, moment.came_up):
+        pointing = tuple(text for text in (*want.say, *want.later) if points(text))
+        says = pointing or tuple(f"this one here again, {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
     turns_out = result.value if result.kind == "bool" else moment.polarity
@@ -190,14 +189,13 @@ def points(text: str) -> bool:
     return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
 
 
-def _mistaken(want: Want, moment: Moment) -> bool:
+def is_mistaken(want: Want, main: Entity, came_up: Entity | None) -> bool:
     """Whether "it" would be taken for what came up last, as that has what is asked for as well."""
-    last = moment.came_up
-    if last is None or last.id == moment.main.id or "it" not in want.things:
+    if came_up is None or came_up.id == main.id or "it" not in want.things:
         return False
-    asked = {key for root, kind, key in want.meanings[moment.main.kind].reads
-             if root == "it" and kind == moment.main.kind}  # fmt: skip
-    return asked <= {a.key for a in attributes_of(last.kind)}
+    reads = want.meanings[main.kind].reads
+    asked = {key for root, kind, key in reads if root == "it" and kind == main.kind}
+    return asked <= {a.key for a in attributes_of(came_up.kind)}
 
 
 def _beside(things: frozenset[str], moment: Moment) -> tuple[Entity, ...] | None:
