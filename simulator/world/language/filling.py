@@ -161,7 +161,7 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
     result, accesses = evaluate(program, moment.facts, moment.at)
     if result.kind in ("entities", "words") and len(result.value) > MOST_NAMES:
         return None
-    means = _means(things, main, beside)
+    means = _means(things, moment, beside)
     says = want.later if want.later and not moment.is_first else want.say
     if is_mistaken(want, main, moment.came_up):
         pointing = tuple(text for text in (*want.say, *want.later) if points(text))
@@ -216,8 +216,11 @@ def _other(moment: Moment, beside: tuple[Entity, ...]) -> Entity:
     return moment.draw.pick(pool)
 
 
-def _means(things: frozenset[str], main: Entity, beside: tuple[Entity, ...]) -> tuple[str, ...]:
+def _means(things: frozenset[str], moment: Moment, beside: tuple[Entity, ...]) -> tuple[str, ...]:
     """The things in view that the words mean."""
+    main, answer = moment.main, moment.answer
+    if "answer" in things and "it" not in things and answer in (main, *moment.view):
+        return (answer.id,) if answer else ()
     if things & {"both", "these"} or {"it", "next"} <= things:
         return (main.id, *(e.id for e in beside))
     if "next" in things:
@@ -226,7 +229,8 @@ def _means(things: frozenset[str], main: Entity, beside: tuple[Entity, ...]) -> 
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: words[found[1]], text)
+    filled = re.sub(r"\{(\w+)\}", lambda found: words[found[1]], text)
+    return re.sub(r"\b([Aa]) (?=(?:eight|eleven|8|11|18)\b)", r"\1n ", filled)
 
 
 # -- slots: the value for the program, the words, and whether it is a false claim

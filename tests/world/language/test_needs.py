@@ -286,6 +286,33 @@ def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBa
     assert said(both, other) == ("how heavy is this",)
 
 
+def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:
+    main, other, third = facts.of_kind("kettle")[:3]
+    (moment, *_) = moments(facts, main, other)
+    after = {"type": "simple-knowledge", "say": ["how heavy"], "answer": "answer.weight"}
+        "type": "simple-knowledge",
+        "say": ["how heavy is that one"],
+        "answer": "answer.weight",
+    }
+    first = {"type": "comparison", "say": ["which of these two is taller"]}
+    one = want("kettle", **first, answer="most(both, height)", then=[after]).then[0]
+
+    def meant(view: tuple[Entity, ...]) -> tuple[str, ...]:
+        filled = fill(one, replace(moment, view=view, is_first=False))
+        assert filled is not None
+        assert filled.subject == other
+        return filled.means
+
+    assert meant((other,)) == (other.id,)
+    assert meant((third,)) == ()
+
+
+def test_small_english_of_slots(facts: FactBase) -> None:
+    ages = {"with": {"n": [8, 9]}, "type": "reasoning", "answer": "it.warranty > n"}
+    said = {asked(facts, want("kettle", say=["ok for a {n}-year-old"], **ages), "kettle").texts}
+    assert said <= {("ok for an eight-year-old",), ("ok for a nine-year-old",)}
+
+
 def test_a_bound_lies_near_what_is_usual_and_gives_nothing_away(facts: FactBase) -> None:
     one = want("kettle", type="reasoning", say=["under {sum}"], answer="it.price < sum",
                **{"with": {"sum": "near price"}})  # fmt: skip
