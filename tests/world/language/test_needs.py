@@ -289,7 +289,7 @@ def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBa
 def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:
     main, other, third = facts.of_kind("kettle")[:3]
     (moment, *_) = moments(facts, main, other)
-    after = {"type": "simple-knowledge", "say": ["how heavy"], "answer": "answer.weight"}
+    after = {
         "type": "simple-knowledge",
         "say": ["how heavy is that one"],
         "answer": "answer.weight",
