@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from mmrag import bounded_yaml
+from mmrag.files import bounded_yaml
 from simulator.world.facts.catalogue import raw_domains
 from simulator.world.language.voices.needs import Fault, Want, read_needs
 
