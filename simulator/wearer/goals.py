@@ -130,8 +130,11 @@ def _without(t: _Teller, things: Any, thing: Any) -> str:
 
 def _where(t: _Teller, things: Any, key: str, sign: str, wanted: Any) -> str:
     attribute = t.attribute(things, key)
-    side = {"<": "below ", ">": "above ", "is": "of ", "has": "that says ", "lacks": "without "}
-    value = _amount(t, attribute, wanted) if sign in "<>" else str(wanted)
+    side = {
+        "<": "below ", ">": "above ", "<=": "of at most ", ">=": "of at least ", "is": "of ",
+        "has": "that says ", "lacks": "without ",
+    }  # fmt: skip
+    value = _amount(t, attribute, wanted) if sign[0] in "<>" else str(wanted)
     return f"those of {t.say(things)} with {attribute.noun} {side[sign]}{value}"
 
 
@@ -227,6 +230,7 @@ _WORDS: dict[str, Callable[..., str]] = {
     "fits": _fits,
     "deal": lambda t, a, n: f"what {_term(t, n)} of {t.say(a)} cost with today's offer",
     "above": _above,
+    "at_least": _above,
     "same": _same,
     "is": lambda t, a, wanted: f"whether {t.say(a)} is {wanted}",
     "has": lambda t, a, word: f"whether {t.say(a)} says {word}",

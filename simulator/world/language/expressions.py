@@ -95,10 +95,10 @@ _SUMS: dict[type[ast.operator], str] = {
 
 
 def _compared(op: ast.cmpop, a: Any, b: Any) -> Node:
-    if isinstance(op, ast.Gt | ast.GtE):  # a tie has no single answer
-        return ["above", a, b]
+    if isinstance(op, ast.Gt | ast.GtE):
+        return ["above" if isinstance(op, ast.Gt) else "at_least", a, b]
     if isinstance(op, ast.Lt | ast.LtE):
-        return ["above", b, a]
+        return ["above" if isinstance(op, ast.Lt) else "at_least", b, a]
     if isinstance(op, ast.Eq):
         return ["same", a, b] if isinstance(b, list) else ["is", a, b]
     if isinstance(op, ast.In):
@@ -136,7 +136,7 @@ def _which(args: list[ast.expr], slots: Mapping[str, Any]) -> Node:
             return ["where", _node(args[0], slots), right.id,
                     "has" if isinstance(op, ast.In) else "lacks", _node(left, slots)]  # fmt: skip
         signs: dict[type[ast.cmpop], str] = {
-            ast.Lt: "<", ast.LtE: "<", ast.Gt: ">", ast.GtE: ">", ast.Eq: "is",
+            ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "is",
         }  # fmt: skip
         sign = signs.get(type(op))
         if sign and isinstance(left, ast.Name):

@@ -138,7 +138,7 @@ class _Reading:
     def _where(self, _op: str, things: Any, key: str, sign: str, value: Any) -> Meaning:
         of = self._things(things)
         self.of(value)
-        return self._ranked(of, things, key, "things", ("aggregation",), ordered=sign in "<>")
+        return self._ranked(of, things, key, "things", ("aggregation",), ordered=sign[0] in "<>")
 
     def _ranked(
         self, of: Meaning, things: Any, key: str, result: str, types: tuple[str, ...], *,
@@ -213,7 +213,11 @@ class _Reading:
             )
         return self._reasoned(op, a, b, result=result)
 
-    _minus = _same = _over = _above
+    _minus = _over = _at_least = _above
+
+    def _same(self, op: str, a: Any, b: Any) -> Meaning:
+        is_word = isinstance(b, list) and self.of(b).result in ("word", "words")
+        return self._has(op, a, b) if is_word else self._above(op, a, b)
 
     def _plus(self, op: str, a: Any, b: Any) -> Meaning:
         found = self._reasoned(op, a, b)

@@ -180,6 +180,8 @@ def _where(run: _Run, things: Any, key: str, sign: str, wanted: Any) -> Answer:
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "<": lambda value, wanted: value < wanted,
+    "<=": lambda value, wanted: value <= wanted,
+    ">=": lambda value, wanted: value >= wanted,
     ">": lambda value, wanted: value > wanted,
     "is": lambda value, wanted: value == wanted,
     "has": lambda value, wanted: _says(value, wanted),
@@ -280,14 +282,23 @@ _OFFERS: dict[str, Callable[[int], float]] = {
 
 def _above(run: _Run, a: Any, b: Any) -> Answer:
     """Whether one is more than the other, or later."""
-    x, y = (node if isinstance(node, int | float | str) else run.eval(node) for node in (a, b))
-    x, y = (part.value if isinstance(part, Answer) else part for part in (x, y))
+    x, y = _plain(run, a), _plain(run, b)
     if x == y:
         raise ProgramError("the two are equal.")
     return Answer(kind="bool", value=x > y)
 
 
+def _at_least(run: _Run, a: Any, b: Any) -> Answer:
+    return Answer(kind="bool", value=_plain(run, a) >= _plain(run, b))
+
+
+def _plain(run: _Run, node: Any) -> Any:
+    return run.eval(node).value if isinstance(node, list) else node
+
+
 def _same(run: _Run, a: Any, b: Any) -> Answer:
+    if not isinstance(b, list):
+        return _is(run, a, b)
     return Answer(kind="bool", value=run.eval(a).value == run.eval(b).value)
 
 
@@ -359,7 +370,8 @@ _OPERATIONS: dict[str, Callable[..., Answer]] = {
     "it": _it, "these": _these, "get": _get, "printed": _printed, "sources": _sources,
     "without": _without, "where": _where, "most": _extreme(1), "least": _extreme(-1),
     "count": _count, "total": _total, "plus": _plus, "minus": _minus, "times": _times,
-    "over": _over, "fits": _fits, "deal": _deal, "above": _above, "same": _same, "is": _is,
+    "over": _over, "fits": _fits, "deal": _deal, "above": _above,
+    "at_least": _at_least, "same": _same, "is": _is,
     "has": _has, "not": _not, "all": _all, "either": _either, "minutes_until": _minutes_until,
     "days_until": _days_until, "weekday": _weekday, "in_unit": _in_unit, "premise": _premise,
 }  # fmt: skip
