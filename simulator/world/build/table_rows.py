@@ -148,6 +148,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
         "legible": session.text_clue,
         "domain": session.domain,
         "voice": session.voice,
+        "place": session.place,
     }
     if shot:
         scene |= {
@@ -214,6 +215,7 @@ def _picture_columns(session: Conversation, shot: shoot.Shot) -> Row:
 def _notes(question: Question) -> Row:
     return {
         "template": question.template,
+        "ways": question.ways,
         "form": question.form,
         "source": question.source,
         "external": question.external,
@@ -223,6 +225,9 @@ def _notes(question: Question) -> Row:
         "at": question.at,
         "entities": question.entities,
         "visible": question.visible,
+        "means": question.means,
+        "could_mean": question.could_mean,
+        "settled_by": question.settled_by,
         "needs": question.needs,
     }
 

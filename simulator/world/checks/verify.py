@@ -157,6 +157,7 @@ def conversation_of(session: Session) -> Conversation:
         query_time=session.query_time or "",
         domain=session.extra["domain"],
         voice=session.extra.get("voice", ""),
+        place=session.extra.get("place", "out"),
         questions=tuple(_question_of(turn) for turn in session.turns),
     )
 

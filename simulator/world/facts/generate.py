@@ -202,6 +202,8 @@ class _Values:
         """The value of an attribute through time."""
         draw = Draw(self._seed, entity.id, attribute.key)
         starts = self._starts(attribute.dynamism, draw)
+        if isinstance(attribute.value, Number) and attribute.value.times_of:
+            return self._derived(entity, attribute.value, starts, draw)
         value = self._value(entity, attribute, draw)
         if not starts:
             return ((None, None, value),)
@@ -211,6 +213,24 @@ class _Values:
                 value = self._next(entity, attribute, draw, value)
             spans.append((start, starts[i + 1] if i + 1 < len(starts) else None, value))
         return tuple(spans)
+
+    def _derived(
+        self, entity: Entity, spec: Number, starts: list[str], draw: Draw
+    ) -> tuple[Span, ...]:
+        """The values of a number that follows another one."""
+        base = self.spans(entity, attribute_of(entity.kind, spec.times_of))
+        factor = draw.uniform(spec.low, spec.high)
+        found: list[Span] = []
+        for i, start in enumerate(starts or [""]):
+            of = [value for since, _, value in base if not since or since <= start] or [base[0][2]]
+            near = factor * draw.uniform(0.96, 1.04)
+            value = _round(float(str(of[-1])) * near, spec)
+            while found and value == found[-1][2]:
+                near *= 1.03
+                value = _round(float(str(of[-1])) * near + 10.0**-spec.digits, spec)
+            end = starts[i + 1] if i + 1 < len(starts) else None
+            found.append((start or None, end, value))
+        return tuple(found)
 
     def _starts(self, dynamism: str, draw: Draw) -> list[str]:
         day = dt.timedelta(days=1)
@@ -242,10 +262,27 @@ class _Values:
             steps = draw.between(_minutes(spec.low) // 5, _minutes(spec.high) // 5)
             return f"{steps // 12:02d}:{steps % 12 * 5:02d}"
         if isinstance(spec, Choice):
-            return draw.pick(spec.words)
+            if not attribute.leans:
+                return draw.pick(spec.words)
+            share = self._share(entity, attribute, draw)
+            return spec.words[min(int(share * len(spec.words)), len(spec.words) - 1)]
         if isinstance(spec, Several):
-            return tuple(sorted(draw.sample(spec.words, draw.between(spec.low, spec.high))))
+            words = [w for w in spec.words if w not in self._unfit(entity, spec)]
+            many = draw.between(spec.low, spec.high)
+            if spec.in_a_row:
+                first = draw.below(len(words) - many + 1)
+                return tuple(words[first : first + many])
+            return tuple(sorted(draw.sample(words, many)))
         return self._other(entity, spec, draw)
+
+    def _unfit(self, entity: Entity, spec: Several) -> set[str]:
+        """Words that other values of the entity rule out: milk where it is vegan."""
+        found: set[str] = set()
+        for key, by_value in spec.without.items():
+            other = attribute_of(entity.kind, key)
+            value = self._value(entity, other, Draw(self._seed, entity.id, key))
+            found.update(by_value.get(str(value), ()))
+        return found
 
     def _years(self, entity: Entity, spec: Day) -> tuple[int, int]:
         """The years a date may lie in, given the year that another attribute states."""
@@ -284,6 +321,8 @@ class _Values:
     ) -> FactValue:
         """The value after a change: never the same as before."""
         spec = attribute.value
+        if isinstance(spec, Choice):
+            return draw.pick([word for word in spec.words if word != value])
         if not isinstance(spec, Number) or not isinstance(value, int | float):
             while (new := self._value(entity, attribute, draw)) == value:
                 pass

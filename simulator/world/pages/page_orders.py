@@ -17,7 +17,7 @@ from simulator.world.facts.fact_records import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable import Family, askable
 from simulator.world.language.questions.question_records import Need
-from simulator.world.pages.writing import Order, fact_at
+from simulator.world.pages.writing import Order, can_be_wrong, fact_at
 
 IRRELEVANT_PER_RELEVANT = 2
 WEB_GAP = 0.05
@@ -178,7 +178,12 @@ def _about(entity: Entity, needs: list[Need], facts: FactBase) -> list[Order]:
         orders.append(
             _variant(source, "o", "outdated", as_of=_inside(old, draw), must=(need.attribute,))
         )
-    attributes = [a for a in sorted({d.attribute for d in needs}) if a not in avoid]
+    asked = {d.attribute for d in needs}.difference(avoid)
+    attributes = sorted(
+        a.key
+        for a in facts.attributes(entity.id)
+        if a.key in asked and can_be_wrong(entity.id, a, facts)
+    )
     if attributes and draw.chance(_CONTRADICTION):
         source, wrong = draw.pick(fresh), draw.pick(attributes)
         orders.append(_variant(source, "c", "contradiction", wrong=wrong, must=(wrong,)))

@@ -17,7 +17,7 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import LEAST, generate_facts
 from simulator.world.facts.look import KINDS, LABELLED
 from simulator.world.facts.tools import tools
-from simulator.world.facts.wording import say_fact
+from simulator.world.facts.wording import MONTHS, say_fact
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +121,14 @@ def test_numbers_lie_in_their_range_and_vary(facts: FactBase) -> None:
     for kinds in KINDS.values():
         for kind in kinds:
             for attribute in attributes_of(kind):
-                if isinstance(attribute.value, Number) and attribute.dynamism == "static":
+                spec = attribute.value
+                is_own = isinstance(spec, Number) and not spec.times_of
+                if is_own and attribute.dynamism == "static":
                     values = [
                         facts.value(e.id, attribute.key, facts.window[0])
                         for e in facts.of_kind(kind)
                     ]
-                    assert all(
-                        attribute.value.low <= float(str(v)) <= attribute.value.high for v in values
-                    )
+                    assert all(spec.low <= float(str(v)) <= spec.high for v in values)
                     assert len(set(values)) >= 3, attribute.key
 
 
@@ -143,6 +143,35 @@ def test_families_are_as_large_as_asked_for(look_alikes: dict[int, float]) -> No
     for n, share in look_alikes.items():
         families = sum(of / (others + 1) for others, of in sizes.items())
         assert sizes[n] / (n + 1) / families == pytest.approx(share, abs=0.12)
+
+
+def test_a_number_that_follows_another_stays_near_it(facts: FactBase) -> None:
+    """An online price is near the shop's price of the day, a used one far below."""
+    for key, low, high in (("online", 0.75, 1.28), ("used", 0.18, 0.75)):
+        for entity in facts.of_kind("kettle"):
+            for fact in facts.history(entity.id, key):
+                price = float(str(facts.value(entity.id, "price", fact.valid_from or "")))
+                assert low <= float(str(fact.value)) / price <= high, (entity.id, key)
+
+
+def test_what_cannot_be_true_together_is_not(facts: FactBase) -> None:
+    diets: set[str] = set()
+    for kind in KINDS["food"]:
+        for entity in facts.of_kind(kind):
+            allergens = facts.value(entity.id, "allergens", facts.window[0])
+            diet = str(facts.value(entity.id, "diet", facts.window[0]))
+            diets.add(diet)
+            assert isinstance(allergens, tuple)
+            assert diet != "vegan" or not {"milk", "egg"} & set(allergens)
+    assert "vegan" in diets
+
+
+def test_months_follow_one_another(facts: FactBase) -> None:
+    for entity in facts.of_kind("flower"):
+        months = facts.value(entity.id, "blooms", facts.window[0])
+        assert isinstance(months, tuple)
+        numbers = [MONTHS.index(month) for month in months]
+        assert numbers == list(range(numbers[0], numbers[0] + len(months)))
 
 
 def test_look_alikes_differ_in_variant_only(facts: FactBase) -> None:
