@@ -223,6 +223,9 @@ def _notes(question: Question) -> Row:
         "at": question.at,
         "entities": question.entities,
         "visible": question.visible,
+        "means": question.means,
+        "could_mean": question.could_mean,
+        "settled_by": question.settled_by,
         "needs": question.needs,
     }
 

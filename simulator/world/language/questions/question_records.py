@@ -12,6 +12,9 @@ Program = list[Any]
 FORMS = ("plain", "condition", "set", "post-processing", "false-premise")
 """CRAG's question types beside CRAG-MM's six."""
 
+SETTLED_BY = ("alone", "attention", "words", "hand", "gaze", "history")
+"""What tells which thing in view a question means."""
+
 
 class Need(Record, frozen=True, kw_only=True):
     """A fact that the answer rests on: a passage that states it `answers`."""
@@ -44,6 +47,14 @@ class Question(Record, frozen=True, kw_only=True):
     needs: tuple[Need, ...] = ()
     visible: tuple[str, ...] = ()
     """Things that must stand in the picture for this question, the main one first."""
+    means: tuple[str, ...] = ()
+    """Things in view that the words mean: "this", "the one next to it", "these". None where the
+    question is about what an earlier turn or a name has brought up."""
+    could_mean: tuple[str, ...] = ()
+    """Kinds of things that the words could mean: those that their noun fits, and without a noun all
+    that have what is asked for. A thing in view of such a kind that is not meant is a rival."""
+    settled_by: str = ""
+    """How it is settled which thing is meant, one of `SETTLED_BY`; empty where none is."""
     domain: str
     query_type: str
     form: str = "plain"
