@@ -105,7 +105,7 @@ def quality_of(spec: str) -> str:
 
 def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
     """Render a session's picture and degrade it as the spec says."""
-    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
+    from simulator.world.pictures.ground_truth import encode_depth, encode_owners, owners_of
     from simulator.world.pictures.renderer import renderer
 
     scene = session_scene(conversation, facts, request)
@@ -118,7 +118,7 @@ def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Reque
         other_polygons=tuple(_rounded(p) for p in rendered.other_polygons),
         texts=rendered.text_boxes,
         visible=tuple(round(share, 3) for share in rendered.visible),
-        owners=encode_owners(rendered.masks),
+        owners=encode_owners(owners_of(rendered.masks, rendered.hand)),
         depth=encode_depth(rendered.depth),
     )
     if spec == "clean":
