@@ -48,6 +48,18 @@ def new(
     voices: Annotated[
         str, typer.Option(help="Whose words: open, held, or names with commas (docs/world.md).")
     ] = "open",
+    difficulty: Annotated[
+        str, typer.Option(help="Preset: life, or hard (many look-alikes, little to tell them by).")
+    ] = "life",
+    rivals: Annotated[
+        int | None, typer.Option(help="Most things in view that could be meant beside the one.")
+    ] = None,
+    look_alikes: Annotated[
+        int | None, typer.Option(help="Things of the world that look like each thing.")
+    ] = None,
+    shares: Annotated[
+        Path | None, typer.Option(help="YAML: settled, look_alikes, legible (docs/world.md).")
+    ] = None,
     workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
@@ -66,11 +78,21 @@ def new(
 
     tasks = backend != "local"
     with interruptible("what was written of the world"):
+        from simulator.world.build.difficulty import make_difficulty
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_request
         from simulator.world.language.voices.reading import whose
 
-        request = make_request(seed, sessions, size, voices=voices, pictures=not text_only)
+        request = make_request(
+            seed,
+            sessions,
+            size,
+            voices=voices,
+            difficulty=make_difficulty(
+                difficulty, rivals=rivals, look_alikes=look_alikes, shares=shares
+            ),
+            pictures=not text_only,
+        )
         work = partial(_share, request, out, 1 if tasks else workers)
         if shared_out(work, shard, Machines.read(backend, address, workers if tasks else None)):
             return

@@ -117,13 +117,14 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     from simulator.world.pictures.catalogue_pictures import plan_shots
     from simulator.world.pictures.shoot import assign_qualities
 
-    facts = generate_facts(request.seed, request.entities)
+    facts = generate_facts(request.seed, request.entities, request.difficulty.look_alikes)
     sessions = list(
         make_sessions(
             facts,
             request.voices,
             conversations=request.conversations,
             singles=request.singles,
+            legible=request.difficulty.legible,
         )
     )
     needs = [need for s in sessions for q in s.questions for need in q.needs]

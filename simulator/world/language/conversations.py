@@ -10,6 +10,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from mmrag.errors import DataError
+from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.fact_records import DYNAMISM, Entity
 from simulator.world.facts.factbase import FactBase
@@ -31,9 +32,6 @@ from simulator.world.language.session_plans import SessionPlan, TurnPlan, cell, 
 from simulator.world.language.voices.reading import Voice
 from simulator.world.language.voices.reading import voice as voice_of
 
-LEGIBLE = 0.6
-"""Share of pictures of labelled things in which the print is meant to be legible."""
-
 _TRIES = 12
 _ELLIPSIS = 0.7
 _SAME_OF_OTHER = 0.5
@@ -41,10 +39,15 @@ _SAME_OF_OTHER = 0.5
 
 
 def make_sessions(
-    facts: FactBase, voices: Sequence[str], *, conversations: int, singles: int
+    facts: FactBase,
+    voices: Sequence[str],
+    *,
+    conversations: int,
+    singles: int,
+    legible: float = LIFE.legible,
 ) -> Iterator[Conversation]:
     """All sessions of a world in order: the multi-turn set, then the single-turn set."""
-    statistics = Statistics(facts)
+    statistics = Statistics(facts, legible)
     for plan in make_plan(facts.seed, conversations, singles):
         yield make_session(plan, facts, voices, statistics)
 
@@ -133,7 +136,7 @@ class _Session:
         self._draw = Draw(facts.seed, plan.id, main.id)
         self._at = _query_time(facts, self._draw)
         has_label = bool(main.look and main.look.label)
-        self._text_clue = has_label and (needs_print or self._draw.chance(LEGIBLE))
+        self._text_clue = has_label and (needs_print or self._draw.chance(statistics.legible))
         self._questions: list[Question] = []
         self._answers: list[Answer] = []
         self._subjects: list[Entity] = []

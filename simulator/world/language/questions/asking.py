@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mmrag.records import Record
+from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.catalogue import attribute_of, attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import DYNAMISM, HUBS, Attribute, Domain, Entity, Number
@@ -118,8 +119,10 @@ class Operation:
 class Statistics:
     """What is worth keeping from question to question of one world."""
 
-    def __init__(self, facts: FactBase) -> None:
+    def __init__(self, facts: FactBase, legible: float = LIFE.legible) -> None:
         self._facts = facts
+        self.legible = legible
+        """Share of pictures of labelled things in which the print is meant to be legible."""
         self._medians: dict[tuple[str, str], float] = {}
         self.askable = {i for of in askable(facts).values() for i in of}
         """What may be the main thing of a picture."""
