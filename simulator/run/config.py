@@ -123,6 +123,14 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether what is said next depends on the replies."""
         return self.wearer != "scripted"
 
+    @property
+    def not_given(self) -> tuple[str, ...]:
+        """By what a world may settle which thing is meant, and this run's assistant cannot know:
+        gaze that is not handed over, and, without a wearer who can be asked back, nothing."""
+        if self.answers_back:
+            return ()
+        return ("ambiguous",) if self.gaze == "on" else ("ambiguous", "gaze")
+
     def refuse_person(self) -> None:
         """Refuse to hold by a program what a person holds."""
         if self.wearer == "person":

@@ -8,7 +8,7 @@ beyond what it is given to prove.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,8 +63,27 @@ def settle(
     before: tuple[int, ...] = ()
     for one in asked:
         ways.append(_way(sight, kinds, one, before, gaze) if one.means else "")
-        before = one.means or before
+        if one.means:
+            before = () if ways[-1] == AMBIGUOUS else one.means
     return ways
+
+
+def asked_of(
+    questions: Iterable[tuple[Sequence[str], Sequence[str], str]], visible: Sequence[str]
+) -> list[Asked]:
+    """Questions (what they mean, which kinds they could mean, by what it is settled) of a picture
+    of these things."""
+    numbers = {name: n for n, name in enumerate(visible, 1)}
+    return [
+        Asked(tuple(numbers[name] for name in means), tuple(could_mean), way)
+        for means, could_mean, way in questions
+    ]
+
+
+def gazes(owners: Owners, asked: Sequence[Asked]) -> list[Gaze | None]:
+    """Per turn where the wearer looks: at the first thing that is meant, else at the main one."""
+    points = {n: gaze_at(owners, n) for n in {(one.means or (1,))[0] for one in asked}}
+    return [points[(one.means or (1,))[0]] for one in asked]
 
 
 def gaze_at(owners: Owners, number: int) -> Gaze | None:
@@ -112,6 +131,12 @@ class Sight(NamedTuple):
             for other in others
         )
 
+    def stands_out(self, number: int, others: Sequence[int]) -> bool:
+        """Whether a hand or attention tells a thing from others."""
+        if self.touched in (number, *others):
+            return self.touched == number
+        return self.attends(number, others)
+
 
 def _sight(owners: Owners, count: int) -> Sight:
     height, width = owners.shape
@@ -142,10 +167,8 @@ def _way(
         return "history"
     if len(asked.means) > 1:
         return AMBIGUOUS
-    if sight.touched == first:
-        return "hand"
-    if sight.touched not in rivals and sight.attends(first, rivals):
-        return "attention"
+    if sight.stands_out(first, rivals):
+        return "hand" if sight.touched == first else "attention"
     return "gaze" if gaze else AMBIGUOUS
 
 
@@ -156,10 +179,10 @@ def _says_which(sight: Sight, means: tuple[int, ...], rivals: Sequence[int]) -> 
     nothing else may be as near.
     """
     if 1 in means:
-        return not rivals and (len(means) > 2 or sight.attends(1, means[1:]))
+        return not rivals and (len(means) > 2 or sight.stands_out(1, means[1:]))
     (other,) = means
     rest = [n for n in rivals if n != 1]
-    return sight.attends(1, [other, *rest]) and all(
+    return sight.stands_out(1, [other, *rest]) and all(
         sight.apart(1, other) + NEARER <= sight.apart(1, n) for n in rest
     )
 

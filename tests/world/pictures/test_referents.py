@@ -72,9 +72,10 @@ def test_nearer_means_by_six_hundredths_of_the_shorter_side(step: int, settled: 
 def test_a_turn_that_leans_means_what_the_turn_before_meant() -> None:
     owners = mask(RIGHT, LEFT)
     nothing, other = Asked((), (), ""), Asked((2,), (MUG,), "history")
-    assert way(owners, this(), this("history")) == [AMBIGUOUS, "history"]
-    assert way(owners, this(), nothing, this("history"))[2] == "history"
-    assert way(owners, other, this("history"))[1] == AMBIGUOUS
+    assert way(owners, this(), this("history")) == [AMBIGUOUS, AMBIGUOUS]
+    assert way(owners, this(), this("history"), gaze=True) == ["gaze", "history"]
+    assert way(owners, this(), nothing, this("history"), gaze=True)[2] == "history"
+    assert way(owners, other, this("history"), gaze=True)[1] == "gaze"
     assert way(owners, this("history")) == [AMBIGUOUS]
 
 
