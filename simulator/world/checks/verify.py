@@ -16,6 +16,7 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.counting import problems_told
+from simulator.datasets.broken import problem_of
 from simulator.datasets.lines import is_gaze
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
@@ -71,6 +72,9 @@ def verify_world(folder: Path) -> Report:
     turns: dict[str, Turn] = {}
     for split in SPLITS:
         for session in read_world(folder, split):
+            if (problem := problem_of(session)) is not None:
+                problems.append(problem)
+                continue
             conversation = conversation_of(session)
             answers += len(session.turns)
             turns |= {turn.id: turn for turn in session.turns}

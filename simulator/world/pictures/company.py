@@ -39,7 +39,7 @@ def plan_company(
     The sessions are those of one set whose pictures are egocentric.
     """
     free = [s.id for s in sessions if len(s.visible) == 1 and s.questions[0].means]
-    order = Draw(facts.seed, "company").shuffled(free)
+    order = Draw(facts.seed, "company").shuffled(sorted(free))
     shares = dict(request.difficulty.settled)
     shares["attention"] = shares.get("attention", 0.0) + shares.pop("words", 0.0)
     ways = [way for way, n in quota(shares, len(order)).items() for _ in range(n)]
