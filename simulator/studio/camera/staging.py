@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.framing import approached, largest, usual_share
+from simulator.studio.camera.framing import approached, framed, largest, usual_share
 from simulator.studio.camera.hands_in import held_up, holding, pointing, reaching
 from simulator.studio.camera.seeing import corners, look_at_print, project
 from simulator.studio.places.kinds import PLACES
@@ -38,6 +38,8 @@ _ATTENDED = 0.25
 """Of the usual: how far from the middle a thing is to which one turns, when others are in view."""
 _AMID = 0.16
 """Of the shorter side: nearer to the middle than this it then is."""
+_EDGE, _TURNED = 0.1, 0.12
+"""Of the sides: where the middles of others have to lie, and how far one turns for that."""
 _THIN = 0.35
 """Of its width: what is less deep, as a sign, shows nothing but its edge when it is turned away."""
 _BENT = (48.0, 66.0)
@@ -213,15 +215,30 @@ def _view(
     path = [np.asarray(setting.far), np.asarray(setting.near)]
     if scene.legible and KINDS[scene.main.kind].stands == "flat":
         path = _bent_over(placed[0].pose[:3, 3], path, tried("bent", *_BENT))
+    shown = placed if scene.whole_others else placed[:1]
     while pixels > 8:
-        found = approached(view, path, placed, pixels, w, h, at)
+        found = approached(view, path, shown, pixels, w, h, at)
         if found and (not attended or pixels < 0.2 * w or _is_amid(found, placed[0], w, h)):
+            if not scene.whole_others:
+                found = _aside(found, placed, w, h, at)
             return focused(found, placed[0])
         pixels *= 0.85
     raise SpecError(
         f"a {scene.main.kind} and {len(placed) - 1} others do not fit into one picture of "
         f"{w} × {h}; ask for fewer `others`."
     )
+
+
+def _aside(
+    view: View, placed: Sequence[Placed], width: int, height: int, at: tuple[float, float]
+) -> View:
+    """The same eye turned a little towards the others, so that they are in view if need not be
+    whole."""
+    middles = np.stack([corners(item).mean(0) for item in placed[1:]])
+    seen = project(view, width, height, middles)[:, :2] / (width, height)
+    over = np.maximum(_EDGE - seen.min(0), 0) - np.maximum(seen.max(0) - (1 - _EDGE), 0)
+    u, v = np.asarray(at) + np.clip(over, -_TURNED, _TURNED)
+    return framed(view, placed[:1], width, height, (float(u), float(v))) or view
 
 
 def _is_amid(view: View, item: Placed, width: int, height: int) -> bool:

@@ -90,10 +90,12 @@ def settled(scene: Scene) -> Staged:
         seen = glance(staged.placed, staged.light, staged.view, w, h)
         shares = visible_shares(seen.owner, staged.placed[: staged.things], staged.view)
         held = len(staged.placed) > staged.things and staged.placed[1].name == HAND
-        good = min(shares[0] + (0.3 if held else 0.0), *(s + 0.1 for s in shares[1:]), 1.0)
+        others = shares[1:] if scene.whole_others else ()
+        good = min(shares[0] + (0.3 if held else 0.0), *(s + 0.1 for s in others), 1.0)
         if scene.attended and scene.others and not scene.pointed_at:
             owners = np.where(seen.owner < staged.things, seen.owner + 1, 0).astype(np.uint8)
-            good -= 0 if is_attended(owners, staged.things) else _UNATTENDED
+            seen_all = len(np.unique(owners)) > staged.things
+            good -= 0 if seen_all and is_attended(owners, staged.things) else _UNATTENDED
         if scene.legible:
             good = min(good, _name_shown(scene, staged, seen.owner))
         if best is None or good > best[0]:

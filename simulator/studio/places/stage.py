@@ -29,8 +29,8 @@ _OWN_TURN = 12.0
 
 _BEFORE = (1.2, 1.8)
 """Of its size: how far before the others a thing stands to which one turns."""
-_CLOSE = (-0.25, 0.0)
-"""Of a width: what is then between them, seen from the front; they peep out behind it."""
+_CLOSE = (-0.1, 0.1)
+"""Of a width: what is then between them, seen from the front."""
 
 
 class Group(NamedTuple):

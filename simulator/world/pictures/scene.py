@@ -23,6 +23,9 @@ class Scene(Record, frozen=True, kw_only=True):
     attended: bool = True
     """Whether the main entity stands before the others and in the middle, as people turn to what
     they ask about. Otherwise nothing tells it from them."""
+    whole_others: bool = True
+    """Whether the others are seen whole, as questions about them need; else the frame may cut
+    them."""
     pointed_at: bool = False
     """Whether the wearer's finger points at it."""
     legible: bool = False

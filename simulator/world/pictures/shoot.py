@@ -93,6 +93,7 @@ def session_scene(
         others=tuple(looks[1:]),
         is_ego=ego,
         attended=company.way not in ("gaze", AMBIGUOUS),
+        whole_others=not company.rivals,
         pointed_at=ego and pointed_at and company.way not in ("gaze", AMBIGUOUS),
         legible=conversation.text_clue,
         key=f"{facts.seed}/{conversation.id}" + (f"/{attempt}" if attempt else ""),
