@@ -58,7 +58,7 @@ def settle(
     `kinds` are those of the things 1, 2, …; `gaze` counts as well where it is handed over. A turn
     that means nothing in view has none.
     """
-    sight = _sight(owners, len(kinds))
+    sight = sight_of(owners, len(kinds))
     ways: list[str] = []
     before: tuple[int, ...] = ()
     for one in asked:
@@ -101,7 +101,7 @@ def gaze_at(owners: Owners, number: int) -> Gaze | None:
 
 def is_attended(owners: Owners, count: int) -> bool:
     """Whether the thing 1 is nearest the middle and largest of as many, by clear margins."""
-    return _sight(owners, count).attends(1, range(2, count + 1))
+    return sight_of(owners, count).attends(1, range(2, count + 1))
 
 
 class Sight(NamedTuple):
@@ -138,7 +138,8 @@ class Sight(NamedTuple):
         return self.attends(number, others)
 
 
-def _sight(owners: Owners, count: int) -> Sight:
+def sight_of(owners: Owners, count: int) -> Sight:
+    """What a mask says of its things."""
     height, width = owners.shape
     side = min(height, width)
     areas: list[float] = []

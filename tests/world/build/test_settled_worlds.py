@@ -20,6 +20,7 @@ from mmrag.errors import DataError, SpecError
 from simulator.run.config import RunConfig
 from simulator.world.build.difficulty import LIFE
 from simulator.world.build.folder import build, make_plan
+from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
 from simulator.world.language import conversations
 from simulator.world.pictures import renderer as renderers
@@ -70,7 +71,8 @@ def changed(world: Path, tmp_path: Path, change: object) -> list[str]:
     rows = table.to_pylist()
     change(rows)  # type: ignore[operator]
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
-    return [p for p in problems(folder) if p not in problems(world)]
+    before = problems(world)
+    return [p for p in problems(folder) if p not in before]
 
 
 def test_every_way_is_met_and_stored_with_the_turn(world: Path) -> None:
@@ -78,6 +80,16 @@ def test_every_way_is_met_and_stored_with_the_turn(world: Path) -> None:
     assert {"alone", "attention", "words", "hand", "history", "gaze", AMBIGUOUS} <= set(ways)
     assert all(turn.gaze is not None for s in World(world) for turn in s.turns)
     assert verify_world(world).problems == ()
+
+
+def test_stats_count_what_is_in_view(world: Path) -> None:
+    """Painted as attended to, or all alike: then the middle and the size tell nothing."""
+    shown = {f.name: f.generated for f in world_stats(world).figures if f.group == "What is meant"}
+    ways = [way for s in [*World(world), *World(world, split="single-turn")]
+            for t in s.turns if (way := t.meta.get(SETTLED))]  # fmt: skip
+    assert shown["turns settled by hand"] == pytest.approx(100 * ways.count("hand") / len(ways))
+    assert 0 < shown["of these, the thing meant is the largest"] < 100
+    assert shown["egocentric, the thing's box at least 0.04 of the picture"] == 100
 
 
 def test_the_same_request_gives_the_same_company() -> None:
