@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from small_runs import ByNumber, Equality, make_session, picture
 
-from mmrag.agents.adapters import request_of
-from mmrag.agents.baselines import Straightforward
+from mmrag.agents.own.adapters import request_of
+from mmrag.agents.paper.baselines import Straightforward
 from mmrag.errors import SpecError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.metrics.protocols import strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources

@@ -11,8 +11,8 @@ from ui_parts import result, session
 from simulator.run.config import RunConfig
 from simulator.store.run_store import RunReader, RunStore
 from ui.render import render
-from ui.traceview import NOT_GIVEN
-from ui.viewmodel import ConversationView, conversation
+from ui.replay.traceview import NOT_GIVEN
+from ui.replay.viewmodel import ConversationView, conversation
 
 
 def shown(folder: Path, gaze: str) -> ConversationView:

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from mmrag import bounded_yaml
 from mmrag.errors import SpecError, UsageError
+from mmrag.files import bounded_yaml
 from mmrag.records import Record
 
 WAYS = ("alone", "attention", "words", "hand", "gaze", "ambiguous")

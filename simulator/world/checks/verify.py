@@ -17,7 +17,7 @@ from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.counting import problems_told
 from simulator.datasets.broken import problem_of
-from simulator.datasets.lines import is_gaze
+from simulator.datasets.own.lines import is_gaze
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.fact_records import Entity, Fact

@@ -18,8 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from mmrag import bounded_yaml
 from mmrag.errors import UsageError
+from mmrag.files import bounded_yaml
 
 MAX_SEED = 1 << 19
 """Seeds are below this, so that every (seed, counter) has a number of its own."""

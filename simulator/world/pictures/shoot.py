@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Box, Gaze, Polygon, Record
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import Request
