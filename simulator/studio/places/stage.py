@@ -117,7 +117,8 @@ class Stage:
         side += math.radians(draws("step", -12, 12))
         height = max(draws("eye", *eye), lowest)
         flat = math.sqrt(max(reach[1] ** 2 - (height - base[2]) ** 2, (0.35 * reach[1]) ** 2))
-        far = (base[0] + flat * math.sin(side), base[1] - flat * math.cos(side), height)
+        front = main[1] if self.need.attended else base[1]
+        far = (base[0] + flat * math.sin(side), front - flat * math.cos(side), height)
         self.look(near, far)
 
     def look(self, near: Point, far: Point) -> None:
