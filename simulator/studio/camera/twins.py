@@ -22,6 +22,7 @@ from simulator.optics.shape.occlusion import COVERED
 from simulator.optics.shape.truncation import VISIBLE
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.framing import gazing, largest
+from simulator.studio.camera.hands_in import HAND
 from simulator.studio.camera.seeing import axes, corners, focal, project, visible_shares
 from simulator.studio.camera.staging import Staged, focused
 from simulator.studio.camera.taking import described, seed_of, settled
@@ -202,7 +203,7 @@ def _handed(staged: Staged, scene: Scene, side: float, strength: float) -> Stage
     point = np.asarray(view.eye) + (ahead + right * at[0] / f + down * at[1] / f) * distance
     heading = math.degrees(math.atan2(-ahead[0], ahead[1]))
     pose = moved(*point.tolist(), turn=heading)
-    palm = Placed(hand(Draws("hands", scene.key), "cover", left=side < 0), pose, "hand")
+    palm = Placed(hand(Draws("hands", scene.key), "cover", left=side < 0), pose, HAND)
     n = staged.things
     return staged._replace(placed=(*staged.placed[:n], palm, *staged.placed[n:]))
 

@@ -15,6 +15,7 @@ from simulator.world.build.difficulty import difficulty_of
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
+from simulator.world.checks.things_in_view import things_in_view
 from simulator.world.checks.verify import stream
 from simulator.world.facts.look import LABELLED
 from simulator.world.language.voices.reading import whose
@@ -110,6 +111,10 @@ def world_stats(folder: Path) -> Stats:
             *_voices([*multi, *single]),
             *_difficulty(folder, manifest, [*multi, *single]),
             *_pictures([*multi, *single]),
+            *(
+                Figure(group="What is meant", name=name, generated=share)
+                for name, share in things_in_view(folder).items()
+            ),
             *_kg(folder, [*multi, *single]),
             *_pages(folder, [*multi, *single]),
         ),

@@ -211,11 +211,15 @@ def test_what_a_table_would_hide_is_not_held_up() -> None:
 
 
 @pytest.mark.proof("time")
-def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None:
+@pytest.mark.parametrize(("attended", "found"), [(True, {1}), (False, {0, 1, 2})])
+def test_others_stand_beside_it_and_it_is_amid_them_where_it_is_attended(
+    attended: bool, found: set[int]
+) -> None:
+    """Where it is not, nothing tells which is asked about."""
     others = tuple(look("jar", family) for family in (8, 9))
     middles: list[float] = []
     for key in "abcdefgh":
-        scene = small("jar", others=others, key=key, clutter=0.0)
+        scene = small("jar", others=others, key=key, clutter=0.0, attended=attended)
         staged = stage(scene)
         at = [p.pose[:3, 3] for p in staged.placed[:3]]
         seen = project(staged.view, 96, 128, np.array(at))
@@ -224,7 +228,7 @@ def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None
         for i, thing in enumerate(staged.placed[:3]):
             _, columns = np.nonzero(silhouette(thing, staged.view, 96, 128))
             assert 0 < columns.min() <= columns.max() < 95, (key, i)
-    assert set(middles) == {0, 1, 2}
+    assert set(middles) == found
 
 
 @pytest.mark.proof("time")
