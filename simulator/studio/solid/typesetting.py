@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from mmrag.errors import Unavailable
+from mmrag.errors import SpecError, Unavailable
 from simulator.studio import INSTALL
 
 
@@ -79,6 +79,11 @@ def typeset(
     if face.file.startswith("cm") and not text.isascii():
         face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
     text = text.upper() if face.upper else text
+    if lacking := sorted({c for c in text if not c.isspace() and _is_lacking(face.file, c)}):
+        raise SpecError(
+            f"{''.join(lacking)!r} of {text[:40]!r} is in none of the faces that ship; "
+            "write it in Latin letters and figures."
+        )
     probe = _font(face.file, 100)
     cap_em = _cap(probe) / 100 + face.bold
     drop = 0.26 if any(c in "gjpqy,;Q" for c in text) else 0.03
@@ -186,6 +191,15 @@ def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Fac
     ways = ([0, *cut, len(words)] for cut in cuts)
     sets = [[" ".join(words[a:b]) for a, b in itertools.pairwise(way)] for way in ways]
     return min(sets, key=lambda lines: max(_length(line, font, face) for line in lines))
+
+
+@lru_cache(maxsize=4096)
+def _is_lacking(file: str, letter: str) -> bool:
+    """Whether a font shows its empty box in place of a letter."""
+    pages = [Image.new("L", (80, 80)) for _ in range(2)]
+    for page, shown in zip(pages, (letter, "\uffff"), strict=True):
+        ImageDraw.Draw(page).text((20, 60), shown, 255, _font(file, 40), anchor="ls")
+    return pages[0].tobytes() == pages[1].tobytes()
 
 
 def _cap(font: ImageFont.FreeTypeFont) -> float:

@@ -13,6 +13,7 @@ from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.shapes import superellipse
 from simulator.studio.solid.typesetting import BOLD, SANS, SERIF
+from simulator.studio.solid.wording import TITLES
 from simulator.studio.things.packaging import Design, back, design, flavour
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
@@ -60,14 +61,13 @@ def book(look: Look, traits: Traits) -> Thing:
     if hard:
         boards.append(shifted(boards[0], z=thick - board))
     leaves = shifted(box(wide - 2 * over, tall - 2 * over, thick - 2 * board), over, 0, board)
+    edge = gloss._replace(sheet=_spine_print(made, tall, thick))
     parts = (
         Part(face, gloss._replace(sheet=front.rgb)),
         Part(shifted(under, z=0.0001), gloss._replace(sheet=rear.rgb)),
         Part(joined(boards), cover),
         Part(leaves, Material(sheet=_edges(f), rough=0.8)),
-        Part(
-            _spine(wide, tall, thick, hard), gloss._replace(sheet=_spine_print(made, tall, thick))
-        ),
+        Part(_spine(wide, tall, thick, hard), edge),
     )
     return Thing(parts, prints_on(face, front))
 
@@ -149,7 +149,8 @@ def _spine_print(made: Design, tall: float, thick: float) -> Array:
     ink = made.ink(made.field)
     page.box((0.0, 0, 0.06, 1), made.accent)
     page.box((0.94, 0, 1, 1), made.accent)
-    page.greek((0.14, 0.34, 0.62, 0.66), 1, ink, made.draw)
+    sort = made.draw.pick("title", TITLES)  # its name stands in front alone
+    page.text(sort, (0.1, 0.2, 0.74, 0.8), ink, BOLD, lines=1, align="left", note=False)
     illustrate(page, made.draw, made.motif(made.field), 0.84, 0.5, 0.3)
     return page.rgb
 
@@ -176,10 +177,9 @@ def _author(page: Sheet, d: Design, y: float, ground: Colour, align: str = "cent
 def _heading(
     page: Sheet, d: Design, top: float, foot: float, ground: Colour, align: str = "centre"
 ) -> None:
-    if d.look.label is None:
-        page.greek((0.2, top + 0.06, 0.8, top + 0.1), 1, d.ink(ground), d.draw)
-        return
-    page.text(d.look.label, (0.09, top, 0.91, foot), d.ink(ground), d.face, lines=4, align=align)
+    title, named = d.look.label or d.draw.pick("title", TITLES), d.look.label is not None
+    box = (0.09, top, 0.91, foot if named else top + 0.6 * (foot - top))
+    page.text(title, box, d.ink(ground), d.face, lines=4, align=align, note=named)
 
 
 def _large_picture(page: Sheet, d: Design) -> None:

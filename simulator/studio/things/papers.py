@@ -38,7 +38,7 @@ def board_game(look: Look, traits: Traits) -> Thing:
     _game_title(art, made)
     rim = Sheet(0.3, 0.07, mix(made.paper, made.dark, 0.35), side=384)
     rim.box((0, 0.86, 1, 1), made.accent)
-    rim.greek((0.3, 0.36, 0.7, 0.62), 1, made.ink(mix(made.paper, made.dark, 0.35)), f)
+    rim.small_print((0.3, 0.36, 0.7, 0.62), 1, made.ink(mix(made.paper, made.dark, 0.35)), f)
     for x in (0.1, 0.9):
         illustrate(rim, f, made.motif(made.dark), x, 0.45, 0.3)
     x, y = np.meshgrid(
@@ -319,14 +319,14 @@ def ticket(look: Look, traits: Traits) -> Thing:
     pattern(security, f, mix(ground, made.field, 0.22), name="security")
     page.box((0, 0, stub, 0.15), made.field)
     page.box((stub, 0, 1, 1), mix(made.field, ground, 0.55))
-    page.greek((0.03, 0.05, 0.3, 0.11), 1, made.ink(made.field), f)
+    page.small_print((0.03, 0.05, 0.3, 0.11), 1, made.ink(made.field), f)
     illustrate(page, f, made.motif(made.field), stub - 0.05, 0.075, 0.06)
     ink = made.ink(ground)
     page.box((0.03, 0.2, stub - 0.03, 0.66), ground)
     page.text(look.label, (0.04, 0.22, stub - 0.04, 0.64), ink, made.face, lines=2, align="left")
     page.box((0.03, 0.71, 0.36, 0.93), made.accent, round_by=0.04)
     page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD, lines=1)
-    page.greek((0.41, 0.73, stub - 0.04, 0.92), 3, ink, v)
+    page.small_print((0.41, 0.73, stub - 0.04, 0.92), 3, ink, v)
     _stub(page, made, stub)
     across, down = np.meshgrid(np.linspace(0, 1, 33), np.linspace(0, 1, 3), indexing="ij")
     curl = v("curl", 0.001, 0.006)
@@ -335,7 +335,7 @@ def ticket(look: Look, traits: Traits) -> Thing:
     face = skin(at)
     rear = skin(np.add(at, (0, 0, -0.0004))[::-1])
     behind = Sheet(wide, tall, made.light, side=384)
-    behind.greek((0.06, 0.12, 0.7, 0.88), 9, ink, f)
+    behind.small_print((0.06, 0.12, 0.7, 0.88), 9, ink, f)
     parts = (
         Part(face, Material(sheet=page.rgb, rough=0.55)),
         Part(rear, Material(sheet=behind.rgb, rough=0.6)),
