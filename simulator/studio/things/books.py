@@ -12,13 +12,14 @@ from simulator.studio.solid.meshes import box, joined, shifted, skin
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.shapes import superellipse
-from simulator.studio.solid.typesetting import BOLD, SANS, SERIF
+from simulator.studio.solid.typesetting import BOLD, SANS, SERIF, Face
 from simulator.studio.solid.wording import TITLES
 from simulator.studio.things.packaging import Design, back, design, flavour
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
 
 PAPER: Colour = (232, 226, 210)
+_MATHS = Face("DejaVuSerif-Italic.ttf", 0.9)
 
 _PROSE = """
 Let us suppose that the series converges for every point of the open set and that its sum is smooth
@@ -269,8 +270,8 @@ def _page(page: Sheet, traits: Traits, look: Look) -> None:
     size = 0.0215
     page.prose((0.1, 0.26, 0.9, 0.4), words, size, ink)
     page.box((0.1, 0.415, 0.9, 0.49), mix((255, 255, 255), hue, 0.14), round_by=0.01)
-    formula, slanted = v.pick("formula", _FORMULAS), SERIF._replace(file="STIXGeneralItalic.ttf")
-    page.text(formula, (0.16, 0.43, 0.84, 0.475), ink, slanted, lines=1, note=False)
+    formula = v.pick("formula", _FORMULAS)
+    page.text(formula, (0.16, 0.43, 0.84, 0.475), ink, _MATHS, lines=1, note=False)
     left = f.chance("figure-left")
     figure = (0.1, 0.52, 0.48, 0.76) if left else (0.52, 0.52, 0.9, 0.76)
     column = (0.52, 0.51, 0.9, 0.77) if left else (0.1, 0.51, 0.48, 0.77)
