@@ -16,8 +16,8 @@ from simulator.studio.places.paint import IRON
 from simulator.studio.places.setting import Need, Setting
 from simulator.studio.places.stage import Group, Maker, Stage, own, refuse
 from simulator.studio.solid.forms import Lamp, Light, Part, Thing, moved
-from simulator.studio.solid.meshes import box, shifted, tube
-from simulator.studio.solid.surfaces import Surface, bark, laid
+from simulator.studio.solid.meshes import tube
+from simulator.studio.solid.surfaces import Surface, bark, laid, spread
 from simulator.studio.things.people import person
 from simulator.world.pictures.traits import Draws
 
@@ -68,7 +68,7 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     half = max(9.0, 0.8 * size)
     surface = exterior.ground(d)
     width = max(160.0, 8 * half)
-    stage.room(laid(shifted(box(width, width, 0.4), 0, width * 0.2, -0.4), surface))
+    stage.room(spread((-width / 2, width / 2), (-0.3 * width, 0.7 * width), surface))
     if need.stands != "wall":
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
     if exterior.grass:

@@ -34,7 +34,7 @@ from simulator.studio.solid.meshes import (
     skin,
     tube,
 )
-from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, wood
+from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, spread, wood
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
 
@@ -55,7 +55,7 @@ def shell(
 ) -> None:  # fmt: skip
     """Floor, three walls, the ceiling's far part; `window` is x, z, width, height in the back."""
     t = 0.15
-    stage.room(laid(shifted(box(2 * half, front + back, t), 0, (back - front) / 2, -t), floor))
+    stage.room(spread((-half, half), (-front, back), floor))
     for x0, x1, z0, z1 in _around(half, height, window):
         piece = shifted(box(x1 - x0, t, z1 - z0), (x0 + x1) / 2, back + t / 2, z0)
         stage.room(laid(piece, wall))

@@ -42,6 +42,8 @@ class Material(NamedTuple):
     """A clear lacquer on top, 0–1."""
     glass: bool = False
     """Clear and thin, like a bottle's wall; its colour and sheet are not used."""
+    grain: str = ""
+    """What it is made of, as `tracing/structure.py` knows it; else its gloss tells."""
     glow: float = 0.0
     """Light that it gives itself, as a multiple of its colour; a sheet is not used then."""
 

@@ -19,7 +19,8 @@ from mmrag.errors import Unavailable
 from simulator.studio import INSTALL
 from simulator.studio.solid.forms import Array, Light, Placed, View
 from simulator.studio.tracing.merging import sort
-from simulator.studio.tracing.stage import Stage, opaque, room_for, stage_for
+from simulator.studio.tracing.stage import Stage, brightest, opaque, room_for, stage_for
+from simulator.studio.tracing.structure import structured
 from simulator.studio.tracing.variant import mitsuba
 
 _GUIDES = 4
@@ -91,14 +92,47 @@ def _traced(
         wide, high = (max(round(n * _COARSE), 1) for n in frame)
         coarse = _eye(view, wide, high)
         raw = _rendered(stage, "light", sensor=coarse, seed=seed, spp=paths)[..., :3]
-        seen, coloured = _seen(stage, _eye(view, *frame), seed)
+        seen, coloured, grain = _seen(stage, _eye(view, *frame), seed)
         blur = _blur(view, seen.depth)
         sharp = float((blur < _BLURRED).mean()) > 0.5
         looks = _GUIDES if sharp else 4 * _GUIDES
         even = _eye(view, *frame, "stratified")
-        guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
-    clean, white = _cleaned(_clipped(raw), guides, coloured & (blur < _SOFT), sharp)
+        found = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)
+    guides, at = found[..., -9:-3], found[..., -3:]
+    crisp = coloured & (blur < _SOFT)
+    clean, white = _cleaned(_clipped(raw), guides, crisp, sharp)
+    wide = _pixel(view, at, guides[..., 3:], crisp & _inside(seen.owner), frame)
+    clean = structured(clean, grain, at, guides[..., 3:], wide, _sun(light))
     return Traced(clean, *seen, white)
+
+
+def _inside(owner: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Where a pixel shows one thing alone."""
+    import cv2
+
+    around = np.ones((3, 3), np.uint8)
+    return np.asarray(cv2.erode(owner, around) == cv2.dilate(owner, around))
+
+
+def _pixel(
+    view: View, at: Array, normal: Array, known: NDArray[np.bool_], frame: tuple[int, int]
+) -> NDArray[np.float32]:
+    """Metres of a surface that a pixel covers; infinite where that is not known."""
+    away = np.asarray(view.eye, np.float32) - at
+    distance = np.linalg.norm(away, axis=-1)
+    slant = np.abs((away * normal).sum(-1)) / np.maximum(distance, 1e-6)
+    across = 2 * math.tan(math.radians(view.angle) / 2) / max(frame)
+    return np.where(known, distance * across / np.clip(slant, 0.12, 1), np.inf).astype(np.float32)
+
+
+def _sun(light: Light) -> Array:
+    """The strongest lamp as a point (x, y, z, 1), or the sky's brightest part as a direction."""
+    if light.lamps:
+        lamp = max(light.lamps, key=lambda lamp: lamp.power * lamp.width * lamp.height)
+        return np.array((*lamp.at, 1.0), np.float32)
+    x, y, z = brightest(light.sky)
+    c, s = math.cos(math.radians(light.turn)), math.sin(math.radians(light.turn))
+    return np.array((c * x - s * y, s * x + c * y, z, 0.0), np.float32)
 
 
 def _blur(view: View, depth: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -194,7 +228,7 @@ def _integrator(what: str) -> Any:
     return mitsuba().load_dict(
         {
             "light": {"type": "path", "max_depth": 4, "rr_depth": 1},
-            "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
+            "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal,po:position"},
             "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth"},
         }[what]
     )
@@ -214,16 +248,16 @@ def _clipped(light: NDArray[np.float32]) -> NDArray[np.float32]:
     return light * np.minimum(most / np.maximum(luma, 1e-9), 1)[..., None]
 
 
-def _seen(stage: Stage, eye: Any, seed: int) -> tuple[Seen, NDArray[np.bool_]]:
-    """What each pixel shows, and where that has a colour of its own: neither sky nor glass nor
-    lamp."""
+def _seen(stage: Stage, eye: Any, seed: int) -> tuple[Seen, NDArray[np.bool_], NDArray[np.int8]]:
+    """What each pixel shows, where that has a colour of its own (neither sky nor glass nor lamp),
+    and what it is made of."""
     found = _rendered(stage, "owners", sensor=eye, spp=1, seed=seed)
     depth = found[..., -1]
     shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-3, -2))
     shape = np.where(depth > 0, shape, -1)
-    owner = stage.owners(shape, triangle)
+    owner, grain = stage.owners(shape, triangle)
     seen = Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
-    return seen, shape == stage.plain
+    return seen, shape == stage.plain, grain
 
 
 def _eye(view: View, width: int, height: int, sampler: str = "independent") -> Any:
