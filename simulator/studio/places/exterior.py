@@ -96,7 +96,7 @@ def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
     hour, turn = draws.pick("hour", hours), draws("turn", -55, 125)
     sky = hour.split()[-1]
     if sky == hour:
-        return Light(sky, 1.0, turn)
+        return Light(sky, 1.0, turn, air=draws("air", 700, 2500))
     reach = max(14.0, 3 * size)
     at = (
         reach * draws("x", -0.9, 0.9),
@@ -110,6 +110,7 @@ def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
         draws("fill", 0.6, 0.9),
         turn,
         (Lamp(at, (0, 0, 0), side, side, colour, draws("sun", 4200, 9000)),),
+        draws("air", 700, 2500),
     )
 
 

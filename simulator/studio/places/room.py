@@ -95,22 +95,23 @@ def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -
         posts.append(shifted(box(bar * 0.8, 0.05, h, bevel=0.005), x, y, z))
     sill = shifted(box(w + 0.1, 0.22, 0.03, bevel=0.006), x, back + 0.02, z - 0.03)
     stage.room(Part(joined([*posts, *rails, sill]), WHITE))
-    _, colour, power = _hour(stage)
+    hour, colour, power = _hour(stage)
     sky = Material(colour, glow=max(power * 0.5, 0.05))
-    land = Material((86, 104, 74) if power > 1 else (40, 44, 56), glow=max(power * 0.25, 0.02))
+    land = Material((176, 186, 160) if power > 1 else (60, 64, 80), glow=max(power * 0.3, 0.03))
     level = z + h * draws("horizon", 0.15, 0.5)
     wide = w + 1.6
     stage.room(Part(_pane(x, back + 1.3, z - 0.3, wide, h + 0.9), sky))
     trees = [_pane(x, back + 1.1, z - 0.3, wide, level - z + 0.3)]
-    for k in range(9):
+    for k in range(40):
         crown = scaled(
-            ball(0.5, around=12), draws(f"w{k}", 0.2, 0.6), 0.02, draws(f"h{k}", 0.15, 0.55)
+            ball(0.5, around=8), draws(f"w{k}", 0.05, 0.3), 0.02, draws(f"h{k}", 0.05, 0.35)
         )
-        trees.append(shifted(crown, x + wide * (k / 8 - 0.5), back + 1.1, level))
+        trees.append(shifted(crown, x + wide * (k / 39 - 0.5), back + 1.1, level))
     stage.room(Part(joined(trees, smooth=False), land))
     dress = draws.pick("dress", ("none", "blind", "curtains", "curtains"))
+    dress = "blind" if hour == "evening" else dress
     if dress == "blind":
-        low = z + h * draws("drawn", 0.0, 0.55)
+        low = z + h * (draws("drawn", 0.0, 0.55) if hour != "evening" else 0.02)
         count = int((z + h - low) / 0.034)
         slat = posed(box(w - 0.06, 0.03, 0.0015), turned((1, 0, 0), draws("tilt", 18, 50)))
         stage.room(
@@ -181,7 +182,7 @@ def daylight(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
         lamps.append(
             Lamp(bulb, (bulb[0] * 0.7, bulb[1] * 0.7, 0), 0.45, 0.45, (255, 204, 146), warm)
         )
-    fill = 0.12 if hour == "evening" else draws("fill", 0.3, 0.65)
+    fill = 0.08 if hour == "evening" else draws("fill", 0.12, 0.34)
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), tuple(lamps))
 
 
@@ -200,7 +201,7 @@ def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None
         (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2)),
     ]
     lamps = tuple(Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power) for x, y in at)
-    fill = draws("fill", 0.25, 0.6)
+    fill = draws("fill", 0.1, 0.3)
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), lamps)
 
 

@@ -109,6 +109,8 @@ class Light(NamedTuple):
     turn: float = 0.0
     """Degrees about z."""
     lamps: tuple[Lamp, ...] = ()
+    air: float = 0.0
+    """Metres at which the air hides most of what is there; 0: it hides nothing."""
 
 
 class View(NamedTuple):

@@ -226,6 +226,19 @@ class Sheet:
         )
 
 
+def side_by_side(sheets: Sequence[Array], across: int) -> Array:
+    """Sheets of one size as one, so many in a row."""
+    rows = (sheets[k : k + across] for k in range(0, len(sheets), across))
+    return np.concatenate([np.concatenate(row, 1) for row in rows])
+
+
+def showing(mesh: Mesh, cell: int, across: int, down: int) -> Mesh:
+    """A mesh that shows one of the sheets that lie side by side."""
+    at = np.array((cell % across, down - 1 - cell // across))
+    uv = (mesh.uv * 0.97 + 0.015 + at) / (across, down)
+    return mesh._replace(uv=uv.astype(np.float32))
+
+
 def prints_on(mesh: Mesh, sheet: Sheet) -> tuple[Print, ...]:
     """Where the texts of a sheet lie on the mesh that carries it, in the mesh's metres."""
     h, w = sheet.rgb.shape[:2]

@@ -67,7 +67,9 @@ def backpack(_: Look, traits: Traits) -> Thing:
         6,
     )
     dark.append(tube(handle, 0.009, around=10, flat=0.5))
-    parts.append(Part(joined(dark), Material(scale(traits.palette().dark, 0.8), rough=0.8)))
+    parts.append(
+        Part(joined(dark), Material(scale(traits.palette().dark, 0.8), rough=0.8, grain="cloth"))
+    )
     if f.chance("side-pockets", 0.6):
         sides = [
             shifted(sack(0.075, deep * 0.7, high * 0.36, edge=6), q * wide * 0.49, 0, high * 0.04)

@@ -38,7 +38,7 @@ def _bird(look: Look) -> Thing:
         rough=0.6,
     )
     parts = [
-        Part(mesh, Material(sheet=sheet, rough=0.7)),
+        Part(mesh, Material(sheet=sheet, rough=0.7, grain="fur")),
         Part(_eyes(body, shape, s), Material((22, 16, 14), rough=0.05, coat=1.0)),
         Part(_beak(traits, shape, s), horn),
         Part(_legs(s), leg),

@@ -36,7 +36,7 @@ def _dog(look: Look) -> Thing:
         return shag * (noise(at, 0.05 * h, 1) + 0.7 * noise(at, 0.09 * h, 2))
 
     coat = Coat(traits, h, sits)
-    rough = Material(rough=0.75)
+    rough = Material(rough=0.75, grain="fur")
     mesh, sheet = painted(
         flesh(body, cell, unevenness=furred if shag else None), coat.body, side=460
     )

@@ -89,7 +89,7 @@ def _hand(body: int, pose: Pose, grip: float) -> Thing:
     mesh, sheet = painted(flesh(limbs, 0.0032), _Skin(bent, tone), side=512)
     pink = mix((float(tone[0]), float(tone[1]), float(tone[2])), (236, 196, 186), 0.35)
     parts = [
-        Part(mesh, Material(sheet=sheet, rough=0.5)),
+        Part(mesh, Material(sheet=sheet, rough=0.5, grain="skin")),
         Part(_nails(bent), Material(pink, rough=0.22, coat=0.4)),
         *([] if bare else _sleeve(bent, draws)),
     ]

@@ -171,7 +171,7 @@ def _cap(traits: Traits, _: str) -> list[Part]:
         pattern=f.pick("pattern", ("plain", "plain", "panels", "check", "yoke", "dots")),
         shift=v("shift", -0.5, 0.5),
     )
-    bill = Material(f.pick("bill", (one, two, two)), rough=0.8)
+    bill = Material(f.pick("bill", (one, two, two)), rough=0.8, grain="cloth")
     long, flat = f("bill-long", 0.062, 0.08), f("bill-curve", 0.006, 0.020)
     q, t = np.linspace(-1, 1, 25), np.linspace(0, 1, 9)
     x = 0.92 * r * np.sin(q * 1.25)[:, None] * (1 + 0.06 * t[None])
@@ -259,7 +259,7 @@ def _beanie(traits: Traits, _: str) -> list[Part]:
         parts.append(
             Part(
                 strewn(strand, grown(at, a, z, some.uniform(0.85, 1.2, n))),
-                Material(f.pick("bobble", (three, one, two)), rough=0.95),
+                Material(f.pick("bobble", (three, one, two)), rough=0.95, grain="fur"),
             )
         )
     label = shifted(

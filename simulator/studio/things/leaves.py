@@ -200,7 +200,7 @@ def pot(traits: Traits, radius: float, height: float) -> list[Part]:
         clay = (f("clay", 168, 192), f("clay", 168, 192) * 0.58, f("clay", 168, 192) * 0.40)
     return [
         Part(lathe(profile, around=48), _glaze(traits, clay, shape == "terracotta")),
-        Part(_soil(0.9 * r, 0.86 * h), Material((58, 44, 34), rough=0.95)),
+        Part(_soil(0.9 * r, 0.86 * h), Material((58, 44, 34), rough=0.95, grain="ground")),
     ]
 
 

@@ -70,7 +70,7 @@ def _person(body: int, stance: Stance) -> Thing:
     parts = [
         Part(flesh(trousers, 0.020, unevenness=creased), lower),
         Part(flesh([*torso, *sleeves], 0.018, unevenness=creased), upper),
-        Part(flesh(bare, 0.011), Material(tone, rough=0.55)),
+        Part(flesh(bare, 0.011), Material(tone, rough=0.55, grain="skin")),
         *_head(draws, top + np.array([0, -0.005, 0.06])),
         Part(_shoes(legs), _plain(draws, "shoes")),
     ]
@@ -213,7 +213,7 @@ def _head(draws: Draws, neck: Array) -> list[Part]:
 
     bald = draws.chance("bald", 0.08)
     return [
-        Part(mesh, Material(sheet=sheet, rough=0.5)),
+        Part(mesh, Material(sheet=sheet, rough=0.5, grain="skin")),
         *([] if bald else [Part(flesh(locks, 0.011, unevenness=tousled), hair(draws))]),
     ]
 
@@ -234,4 +234,5 @@ def _shoes(legs: list[Array]) -> Mesh:
 def _plain(draws: Draws, name: str) -> Material:
     """Denim, black, grey, khaki: what trousers and shoes are made of."""
     hue, chroma = draws.pick(f"{name}-stuff", ((255, 0.06), (270, 0.02), (80, 0.035), (40, 0.03)))
-    return Material(oklch(draws(f"{name}-level", 0.2, 0.52), chroma, hue), rough=0.8)
+    colour = oklch(draws(f"{name}-level", 0.2, 0.52), chroma, hue)
+    return Material(colour, rough=0.8, grain="cloth")

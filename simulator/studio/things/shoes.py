@@ -28,7 +28,15 @@ def _shoe(look: Look) -> Thing:
     at[:, 2] = np.maximum(at[:, 2], last.sole * 0.6)
     mesh, sheet = painted(upper._replace(vertices=at), _Panels(traits, last), side=460)
     parts = [
-        Part(mesh, Material(sheet=sheet, rough=last.rough, coat=0.2 if last.rough < 0.45 else 0.0)),
+        Part(
+            mesh,
+            Material(
+                sheet=sheet,
+                rough=last.rough,
+                coat=0.2 if last.rough < 0.45 else 0.0,
+                grain="leather" if last.rough < 0.7 else "cloth",
+            ),
+        ),
         *_soles(traits, last),
         *_laces(traits, last, upper),
     ]

@@ -85,6 +85,7 @@ def stuff(
         sheet=np.clip(out, 0, 255).astype(np.uint8),
         rough=rough,
         coat=0.25 if kind == "patent" else 0.0,
+        grain="leather" if kind in ("leather", "suede", "patent") else "cloth",
     )
 
 

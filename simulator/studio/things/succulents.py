@@ -51,7 +51,7 @@ def _flesh_of(traits: Traits, root: Colour, tip: Colour, *, specks: float = 0.0)
             > 1 - specks
         )
         out[white] = out[white] * 0.35 + np.array((226, 230, 214)) * 0.65
-    return Material(sheet=np.clip(out, 0, 255).astype(np.uint8), rough=0.5)
+    return Material(sheet=np.clip(out, 0, 255).astype(np.uint8), rough=0.5, grain="leaf")
 
 
 def _pulp(length: float, width: float, thick: float, curl: float, point: float) -> Mesh:

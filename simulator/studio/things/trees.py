@@ -40,8 +40,8 @@ def _tree(look: Look) -> Thing:
     foliage = foliage._replace(uv=tone, smooth=False)
     return Thing(
         (
-            Part(joined(wood), Material(sheet=_bark(traits, habit), rough=0.9)),
-            Part(foliage, Material(sheet=_tones(traits, habit), rough=0.55)),
+            Part(joined(wood), Material(sheet=_bark(traits, habit), rough=0.9, grain="stone")),
+            Part(foliage, Material(sheet=_tones(traits, habit), rough=0.55, grain="leaf")),
         )
     )
 

@@ -366,6 +366,13 @@ def brightest(name: str) -> tuple[float, float, float]:
 
 
 @lru_cache(maxsize=32)
+def horizon(name: str) -> Array:
+    """Red, green and blue of the air far away under a sky, by its light just above the ground."""
+    sky = sky_light(name)
+    return sky[int(len(sky) * 0.44) : len(sky) // 2].mean((0, 1))
+
+
+@lru_cache(maxsize=32)
 def _sky_data(name: str) -> Any:
     """A sky as Mitsuba keeps it: with its last column before the first, and the first behind."""
     rgb = sky_light(name)

@@ -19,7 +19,7 @@ from mmrag.errors import Unavailable
 from simulator.studio import INSTALL
 from simulator.studio.solid.forms import Array, Light, Placed, View
 from simulator.studio.tracing.merging import sort
-from simulator.studio.tracing.stage import Stage, brightest, opaque, room_for, stage_for
+from simulator.studio.tracing.stage import Stage, brightest, horizon, opaque, room_for, stage_for
 from simulator.studio.tracing.structure import structured
 from simulator.studio.tracing.variant import mitsuba
 
@@ -103,6 +103,9 @@ def _traced(
     clean, white = _cleaned(_clipped(raw), guides, crisp, sharp)
     wide = _pixel(view, at, guides[..., 3:], crisp & _inside(seen.owner), frame)
     clean = structured(clean, grain, at, guides[..., 3:], wide, _sun(light))
+    if light.air:
+        air = (1 - np.exp(-seen.depth / light.air))[..., None]
+        clean += ((horizon(light.sky) * light.strength - clean) * air).astype(np.float32)
     return Traced(clean, *seen, white)
 
 

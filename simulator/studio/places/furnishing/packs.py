@@ -11,7 +11,7 @@ from simulator.studio.places.paint import PAPER, STEEL, WHITE
 from simulator.studio.places.stage import Stage
 from simulator.studio.solid.forms import Array, Material, Mesh, Part
 from simulator.studio.solid.meshes import box, joined, lathe, sheet, shifted
-from simulator.studio.solid.prints import Sheet
+from simulator.studio.solid.prints import Sheet, showing, side_by_side
 from simulator.studio.solid.typesetting import BOLD, SANS
 from simulator.studio.solid.wording import GOODS, brand
 from simulator.studio.things.packaging import design, front
@@ -56,7 +56,9 @@ def facings(
         if where and not draws.chance(f"empty{k}", 0.07):
             cell = draws.count(f"cover{k}", 0, COVERS[0] * COVERS[1] - 1)
             body, lid = _pack(shape, w, deep, h)
-            stage.room(Part(joined([shifted(_printed(body, cell), *at) for at in where]), printed))
+            stage.room(
+                Part(joined([shifted(showing(body, cell, *COVERS), *at) for at in where]), printed)
+            )
             if lid is not None:
                 cap = STEEL if shape == "can" else draws.pick(f"lid{k}", LIDS)
                 stage.room(Part(joined([shifted(lid, *at) for at in where], smooth=True), cap))
@@ -68,15 +70,10 @@ def facings(
 def covers(key: int) -> Material:
     """A sheet of designs."""
     cells = [_cover(Draws("covers", key, k)) for k in range(_MANY)]
-    return Material(sheet=_grid(cells), rough=0.38)
+    return Material(sheet=side_by_side(cells, COVERS[0]), rough=0.38)
 
 
 _MANY = COVERS[0] * COVERS[1]
-
-
-def _grid(cells: list[Array]) -> Array:
-    rows = range(0, _MANY, COVERS[0])
-    return np.concatenate([np.concatenate(cells[k : k + COVERS[0]], 1) for k in rows])
 
 
 def _cover(draws: Draws) -> Array:
@@ -88,13 +85,6 @@ def _cover(draws: Draws) -> Array:
     page = Sheet(0.12, 0.18, (240, 238, 230), side=256)
     front(page, design(look, Traits(look)))
     return page.rgb
-
-
-def _printed(mesh: Mesh, cell: int) -> Mesh:
-    """A mesh whose sheet is one of the designs."""
-    at = np.array((cell % COVERS[0], COVERS[1] - 1 - cell // COVERS[0]))
-    uv = (mesh.uv * 0.97 + 0.015 + at) / np.array(COVERS)
-    return mesh._replace(uv=uv.astype(np.float32))
 
 
 def _wrapped(profile: Sequence[tuple[float, float]]) -> Mesh:
@@ -139,7 +129,7 @@ def _prices() -> Material:
         )
         page.barcode((0.05, 0.46, 0.3, 0.94), draws)
         tags.append(page.rgb)
-    return Material(sheet=_grid(tags), rough=0.4)
+    return Material(sheet=side_by_side(tags, COVERS[0]), rough=0.4)
 
 
 _INK = (28.0, 28.0, 32.0)
@@ -147,5 +137,5 @@ _INK = (28.0, 28.0, 32.0)
 
 def _tag(stage: Stage, draws: Draws, x: float, y: float, z: float) -> None:
     """A price tag on the board's edge."""
-    ticket = _printed(sheet(0.06, 0.036), draws.count("price", 0, _MANY - 1))
+    ticket = showing(sheet(0.06, 0.036), draws.count("price", 0, _MANY - 1), *COVERS)
     stage.room(Part(shifted(ticket, x, y - 0.001, z - 0.038), _prices()))
