@@ -71,11 +71,13 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     stage.room(spread((-width / 2, width / 2), (-0.3 * width, 0.7 * width), surface))
     if need.stands != "wall":
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
+    far = min(max(80.0, back + distance + 45), 0.65 * width)
+    stage.room(growth.belt(own(draws, "belt"), 1.6 * width), pose=moved(0, far))
     if exterior.grass:
         _meadow(stage, own(draws, "grass"))
     front = (stage.near if size > HUGE else stage.far)[1] + 0.6
     end = front + 22.0 if size > HUGE else back + distance - 0.4
-    stage.scatter("about", exterior.about, stage.many(3, 12), (-6.0, 6.0), (front, end))
+    stage.scatter("about", exterior.about, stage.many(4, 22), (-8.0, 8.0), (front, end + 4.0))
     if size <= HUGE:
         stage.scatter("near", exterior.about, stage.many(1, 4), (-2.2, 2.2), (front, 0.6))
     hours = GREEN_HOURS if exterior.grass else TOWN_HOURS

@@ -113,7 +113,10 @@ def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -
     if dress == "blind":
         low = z + h * (draws("drawn", 0.0, 0.55) if hour != "evening" else 0.02)
         count = int((z + h - low) / 0.034)
-        slat = posed(box(w - 0.06, 0.03, 0.0015), turned((1, 0, 0), draws("tilt", 18, 50)))
+        slat = posed(
+            box(w - 0.06, 0.03, 0.0015),
+            turned((1, 0, 0), 78 if hour == "evening" else draws("tilt", 18, 50)),
+        )
         stage.room(
             Part(
                 joined([shifted(slat, x, back + 0.02, low + k * 0.034) for k in range(count)]),

@@ -140,13 +140,17 @@ class Sheet:
         valign: str = "centre",
         note: bool = True,
         edge: Colour | None = None,
+        instead: str | None = None,
     ) -> Box | None:
         """Set a text as large as fits into a box, and note it as one that can be read.
 
-        `edge` outlines the letters. Returns where the ink is, in fractions: what stands below
-        can follow it. Nothing is set of nothing; what no face can set is an error.
+        Where there is none, words may stand `instead` that say nothing and are not noted. `edge`
+        outlines the letters. Returns where the ink is, in fractions: what stands below can follow
+        it. What no face can set is an error.
         """
         if not text or not text.strip():
+            text, note = instead, False
+        if not text:
             return None
         x0, y0, x1, y1 = self._pixels(box)
         room = round(0.04 * (y1 - y0)) if edge is not None else 0

@@ -57,9 +57,9 @@ def spread(x: tuple[float, float], y: tuple[float, float], surface: Surface) -> 
     return Part(Mesh(points, corners.reshape(-1, 3).astype(np.int32), places), surface.material)
 
 
-def shades(*colours: Colour, rough: float = 0.7) -> Material:
+def shades(*colours: Colour, rough: float = 0.7, grain: str = "plain") -> Material:
     """Several colours in one material: `dyed` picks one for a mesh."""
-    return _shades(colours, rough)
+    return _shades(colours, rough, grain)
 
 
 def dyed(mesh: Mesh, index: int | NDArray[np.int_], of: int) -> Mesh:
@@ -245,7 +245,8 @@ def tiles(
     size = (count[0] * tile[0], count[1] * tile[1])
     args = (seed, tile, count, bond, joint, spread, stain)
     unit = (1 / count[0], 2 / count[1])
-    return surface_of(_tiles, args, colour, size, second=grout, rough=rough, unit=unit)
+    return surface_of(_tiles, args, colour, size, second=grout, rough=rough, unit=unit,
+                      grain="smooth" if rough < 0.25 else "stone")  # fmt: skip
 
 
 def bricks(colour: Colour, seed: int) -> Surface:
@@ -283,7 +284,7 @@ def _tiles(
     column = np.floor(slid / wide).astype(int) % across
     px, py = slid % wide, np.broadcast_to(y % high, slid.shape)
     inside = np.minimum(np.minimum(px, wide - px), np.minimum(py, high - py))
-    inside = inside + 0.0007 * noise(seed, 3, 64, 64) * min(1.0, spread * 25)
+    inside = inside + 0.0007 * noise(seed, 3, 64, 64) * np.clip(spread * 25 - 1, 0, 1)
     rng = generator("tiles", seed)
     tones = rng.normal(1, spread, (up, across, 1)) * (
         1 + rng.normal(0, spread / 4, (up, across, 3))
@@ -294,7 +295,7 @@ def _tiles(
     face = tones[row, column] * (worn * (near + (1 - near) * rim))[..., None]
     lit = np.clip((inside - joint / 2) / (2.2 * pixel), 0, 1)
     grout = 0.9 + 0.06 * noise(seed, 6, 256, 256)
-    return np.where(lit[..., None] < 0.5, grout[..., None], face), 1 - lit
+    return grout[..., None] + (face - grout[..., None]) * lit[..., None], 1 - lit
 
 
 # ------------------------------------------------------------------------------- soft and rough
@@ -409,10 +410,12 @@ def _water(seed: int) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _shades(colours: tuple[Colour, ...], rough: float) -> Material:
+def _shades(colours: tuple[Colour, ...], rough: float, grain: str) -> Material:
     row = np.repeat(np.array(colours, np.float32), 16, axis=0)[None]
     return Material(
-        sheet=np.ascontiguousarray(np.repeat(row, 8, axis=0).astype(np.uint8)), rough=rough
+        sheet=np.ascontiguousarray(np.repeat(row, 8, axis=0).astype(np.uint8)),
+        rough=rough,
+        grain=grain,
     )
 
 

@@ -178,9 +178,9 @@ def _author(page: Sheet, d: Design, y: float, ground: Colour, align: str = "cent
 def _heading(
     page: Sheet, d: Design, top: float, foot: float, ground: Colour, align: str = "centre"
 ) -> None:
-    title, named = d.look.label or d.draw.pick("title", TITLES), d.look.label is not None
-    box = (0.09, top, 0.91, foot if named else top + 0.6 * (foot - top))
-    page.text(title, box, d.ink(ground), d.face, lines=4, align=align, note=named)
+    foot = foot if d.look.label else top + 0.6 * (foot - top)
+    page.text(d.look.label, (0.09, top, 0.91, foot), d.ink(ground), d.face, lines=4, align=align,
+              instead=d.draw.pick("title", TITLES))  # fmt: skip
 
 
 def _large_picture(page: Sheet, d: Design) -> None:

@@ -13,11 +13,13 @@ from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Box, Sheet, prints_on
 from simulator.studio.solid.shapes import star
 from simulator.studio.solid.typesetting import BOLD, Face
+from simulator.studio.solid.wording import CLAIMS
 from simulator.studio.things.caps import STEEL
 from simulator.studio.things.packaging import Design, design
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
 
+_GAME = "A game for all the family"
 _HEAVY = (
     Face("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
     Face("DejaVuSerif-Bold.ttf", 0.84, False, 0.02),
@@ -69,9 +71,10 @@ def _game_title(page: Sheet, made: Design) -> None:
         page.line([(0, y0 + 0.02), (1, y0)], 0.006, made.accent)
         page.line([(0, y1), (1, y1 - 0.02)], 0.006, made.accent)
         box = (0.09, y0 + 0.05, 0.91, y1 - 0.04)
-        page.text(made.look.label, box, pale, face, lines=3)
+        page.text(made.look.label, box, pale, face, lines=3, instead=_GAME)
     else:
-        page.text(made.look.label, box, pale, face, lines=3, edge=scale(made.dark, 0.7))
+        edge = scale(made.dark, 0.7)
+        page.text(made.look.label, box, pale, face, lines=3, edge=edge, instead=_GAME)
     if made.look.sublabel:
         page.box((0.58, 0.885, 0.97, 0.975), made.light, round_by=0.05)
         page.text(made.look.sublabel, (0.62, 0.9, 0.93, 0.96), made.dark, BOLD, lines=1)
@@ -248,7 +251,8 @@ def _words(page: Sheet, d: Design, box: Box, ground: Colour, align: str = "left"
     """Name and date in one field, the date in a plainer face."""
     x0, y0, x1, y1 = box
     cut = y0 + (y1 - y0) * 0.72
-    seat = page.text(d.look.label, (x0, y0, x1, cut), d.ink(ground), d.face, lines=3, align=align)
+    seat = page.text(d.look.label, (x0, y0, x1, cut), d.ink(ground), d.face, lines=3, align=align,
+                     instead=d.draw.pick("instead", CLAIMS))  # fmt: skip
     low = (seat[3] if seat else cut) + 0.025
     bright = abs(luma(d.accent) - luma(ground)) > 100
     ink = d.accent if bright else d.ink(ground)
@@ -323,9 +327,11 @@ def ticket(look: Look, traits: Traits) -> Thing:
     illustrate(page, f, made.motif(made.field), stub - 0.05, 0.075, 0.06)
     ink = made.ink(ground)
     page.box((0.03, 0.2, stub - 0.03, 0.66), ground)
-    page.text(look.label, (0.04, 0.22, stub - 0.04, 0.64), ink, made.face, lines=2, align="left")
+    page.text(look.label, (0.04, 0.22, stub - 0.04, 0.64), ink, made.face, lines=2, align="left",
+              instead="Admit one")  # fmt: skip
     page.box((0.03, 0.71, 0.36, 0.93), made.accent, round_by=0.04)
-    page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD, lines=1)
+    page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD, lines=1,
+              instead="Please keep")  # fmt: skip
     page.small_print((0.41, 0.73, stub - 0.04, 0.92), 3, ink, v)
     _stub(page, made, stub)
     across, down = np.meshgrid(np.linspace(0, 1, 33), np.linspace(0, 1, 3), indexing="ij")

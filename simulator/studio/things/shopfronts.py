@@ -12,6 +12,7 @@ from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.surfaces import bricks, dyed, plaster, shades
 from simulator.studio.solid.surfaces import laid as covered
 from simulator.studio.solid.typesetting import FACES
+from simulator.studio.solid.wording import CLAIMS
 from simulator.studio.things.making import (
     BLACK,
     BRASS,
@@ -244,7 +245,8 @@ def _sign(
     if f.chance("lined", 0.6):
         page.frame((0.012, 0.07, 0.988, 0.93), 0.02, mix(ink, ground, 0.3))
     low = 0.6 if look.sublabel else 0.86
-    page.text(look.label, (0.03, 0.12, 0.97, low), ink, f.pick("face", FACES), lines=1)
+    page.text(look.label, (0.03, 0.12, 0.97, low), ink, f.pick("face", FACES), lines=1,
+              instead=f.pick("instead", CLAIMS))  # fmt: skip
     soft = mix(ink, ground, 0.15)
     page.text(look.sublabel, (0.08, 0.66, 0.92, 0.89), soft, f.pick("small", FACES), lines=1)
     page.grain(0.012, "fine")

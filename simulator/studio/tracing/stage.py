@@ -341,7 +341,7 @@ def _cleared(sky: Array) -> Array:
     rise = 90 - (np.arange(height) + 0.5) * 180 / height
     above = np.flatnonzero(rise > _CLEAR)[-1]  # what is seen there goes on down to the horizon
     haze = 1 + 0.35 * np.clip(1 - rise / _CLEAR, 0, 1)[:, None, None] ** 2
-    open_air = np.where(rise[:, None, None] > 0, even[above] * haze, even)
+    open_air = np.where(rise[:, None, None] > -5, even[above] * haze, even)
     share = np.clip((_CLEAR + 12 - rise) / 12, 0, 1)[:, None, None]
     clear = np.maximum(sky + (open_air - sky) * share, 0)
     rows = np.sin((np.arange(height) + 0.5) * np.pi / height)[:, None, None]

@@ -54,7 +54,7 @@ STRUCTURE: dict[str, tuple[Layer, ...]] = {
               Layer("speckle", 0.31, 0.02)),
     "cloth": (Layer("cloth", 0.17, 0.05, 0.08), Layer("fine", 0.31, 0.03, 0.06),
               Layer("cloud", 0.7, 0.05)),
-    "leather": (Layer("leather", 0.11, 0.05, 0.16), Layer("cloud", 0.31, 0.06),
+    "leather": (Layer("leather", 0.09, 0.04, 0.1), Layer("cloud", 0.31, 0.06),
                 Layer("scratch", 0.3, 0.015)),
     "fur": (Layer("fur", 0.07, 0.13, 0.2), Layer("fur", 0.23, 0.1, 0.12),
             Layer("cloud", 0.5, 0.07)),

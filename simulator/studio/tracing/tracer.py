@@ -22,6 +22,7 @@ from simulator.studio.tracing.merging import sort
 from simulator.studio.tracing.stage import Stage, brightest, horizon, opaque, room_for, stage_for
 from simulator.studio.tracing.structure import structured
 from simulator.studio.tracing.variant import mitsuba
+from simulator.world.pictures.noise import TILE, patch
 
 _GUIDES = 4
 """Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""
@@ -104,9 +105,35 @@ def _traced(
     wide = _pixel(view, at, guides[..., 3:], crisp & _inside(seen.owner), frame)
     clean = structured(clean, grain, at, guides[..., 3:], wide, _sun(light))
     if light.air:
+        clean = _wisps(clean, seen.depth, view)
         air = (1 - np.exp(-seen.depth / light.air))[..., None]
         clean += ((horizon(light.sky) * light.strength - clean) * air).astype(np.float32)
     return Traced(clean, *seen, white)
+
+
+def _wisps(
+    light: NDArray[np.float32], depth: NDArray[np.float32], view: View
+) -> NDArray[np.float32]:
+    """The open sky with clouds as finely torn as clouds are: its map is coarser than a picture."""
+    import cv2
+
+    sky = cv2.erode((depth <= 0).astype(np.uint8), np.ones((9, 9), np.uint8)).astype(bool)
+    if not sky.any():
+        return light
+    side, (height, width) = max(depth.shape), depth.shape
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    for noise, part, reach in (("cloud", 0.5, 0.012), ("cloud", 0.13, 0.006), ("fine", 0.2, 0.002)):
+        tile = patch(noise, TILE, TILE)
+        scale = np.float32(TILE / (part * side))
+        at = (x * scale % TILE, y * scale % TILE)
+        for axis, lag in ((x, 0), (y, 211)):
+            found = cv2.remap(
+                np.roll(tile, lag, 0), *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP
+            )
+            axis += reach * side * math.radians(view.angle) * found
+    torn = cv2.remap(light, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+    from_sky = cv2.remap(sky.astype(np.float32), x, y, cv2.INTER_LINEAR) > 0.999
+    return np.where((sky & from_sky)[..., None], torn, light).astype(np.float32)
 
 
 def _inside(owner: NDArray[np.int16]) -> NDArray[np.bool_]:
