@@ -175,12 +175,9 @@ def _behind(draws: Draws) -> Array:
         page.box((0, low - 0.015, 1, low), scale(cloth, 0.6))
     elif dress == "plants":
         for k in range(14):
-            page.disc(
-                draws(f"px{k}", 0.1, 0.9),
-                draws(f"py{k}", 0.72, 0.95),
-                draws(f"r{k}", 0.03, 0.09),
-                tint(draws, f"leaf{k}", level=(0.25, 0.45), chroma=(0.04, 0.09), hue=(110, 140)),
-            )
+            page.disc(draws(f"px{k}", 0.1, 0.9), draws(f"py{k}", 0.72, 0.95), draws(f"r{k}", 0.03,
+                0.09), tint(draws, f"leaf{k}", level=(0.25, 0.45), chroma=(0.04, 0.09),
+                hue=(110, 140)))  # fmt: skip
     v = np.linspace(1, 0, 96)[:, None]
     slant = np.clip(1 - np.abs(u + 0.7 * v - draws("glare", 0.2, 1.6)) * 5, 0, 1)
     page.blend(0.32 * v**1.5 + 0.22 * slant, (196, 208, 224))
@@ -218,13 +215,8 @@ def _entrance(
         tray.add(IRON, shifted(box(0.12, 0.14, 0.24, bevel=0.02), x - wide / 2 - 0.22, -0.08, 2.0))
 
 
-def _outside(
-    tray: Tray,
-    draws: Draws,
-    window: tuple[float, float, float, float],
-    style: int,
-    shutter: Material,
-) -> None:
+def _outside(tray: Tray, draws: Draws, window: tuple[float, float, float, float], style: int,
+    shutter: Material) -> None:  # fmt: skip
     """What hangs before a window: shutters, open or not, flowers, a rail, washing, a cooler."""
     x, low, ww, wh = window
     if style == 1:
@@ -279,10 +271,8 @@ def _frame(x: float, z: float, w: float, h: float, style: int) -> list[Mesh]:
 def garden_wall(draws: Draws, width: float, height: float) -> Thing:
     """A wall of brick or plaster with coping."""
     body = laid(shifted(box(width, 0.25, height), 0, 0.125), house_wall(draws))
-    cap = laid(
-        shifted(box(width + 0.06, 0.33, 0.07, bevel=0.012), 0, 0.125, height),
-        concrete((168, 162, 152), 0),
-    )
+    cap = laid(shifted(box(width + 0.06, 0.33, 0.07, bevel=0.012), 0, 0.125, height),
+        concrete((168, 162, 152), 0))  # fmt: skip
     return Thing((body, cap))
 
 
@@ -299,25 +289,16 @@ def vent(draws: Draws) -> Thing:
     """A grille with slats."""
     w = draws("w", 0.16, 0.3)
     rim = shifted(box(w, 0.012, w, bevel=0.003), 0, -0.006)
-    slats = [
-        shifted(
-            posed(box(w * 0.84, 0.014, 0.003), turned((1, 0, 0), 35)),
-            0,
-            -0.016,
-            w * (0.1 + 0.1 * k),
-        )
-        for k in range(9)
-    ]
+    slats = [shifted(posed(box(w * 0.84, 0.014, 0.003), turned((1, 0, 0), 35)), 0, -0.016,
+        w * (0.1 + 0.1 * k)) for k in range(9)]  # fmt: skip
     return Thing((Part(rim, STEEL), Part(joined(slats), draws.pick("m", (STEEL, IRON)))))
 
 
 def pipe(draws: Draws) -> Thing:
     """A rain pipe with its clips, from the ground to the eaves."""
     tubes = [tube([(0, -0.07, -1.2), (0, -0.07, 4.5)], 0.045, around=12)]
-    tubes += [
-        shifted(lathe([(0.052, 0), (0.052, 0.04)], around=16), 0, -0.07, z)
-        for z in (-0.6, 0.5, 1.6)
-    ]
+    tubes += [shifted(lathe([(0.052, 0), (0.052, 0.04)], around=16), 0, -0.07, z) for z in (-0.6,
+        0.5, 1.6)]  # fmt: skip
     return Thing((Part(joined(tubes, smooth=True), draws.pick("m", (STEEL, IRON, WHITE))),))
 
 

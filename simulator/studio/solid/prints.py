@@ -128,20 +128,9 @@ class Sheet:
         mixed = place + (np.array(colour, np.float32) - place) * cover[..., None]
         place[...] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
-    def text(
-        self,
-        text: str | None,
-        box: Box,
-        ink: Colour,
-        face: Face = SANS,
-        *,
-        lines: int = 2,
-        align: str = "centre",
-        valign: str = "centre",
-        note: bool = True,
-        edge: Colour | None = None,
-        instead: str | None = None,
-    ) -> Box | None:
+    def text(self, text: str | None, box: Box, ink: Colour, face: Face = SANS, *, lines: int = 2,
+        align: str = "centre", valign: str = "centre", note: bool = True,
+        edge: Colour | None = None, instead: str | None = None) -> Box | None:  # fmt: skip
         """Set a text as large as fits into a box, and note it as one that can be read.
 
         Where there is none, words may stand `instead` that say nothing and are not noted. `edge`

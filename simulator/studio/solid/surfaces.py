@@ -228,18 +228,9 @@ def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
 # ------------------------------------------------------------------------------- laid courses
 
 
-def tiles(
-    colour: Colour,
-    seed: int,
-    *,
-    tile: tuple[float, float] = (0.15, 0.15),
-    bond: float = 0.0,
-    joint: float = 0.003,
-    grout: Colour = (176, 172, 166),
-    spread: float = 0.02,
-    rough: float = 0.14,
-    stain: float = 0.02,
-) -> Surface:
+def tiles(colour: Colour, seed: int, *, tile: tuple[float, float] = (0.15, 0.15), bond: float = 0.0,
+    joint: float = 0.003, grout: Colour = (176, 172, 166), spread: float = 0.02,
+    rough: float = 0.14, stain: float = 0.02) -> Surface:  # fmt: skip
     """Tiles, slabs or bricks of (width, height) metres; `bond` shifts every second course."""
     count = tuple(max(2, 2 * round(1.2 / (2 * t))) for t in tile)
     size = (count[0] * tile[0], count[1] * tile[1])
@@ -265,15 +256,8 @@ def slabs(colour: Colour, seed: int, *, slab: tuple[float, float] = (0.4, 0.4)) 
     )  # fmt: skip
 
 
-def _tiles(
-    seed: int,
-    tile: tuple[float, float],
-    count: tuple[int, int],
-    bond: float,
-    joint: float,
-    spread: float,
-    stain: float,
-) -> tuple[Array, Array]:
+def _tiles(seed: int, tile: tuple[float, float], count: tuple[int, int], bond: float, joint: float,
+    spread: float, stain: float) -> tuple[Array, Array]:  # fmt: skip
     """The faces, and which share of each pixel is grout."""
     (wide, high), (across, up) = tile, count
     pixel = across * wide / SIDE

@@ -37,25 +37,16 @@ class Face(NamedTuple):
     """Space added between letters, in parts of the size."""
 
 
-FACES: tuple[Face, ...] = (
-    Face("DejaVuSans-Bold.ttf", 0.92),
-    Face("DejaVuSans-Bold.ttf", 0.7, True),
-    Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
+FACES: tuple[Face, ...] = (Face("DejaVuSans-Bold.ttf", 0.92),
+    Face("DejaVuSans-Bold.ttf", 0.7, True), Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
     Face("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
-    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1),
-    Face("DejaVuSans-BoldOblique.ttf", 0.84),
-    Face("DejaVuSerif-Bold.ttf", 0.86),
-    Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
-    Face("STIXGeneralBol.ttf", 1.05),
-    Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
-    Face("STIXGeneralBolIta.ttf", 1.1),
-    Face("cmb10.ttf", 1.0, False, 0.012),
-    Face("cmb10.ttf", 0.92, True, 0.0, 0.04),
-    Face("cmss10.ttf", 1.0, False, 0.035),
-    Face("cmss10.ttf", 1.0, True, 0.03, 0.1),
-    Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
-    Face("cmtt10.ttf", 0.9, False, 0.035),
-)
+    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1), Face("DejaVuSans-BoldOblique.ttf", 0.84),
+    Face("DejaVuSerif-Bold.ttf", 0.86), Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
+    Face("STIXGeneralBol.ttf", 1.05), Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
+    Face("STIXGeneralBolIta.ttf", 1.1), Face("cmb10.ttf", 1.0, False, 0.012),
+    Face("cmb10.ttf", 0.92, True, 0.0, 0.04), Face("cmss10.ttf", 1.0, False, 0.035),
+    Face("cmss10.ttf", 1.0, True, 0.03, 0.1), Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
+    Face("cmtt10.ttf", 0.9, False, 0.035))  # fmt: skip
 """Styles a family may be lettered in, all of them heavy enough to be read from a photograph."""
 
 SANS = Face("DejaVuSans.ttf", 0.95)
@@ -66,15 +57,8 @@ BOOK = Face("cmr10.ttf")
 
 
 @lru_cache(maxsize=64)
-def typeset(
-    text: str,
-    width: int,
-    height: int,
-    face: Face,
-    lines: int = 2,
-    align: str = "centre",
-    valign: str = "centre",
-) -> tuple[NDArray[np.uint8], float]:
+def typeset(text: str, width: int, height: int, face: Face, lines: int = 2, align: str = "centre",
+    valign: str = "centre") -> tuple[NDArray[np.uint8], float]:  # fmt: skip
     """A text as large as fits into width × height pixels: its mask, and the height of a capital."""
     if face.file.startswith("cm") and not text.isascii():
         face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
@@ -157,14 +141,8 @@ def _word(word: str, file: str, size: int) -> NDArray[np.uint8]:
     return np.asarray(piece)
 
 
-def _draw_line(
-    draw: ImageDraw.ImageDraw,
-    line: str,
-    left: float,
-    base: float,
-    font: ImageFont.FreeTypeFont,
-    face: Face,
-) -> None:
+def _draw_line(draw: ImageDraw.ImageDraw, line: str, left: float, base: float,
+    font: ImageFont.FreeTypeFont, face: Face) -> None:  # fmt: skip
     thick = round(face.bold * font.size)
     if not face.track:
         draw.text((left + thick, base), line, 255, font, anchor="ls", stroke_width=thick)

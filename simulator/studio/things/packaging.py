@@ -129,16 +129,8 @@ def table(page: Sheet, made: Design) -> None:
             )
 
 
-def _title(
-    page: Sheet,
-    made: Design,
-    box: Box,
-    ground: Colour,
-    *,
-    align: str = "centre",
-    share: float = 0.71,
-    lines: int = 3,
-) -> None:
+def _title(page: Sheet, made: Design, box: Box, ground: Colour, *, align: str = "centre",
+    share: float = 0.71, lines: int = 3) -> None:  # fmt: skip
     """The name large and what is said below it, together in one box."""
     x0, y0, x1, y1 = box
     ink = made.ink(ground)

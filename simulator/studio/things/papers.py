@@ -20,13 +20,10 @@ from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
 
 _GAME = "A game for all the family"
-_HEAVY = (
-    Face("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
-    Face("DejaVuSerif-Bold.ttf", 0.84, False, 0.02),
-    Face("cmb10.ttf", 0.95, True, 0.03, 0.03),
+_HEAVY = (Face("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
+    Face("DejaVuSerif-Bold.ttf", 0.84, False, 0.02), Face("cmb10.ttf", 0.95, True, 0.03, 0.03),
     Face("STIXGeneralBolIta.ttf", 1.1, False, 0.03),
-    Face("DejaVuSans-BoldOblique.ttf", 0.86, False, 0.015),
-)
+    Face("DejaVuSans-BoldOblique.ttf", 0.86, False, 0.015))  # fmt: skip
 
 
 def board_game(look: Look, traits: Traits) -> Thing:
@@ -216,13 +213,8 @@ def poster(look: Look, traits: Traits) -> Thing:
 def _fixed(how: str, spots: list[tuple[float, float, float]], made: Design) -> Part:
     """Pins or strips of tape at the corners of a sheet."""
     if how == "pins":
-        profile = [
-            (1e-4, 0.010),
-            (0.0045, 0.009),
-            (0.0048, 0.004),
-            (0.002, 0.001),
-            (0.0012, -0.002),
-        ]
+        profile = [(1e-4, 0.010), (0.0045, 0.009), (0.0048, 0.004), (0.002, 0.001),
+            (0.0012, -0.002)]  # fmt: skip
         head = posed(lathe(profile[::-1], around=16), turned((1, 0, 0), 90))
         pins = joined([shifted(head, *spot) for spot in spots])
         return Part(pins, Material(made.accent, rough=0.3, coat=0.4))

@@ -7,18 +7,8 @@ import numpy as np
 from simulator.studio.solid.forms import Material
 from simulator.world.pictures.traits import Colour, Draws, luma, oklch
 
-_SKIN = np.array(
-    [
-        (238, 200, 178),
-        (226, 180, 152),
-        (206, 154, 120),
-        (176, 122, 86),
-        (132, 86, 58),
-        (92, 60, 44),
-        (64, 44, 36),
-    ],
-    np.float64,
-)
+_SKIN = np.array([(238, 200, 178), (226, 180, 152), (206, 154, 120), (176, 122, 86), (132, 86, 58),
+    (92, 60, 44), (64, 44, 36)], np.float64)  # fmt: skip
 """From the lightest to the darkest, as a phone shows them in daylight."""
 
 _HAIR: tuple[Colour, ...] = (

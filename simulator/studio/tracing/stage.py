@@ -286,11 +286,8 @@ def _empty_lamp() -> dict[str, Any]:
 
 
 def _shine() -> dict[str, Any]:
-    return {
-        "type": "area",
-        "radiance": {"type": "rgb", "value": [0.0, 0.0, 0.0]},
-        "sampling_weight": _HARDLY,
-    }
+    return {"type": "area", "radiance": {"type": "rgb", "value": [0.0, 0.0, 0.0]},
+        "sampling_weight": _HARDLY}  # fmt: skip
 
 
 def _stand(lamp: Lamp) -> Array:

@@ -60,16 +60,8 @@ class Traced(NamedTuple):
     """Red, green, blue of what would be white: the light on all that has a colour."""
 
 
-def trace(
-    placed: Sequence[Placed],
-    light: Light,
-    view: View,
-    width: int,
-    height: int,
-    *,
-    paths: int = 2,
-    seed: int = 0,
-) -> Traced:
+def trace(placed: Sequence[Placed], light: Light, view: View, width: int, height: int, *,
+    paths: int = 2, seed: int = 0) -> Traced:  # fmt: skip
     """What an eye sees of a scene. Equal scenes give equal bytes on one machine."""
     try:
         return _traced(placed, light, view, (width, height), paths, seed)
@@ -80,14 +72,8 @@ def trace(
         ) from error
 
 
-def _traced(
-    placed: Sequence[Placed],
-    light: Light,
-    view: View,
-    frame: tuple[int, int],
-    paths: int,
-    seed: int,
-) -> Traced:
+def _traced(placed: Sequence[Placed], light: Light, view: View, frame: tuple[int, int], paths: int,
+    seed: int) -> Traced:  # fmt: skip
     with _ALONE:
         stage = _staged(placed, light, view)
         wide, high = (max(round(n * _COARSE), 1) for n in frame)

@@ -89,17 +89,8 @@ def folders(draws: Draws) -> Thing:
             )
         )
         labels.append(shifted(sheet(w * 0.6, 0.12), x + w / 2, -0.1405, 0.14))
-        rings.append(
-            shifted(
-                posed(
-                    lathe([(0.008, 0), (0.012, 0.002), (0.008, 0.003)], around=16),
-                    turned((1, 0, 0), 90),
-                ),
-                x + w / 2,
-                -0.14,
-                0.06,
-            )
-        )
+        rings.append(shifted(posed(lathe([(0.008, 0), (0.012, 0.002), (0.008, 0.003)], around=16),
+            turned((1, 0, 0), 90)), x + w / 2, -0.14, 0.06))  # fmt: skip
         x += w
     parts = (
         Part(joined(row), shades(*colours, rough=0.5)),

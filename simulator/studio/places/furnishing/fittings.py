@@ -169,20 +169,8 @@ def school_desk(draws: Draws) -> Thing:
 
 def ropes(draws: Draws) -> Thing:
     """Two posts with a sagging rope."""
-    posts = [
-        lathe(
-            [
-                (0.15, 0),
-                (0.15, 0.02),
-                (0.02, 0.04),
-                (0.02, 0.92),
-                (0.035, 0.95),
-                (0.02, 0.99),
-                (1e-4, 1.0),
-            ],
-            around=32,
-        )
-    ]
+    posts = [lathe([(0.15, 0), (0.15, 0.02), (0.02, 0.04), (0.02, 0.92), (0.035, 0.95),
+        (0.02, 0.99), (1e-4, 1.0)], around=32)]  # fmt: skip
     both = joined([shifted(posts[0], s * 0.75) for s in (-1, 1)], smooth=True)
     x = np.linspace(-0.75, 0.75, 24)
     rope = tube(np.stack([x, 0 * x, 0.6 + 0.3 * (x / 0.75) ** 2], -1), 0.018, around=10)

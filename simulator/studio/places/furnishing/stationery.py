@@ -222,12 +222,8 @@ def notes(draws: Draws) -> Thing:
     parts = []
     for k in range(draws.count("many", 2, 6)):
         pose = turned((0, 1, 0), draws(f"turn{k}", -9, 9))
-        note = shifted(
-            posed(posed(box(0.076, 0.076, 0.0008), turned((1, 0, 0), 84)), pose),
-            draws(f"x{k}", -0.16, 0.16),
-            -0.008,
-            draws(f"z{k}", 0.02, 0.3),
-        )
+        note = shifted(posed(posed(box(0.076, 0.076, 0.0008), turned((1, 0, 0), 84)), pose),
+            draws(f"x{k}", -0.16, 0.16), -0.008, draws(f"z{k}", 0.02, 0.3))  # fmt: skip
         parts.append(Part(note, printed.note(draws.count(f"c{k}", 0, 2 * printed.VARIETY - 1))))
     return Thing(tuple(parts))
 
