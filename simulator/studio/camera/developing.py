@@ -16,6 +16,8 @@ _FULL = 60_000.0
 """Electrons of a white pixel at ISO 100, of the burst of frames that a phone adds up."""
 _READ = 6.0
 """Electrons of noise that reading a pixel adds."""
+_TAPPED = 0.35
+"""How far exposure follows the subject rather than the picture."""
 _CLIPS = 0.94
 """Of what the curve tends to: brighter than this is white."""
 _BRIGHT = 0.35
@@ -30,14 +32,19 @@ def develop(
     swing: float = 1.0,
     limit: float = 32.0,
     white: NDArray[np.float32] | None = None,
+    subject: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.uint8]:
     """Linear light as a phone shows it. `limit` is the most that ISO may rise above 100: what is
     darker than that stays dark. `white` is how white paper would look, if that is known; else the
-    picture is taken to be grey in the mean, which fades a lawn."""
+    picture is taken to be grey in the mean, which fades a lawn. `subject` is what a wearer taps at:
+    a dark one is shown somewhat brighter, a bright one somewhat darker."""
     import cv2
 
     light = np.maximum(light, 0) * _balance(light, draws, swing, white)
     mean = _mean(light)
+    if subject is not None and subject.any():
+        off = np.log2(_mean(light[subject]) / mean)
+        mean *= float(2 ** (_TAPPED * np.clip(off, -2.5, 2.5)))
     iso = min(max(_BRIGHT / mean, 0.5), limit)
     gain = 0.2 / _BRIGHT * iso * 2 ** (draws("exposure", -0.25, 0.3) * swing)
     x = light * np.float32(gain) * _vignette(*light.shape[:2])

@@ -58,7 +58,9 @@ def compose(scene: Scene) -> Rendered:
     draws = Draws("develop", scene.key)
     noise, swing = scene.noise * (1.0 if scene.is_ego else 0.5), scene.light_swing
     white = None if scene.is_ego else traced.white
-    image = develop(traced.light, draws, noise=noise, swing=swing, white=white)
+    image = develop(
+        traced.light, draws, noise=noise, swing=swing, white=white, subject=traced.owner == 0
+    )
     return described(image, scene, staged, traced)
 
 

@@ -71,7 +71,7 @@ def typeset(text: str, width: int, height: int, face: Face, lines: int = 2, alig
     probe = _font(face.file, 100)
     cap_em = _cap(probe) / 100 + face.bold
     drop = 0.26 if any(c in "gjpqy,;Q" for c in text) else 0.03
-    lead = (cap_em + 0.2) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
+    lead = (cap_em + 0.3) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
     best: tuple[float, list[str]] = (0.0, [text])
     for count in range(1, lines + 1):
         broken = _break(text.split(), count, probe, face)
