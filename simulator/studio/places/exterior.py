@@ -272,7 +272,10 @@ def house_row(
     """A row of fronts from x0 to x1, or along y when turned; a few designs again and again."""
     made = [
         houses.house(
-            own(draws, f"house{k}"), draws(f"w{k}", 5.5, 11.0), draws.count(f"f{k}", *floors)
+            own(draws, f"house{k}"),
+            draws(f"w{k}", 5.5, 11.0),
+            draws.count(f"f{k}", *floors),
+            fine=max(stage.need.sizes[0]) <= HUGE,
         )
         for k in range(designs)
     ]

@@ -50,12 +50,13 @@ def house_wall(draws: Draws) -> Surface:
     )
 
 
-def house(draws: Draws, width: float, floors: int) -> Thing:
-    """A front with real window niches, a door, cornice and roof; its face at y = 0, base z = 0."""
+def house(draws: Draws, width: float, floors: int, *, fine: bool = True) -> Thing:
+    """A front with real window niches, a door, cornice and roof; its face at y = 0, base z = 0.
+    Of one that is not `fine` nothing hangs before the windows: there are many of those."""
     storey, bays = draws("storey", 2.9, 3.5), max(1, round(width / draws("bay", 1.9, 2.8)))
     step = width / bays
     ww, wh = step * draws("ww", 0.4, 0.55), storey * draws("wh", 0.45, 0.58)
-    style, entrance = draws.count("style", 0, 3), draws.count("door", 0, bays - 1)
+    style, entrance = draws.count("style", 0, 3) if fine else 4, draws.count("door", 0, bays - 1)
     tray, wall, glass = Tray(), list[Mesh](), list[Mesh]()
     white = (
         WHITE
@@ -86,8 +87,9 @@ def house(draws: Draws, width: float, floors: int) -> Thing:
                 )
             )
             tray.add(white, *_frame(x, low, ww, wh, style))
-            tray.add(white, shifted(box(ww + 0.16, 0.2, 0.06, bevel=0.01), x, -0.03, low - 0.06))
-            _outside(tray, own(draws, f"{f}.{b}"), (x, low, ww, wh), style if f else 0, shutter)
+            tray.add(white, shifted(box(ww + 0.16, 0.2, 0.06), x, -0.03, low - 0.06))
+            if fine:
+                _outside(tray, own(draws, f"{f}.{b}"), (x, low, ww, wh), style if f else 0, shutter)
         wall.append(shifted(box(step - ww, 0.35, storey), width / 2, 0.175, z))
     top = floors * storey
     tray.add(white, shifted(box(width + 0.1, 0.5, 0.22, bevel=0.04), 0, 0.05, top))
@@ -223,12 +225,12 @@ def _outside(tray: Tray, draws: Draws, window: tuple[float, float, float, float]
         shut = draws.chance("shut", 0.2)
         for s in (-1, 1):
             at = (x + s * ww * (0.25 if shut else 0.77), 0.1 if shut else -0.03, low)
-            tray.add(shutter, shifted(box(ww / 2, 0.04, wh, bevel=0.006), *at))
+            tray.add(shutter, shifted(box(ww / 2, 0.04, wh), *at))
             tray.add(
                 shutter,
                 *(
-                    shifted(box(ww * 0.4, 0.02, 0.03), at[0], at[1] - 0.025, low + q)
-                    for q in np.arange(0.08, wh - 0.06, 0.075)
+                    shifted(box(ww * 0.4, 0.02, 0.2), at[0], at[1] - 0.025, low + q)
+                    for q in np.arange(0.15, wh - 0.1, 0.3)
                 ),
             )
     if style == 2 and draws.chance("rail", 0.6):
@@ -240,7 +242,7 @@ def _outside(tray: Tray, draws: Draws, window: tuple[float, float, float, float]
         tray.add(IRON, *rails, *bars)
     if draws.chance("flowers", 0.16):
         tray.add(CLAY, shifted(box(ww * 0.8, 0.2, 0.18, bevel=0.02), x, -0.12, low))
-        for k in range(16):
+        for k in range(9):
             spot = (x + ww * draws(f"fx{k}", -0.38, 0.38), draws(f"fy{k}", -0.24, -0.04))
             lump = ball(draws(f"fr{k}", 0.04, 0.09), around=6)
             tray.add(
@@ -263,6 +265,8 @@ def _frame(x: float, z: float, w: float, h: float, style: int) -> list[Mesh]:
     bars = [shifted(box(b, 0.08, h), x + s * (w - b) / 2, 0.16, z) for s in (-1, 1)]
     bars += [shifted(box(w, 0.08, b), x, 0.16, q) for q in (z, z + h - b)]
     bars.append(shifted(box(b * 0.8, 0.07, h), x, 0.16, z))
+    if style == 4:  # far off
+        return bars[4:]
     if style % 2 == 0:
         bars.append(shifted(box(w, 0.07, b * 0.7), x, 0.16, z + h * 0.66))
     return bars

@@ -34,6 +34,7 @@ class Layer(NamedTuple):
 
 
 STRUCTURE: dict[str, tuple[Layer, ...]] = {
+    "even": (),
     "plain": (Layer("cloud", 2.9, 0.04), Layer("cloud", 0.41, 0.02),
               Layer("fine", 0.11, 0.012, 0.015), Layer("scratch", 0.9, 0.008)),
     "smooth": (Layer("cloud", 0.37, 0.03), Layer("scratch", 0.23, 0.012),

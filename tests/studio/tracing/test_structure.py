@@ -24,7 +24,7 @@ def shown(
     return structured(np.ones((n, n, 3), np.float32), grain, at, normal, wide, SUN)[..., 0]
 
 
-@pytest.mark.parametrize("name", GRAINS)
+@pytest.mark.parametrize("name", sorted({*GRAINS} - {"even"}))
 def test_every_surface_has_structure_that_takes_no_light_away(name: str) -> None:
     for metres in (0.1, 1.0, 12.0):
         light = shown(name, metres)
@@ -33,11 +33,18 @@ def test_every_surface_has_structure_that_takes_no_light_away(name: str) -> None
     assert np.array_equal(shown(name, 1.0), shown(name, 1.0))
 
 
-@pytest.mark.parametrize("name", GRAINS)
+@pytest.mark.parametrize("name", sorted({*GRAINS} - {"even"}))
 def test_it_does_not_come_again_and_is_no_finer_than_a_pixel(name: str) -> None:
-    here, there = (shown(name, 0.5, shift=by) - 1 for by in (0.0, 7.3))
-    assert abs((here * there).mean()) < 0.8 * here.std() * there.std() + 1e-4
+    here, alike = shown(name, 1.0), list[float]()
+    for shift in (7.3, 19.1, 31.7, 53.9, 77.7, 91.3):
+        there = shown(name, 1.0, shift=shift)
+        alike.append(float(np.corrcoef(here.ravel(), there.ravel())[0, 1]))
+    assert abs(np.mean(alike)) < 0.6
     assert shown(name, 0.5, pixel=30.0) == pytest.approx(1.0)
+
+
+def test_what_is_even_stays_so() -> None:
+    assert (shown("even", 1.0) == 1).all()
 
 
 def test_nothing_is_laid_where_it_is_not_known_what_a_pixel_shows() -> None:

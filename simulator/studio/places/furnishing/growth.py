@@ -97,9 +97,9 @@ def belt(draws: Draws, width: float) -> Thing:
     crowns: list[Mesh] = []
     x, k = -width / 2, 0
     while x < width / 2:
-        wide, tall = draws(f"w{k}", 3.5, 8.0), draws(f"t{k}", 3.0, 6.5)
+        wide, tall = width / 60 * draws(f"w{k}", 0.9, 2.0), draws(f"t{k}", 3.0, 6.5)
         core = dyed(ball(0.86, around=10)._replace(smooth=False), 1, 5)
-        crown = joined([leaves(k % 4, 320), core])
+        crown = joined([leaves(k % 4, 240), core])
         crown = posed(crown, np.diag([wide, wide * 0.6, tall, 1.0]))
         crowns.append(shifted(crown, x, draws(f"y{k}", -6, 6), tall * draws(f"z{k}", 0.5, 0.9)))
         x, k = x + wide * draws(f"step{k}", 0.45, 1.1), k + 1
