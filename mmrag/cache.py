@@ -18,7 +18,6 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from mmrag.agents.readiness import warm
 from mmrag.protocols import (
     Completion,
     GenerateOptions,
@@ -28,10 +27,11 @@ from mmrag.protocols import (
     Resources,
     WebSearch,
 )
+from mmrag.readiness import warm
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
 from mmrag.search.session_passages import searched_passages
-from mmrag.search.web.cutting import Cut
+from mmrag.text.cutting import Cut
 
 T = TypeVar("T")
 

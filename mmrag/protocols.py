@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Evidence, Json, JudgeItem, Query, Record, Reply, Usage, Verdict
 from mmrag.tools import CallRequest, Tool
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mmrag.metrics.bert_score import TokenVectors
-    from mmrag.search.web.cutting import Cut
+    from mmrag.text.cutting import Cut
 
 
 class Agent(Protocol):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.records import Box
 from simulator.optics import degrade
-from simulator.optics.geometry import bounds
-from simulator.optics.severity_sheet import contact_sheet
+from simulator.optics.files.severity_sheet import contact_sheet
+from simulator.optics.shape.geometry import bounds
 from simulator.studio.camera.taking import compose
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from mmrag.encoders.cache import EmbeddingCache, vector_key
-from mmrag.files import file_sha256, write_json
-from mmrag.search.index.building import build_index
+from mmrag.files.atomic import file_sha256, write_json
+from mmrag.search.index.build import build_index
 from mmrag.search.index.identity import read_manifest
 from mmrag.search.index.row_table import Rows
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.bm25 import titled
-from simulator.evaluation.shipped_index import FOLDER, KEYS, SOURCE, vectors
+from simulator.parts.shipped_index import FOLDER, KEYS, SOURCE, vectors
 from simulator.world.sessions import mini_folder
 
 TABLES = ("kg.parquet", "pages.parquet")

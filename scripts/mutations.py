@@ -24,14 +24,13 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
-    *(f"mmrag/{room}" for room in ("agents", "encoders", "judges", "metrics", "models", "search")),
-    *(
-        f"simulator/{room}"
-        for room in (
-            "cli", "cluster", "datasets", "evaluation", "exchange", "faults", "optics", "people",
-            "reports", "run", "store", "wearer", "world",
-        )
-    ),
+    *(f"mmrag/{room}" for room in (
+        "agents", "encoders", "files", "judges", "metrics", "models", "search", "text",
+    )),
+    *(f"simulator/{room}" for room in (
+        "application", "cli", "cluster", "datasets", "exchange", "experiments", "faults",
+        "optics", "parts", "people", "reports", "run", "store", "terminal", "wearer", "world",
+    )),
     "ui",
 )  # fmt: skip
 OTHER = {

@@ -25,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from simulator.store.run_store import RunReader
-from ui.catalogue import Catalogue, Conversation, Filter
+from ui.replay.catalogue import Catalogue, Conversation, Filter
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "replay-loop.webp"
 RUN = Path("runs") / "loop"

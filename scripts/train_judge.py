@@ -22,7 +22,7 @@ import numpy as np
 
 from mmrag.judges.builtin.features import NAMES, Extractor
 from mmrag.judges.builtin.judge import before_trees, in_western_notation, with_doubt
-from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.trees import Forest, Tree, Trees
 from mmrag.judges.builtin.vectors import Pieces, Vectors
 from mmrag.judges.stress import read_pairs

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mmrag.errors import MmragError
     from mmrag.records import Query, Reply
-    from simulator.evaluation.evaluate import evaluate
-    from simulator.evaluation.measure import Measured
-    from simulator.evaluation.run_folder import Run, load_run
-    from simulator.evaluation.scores import Comparison, Scores
+    from simulator.application.evaluate import evaluate
+    from simulator.application.finished_run import Run, load_run
+    from simulator.application.measure import Measured
+    from simulator.application.scores import Comparison, Scores
     from simulator.optics import degrade
     from simulator.optics.albumentations import Degrade
 
@@ -41,17 +41,17 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Comparison": "simulator.evaluation.scores",
+    "Comparison": "simulator.application.scores",
     "Degrade": "simulator.optics.albumentations",
-    "Measured": "simulator.evaluation.measure",
+    "Measured": "simulator.application.measure",
     "MmragError": "mmrag.errors",
     "Query": "mmrag.records",
     "Reply": "mmrag.records",
-    "Run": "simulator.evaluation.run_folder",
-    "Scores": "simulator.evaluation.scores",
+    "Run": "simulator.application.finished_run",
+    "Scores": "simulator.application.scores",
     "degrade": "simulator.optics",
-    "evaluate": "simulator.evaluation.evaluate",
-    "load_run": "simulator.evaluation.run_folder",
+    "evaluate": "simulator.application.evaluate",
+    "load_run": "simulator.application.finished_run",
 }
 
 

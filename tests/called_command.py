@@ -26,7 +26,7 @@ def mmrag(*arguments: str, code: int = 0) -> Done:
     ):
         patch.setattr("sys.argv", ["mmrag", *arguments])
         patch.setattr(
-            "simulator.evaluation.ending.agent_is_made", lambda: None
+            "simulator.terminal.shutdown.agent_is_made", lambda: None
         )  # this process goes on
         with pytest.raises(SystemExit) as ended:
             main()

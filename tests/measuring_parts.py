@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import (
     Capture,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
     Evidence,
@@ -31,7 +31,7 @@ from mmrag.records import (
     outcome_of,
 )
 from simulator.run.config import RunConfig
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunStore
 
 DOMAINS = ("food", "plants and gardening", "vehicle", "book", "local", "animal", "shopping")

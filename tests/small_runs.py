@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
     JudgeItem,

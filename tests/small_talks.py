@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from small_runs import picture
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.metrics.protocols import two_strikes
 from mmrag.records import (
     Capture,
@@ -20,7 +20,7 @@ from mmrag.records import (
     TurnResult,
     Verdict,
 )
-from simulator.run.live import Wearers
+from simulator.run.live_conversation import Wearers
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk
 from simulator.world.checks.verify import read_facts

@@ -12,7 +12,7 @@ from PIL import Image
 
 from mmrag.cache import Cache, CachedImageSearch, CachedModel, CachedWebSearch, share
 from mmrag.errors import ServiceError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Completion, GenerateOptions, Message, Resources
 from mmrag.records import Evidence, Usage
 

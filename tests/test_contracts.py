@@ -43,7 +43,7 @@ def test_a_cache_searches_in_the_way_asked_where_there_is_one() -> None:
 
     from PIL import Image
 
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
 
     picture = LazyImage.from_pil(Image.new("RGB", (8, 8)))
     plain: ImageSearch = MemoryImageSearch({})

@@ -52,7 +52,7 @@ def test_a_part_has_the_names_and_defaults_of_its_record(part: type[partial.Part
 def test_the_parts_of_a_saved_conversation() -> None:
     from PIL import Image
 
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
 
     image = LazyImage.from_pil(Image.new("RGB", (8, 8)))
     turn = Turn(

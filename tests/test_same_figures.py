@@ -15,15 +15,15 @@ from called_command import mmrag
 from planted_runs import by_severity, plant
 
 from simulator import load_run
-from simulator.evaluation.verdicts import Verdicts
+from simulator.application.verdicts import Verdicts
 from simulator.exchange.facts import facts_of
-from simulator.reports.figures.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.store.run_store import RunReader
-from ui.analysis import Analysis
-from ui.breaking import Breakage
-from ui.catalogue import Catalogue
+from ui.home.summary import summarise
 from ui.render import render
-from ui.summary import summarise
+from ui.replay.analysis import Analysis
+from ui.replay.catalogue import Catalogue
+from ui.robustness import Breakage
 
 RATES = ("truthfulness", "accuracy", "missing", "hallucination")
 KEYS = ("truthfulness_score", "accuracy", "missing", "hallucination_rate")

@@ -7,7 +7,7 @@ import threading
 
 from ui_parts import EVIL
 
-from mmrag.agents.tracing import Trace
+from mmrag.agents.trace import Trace
 from mmrag.records import Query, Reply
 
 

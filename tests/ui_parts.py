@@ -15,7 +15,7 @@ from random import Random
 import pytest
 import uvicorn
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import (
     Capture,
@@ -212,10 +212,10 @@ class Server:
     """The app on a free port, in a thread."""
 
     def __init__(self, folders: list[Path], saved: Path) -> None:
-        from mmrag.listening import listen
-        from simulator.evaluation.playing import Playing
-        from ui.launch import Launcher
-        from ui.livework import AgentShelf
+        from mmrag.ports import listen
+        from simulator.application.person_run import Playing
+        from ui.home.launch import Launcher
+        from ui.live import AgentShelf
         from ui.pages.app import LiveSetup
         from ui.runs import open_runs
         from ui.server import make_server

@@ -1,6 +1,6 @@
 """A run as a folder, or one file, that any browser opens from disk: the replay without a server.
 
-What is shown of a conversation is what the app shows (`ui.viewmodel`), as JSON; a page of its own
+What is shown of a conversation is what the app shows (`replay/viewmodel.py`), as JSON; its own page
 draws it. The page may run its own script and nothing else, asks nobody for anything, and makes text
 of whatever the data says.
 """
@@ -23,10 +23,10 @@ from simulator.counting import counted
 from simulator.exchange.facts import RunFacts, facts_of
 from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
 from simulator.store.run_store import RunReader
-from ui.catalogue import Catalogue, Row
 from ui.render import points
+from ui.replay.catalogue import Catalogue, Row
+from ui.replay.viewmodel import ConversationView, conversation
 from ui.server import Thumbnails
-from ui.viewmodel import ConversationView, conversation
 
 BLOCK = 400_000
 """Bytes of conversations in one file of a folder: read at once when one of them is opened."""
@@ -89,7 +89,7 @@ def _folder(run: RunReader, out: Path, *, report: bool) -> int:
 
 
 def _file(run: RunReader, out: Path) -> int:
-    from mmrag.files import write_text
+    from mmrag.files.atomic import write_text
 
     catalogue, blocks, size = Catalogue(run), _Blocks(), 0
     pictures, inside = _Pictures(run, catalogue), dict[str, str]()

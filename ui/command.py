@@ -29,7 +29,7 @@ def ui(
     agent: Annotated[list[str] | None, typer.Option(help="Offer this agent spec too.")] = None,
 ) -> None:
     """Open the Gradio app over one or more runs."""
-    from mmrag.listening import listen
+    from mmrag.ports import listen
 
     _need_gradio()
     _check(data, search, agent or [])
@@ -64,9 +64,9 @@ def _need_gradio() -> None:
 
 def _check(data: str, search: str, named: list[str]) -> None:
     """Refuse at the start what would otherwise fail at the first question in Live."""
-    from mmrag.search.index.opening import read_manifests
-    from simulator.evaluation.named_agents import check_agent
-    from simulator.evaluation.parts import Parts
+    from mmrag.search.index.open import read_manifests
+    from simulator.parts.named_agents import check_agent
+    from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
 
     for spec in named:
@@ -87,14 +87,14 @@ def _open(
     named: list[str],
 ) -> None:
     from mmrag.agents import agents
-    from mmrag.listening import address, serve
+    from mmrag.ports import address, serve
+    from simulator.application.person_run import Playing
     from simulator.counting import counted
-    from simulator.evaluation.parts import Parts
-    from simulator.evaluation.playing import Playing
-    from simulator.evaluation.resources import cache_folder
+    from simulator.parts.resources import cache_folder
+    from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
-    from ui.launch import Launcher
-    from ui.livework import AgentShelf
+    from ui.home.launch import Launcher
+    from ui.live import AgentShelf
     from ui.pages.app import LiveSetup
     from ui.runs import Runs, open_runs
     from ui.server import make_server

@@ -15,7 +15,7 @@ from simulator.reports.read.frame import OWN
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from ui.traceview import Overlay
+    from ui.replay.traceview import Overlay
 
 _FOREIGN = str.maketrans({"{": "&#123;", "}": "&#125;", "$": "&#36;", "@": "&#64;"})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mmrag.errors import StoreError
 from simulator.store.run_store import RunReader
-from ui.catalogue import Catalogue
+from ui.replay.catalogue import Catalogue
 
 MOST_OPEN = 12
 

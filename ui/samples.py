@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import MmragError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Box
-from ui.catalogue import Catalogue, Filter
+from ui.replay.catalogue import Catalogue, Filter
 
 OFFERED = 8
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
-from mmrag.listening import OwnNamesOnly, OwnPagesOnly
-from ui.kgshelf import LIVE, KGShelf
+from mmrag.ports import OwnNamesOnly, OwnPagesOnly
+from ui.replay.kgshelf import LIVE, KGShelf
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from ui.catalogue import Catalogue
     from ui.pages.app import LiveSetup
+    from ui.replay.catalogue import Catalogue
 
 _TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"RI": "image/webp", b"GI": "image/gif"}
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -157,7 +157,7 @@ def _picture(runs: MutableMapping[str, Catalogue], run: str, digest: str) -> byt
 
 
 def _small(data: bytes) -> bytes:
-    from mmrag.images import decode
+    from mmrag.files.images import decode
 
     image = decode(data).copy()
     image.thumbnail((192, 192))

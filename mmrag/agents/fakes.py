@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag.agents.readiness import capacity, warm
 from mmrag.errors import DataError, SpecError
 from mmrag.protocols import Agent, Resources
+from mmrag.readiness import capacity, warm
 from mmrag.records import Query, Reply, Step
 
 ABSTAIN = "I don't know"

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.tracing import OpenStep, Trace
+from mmrag.agents.trace import OpenStep, Trace
 from mmrag.errors import Denied, MmragError, words
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Record, Usage

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mmrag.agents.asking import heard
-from mmrag.agents.format import without_thoughts
-from mmrag.agents.readiness import warm
+from mmrag.agents.ask_back import heard
+from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import Bounds, answer_with_tools
-from mmrag.agents.tracing import Trace
+from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.readiness import warm
 from mmrag.records import Query, Reply
 from mmrag.tools import Tool
 

@@ -21,7 +21,7 @@ from mmrag.encoders.loading import (
     revision_of,
 )
 from mmrag.errors import Unavailable
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from mmrag import bounded_yaml
 from mmrag.errors import Denied, ServiceError
+from mmrag.files import bounded_yaml
 from mmrag.judges.fallback import plain_verdict
 from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render

@@ -1,6 +1,6 @@
 """Whether answers rest on their evidence: GaRAGe's and Ragas' measures as pure functions.
 
-Who decides that a sentence is supported is not said here: see `mmrag.judges.support`. Definitions
+Who decides that a sentence is supported is not said here: see `judges.papers.support`. Definitions
 are values in `mmrag.metrics.measures`. A share of nothing is None, never 0 and never NaN.
 """
 

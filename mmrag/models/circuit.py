@@ -12,9 +12,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from mmrag.agents.clock import CLOCK
 from mmrag.errors import Denied
-from mmrag.retries import doubled
+from mmrag.files.retries import doubled
+from mmrag.turn_clock import CLOCK
 
 GONE = (502, 503, 504)
 """What a gateway answers for a server that is not there."""

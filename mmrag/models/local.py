@@ -16,8 +16,8 @@ import msgspec
 
 from mmrag.errors import ServiceError, SpecError, Unavailable, words
 from mmrag.models.chat_template import calls_in, chat_text
-from mmrag.models.refusals import nothing_said, unsaid
-from mmrag.models.waiting import Request, Waiting
+from mmrag.models.endpoint_errors import nothing_said, unsaid
+from mmrag.models.request_queue import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import whole

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Message
 from mmrag.tools import CallRequest
 

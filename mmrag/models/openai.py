@@ -19,13 +19,12 @@ from typing import Annotated, Any, NamedTuple
 import httpx
 import msgspec
 
-from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.images import LazyImage
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.images import LazyImage
+from mmrag.files.retries import doubled, retried
 from mmrag.models.circuit import GONE, Circuit
-from mmrag.models.limits import AdaptiveLimit
-from mmrag.models.messages import Said, sent
-from mmrag.models.refusals import (
+from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
     denial,
     excerpt,
@@ -35,10 +34,11 @@ from mmrag.models.refusals import (
     retry_after,
     unsaid,
 )
+from mmrag.models.limits import AdaptiveLimit
+from mmrag.models.messages import Said, sent
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import MOST_TOKENS, Usage
 from mmrag.registry import Spec
-from mmrag.retries import doubled, retried
 
 MAX_BODY = 8 << 20
 """Largest response that is read, in bytes."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import (
     ImageSearch,
     NearestWebSearch,

@@ -17,7 +17,7 @@ import msgspec
 
 from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
-from mmrag.search.web.cutting import Cut
+from mmrag.text.cutting import Cut
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
 

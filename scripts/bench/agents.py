@@ -51,7 +51,7 @@ def _specs(text: str) -> list[str]:
 
 def _one(world: Path, spec: str, degradation: str, chosen: argparse.Namespace) -> dict[str, object]:
     from mmrag.metrics.protocols import score, two_strikes
-    from simulator.evaluation.parts import Parts
+    from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
     from simulator.run.engine import Rules
     from simulator.run.trials import hold_all, seconds_per_part, turn_scores

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import (
     Evidence,
     Outcome,
@@ -36,8 +36,8 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.evaluation.claiming import claim
-from simulator.evaluation.parts import Parts
+from simulator.parts.run_folder import claim
+from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 from simulator.store import tally
 from simulator.store.run_store import RunStore, without_picture
@@ -160,7 +160,7 @@ def copy_sessions(path: Path, sessions: int) -> int:
 
 APP = """
 import sys
-from ui.catalogue import Catalogue, Filter
+from ui.replay.catalogue import Catalogue, Filter
 from simulator.store.run_store import RunReader
 run = Catalogue(RunReader(sys.argv[1]))
 print(len(run))

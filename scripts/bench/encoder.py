@@ -29,7 +29,7 @@ if __name__ == "__main__":
 
 
 from mmrag.encoders.image import ImageEncoder, builtin_encoder, open_clip_encoder
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.search.image.image_kg import MAX_K, ImageKG
 from mmrag.search.image.views import encode_views
 from mmrag.search.vectors.nearest import ExactVectors

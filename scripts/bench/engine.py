@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.protocols import score
 from mmrag.records import (
@@ -35,7 +35,7 @@ from mmrag.records import (
     Session,
     Turn,
 )
-from simulator.run.results import turn_scores
+from simulator.run.results.turn_results import turn_scores
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
 

@@ -144,7 +144,7 @@ def _sessions(work: Path) -> list[Any]:
     """Conversations of the mini world with pictures of the size that the 2026 kit makes them."""
     import msgspec
 
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
     from simulator.datasets import open_data
 
     def sized(session: Any) -> Any:
@@ -349,7 +349,7 @@ def _here(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
     from mmrag.agents import agents
     from mmrag.metrics.protocols import score, two_strikes
     from mmrag.protocols import Resources
-    from mmrag.search.index.opening import open_index
+    from mmrag.search.index.open import open_index
     from simulator.run.engine import Rules
     from simulator.run.trials import hold_all
 

@@ -14,7 +14,7 @@ import time
 import numpy as np
 from PIL import Image
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models.local import LocalModel
 from mmrag.protocols import GenerateOptions, Message
 

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.images import LazyImage
-from mmrag.judges.measuring import chosen_measures, model_measurers
+from mmrag.files.images import LazyImage
+from mmrag.judges.measure_registry import chosen_measures, model_measurers
 from mmrag.metrics.cases import Measurement
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.protocols import Completion, GenerateOptions, Message
@@ -43,8 +43,8 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )
-from simulator.evaluation.measure import measure
-from simulator.evaluation.measuring import measure_run, paid_once
+from simulator.application.measure import measure
+from simulator.application.run_measures import measure_run, paid_once
 from simulator.store.run_store import RunReader, RunStore
 from simulator.world.language.graded_answers import graded_answers
 

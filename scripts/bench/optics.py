@@ -129,7 +129,9 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
 
 def our_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object]]:
     sys.path.insert(0, str(ROOT))
-    from simulator.optics import blur, degrade, geometry, lowlight, occlusion, streams, tone
+    from simulator.optics import degrade, streams
+    from simulator.optics.light import blur, lowlight, tone
+    from simulator.optics.shape import geometry, occlusion
 
     w, h = size
     box = (0.3 * w, 0.3 * h, 0.7 * w, 0.7 * h)
@@ -275,7 +277,7 @@ def workers(count: int) -> dict[str, float]:
     sys.path.insert(0, str(ROOT))
     from PIL import Image
 
-    from simulator.optics.samples import sample
+    from simulator.optics.files.samples import sample
 
     few = max(4, count // 6)
     found: dict[str, float] = {}
@@ -311,8 +313,8 @@ def workers(count: int) -> dict[str, float]:
 def folder(source: str, target: str, processes: int) -> None:
     """Degrade a folder; print the seconds that it took and the processor's."""
     sys.path.insert(0, str(ROOT))
-    from simulator.optics.folders import Settings, degrade_files
-    from simulator.optics.resampling import items_from_path
+    from simulator.optics.files.folders import Settings, degrade_files
+    from simulator.optics.files.picture_sources import items_from_path
 
     items, sidecar = items_from_path(source, Path(target), lambda _: lambda _: CHAIN, {}, None)
     before, start = sum(os.times()[:4]), time.perf_counter()
@@ -328,7 +330,7 @@ def fidelity(first: int, count: int) -> dict[str, list[list[float]]]:
     """Kind → (1 where the parameter stands at its end, miss) of every picture."""
     sys.path.insert(0, str(ROOT))
     from simulator.optics import degrade
-    from simulator.optics.samples import sample
+    from simulator.optics.files.samples import sample
 
     sizes = ((640, 480), (480, 640), (960, 1280), (320, 240), (1280, 960))
     found: dict[str, list[list[float]]] = {}

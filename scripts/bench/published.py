@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.agents import agents
-from mmrag.judges.crud import Overlap
+from mmrag.judges.papers.crud import Overlap
 from mmrag.metrics.cases import Case
 from mmrag.metrics.grounding import answer_correctness, context_precision, noise_sensitivity
 from mmrag.metrics.overlap import UNKNOWN, jieba_words, quest_scores

@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from simulator.evaluation.run_folder import load_run
+from simulator.application.finished_run import load_run
 from simulator.store.run_store import RunReader
 
 ROOT = Path(__file__).parents[2]

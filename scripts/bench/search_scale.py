@@ -278,9 +278,9 @@ def register() -> None:
 
 
 def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
-    from mmrag.search.index.building import build_index
-    from mmrag.search.index.chunks import Chunker
+    from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
+    from mmrag.text.chunks import Chunker
 
     register()
     source = open_source(str(given.work / "source"))
@@ -313,7 +313,7 @@ def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
 def derived(given: argparse.Namespace, part: str) -> dict[str, Any]:
     """The files that search maps, of made-up rows, by the layer below `build_index`."""
     from mmrag.search.image.corners import KEPT, WIDTH
-    from mmrag.search.index.building import derive, describe
+    from mmrag.search.index.build import derive, describe
     from mmrag.search.index.identity import write_manifest
 
     images, folder = part == "images", given.work / "index" / part
@@ -367,7 +367,7 @@ def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
                 with path.open("rb") as file:
                     os.fsync(file.fileno())
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    from mmrag.search.index.opening import open_index
+    from mmrag.search.index.open import open_index
 
     register()
     given_seconds = time.time() - float(os.environ["BEGAN"])
@@ -390,7 +390,7 @@ def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
 
 def speed(given: argparse.Namespace) -> dict[str, Any]:
     """Searches a second by size of batch, and by callers at once with one query each."""
-    from mmrag.search.index.opening import open_index
+    from mmrag.search.index.open import open_index
 
     register()
     index = open_index(given.work / "index")
@@ -448,7 +448,7 @@ def crowd(work: Callable[[int, int], Any], callers: int, most: int) -> dict[str,
 def asked_pictures(count: int) -> list[Any]:
     from PIL import Image
 
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
 
     rows = pictures(count)
     found = [Image.open(io.BytesIO(row["image"])).convert("RGB") for row in rows]

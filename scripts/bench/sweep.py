@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from simulator.evaluation.sweep import folder_of, parse_vary, settings_of
+from simulator.experiments.sweep import folder_of, parse_vary, settings_of
 from simulator.store.run_store import RunReader
 
 

@@ -21,9 +21,9 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from mmrag.metrics.statistics import bootstrap_replicates
-from mmrag.search.index.opening import open_index
+from mmrag.search.index.open import open_index
 from simulator import evaluate
-from simulator.evaluation.search_eval import image_cases
+from simulator.experiments.search_eval import image_cases
 from simulator.world.sessions import TwinTable
 
 OPTICS = {

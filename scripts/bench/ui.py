@@ -32,7 +32,7 @@ from engine import Instant, jpeg, sessions
 from playwright.sync_api import Page, expect, sync_playwright
 from ui_parts import ARGUMENTS, CHROMIUM, write_run
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.records import Session
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from PIL import Image
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.judges import make_judge
 from mmrag.judges.simple import ExactJudge
 from mmrag.metrics.protocols import two_strikes
@@ -40,7 +40,7 @@ from mmrag.records import (
     outcome_of,
 )
 from simulator.run.engine import Rules
-from simulator.run.live import Wearers, hold_live
+from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunStore
 from simulator.wearer.moves import right_for

@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from mmrag.search.image.image_kg import entities_of
-from mmrag.search.index.opening import open_index
+from mmrag.search.index.open import open_index
 from simulator.world.sessions import read_world
 
 Bonus = Callable[[int, int], float]

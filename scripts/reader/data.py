@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mmrag import bounded_yaml
 from mmrag.agents.grounded.learned.states import WORD
+from mmrag.files import bounded_yaml
 from simulator.world.facts.catalogue import raw_domains
 from simulator.world.facts.names import Names
 from simulator.world.language.voices.reading import Voice, Wording

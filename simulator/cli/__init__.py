@@ -1,4 +1,4 @@
-"""The `mmrag` command: it parses flags, calls the application in `simulator.evaluation`, prints.
+"""The `mmrag` command: it parses flags, calls the application in `simulator.application`, prints.
 
 Each module adds one group of commands and imports nothing heavy at its top: `mmrag --help` must
 answer within 0.3 s, so the work of a command is imported inside it.
@@ -14,12 +14,12 @@ import typer
 from typer.core import TyperGroup
 
 from mmrag.errors import MmragError, words
-from simulator.evaluation.ending import command_begins, command_is_done
-from simulator.evaluation.interrupting import Interrupted
+from simulator.terminal.interruption import Interrupted
+from simulator.terminal.shutdown import command_begins, command_is_done
 
 _MODULES = (
-    "runs", "doors", "plugins", "agents", "world", "search", "degrade", "reports", "judge",
-    "verdicts", "measure", "audit", "load", "sweep", "crag", "data", "lab",
+    "runs", "doors", "plugins", "agents", "world", "search", "lab.degrade", "reports", "judge",
+    "verdicts", "measure", "lab.audit", "lab.load", "lab.sweep", "lab.crag", "data", "lab.group",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import DataError, UsageError
-from simulator.cli.flags import AsJson
+from simulator.cli.options.flags import AsJson
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
     from mmrag.protocols import Agent
     from mmrag.records import Reply, Step
-    from simulator.evaluation.progress import Advance
     from simulator.run.trials import Trial
+    from simulator.terminal.progress import Advance
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
 
@@ -118,14 +118,14 @@ def calibrate(
     from mmrag.agents.grounded.abstain import Calibration
     from mmrag.errors import ConflictError, SpecError
     from mmrag.registry import Spec
-    from simulator.evaluation.parts import Parts
-    from simulator.evaluation.progress import stage_bars
+    from simulator.parts.run_parts import Parts
     from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
     from simulator.run.engine import Rules
-    from simulator.run.stopping import StopPolicy
+    from simulator.run.stop_policies import StopPolicy
     from simulator.run.trials import calibrate as fitted
     from simulator.run.trials import findings, hold_all, play, risk_coverage
+    from simulator.terminal.progress import stage_bars
 
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or delete it.")
@@ -197,15 +197,15 @@ def ask(
     import asyncio
     from functools import partial
 
-    from mmrag.agents.checking import checked
-    from mmrag.agents.outside import contained
+    from mmrag.agents.own.outside import contained
+    from mmrag.agents.own.reply_checks import checked
     from mmrag.errors import AgentError, MmragError, words
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
     from mmrag.records import Query
-    from simulator.evaluation.ending import heeding_ctrl_c, stdout_aside
-    from simulator.evaluation.knowing import what_it_knows
-    from simulator.evaluation.parts import Parts
+    from simulator.application.picture_knowledge import what_it_knows
+    from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
+    from simulator.terminal.shutdown import heeding_ctrl_c, stdout_aside
 
     _check_question(question)
     asked_at = _iso(query_time) if query_time is not None else None
@@ -245,7 +245,7 @@ def ask(
 
 
 def _check_question(text: str) -> None:
-    from mmrag.agents.checking import says_nothing
+    from mmrag.agents.own.reply_checks import says_nothing
 
     if says_nothing(text):
         raise UsageError("the question says nothing that can be read: write what the wearer asks.")
@@ -260,7 +260,7 @@ def _check_question(text: str) -> None:
 
 def _album(folder: Path) -> dict[str, Path]:
     """The pictures of a folder by their names."""
-    from simulator.datasets.album import Album
+    from simulator.datasets.own.album import Album
 
     folder = folder.absolute()
     return {path.relative_to(folder).as_posix(): path for path in Album(folder).pictures}

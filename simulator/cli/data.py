@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mmrag.errors import ConflictError, UsageError
-from simulator.cli.flags import AsJson
+from simulator.cli.options.flags import AsJson
 from simulator.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulator.datasets.lines import Fault
-    from simulator.datasets.own_data import Examined
-    from simulator.run.runner import SessionSource
+    from simulator.datasets.own.lines import Fault
+    from simulator.datasets.own.own_data import Examined
+    from simulator.datasets.session_source import SessionSource
 
 Source = Annotated[
     str,
@@ -51,7 +51,7 @@ def start(
 
     With --turns, or an --out that ends in .jsonl, JSON lines: a conversation per picture.
     """
-    from simulator.datasets.album import Album
+    from simulator.datasets.own.album import Album
 
     album = Album(folder.absolute())
     file = out or folder / ("questions.csv" if turns == 1 else "questions.jsonl")
@@ -73,7 +73,7 @@ def check(
 
     Of published data (crag:FILE, crud:FILE, …) it says which rows cannot be used.
     """
-    from simulator.datasets.own_data import OwnData
+    from simulator.datasets.own.own_data import OwnData
 
     source = _open(file, pictures, split)
     if not isinstance(source, OwnData):
@@ -91,7 +91,7 @@ def check(
 
 def schema() -> None:
     """Print the JSON schema of a line, for editors and other programs."""
-    from simulator.datasets.line_schema import json_schema
+    from simulator.datasets.own.line_schema import json_schema
 
     typer.echo(json.dumps(json_schema(), indent=2))
 
@@ -105,7 +105,7 @@ def show(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
 ) -> None:
     """Draw a page of the data: pictures small, questions, answers, and what is wrong."""
-    from simulator.datasets.own_data import OwnData
+    from simulator.datasets.own.own_data import OwnData
     from simulator.reports.draw.data_page import draw_data
 
     source = _open(file, pictures, split)
@@ -126,7 +126,7 @@ def show(
 
 def _open(file: str, pictures: str, split: str) -> SessionSource:
     from simulator.datasets import open_data
-    from simulator.datasets.album import Album
+    from simulator.datasets.own.album import Album
 
     source = open_data(file, pictures=pictures, split=split)
     if isinstance(source, Album):

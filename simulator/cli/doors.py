@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simulator.cli.flags import RunFolder
+from simulator.cli.options.flags import RunFolder
 from simulator.counting import counted
 
 
@@ -28,7 +28,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry, W&B."""
-    from simulator.evaluation.run_folder import load_run
+    from simulator.application.finished_run import load_run
 
     typer.secho(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.", err=True)
 
@@ -49,8 +49,8 @@ def bring_in(
     """Bring what another system answered into a run: to replay, judge, report and compare it."""
     import shlex
 
-    from simulator.evaluation.parts import Parts
-    from simulator.exchange.importing import import_file
+    from simulator.exchange.imports import import_file
+    from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
     from simulator.store.run_store import RunReader
 

@@ -12,9 +12,9 @@ import typer
 import typer.core
 
 from mmrag.errors import DataError, UsageError
-from mmrag.shards import Shard
-from simulator.cli.flags import AsJson, Concurrency, RunFolder
-from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from mmrag.files.shards import Shard
+from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
+from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 
@@ -61,10 +61,10 @@ def rejudge(
     as_json: AsJson = False,
 ) -> None:
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
-    from simulator.cli.showing import tell_scores
-    from simulator.evaluation.execution import rejudge as judge_again
-    from simulator.evaluation.scores import scores_of
-    from simulator.run.results import options_for
+    from simulator.application.execution import rejudge as judge_again
+    from simulator.application.scores import scores_of
+    from simulator.cli.tables.run_tables import tell_scores
+    from simulator.run.results.turn_results import options_for
     from simulator.store.run_store import RunReader
 
     work = partial(_judge_shard, folder.absolute(), judge, concurrency)
@@ -81,7 +81,7 @@ def rejudge(
 
 
 def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
-    from simulator.evaluation.execution import rejudge
+    from simulator.application.execution import rejudge
 
     return rejudge(folder, judge, concurrency=concurrency, shard=shard)
 
@@ -103,8 +103,8 @@ def judge_file(
     from collections import Counter
 
     from mmrag.records import Usage
-    from simulator.evaluation.preflight import ready_judge
-    from simulator.run.error_texts import error_texts_in
+    from simulator.parts.preflight import ready_judge
+    from simulator.run.results.error_texts import error_texts_in
 
     chosen, counts, usage = ready_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
@@ -143,7 +143,7 @@ def calibrate(
     from mmrag.metrics.correction import calibrate as count
     from mmrag.metrics.correction import save_calibration
     from mmrag.records import Outcome
-    from simulator.evaluation.preflight import ready_judge
+    from simulator.parts.preflight import ready_judge
 
     chosen = ready_judge(judge)
     lines = read_lines(human)
@@ -202,7 +202,7 @@ def stress(
 
     from mmrag.judges.stress import read_pairs, tally, whole
     from mmrag.records import Outcome, Usage
-    from simulator.evaluation.preflight import ready_judge
+    from simulator.parts.preflight import ready_judge
 
     chosen, usage = ready_judge(judge), Usage()
     pairs = read_pairs(half, limit=limit)
@@ -238,7 +238,7 @@ def stress(
 
 def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
     """The rows of a JSONL or CSV file as they stand, each with what a judge is given of it."""
-    from simulator.store.result_lines import read_rows
+    from simulator.datasets.result_lines import read_rows
 
     if not path.is_file():
         raise UsageError(f"cannot read {path}: there is no such file. Give JSON lines or a CSV.")
@@ -261,8 +261,8 @@ def verdicts_of(
     import asyncio
 
     from mmrag.judges.fallback import FallbackJudge
-    from simulator.evaluation.progress import stage_bars
     from simulator.run.engine import verdict_on
+    from simulator.terminal.progress import stage_bars
 
     many = getattr(judge, "judge_many", None)
     asked = FallbackJudge(judge)

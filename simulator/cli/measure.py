@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simulator.cli.flags import AsJson
-from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from simulator.cli.options.flags import AsJson
+from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 
 if TYPE_CHECKING:
-    from mmrag.shards import Shard
-    from simulator.evaluation.measure import Measured
+    from mmrag.files.shards import Shard
+    from simulator.application.measure import Measured
 
 
 def register(app: typer.Typer) -> None:
@@ -70,9 +70,9 @@ def measure(
 
     No agent is asked anything, and no model is asked the same thing twice.
     """
-    from simulator.evaluation.interrupting import interruptible
-    from simulator.evaluation.measure import measure as measure_replies
-    from simulator.evaluation.progress import stage_bars
+    from simulator.application.measure import measure as measure_replies
+    from simulator.terminal.interruption import interruptible
+    from simulator.terminal.progress import stage_bars
 
     take = partial(
         measure_replies, str(target.absolute()), measures, model=model, judge=judge,
@@ -89,7 +89,7 @@ def measure(
 
 
 def _measure_shard(take: Callable[..., Measured], shard: Shard) -> None:
-    from simulator.evaluation.progress import stage_bars
+    from simulator.terminal.progress import stage_bars
 
     with stage_bars() as advance:
         take(shard=shard, on_progress=advance)
@@ -114,15 +114,15 @@ def wikieval(
 
     Without a model the encoder stands in for Ragas, and there is nobody to grade or rank.
     """
-    from mmrag.judges.measuring import encoder_measurers
-    from mmrag.judges.ragas import RagasJudge
-    from simulator.datasets.wikieval import Pair, read_wikieval
-    from simulator.evaluation import agreement
-    from simulator.evaluation.event_loops import run_to_end
-    from simulator.evaluation.interrupting import interruptible
-    from simulator.evaluation.measure import cached_encoder, paid_model
-    from simulator.evaluation.progress import stage_bars
+    from mmrag.judges.measure_registry import encoder_measurers
+    from mmrag.judges.papers.ragas import RagasJudge
+    from simulator.application.measure import cached_encoder, paid_model
+    from simulator.datasets.papers.wikieval import Pair, read_wikieval
+    from simulator.experiments import wikieval as agreement
     from simulator.store.run_store import RunStore
+    from simulator.terminal.event_loops import run_to_end
+    from simulator.terminal.interruption import interruptible
+    from simulator.terminal.progress import stage_bars
 
     rows = list(read_wikieval(data))
     pairs = [row for row in rows if isinstance(row, Pair)]

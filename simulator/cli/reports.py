@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simulator.cli.flags import AsJson
+from simulator.cli.options.flags import AsJson
 
 if TYPE_CHECKING:
     from simulator.reports.figures.report import ReportOptions
@@ -98,10 +98,10 @@ def compare(
 
     The exit code is 1 when a --fail-if holds, so that CI can stop a change.
     """
+    from simulator.reports.comparison.gate import Gate, judge_gates
+    from simulator.reports.comparison.paired_runs import Side, compare_runs
     from simulator.reports.draw.markdown import comparison_markdown
     from simulator.reports.draw.write import write_comparison
-    from simulator.reports.figures.gate import Gate, judge_gates
-    from simulator.reports.figures.paired_runs import Side, compare_runs
 
     gates = [Gate.parse(text) for text in fail_if or []]
     options = _options(
@@ -124,7 +124,7 @@ def compare(
 
 def _options(**values: Any) -> ReportOptions:
     from simulator.reports.figures.report import ReportOptions
-    from simulator.run.stopping import StopPolicy
+    from simulator.run.stop_policies import StopPolicy
 
     if values["stop"] is not None:
         StopPolicy.parse(values["stop"])
@@ -135,7 +135,7 @@ def _options(**values: Any) -> ReportOptions:
 
 def _check_errors(value: str) -> None:
     from mmrag.errors import SpecError
-    from simulator.run.results import AGENT_ERRORS
+    from simulator.run.results.turn_results import AGENT_ERRORS
 
     if value not in AGENT_ERRORS:
         raise SpecError(f"--agent-errors is {', '.join(AGENT_ERRORS)}; not {value!r}.")

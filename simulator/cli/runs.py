@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import SpecError, StoreError, UsageError
-from simulator.cli.flags import AsJson, Concurrency, RunFolder
-from simulator.cli.scoring import score
-from simulator.cli.settings import PANELS, PanelledCommand, with_settings
-from simulator.cli.sharing import Address, Backend, Workers
+from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
+from simulator.cli.options.settings import PANELS, PanelledCommand, with_settings
+from simulator.cli.options.shard_options import Address, Backend, Workers
+from simulator.cli.score import score
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
-from simulator.evaluation.hosting import Hosting
+from simulator.parts.agent_host import Hosting
 
 if TYPE_CHECKING:
     from simulator.run.config import RunConfig
@@ -116,7 +116,7 @@ def run(
     mmrag run --agent "task1:model=(openai:name=M,base_url=http://localhost:8000/v1)" --out runs/m
     mmrag run --data my.jsonl --agent python:name=my_agent/MyAgent --degrade clean,low-light@3
     """
-    from simulator.evaluation.claiming import default_out
+    from simulator.parts.run_folder import default_out
     from simulator.run.config import load_config, make_config
 
     made = load_config(config, **settings) if config else make_config(settings)
@@ -124,9 +124,9 @@ def run(
     if rerun not in (None, "errors"):
         raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
     if dry_run:
-        from simulator.cli.estimating import print_estimate
-        from simulator.evaluation.estimate import estimate
-        from simulator.evaluation.parts import Parts
+        from simulator.application.estimate import estimate
+        from simulator.cli.tables.estimate_table import print_estimate
+        from simulator.parts.run_parts import Parts
 
         found = estimate(
             Parts(made), folder, like=like, concurrency=concurrency, repeats=repeats or 1
@@ -162,7 +162,7 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Go on with an interrupted run, from the turn after the last one committed."""
-    from simulator.evaluation.run_folder import load_run
+    from simulator.application.finished_run import load_run
 
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
@@ -182,7 +182,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""
-    from simulator.cli.showing import show_run, show_session
+    from simulator.cli.tables.run_tables import show_run, show_session
     from simulator.store.run_store import RunReader
 
     with RunReader(folder) as reader:
@@ -212,7 +212,7 @@ def verify(
 
     Of a person's run it proves costs, ends and answers; a person's own words cannot be proved.
     """
-    from simulator.evaluation.proving import verify_run
+    from simulator.application.run_proof import verify_run
     from simulator.store.seal import seal_of
 
     if against is not None:
@@ -232,7 +232,7 @@ def verify(
 
 def doctor(as_json: AsJson = False) -> None:
     """Say what is installed, what is missing, and which device would be used."""
-    from simulator.cli.doctoring import examine, print_findings
+    from simulator.cli.doctor_checks import examine, print_findings
 
     findings = examine()
     if as_json:
@@ -247,10 +247,10 @@ def _run_and_tell(
     folder: Path, settings: RunConfig, *, as_json: bool, again: bool, **how: Any
 ) -> None:
     """Run or go on with a run, with failed turns `again`, and print its scores."""
-    from simulator.datasets.own_data import OwnData
-    from simulator.evaluation.ending import stdout_aside
-    from simulator.evaluation.execution import execute, forget_failures
-    from simulator.evaluation.parts import Parts
+    from simulator.application.execution import execute, forget_failures
+    from simulator.datasets.own.own_data import OwnData
+    from simulator.parts.run_parts import Parts
+    from simulator.terminal.shutdown import stdout_aside
 
     settings.refuse_person()
     parts = Parts(settings)
@@ -266,13 +266,18 @@ def _run_and_tell(
 
 
 def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
-    from mmrag.agents.threads import left_behind
-    from simulator.cli.showing import tell_scores
-    from simulator.evaluation.scores import scores_of
+    from mmrag.agents.own.threads import left_behind
+    from simulator.application.scores import scores_of
+    from simulator.cli.tables.run_tables import tell_scores
     from simulator.faults.spec import faults
     from simulator.run.config import read_config
-    from simulator.run.repeats import all_alike
-    from simulator.run.results import failure_cure, failure_note, fault_note, options_for
+    from simulator.run.results.repeats import all_alike
+    from simulator.run.results.turn_results import (
+        failure_cure,
+        failure_note,
+        fault_note,
+        options_for,
+    )
     from simulator.store.run_store import RunReader
 
     with RunReader(place) as reader:

@@ -11,16 +11,16 @@ import typer
 from typer.core import TyperGroup
 
 from mmrag.errors import UsageError
-from mmrag.shards import Shard
-from simulator.cli.flags import AsJson
-from simulator.cli.sharing import Address, Backend, ShardOption, Tasks, shared_out
+from mmrag.files.shards import Shard
+from simulator.cli.options.flags import AsJson
+from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
 from simulator.cluster.machines import Machines
 
 if TYPE_CHECKING:
     from typer._click.core import Context
 
     from mmrag.records import Evidence
-    from mmrag.search.index.opening import Index
+    from mmrag.search.index.open import Index
 
 IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index.")]
@@ -86,7 +86,7 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
-    from simulator.evaluation.interrupting import interruptible
+    from simulator.terminal.interruption import interruptible
 
     work = partial(
         _build, source, out, chunk_tokens, overlap, cache, image_encoder=image_encoder,
@@ -104,11 +104,11 @@ def _build(
     **how: Any,
 ) -> None:  # fmt: skip
     from mmrag.encoders.cache import EmbeddingCache
-    from mmrag.search.index.building import build_index
-    from mmrag.search.index.chunks import Chunker
+    from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
-    from simulator.evaluation import shipped_index
-    from simulator.evaluation.progress import stage_bars
+    from mmrag.text.chunks import Chunker
+    from simulator.parts import shipped_index
+    from simulator.terminal.progress import stage_bars
 
     chunker = Chunker(tokens=tokens, overlap=overlap)
     kept = EmbeddingCache(cache, shipped_index.vectors())
@@ -123,7 +123,7 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
     """Say what an index holds and how it was made."""
     import msgspec
 
-    from mmrag.search.index.opening import read_manifests
+    from mmrag.search.index.open import read_manifests
 
     found = [
         {"fingerprint": manifest.fingerprint, **msgspec.to_builtins(manifest)}
@@ -148,7 +148,7 @@ def verify(
 ) -> None:
     """Compare every file with its hash, and rows and vectors with Chroma."""
     from mmrag.search.index.identity import read_manifest
-    from mmrag.search.index.opening import rebuild_derived, verify_index
+    from mmrag.search.index.open import rebuild_derived, verify_index
 
     if repair:
         for part in rebuild_derived(folder):
@@ -209,7 +209,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search an index by a text or by a picture."""
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
     from mmrag.search.image.image_kg import entities_of
 
     is_picture = _is_picture(query)
@@ -281,8 +281,8 @@ def search_eval(
     as_json: AsJson = False,
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
-    from simulator.evaluation.progress import stage_bars
-    from simulator.evaluation.search_eval import evaluate, print_figures
+    from simulator.experiments.search_eval import evaluate, print_figures
+    from simulator.terminal.progress import stage_bars
 
     opened = open_checked(index, rerank=rerank)
     with stage_bars() as advance:
@@ -313,7 +313,7 @@ def serve(
     megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
 ) -> None:
     """Offer the searches of an index over HTTP, or as an MCP server; or CRAG's mock API."""
-    from mmrag.listening import address, listen
+    from mmrag.ports import address, listen
     from mmrag.search.serving.http_and_mcp import Limits, serve_http, serve_mcp
 
     if (index is None) == (crag_kg is None):
@@ -324,7 +324,7 @@ def serve(
             "Others cannot call it yet: name the address they use with --allow-host.", err=True
         )
     if crag_kg is not None:
-        from simulator.evaluation.toolboxes import open_stage
+        from simulator.parts.toolboxes import open_stage
         from simulator.world.crag.kg.server import serve_kg
 
         stage, _ = open_stage(crag_kg)
@@ -356,7 +356,7 @@ def open_checked(
 ) -> Index:
     """Open an index, with the mode checked first."""
     from mmrag.search.image.regions import MAX_REGIONS
-    from mmrag.search.index.opening import open_index
+    from mmrag.search.index.open import open_index
 
     if mode not in ("hybrid", "dense", "bm25"):
         raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simulator.cli.flags import AsJson, RunFolder
+from simulator.cli.options.flags import AsJson, RunFolder
 
 By = Annotated[str, typer.Option(help="Whose it is; else the name you are logged in by.")]
 
@@ -25,7 +25,7 @@ def show(run: RunFolder, as_json: AsJson = False) -> None:
     """What people said, how far they agree, and the headline corrected by it."""
     import msgspec
 
-    from simulator.evaluation.run_folder import load_run
+    from simulator.application.finished_run import load_run
 
     verdicts = load_run(run).verdicts
     log, found, rates = verdicts.log(), verdicts.agreement(), verdicts.corrected()
@@ -78,7 +78,7 @@ def queue(
     """
     import msgspec
 
-    from simulator.evaluation.run_folder import load_run
+    from simulator.application.finished_run import load_run
 
     turns = load_run(run).verdicts.queue(size, person=by, second=second, seed=seed)
     if as_json:
@@ -108,7 +108,7 @@ def say(
     """Give a verdict on one reply. The judge's stays, and so does what was said before."""
     import getpass
 
-    from simulator.evaluation.run_folder import load_run
+    from simulator.application.finished_run import load_run
 
     given = load_run(run).verdicts.say(
         session, turn - 1, verdict, person=by or getpass.getuser(), degradation=degradation,
@@ -122,8 +122,8 @@ def export(
     out: Annotated[Path, typer.Argument(help="File of JSON lines to write.")],
 ) -> None:
     """Write decided turns as lines for `mmrag judge calibrate`."""
+    from simulator.application.finished_run import load_run
     from simulator.counting import counted
-    from simulator.evaluation.run_folder import load_run
 
     typer.echo(f"{counted(load_run(run).verdicts.export(out), 'turn')}: {out}")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mmrag.shards import Shard
-from simulator.cli.flags import AsJson
-from simulator.cli.sharing import Address, Backend, ShardOption, shared_out
+from mmrag.files.shards import Shard
+from simulator.cli.options.flags import AsJson
+from simulator.cli.options.shard_options import Address, Backend, ShardOption, shared_out
 from simulator.cluster.machines import Machines
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Write a world. The same command continues after an interruption."""
-    from simulator.evaluation.interrupting import interruptible
-    from simulator.evaluation.progress import stage_bars
+    from simulator.terminal.interruption import interruptible
+    from simulator.terminal.progress import stage_bars
 
     tasks = backend != "local"
     with interruptible("what was written of the world"):
@@ -103,8 +103,8 @@ def twins(
 
     Each table holds the same sessions, for `--data twins:OUT/low-light@3.parquet`.
     """
-    from simulator.evaluation.interrupting import interruptible
-    from simulator.evaluation.progress import stage_bars
+    from simulator.terminal.interruption import interruptible
+    from simulator.terminal.progress import stage_bars
     from simulator.world.build.twin_tables import Conditions, build_twins
 
     asked = Conditions(
@@ -132,7 +132,7 @@ def _levels(text: str) -> tuple[int, ...]:
 
 
 def _share(request: Request, out: Path, workers: int, shard: Shard) -> None:
-    from simulator.evaluation.progress import stage_bars
+    from simulator.terminal.progress import stage_bars
     from simulator.world.build.folder import build_shard
 
     with stage_bars() as tell:
@@ -206,7 +206,7 @@ def crag(
     """Write questions about a world in CRAG's form, with web pages, for `--data crag:FILE`."""
     from mmrag.errors import UsageError
     from simulator.counting import counted
-    from simulator.evaluation.toolboxes import open_stage
+    from simulator.parts.toolboxes import open_stage
     from simulator.world.crag.rows import crag_rows, write_rows
 
     if out.is_dir() or not out.absolute().parent.is_dir():

@@ -16,10 +16,10 @@ import msgspec
 from mmrag.cache import CacheStats
 from mmrag.errors import AgentError, MmragError, StoreError
 from mmrag.records import Record, Session, Status, TurnResult
-from simulator.cluster.connecting import Lost, answered, load_ray
 from simulator.cluster.keeper import Keeper, LeasedConversation
 from simulator.cluster.lookup import Sessions
 from simulator.cluster.machines import Machines
+from simulator.cluster.ray_connection import Lost, answered, load_ray
 from simulator.cluster.schedule import Item, Schedule, Seat
 from simulator.cluster.worker import Job, Ready, Worker, cache_of, heard
 from simulator.run.engine import broken_turns

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import ConflictError, StoreError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import ImageLookup, Session, TurnResult, decode_as, encode
-from simulator.cluster.connecting import Lost, answered
+from simulator.cluster.ray_connection import Lost, answered
 from simulator.store.leases import ShardStore
 from simulator.store.run_store import without_picture
 from simulator.store.shards import PATIENCE

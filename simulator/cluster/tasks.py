@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mmrag.shards import Shard
-from simulator.cluster.connecting import connected, in_our_words, load_ray
+from mmrag.files.shards import Shard
 from simulator.cluster.machines import Machines
+from simulator.cluster.ray_connection import connected, in_our_words, load_ray
 
 RETRIES = 3
 """Of a task whose process or machine died: a shard goes on where it stopped."""

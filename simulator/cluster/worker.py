@@ -10,16 +10,16 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.readiness import capacity, cores
-from mmrag.agents.threads import DaemonThreads
+from mmrag.agents.own.threads import DaemonThreads
 from mmrag.cache import Cache, CacheStats
 from mmrag.errors import ConflictError, MmragError, UsageError
 from mmrag.protocols import Agent
+from mmrag.readiness import capacity, cores
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
 from simulator.cluster.keeper import Fenced, LeasedConversation
 from simulator.cluster.lookup import Sessions
-from simulator.evaluation.hosting import Hosting
-from simulator.evaluation.parts import Parts
+from simulator.parts.agent_host import Hosting
+from simulator.parts.run_parts import Parts
 from simulator.run.captures import CaptureOptics
 from simulator.run.config import RunConfig
 from simulator.run.runner import Conversations, Progress

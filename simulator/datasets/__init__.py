@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import SpecError
 from mmrag.registry import Registry
-from simulator.datasets.reading import Reading
+from simulator.datasets.read_options import Reading
 
 if TYPE_CHECKING:
-    from simulator.run.runner import SessionSource
+    from simulator.datasets.session_source import SessionSource
 
 KNOWN = (
     "mini, the folder of a world, crag-mm:FOLDER-OR-HUB-ID, or data of your own: a .jsonl or .csv "
@@ -29,14 +29,14 @@ readers: Registry[SessionSource] = Registry(
     builtin={
         "world": "simulator.world.sessions:open_world",
         "twins": "simulator.world.sessions:open_twins",
-        "crag-mm": "simulator.datasets.crag_mm:open_crag_mm",
-        "jsonl": "simulator.datasets.own_data:open_jsonl",
-        "csv": "simulator.datasets.own_data:open_csv",
-        "hf": "simulator.datasets.own_data:open_table",
-        "album": "simulator.datasets.album:open_album",
-        "garage": "simulator.datasets.garage_questions:open_garage",
-        "crag": "simulator.datasets.crag:open_crag",
-        "crud": "simulator.datasets.crud:open_crud",
+        "crag-mm": "simulator.datasets.papers.crag_mm:open_crag_mm",
+        "jsonl": "simulator.datasets.own.own_data:open_jsonl",
+        "csv": "simulator.datasets.own.own_data:open_csv",
+        "hf": "simulator.datasets.own.own_data:open_table",
+        "album": "simulator.datasets.own.album:open_album",
+        "garage": "simulator.datasets.papers.garage_questions:open_garage",
+        "crag": "simulator.datasets.papers.crag:open_crag",
+        "crud": "simulator.datasets.papers.crud:open_crud",
     },
 )
 
@@ -117,7 +117,7 @@ def _by_content(path: Path) -> str | None:
         return _BY_ENDING.get(path.suffix.lower())
     if (path / "world.json").is_file():
         return "world"
-    from simulator.datasets.album import ENDINGS
+    from simulator.datasets.own.album import ENDINGS
 
     endings = {file.suffix.lower() for file in path.iterdir() if file.is_file()}
     for ending, name in _BY_ENDING.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mmrag.errors import DataError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 
 

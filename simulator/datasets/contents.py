@@ -14,7 +14,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from mmrag.errors import DataError, StoreError
-from mmrag.files import file_sha256
+from mmrag.files.atomic import file_sha256
 
 SETTLED = 2.0
 """Seconds that a file must have lain still for its hash to be kept: it could change once more

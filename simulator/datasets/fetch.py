@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import ImageError, StoreError
-from mmrag.files import write_bytes
-from mmrag.images import MAX_BYTES, size_of
+from mmrag.files.atomic import write_bytes
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.images import MAX_BYTES, size_of
 
 if TYPE_CHECKING:
     import httpx

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 import msgspec
 
 from mmrag.errors import DataError
-from simulator.datasets.columns import from_cells, has_questions
-from simulator.datasets.lines import Fault
+from simulator.datasets.own.columns import from_cells, has_questions
+from simulator.datasets.own.lines import Fault
 
 if TYPE_CHECKING:
     from simulator.datasets.tables import Table

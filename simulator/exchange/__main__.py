@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from mmrag.errors import MmragError
-from simulator.exchange.exporting import DOORS, export_run
+from simulator.exchange.exports import DOORS, export_run
 from simulator.store.run_store import RunReader
 
 

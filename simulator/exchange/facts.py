@@ -10,8 +10,8 @@ import msgspec
 from mmrag.metrics.protocols import score, sessions_of
 from mmrag.records import Record, Session, TurnResult
 from simulator.run.config import RunConfig
-from simulator.run.results import options_for, scores_by_condition, turns_of
-from simulator.run.stopping import StopPolicy
+from simulator.run.results.turn_results import options_for, scores_by_condition, turns_of
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
 
 RATES = {

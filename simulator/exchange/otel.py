@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import Denied, ServiceError
-from mmrag.files import appearing
+from mmrag.files.atomic import appearing
 from simulator.exchange.facts import RunFacts, facts_of, talks
 from simulator.exchange.spans import Event, Span, Value, spans_of
 from simulator.store.run_store import RunReader

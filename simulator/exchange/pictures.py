@@ -6,7 +6,7 @@ import base64
 import io
 
 from mmrag.errors import MmragError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Session
 
 _TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"GI": "image/gif"}

@@ -1,6 +1,6 @@
 """Turns in JSON lines or CSV as conversations: both public kits' result rows, and our own export's.
 
-What a line means is said once, in `simulator.store.outcomes`, which `mmrag score` reads by.
+What a line means is said once, in `simulator.exchange.outcome_files`, which `mmrag score` reads by.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from mmrag.errors import DataError
 from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, Verdict, reply_status
-from simulator.exchange.brought import Brought
-from simulator.run.official import Said
-from simulator.store.outcomes import condition_of, read_turns
-from simulator.store.result_lines import Row, read_rows
+from simulator.datasets.result_lines import Row, read_rows
+from simulator.exchange.imported_conversation import Brought
+from simulator.exchange.outcome_files import condition_of, read_turns
+from simulator.run.results.official import Said
 
 _WITHOUT_REPLY = (
     Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.SKIPPED_AFTER_STOP,

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.readiness import warm
 from mmrag.errors import ServiceError
 from mmrag.protocols import Completion, GenerateOptions, Message, Model, Resources
+from mmrag.readiness import warm
 from mmrag.records import Evidence
 from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
 from simulator.faults import turn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Query
 from simulator.faults.turn import Met
 

@@ -16,9 +16,9 @@ from albumentations.core.type_definitions import Targets
 from numpy.typing import NDArray
 
 from mmrag.records import Box
-from simulator.optics import geometry
 from simulator.optics.pipeline import degrade
 from simulator.optics.pixels import as_rgb, digest
+from simulator.optics.shape import geometry
 from simulator.optics.spec import DegradationSpec
 
 _GEOMETRY = ("rotated", "truncated")

@@ -15,11 +15,13 @@ import msgspec
 import numpy as np
 
 from mmrag.records import Box, Json, Polygon
-from simulator.optics import calibrate, geometry, occlusion, photometric, streams, truncation
+from simulator.optics import calibrate, streams
+from simulator.optics.light import photometric
+from simulator.optics.light.tone import Image, Light, to_codes
 from simulator.optics.pixels import as_rgb, digest
 from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
+from simulator.optics.shape import geometry, occlusion, truncation
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
-from simulator.optics.tone import Image, Light, to_codes
 
 if TYPE_CHECKING:
     from simulator.optics.pixels import Picture

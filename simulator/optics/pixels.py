@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmrag.errors import ImageError
-from mmrag.images import LazyImage, check_size, decode, size_of, upright_rgb
-from simulator.optics.tone import Image
+from mmrag.files.images import LazyImage, check_size, decode, size_of, upright_rgb
+from simulator.optics.light.tone import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage

@@ -9,7 +9,7 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Box, Json, Polygon, Record
 from simulator.optics import streams
-from simulator.optics.tone import Image
+from simulator.optics.light.tone import Image
 
 
 class StepRecord(Record, frozen=True, kw_only=True):

@@ -8,8 +8,8 @@ from itertools import combinations
 
 from mmrag.metrics.agreement import Agreement, cohen_kappa, compare, krippendorff_alpha
 from mmrag.records import Record
+from simulator.people.current_verdicts import agreed
 from simulator.people.human_verdicts import HumanVerdict, Key, Said
-from simulator.people.standing import agreed
 
 
 class Pair(Record, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from mmrag.errors import StoreError, UsageError
-from mmrag.files import sync_folder
+from mmrag.files.atomic import sync_folder
 from mmrag.records import Record, decode_as, encode
 from simulator.store import store_schema
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mmrag.metrics.protocols import StopRule, TurnScore, shares_of
 from mmrag.records import JudgeItem, Outcome
-from simulator.run.official import OFFICIAL, Said, as_in_kit
+from simulator.run.results.official import OFFICIAL, Said, as_in_kit
 
 OUTCOMES = ("perfect", "acceptable", "missing", "incorrect", "unscored")
 SHARES = ("right", "missed", "wrong")

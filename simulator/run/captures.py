@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mmrag.errors import UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Session
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
-from simulator.datasets.as_kit import check_reader, tells_domain_in_kit
+from simulator.datasets.papers.as_kit import check_reader, tells_domain_in_kit
 from simulator.faults.spec import faults as parse_faults
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
@@ -151,7 +151,7 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     """Read a YAML file; flags given on the command line (`overrides`) win over it."""
     import yaml
 
-    from mmrag import bounded_yaml
+    from mmrag.files import bounded_yaml
 
     try:
         loaded: object = bounded_yaml.read(path) or {}

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from mmrag.agents.checking import checked
-from mmrag.agents.clock import CLOCK, TurnClock
-from mmrag.agents.outside import contained, ended
-from mmrag.agents.readiness import turn_seconds
+from mmrag.agents.own.outside import contained, ended
+from mmrag.agents.own.reply_checks import checked
 from mmrag.errors import AgentError, DataError, Denied, MmragError, words
+from mmrag.files.retries import doubled, retried
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
+from mmrag.readiness import turn_seconds
 from mmrag.records import (
     Exchange,
     History,
@@ -36,9 +36,9 @@ from mmrag.records import (
     outcome_of,
     reply_status,
 )
-from mmrag.retries import doubled, retried
 from mmrag.search.session_passages import search_in
-from mmrag.tokens import TokenLimit
+from mmrag.text.tokens import TokenLimit
+from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, fault_of, meeting
 from simulator.run.slots import Place

@@ -15,18 +15,18 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from mmrag.agents.readiness import cores
-from mmrag.agents.threads import DaemonThreads
+from mmrag.agents.own.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
+from mmrag.readiness import cores
 from mmrag.records import Record, Session, TurnResult
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.limits import READY_SECONDS
-from simulator.run.live import Wearers, hold_live
+from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.slots import Place, Places
-from simulator.run.stopping import StopPolicy
-from simulator.store.landing import Gathering, Landing
+from simulator.run.stop_policies import StopPolicy
+from simulator.store.commit_waiter import Gathering, Landing
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY
 
@@ -40,23 +40,6 @@ class Optics(Protocol):
 
     def apply(self, session: Session, spec: str, seed: int) -> Session:
         """The session with its capture degraded; the same arguments give the same bytes."""
-        ...
-
-
-class SessionSource(Protocol):
-    """A data set. Iterating it again yields the same sessions in the same order."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Identifies the content; kept with the run and compared on resume."""
-        ...
-
-    def __iter__(self) -> Iterator[Session]:
-        """Stream the sessions."""
-        ...
-
-    def __len__(self) -> int:
-        """Number of sessions, for progress and estimates."""
         ...
 
 

@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from mmrag.agents.outside import contained, ended
-from mmrag.agents.readiness import NOTHING_ASKED, capacity, ready, warm
+from mmrag.agents.own.outside import contained, ended
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
+from mmrag.readiness import NOTHING_ASKED, capacity, ready, warm
 from simulator.run.limits import READY_SECONDS
 
 Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from mmrag.extras import need
-from mmrag.files import appearing
+from mmrag.files.atomic import appearing
 from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
 from simulator.store.run_store import RunReader
 

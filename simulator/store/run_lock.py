@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mmrag.errors import StoreError
-from mmrag.files import FileLock
+from mmrag.files.atomic import FileLock
 
 LOCK = "lock"
 """Name of the file in a run's folder."""

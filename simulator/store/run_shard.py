@@ -11,11 +11,11 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from mmrag.errors import ConflictError, StoreError
-from mmrag.files import is_locked
+from mmrag.files.atomic import is_locked
+from mmrag.files.shards import Shard
 from mmrag.metrics.cases import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import Session, TurnResult, Verdict
-from mmrag.shards import Shard
 from simulator.store.run_lock import LOCK
 from simulator.store.run_store import RunReader, RunStore
 from simulator.store.shards import shard_folder, shard_of

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from mmrag.errors import ImageError, MmragError, StoreError
-from mmrag.files import write_all
-from mmrag.images import LazyImage
+from mmrag.files.atomic import write_all
+from mmrag.files.images import LazyImage
 from mmrag.metrics.cases import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mmrag.errors import StoreError
-from mmrag.files import is_locked
+from mmrag.files.atomic import is_locked
 from simulator.store import tally
 from simulator.store.run_lock import LOCK
 from simulator.store.tally import CommitCount, Ledger, Tally

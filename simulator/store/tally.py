@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
-from mmrag.files import appearing, clear_unfinished
+from mmrag.files.atomic import appearing, clear_unfinished
 
 KEY = "tally"
 """Under which `meta` keeps it. The row does not count itself."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import MmragError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from mmrag import bounded_yaml
 from mmrag.errors import DataError
+from mmrag.files import bounded_yaml
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.language.questions.phrases import noun_of, plural_of

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import msgspec
 
 from mmrag.errors import DataError, SpecError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.contents import Contents
-from simulator.datasets.reading import Reading
+from simulator.datasets.read_options import Reading
 from simulator.datasets.tables import class_names
 from simulator.world.build.table_columns import SPLITS, columns_without_pictures, plain_quality
 from simulator.world.build.world_manifest import read_manifest

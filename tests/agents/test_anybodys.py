@@ -19,18 +19,18 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.adapters import CommandAgent, HttpAgent
-from mmrag.agents.baselines import PAGES, THRESHOLD
-from mmrag.agents.kits import KitAgent, SearchPipeline
-from mmrag.agents.readiness import warm
+from mmrag.agents.own.adapters import CommandAgent, HttpAgent
+from mmrag.agents.own.kits import KitAgent, SearchPipeline
+from mmrag.agents.paper.baselines import PAGES, THRESHOLD
 from mmrag.cache import Cache, share
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable, UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
+from mmrag.readiness import warm
 from mmrag.records import Evidence, Exchange, Query, Reply
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
-from mmrag.tokens import count_tokens
+from mmrag.text.tokens import count_tokens
 from simulator.faults.parts import with_faults
 
 HITS = [

@@ -13,15 +13,15 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.adapters import CommandAgent
-from mmrag.agents.format import make_reply
-from mmrag.agents.kits import KitAgent
-from mmrag.agents.readiness import warm
-from mmrag.images import LazyImage
+from mmrag.agents.own.adapters import CommandAgent
+from mmrag.agents.own.kits import KitAgent
+from mmrag.agents.reply_format import make_reply
+from mmrag.files.images import LazyImage
 from mmrag.judges import make_judge
 from mmrag.metrics.protocols import two_strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
+from mmrag.readiness import warm
 from mmrag.records import Capture, Query, Reference, Reply, Session, Status, Turn, TurnResult
 from simulator.run.engine import hold_conversation
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from mmrag.agents.adapters import command
-from mmrag.agents.asking import heard
-from mmrag.agents.baselines import Straightforward
-from mmrag.agents.checking import checked
+from mmrag.agents.ask_back import heard
+from mmrag.agents.own.adapters import command
+from mmrag.agents.own.reply_checks import checked
+from mmrag.agents.paper.baselines import Straightforward
 from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import AgentError
 from mmrag.models.scripted import ScriptedModel

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from mmrag.agents import agents
-from mmrag.agents.crag import with_possessives
-from mmrag.agents.crag_kg import extracted_names
-from mmrag.agents.kg_words import in_sentences
+from mmrag.agents.paper.crag import with_possessives
+from mmrag.agents.paper.crag_kg import extracted_names
+from mmrag.agents.paper.kg_sentences import in_sentences
 from mmrag.errors import ServiceTimeout, SpecError
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Passage, Query, Reply
-from mmrag.tokens import count_tokens
+from mmrag.text.tokens import count_tokens
 from mmrag.tools import CallRequest, Tool
 
 NOW = "2031-08-16T10:04:54"

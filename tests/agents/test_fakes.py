@@ -7,7 +7,7 @@ import pytest
 
 from mmrag.agents import agents
 from mmrag.errors import DataError, SpecError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Query, Reply

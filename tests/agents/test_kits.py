@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.kits import SearchPipeline
+from mmrag.agents.own.kits import SearchPipeline
 from mmrag.errors import SpecError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.protocols import two_strikes
 from mmrag.protocols import Resources
@@ -37,8 +37,8 @@ from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.engine import Rules, hold_conversation
-from simulator.run.error_texts import error_texts_in, is_error_text, replies_of
-from simulator.run.results import score_run
+from simulator.run.results.error_texts import error_texts_in, is_error_text, replies_of
+from simulator.run.results.turn_results import score_run
 from simulator.run.slots import Places
 from simulator.store.run_store import RunReader
 
@@ -235,7 +235,7 @@ def test_an_installed_package_is_left_alone(kit: Path) -> None:
 def test_torchvision_is_mended_before_their_imports(
     shapes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mmrag.agents import kits
+    from mmrag.agents.own import kits
 
     mended: list[bool] = []
     monkeypatch.setattr(
@@ -279,7 +279,7 @@ class Slowed:
         self.agent.agent.batch_generate_response = self._call
         self.agent.ready = self._wait
         clock = SimpleNamespace(perf_counter=lambda: self._now)
-        monkeypatch.setattr("mmrag.agents.clock.time", clock)
+        monkeypatch.setattr("mmrag.turn_clock.time", clock)
 
     def _call(self, queries, *arguments, **more):
         self.calls.append(len(queries))

@@ -10,7 +10,7 @@ import pytest
 
 from mmrag.agents import agents
 from mmrag.agents.tool_loop import ANSWER_NOW, Bounds, answer_with_tools
-from mmrag.agents.tracing import Trace
+from mmrag.agents.trace import Trace
 from mmrag.cache import Cache, share
 from mmrag.errors import ServiceTimeout, UsageError
 from mmrag.models.scripted import ScriptedModel
@@ -183,7 +183,7 @@ def test_without_tools_the_same_agent_only_asks_the_model() -> None:
 
 
 def test_the_replay_shows_each_call() -> None:
-    from ui.traceview import bars_of, walk
+    from ui.replay.traceview import bars_of, walk
 
     model = ScriptedModel([PRICE, "$14.20"])
     _, steps = run(model, [tool()])
@@ -193,7 +193,7 @@ def test_the_replay_shows_each_call() -> None:
 
 
 def test_steps_can_be_kept() -> None:
-    from mmrag.agents.checking import checked
+    from mmrag.agents.own.reply_checks import checked
     from mmrag.records import Reply
 
     model = ScriptedModel([PRICE, "$14.20"])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mmrag.agents.tracing import Trace, watching
+from mmrag.agents.trace import Trace, watching
 from mmrag.records import Evidence
 
 

@@ -191,7 +191,7 @@ def test_calibrate_holds_every_session_under_each_condition(tmp_path, monkeypatc
     from simulator.datasets import open_data
 
     sessions = list(itertools.islice(iter(open_data("mini")), 6))
-    monkeypatch.setattr("simulator.evaluation.parts.make_agent", lambda *_, **__: Knowing(sessions))
+    monkeypatch.setattr("simulator.parts.run_parts.make_agent", lambda *_, **__: Knowing(sessions))
     out = tmp_path / "made.json"
     done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", "6",
                "--degrade", "clean,truncated@2", "--out", str(out))  # fmt: skip

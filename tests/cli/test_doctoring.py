@@ -8,7 +8,7 @@ import pytest
 
 from mmrag.errors import Unavailable
 from mmrag.models.smollm2 import weights
-from simulator.cli import doctoring
+from simulator.cli import doctor_checks as doctoring
 
 
 def test_the_doctor_says_how_to_get_the_small_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,11 @@ from called_command import mmrag
 from msgspec.structs import replace
 from small_runs import picture
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Passage, Reference, Session, Status
-from simulator.evaluation.proving import verify_run
+from simulator.application.run_proof import verify_run
 from simulator.store.run_store import RunStore
-from simulator.wearer.looking import Retaken
+from simulator.wearer.further_pictures import Retaken
 from simulator.wearer.talk import KEY
 from simulator.world.sessions import World
 
@@ -177,7 +177,7 @@ def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
 ) -> None:
     shown = SimpleNamespace(image=np.zeros((8, 8, 3), np.uint8), polygon=())
     studio = SimpleNamespace(version="fake", again=lambda scene, how: shown)
-    monkeypatch.setattr("simulator.wearer.looking.renderer", lambda: studio)
+    monkeypatch.setattr("simulator.wearer.further_pictures.renderer", lambda: studio)
     (tmp_path / "afile").write_text("")
     session = next(iter(World("assets/mini", pictures="clean")))
     taken = Retaken(tmp_path / "afile" / "looks").take(session, "closer")

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, DataError, MmragError, SpecError, StoreError, UsageError
 from mmrag.models import models
+from simulator.application.measure import measure
 from simulator.cli import build
-from simulator.evaluation.measure import measure
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunReader

@@ -19,8 +19,8 @@ from small_runs import picture
 from mmrag.cache import CacheStats
 from mmrag.errors import ConflictError
 from mmrag.records import Usage
-from simulator.evaluation.claiming import claim
-from simulator.evaluation.execution import forget_failures
+from simulator.application.execution import forget_failures
+from simulator.parts.run_folder import claim
 from simulator.run.config import RunConfig, load_config
 from simulator.store.run_store import RunReader, RunStore
 
@@ -443,7 +443,7 @@ def test_doctor() -> None:
 
 
 def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    from simulator.cli.doctoring import examine
+    from simulator.cli.doctor_checks import examine
 
     monkeypatch.setattr("simulator.studio.tracing.variant.find_llvm", lambda: None)
     found = examine()

@@ -14,9 +14,9 @@ from called_command import mmrag
 from planted_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
-from simulator.evaluation.live import CostCap, Tally, live_table
-from simulator.evaluation.progress import PlainProgress, stage_bars
 from simulator.run.runner import Progress
+from simulator.terminal.live_table import CostCap, Tally, live_table
+from simulator.terminal.progress import PlainProgress, stage_bars
 
 ROOT = Path(__file__).parents[2]
 
@@ -163,7 +163,7 @@ def test_without_a_terminal_long_work_says_now_and_then_how_far_it_is(
 def test_a_run_without_a_terminal_says_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("simulator.evaluation.progress.EVERY", 0.0)
+    monkeypatch.setattr("simulator.terminal.progress.EVERY", 0.0)
     with live_table(3) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))

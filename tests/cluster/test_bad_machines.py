@@ -15,14 +15,14 @@ from called_command import mmrag
 
 from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from simulator import evaluate
-from simulator.cluster import connecting
-from simulator.cluster.connecting import Lost, answered, connected
+from simulator.cluster import ray_connection as connecting
 from simulator.cluster.keeper import LeasedConversation
 from simulator.cluster.lookup import Sessions
 from simulator.cluster.machines import Machines
+from simulator.cluster.ray_connection import Lost, answered, connected
 from simulator.cluster.worker import Job, Worker
-from simulator.evaluation.hosting import Hosting
-from simulator.evaluation.parts import Parts
+from simulator.parts.agent_host import Hosting
+from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 from simulator.store.run_store import RunStore
 
@@ -208,7 +208,7 @@ def test_a_full_disk_where_a_worker_begins(monkeypatch: pytest.MonkeyPatch) -> N
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("simulator.evaluation.parts.make_resources", full)
+    monkeypatch.setattr("simulator.parts.run_parts.make_resources", full)
     with pytest.raises(UsageError, match=r"worker on .*No space left"):
         ready()
 

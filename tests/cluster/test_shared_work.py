@@ -15,9 +15,9 @@ from small_index import source_folder
 from small_runs import ByNumber, make_session, run_all
 
 from mmrag.errors import ConflictError, SpecError
-from mmrag.files import owning
-from mmrag.search.index import building
-from mmrag.shards import Shard
+from mmrag.files.atomic import owning
+from mmrag.files.shards import Shard
+from mmrag.search.index import build as building
 from simulator.store.run_shard import RunShard
 from simulator.store.run_store import RunStore
 from simulator.store.tally import Ledger

@@ -10,8 +10,8 @@ import pytest
 
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.grounding import Support
-from simulator.datasets.answered import Answered, session_of
-from simulator.datasets.answers import read_answers
+from simulator.datasets.papers.answered import Answered, session_of
+from simulator.datasets.papers.answers import read_answers
 
 OWN = {"question": "How long is it?", "answer": "40 m [2].", "contexts": ["It is old.", "40 m."]}
 
@@ -81,7 +81,7 @@ def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         read(tmp_path, "")
     with pytest.raises(DataError, match="twice"):
         read(tmp_path, {**OWN, "id": "a"}, {**OWN, "id": "a"})
-    monkeypatch.setattr("simulator.datasets.answers.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("simulator.datasets.papers.answers.MAX_LINE_BYTES", 1000)
     with pytest.raises(DataError, match="longer than"):
         read(tmp_path, {**OWN, "answer": "x" * 2000})
     assert read(tmp_path, "\ufeff" + json.dumps(OWN))[0].case.answer == "40 m [2]."

@@ -14,8 +14,8 @@ from PIL import Image
 
 from mmrag.errors import SpecError
 from simulator.datasets import open_data
-from simulator.datasets.as_kit import LEFT_OUT, REPLACED, SIZE
-from simulator.datasets.crag_mm import CragMM
+from simulator.datasets.papers.as_kit import LEFT_OUT, REPLACED, SIZE
+from simulator.datasets.papers.crag_mm import CragMM
 from simulator.run.config import RunConfig, make_config
 from simulator.store.run_store import RunReader
 

@@ -14,7 +14,7 @@ import pytest
 from mmrag.errors import DataError
 from mmrag.records import Session
 from simulator.datasets import open_data
-from simulator.datasets.crag import (
+from simulator.datasets.papers.crag import (
     CHUNK,
     MAX_PAGE_TEXT,
     PAGE,
@@ -196,7 +196,7 @@ def test_the_time_goes_back_into_the_prompts_form() -> None:
 
 def test_two_rows_of_a_large_file_cost_two_rows(tmp_path: Path) -> None:
     """`--limit 2` of the published file must not unpack all of it to count its rows."""
-    from simulator.evaluation.parts import Parts
+    from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
 
     class Watched(CragQuestions):

@@ -16,8 +16,8 @@ from small_runs import ByNumber, interrupted, picture, run_all
 
 from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailable
 from mmrag.records import Query, Reply, Status
-from simulator.datasets.crag_mm import CragMM
 from simulator.datasets.fetch import Fetcher, is_public
+from simulator.datasets.papers.crag_mm import CragMM
 from simulator.store.run_store import RunReader
 
 LAYOUTS = ["v1-parquet", "v1-saved", "v2-parquet", "v2-saved"]

@@ -11,7 +11,8 @@ import pytest
 
 from mmrag.agents import agents
 from mmrag.errors import DataError, SpecError, UsageError
-from mmrag.judges.crud import (
+from mmrag.judges.measure_registry import chosen_measures
+from mmrag.judges.papers.crud import (
     MEASURES,
     OVERLAP,
     QUEST,
@@ -21,7 +22,6 @@ from mmrag.judges.crud import (
     QuestEval,
     Retrieval,
 )
-from mmrag.judges.measuring import chosen_measures
 from mmrag.metrics.cases import Case
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Completion, GenerateOptions, Message
@@ -29,13 +29,13 @@ from mmrag.records import Status, TurnResult
 from mmrag.search.index.articles import article_name
 from mmrag.search.index.sources import open_source
 from mmrag.search.session_passages import search_in
-from mmrag.search.web.cutting import Cut
+from mmrag.text.cutting import Cut
+from simulator.application.run_measures import case_of
 from simulator.datasets import open_data
 from simulator.datasets.broken import problem_of
-from simulator.evaluation.measuring import case_of
-from simulator.evaluation.parts import Parts
-from simulator.evaluation.resources import cut_pages, make_resources
-from simulator.evaluation.toolboxes import toolboxes
+from simulator.parts.resources import cut_pages, make_resources
+from simulator.parts.run_parts import Parts
+from simulator.parts.toolboxes import toolboxes
 from simulator.run.config import make_config
 from simulator.run.engine import Rules, query_of
 

@@ -11,10 +11,10 @@ from garage_rows import PASSAGES, garage_row
 
 from mmrag.errors import DataError
 from mmrag.records import Status
+from simulator.application.measure import measure
 from simulator.datasets import open_data
-from simulator.datasets.answers import read_answers
 from simulator.datasets.broken import problem_of
-from simulator.evaluation.measure import measure
+from simulator.datasets.papers.answers import read_answers
 from simulator.run.config import make_config
 from simulator.store.run_store import RunReader
 

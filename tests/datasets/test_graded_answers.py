@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from mmrag.judges.measuring import label_measurers
+from mmrag.judges.measure_registry import label_measurers
 from mmrag.metrics.grounding import GARAGE
-from simulator.datasets.answers import read_answers
+from simulator.datasets.papers.answers import read_answers
 from simulator.world.language.graded_answers import FORMS, graded_answers
 from simulator.world.sessions import mini_folder
 

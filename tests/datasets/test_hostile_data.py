@@ -17,8 +17,8 @@ from small_runs import ByNumber, make_session, picture, run_all
 from mmrag.errors import DataError, StoreError
 from mmrag.records import Status
 from simulator.datasets.contents import Contents
-from simulator.datasets.crag_mm import CragMM
-from simulator.store.outcomes import read_turns
+from simulator.datasets.papers.crag_mm import CragMM
+from simulator.exchange.outcome_files import read_turns
 from simulator.store.run_store import RunReader
 from simulator.world.sessions import World, mini_folder, read_world
 

@@ -12,8 +12,8 @@ from own_parts import TURNS, photo, write
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Session
 from simulator.datasets import open_data
-from simulator.datasets.line_schema import SessionLine, json_schema
-from simulator.datasets.own_data import Examined, OwnData
+from simulator.datasets.own.line_schema import SessionLine, json_schema
+from simulator.datasets.own.own_data import Examined, OwnData
 from simulator.datasets.rows import MAX_LINE_BYTES
 
 

@@ -12,7 +12,7 @@ import pytest
 from own_parts import TURNS, photo, write
 from typer.testing import Result
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reference, Reply, Session, Turn, decode_as, encode
 from simulator.store.run_store import RunReader
 
@@ -111,7 +111,7 @@ def test_programs_are_given_no_picture_and_passages_without_labels(
 
 
 def test_kit_agents_see_a_grey_picture_and_search_the_passages() -> None:
-    from mmrag.agents.kits import KitAgent, SearchPipeline
+    from mmrag.agents.own.kits import KitAgent, SearchPipeline
     from mmrag.protocols import Resources
     from mmrag.records import Passage
     from mmrag.search.session_passages import SessionSearch
@@ -183,8 +183,8 @@ def test_a_run_goes_on_is_judged_again_reported_shown_and_exported(
 
 
 def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path, mmrag: MMRAG) -> None:
-    from ui.catalogue import Catalogue, Filter
-    from ui.viewmodel import conversation
+    from ui.replay.catalogue import Catalogue, Filter
+    from ui.replay.viewmodel import conversation
 
     out = tmp_path / "run"
     mmrag("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out, "--json")

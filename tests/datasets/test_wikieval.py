@@ -15,13 +15,13 @@ from measuring_parts import Letters, Reader, Says
 from typer.testing import CliRunner
 
 from mmrag.errors import DataError, JudgeError
-from mmrag.judges.preference import read_choice, read_grade
-from mmrag.judges.ragas import RagasJudge
+from mmrag.judges.papers.preference import read_choice, read_grade
+from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.cli import build
-from simulator.datasets.answered import Unusable
-from simulator.datasets.wikieval import Pair, read_wikieval
-from simulator.evaluation.agreement import agreement, by_measure, by_ranking, by_score, table
+from simulator.datasets.papers.answered import Unusable
+from simulator.datasets.papers.wikieval import Pair, read_wikieval
+from simulator.experiments.wikieval import agreement, by_measure, by_ranking, by_score, table
 
 
 def row(number: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from small_runs import make_session, picture
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
     Evidence,

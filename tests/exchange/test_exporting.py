@@ -9,9 +9,10 @@ from called_command import mmrag
 from exchange_parts import write_run
 
 from mmrag.errors import ConflictError, SpecError, StoreError
-from simulator.evaluation.run_folder import load_run
-from simulator.exchange import inspect_log, otel
-from simulator.exchange.exporting import DOORS, export_run
+from simulator.application.finished_run import load_run
+from simulator.exchange import otel
+from simulator.exchange.exports import DOORS, export_run
+from simulator.exchange.inspect import log as inspect_log
 from simulator.store.run_store import RunReader
 
 FILES = {"inspect": "log.eval", "otel": "spans.jsonl", "parquet": "a.parquet", "hf": "set"}

@@ -14,10 +14,10 @@ from small_runs import picture
 
 from mmrag.errors import DataError
 from mmrag.records import Outcome, Status
-from simulator.exchange import inspect_read
-from simulator.exchange.exporting import export_run
-from simulator.exchange.importing import import_file
-from simulator.run.results import score_run
+from simulator.exchange.exports import export_run
+from simulator.exchange.imports import import_file
+from simulator.exchange.inspect import read as inspect_read
+from simulator.run.results.turn_results import score_run
 from simulator.store.run_store import RunReader
 
 

@@ -11,7 +11,7 @@ from exchange_parts import PACKAGES, write_run
 
 from mmrag.errors import ConflictError, Unavailable
 from simulator.exchange import mlflow_store
-from simulator.exchange.exporting import export_run
+from simulator.exchange.exports import export_run
 from simulator.store.run_store import RunReader
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.proof("time")]

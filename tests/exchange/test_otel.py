@@ -14,7 +14,7 @@ import pytest
 from exchange_parts import write_run
 
 from mmrag.errors import Denied, ServiceError
-from simulator.exchange.exporting import export_run
+from simulator.exchange.exports import export_run
 from simulator.store.run_store import RunReader
 
 

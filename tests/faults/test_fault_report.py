@@ -9,10 +9,10 @@ import pandas as pd
 from called_command import mmrag
 from test_faults import held, made
 
-from simulator.evaluation.execution import forget_failures
+from simulator.application.execution import forget_failures
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.results import failure_note, fault_note
+from simulator.run.results.turn_results import failure_note, fault_note
 from simulator.store.run_store import RunReader
 
 

@@ -16,21 +16,21 @@ from PIL import Image
 from small_runs import Equality, make_session
 
 from mmrag.errors import SpecError, UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
-from simulator.evaluation.hosting import Hosting
-from simulator.evaluation.parts import Parts
 from simulator.faults import parts, pictures, turn
 from simulator.faults.parts import with_faults
 from simulator.faults.pictures import arrived
 from simulator.faults.spec import KINDS, SHARES, faults, is_hit
 from simulator.faults.turn import Met
+from simulator.parts.agent_host import Hosting
+from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader, RunStore
 
 HITS = 40

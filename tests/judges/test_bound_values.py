@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.builtin.reading import Reading, read_short
+from mmrag.judges.builtin.parsed_text import Reading, read_short
 from mmrag.judges.builtin.values import bound_value
 from mmrag.text.normalise import plain
 

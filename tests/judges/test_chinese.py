@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mmrag.judges import make_judge
-from mmrag.judges.asking import split
 from mmrag.judges.builtin import BuiltinJudge
+from mmrag.judges.structured_replies import split
 from mmrag.metrics.overlap import words_of
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.chinese import western

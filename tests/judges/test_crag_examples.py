@@ -10,7 +10,7 @@ import pytest
 from mmrag.judges.builtin import BuiltinJudge
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
-from simulator.run.official import Said, as_in_kit
+from simulator.run.results.official import Said, as_in_kit
 
 EXAMPLES = [
     json.loads(line)

@@ -9,12 +9,12 @@ import pytest
 from measuring_parts import Letters, Reader, Says
 
 from mmrag.errors import JudgeError, SpecError
-from mmrag.judges.asking import REQUEST_CHARS, batches, passage_batches, split
-from mmrag.judges.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
-from mmrag.judges.measuring import chosen_measures, encoder_measurers, label_measurers
-from mmrag.judges.ragas import RagasJudge
-from mmrag.judges.ragas_offline import EncoderRagas
-from mmrag.judges.support import EncoderSupport, ModelSupport, deflects, names_and_numbers
+from mmrag.judges.measure_registry import chosen_measures, encoder_measurers, label_measurers
+from mmrag.judges.papers.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
+from mmrag.judges.papers.ragas import RagasJudge
+from mmrag.judges.papers.ragas_offline import EncoderRagas
+from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, names_and_numbers
+from mmrag.judges.structured_replies import REQUEST_CHARS, batches, passage_batches, split
 from mmrag.metrics.cases import Annotations, Case, Eligibility, Measurement
 from mmrag.metrics.grounding import GARAGE, Support
 from mmrag.records import Passage

@@ -10,10 +10,10 @@ import pytest
 from measuring_parts import Letters, Says
 
 from mmrag.errors import SpecError
-from mmrag.judges.garage import GarageJudge
-from mmrag.judges.likelihood import LikelihoodAssessor, LikelihoodSupport
-from mmrag.judges.measuring import model_measurers
-from mmrag.judges.ragas import RagasJudge
+from mmrag.judges.measure_registry import model_measurers
+from mmrag.judges.papers.garage import GarageJudge
+from mmrag.judges.papers.likelihood import LikelihoodAssessor, LikelihoodSupport
+from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import Support
 from mmrag.protocols import Completion, GenerateOptions, Message

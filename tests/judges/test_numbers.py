@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.trees import Forest, Tree, Trees
 from mmrag.text.numbers import Quantity, same_date, same_quantity
 

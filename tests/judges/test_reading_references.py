@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.target import Target, wordings
 from mmrag.judges.builtin.vectors import Pieces, Vectors

@@ -13,7 +13,7 @@ from mmrag.errors import DataError
 from mmrag.metrics.crag import by_traffic, crag_figures, judges_of
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import Outcome
-from simulator.evaluation.crag_tables import agreement, counts, read_weights
+from simulator.experiments.crag_tables import agreement, counts, read_weights
 
 P, A, M, W = Outcome.PERFECT, Outcome.ACCEPTABLE, Outcome.MISSING, Outcome.INCORRECT
 

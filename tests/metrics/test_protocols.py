@@ -254,7 +254,7 @@ def test_one_session_under_many_degradations_is_one_cluster() -> None:
 
 
 def test_patience_draws_by_the_session_whatever_its_degradation() -> None:
-    from simulator.run.stopping import StopPolicy
+    from simulator.run.stop_policies import StopPolicy
 
     rule = StopPolicy.parse("patience(0.5)", seed=3).rule
     for i in range(50):

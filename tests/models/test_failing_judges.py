@@ -17,10 +17,10 @@ from simulator.exchange.facts import facts_of
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunReader, RunStore
-from ui.analysis import Analysis
-from ui.catalogue import Catalogue
+from ui.home.summary import summarise
 from ui.render import render
-from ui.summary import summarise
+from ui.replay.analysis import Analysis
+from ui.replay.catalogue import Catalogue
 
 SESSIONS = 12
 NOTE = (

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from mmrag.errors import ServiceError, SpecError, Unavailable
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models.local import LocalModel, _Loaded
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.tools import CallRequest, Tool

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models import models
 from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.openai import OpenAIModel

@@ -14,7 +14,7 @@ from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavai
 from mmrag.models import circuit, openai
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Completion, GenerateOptions, Message
-from simulator.evaluation import preflight
+from simulator.parts import preflight
 
 GOOD = b'{"choices": [{"message": {"content": "ready"}}]}'
 ASKED = [Message(role="user", text="Well?")]

@@ -16,7 +16,7 @@ from PIL import Image
 from test_local_models import make_tiny
 
 from mmrag.errors import ServiceError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models import models
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message

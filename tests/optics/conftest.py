@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mmrag.records import Box
-from simulator.optics.samples import sample
+from simulator.optics.files.samples import sample
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simulator.optics import degrade
-from simulator.optics.samples import sample
+from simulator.optics.files.samples import sample
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

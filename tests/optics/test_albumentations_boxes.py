@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.optics import degrade
-from simulator.optics.samples import sample
+from simulator.optics.files.samples import sample
 
 
 @pytest.fixture(scope="module")

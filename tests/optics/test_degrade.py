@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from mmrag.errors import DataError, ImageError, SpecError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from simulator.optics import DegradationRecord, OutOfReach, degrade
 from simulator.optics.calibrate import LADDER, Reference
-from simulator.optics.samples import sample
-from simulator.optics.severity_sheet import ROWS
+from simulator.optics.files.samples import sample
+from simulator.optics.files.severity_sheet import ROWS
 
 ALL = [f"{row}@{level}" for row in ROWS for level in (1, 3, 5)]
 CHAIN = "low-light@2+blurred:motion@2+truncated@1+occluded:finger@2+rotated@1+jpeg@60"
@@ -307,7 +307,7 @@ def test_threads_do_not_change_bytes(scene) -> None:
 def test_a_restart_does_not_change_bytes(scene) -> None:
     image, box = scene
     code = (
-        "from simulator.optics import degrade\nfrom simulator.optics.samples import sample\n"
+        "from simulator.optics import degrade\nfrom simulator.optics.files.samples import sample\n"
         f"i, b = sample(3, (320, 240))\n"
         f"print(degrade(i, {CHAIN!r}, b, key='k').record.output_sha256)"
     )

@@ -9,18 +9,10 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.optics import (
-    blur,
-    calibrate,
-    geometry,
-    lowlight,
-    mattes,
-    occlusion,
-    streams,
-    tone,
-    truncation,
-)
-from simulator.optics.samples import sample
+from simulator.optics import calibrate, streams
+from simulator.optics.files.samples import sample
+from simulator.optics.light import blur, lowlight, tone
+from simulator.optics.shape import geometry, mattes, occlusion, truncation
 
 
 def test_tone_tables_lose_nothing() -> None:

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from simulator.optics import degrade
-from simulator.optics.samples import sample
+from simulator.optics.files.samples import sample
 
 SPEC = "low-light@2+occluded:finger@2+rotated@1"
 
@@ -283,9 +283,9 @@ def test_sheet_shows_every_kind(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_sessions_of_a_data_set() -> None:
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
     from mmrag.records import Capture, Reference, Session, Turn
-    from simulator.optics.resampling import items_from_sessions
+    from simulator.optics.files.picture_sources import items_from_sessions
 
     buffer = io.BytesIO()
     Image.fromarray(sample(1, (64, 48))[0]).save(buffer, "PNG")

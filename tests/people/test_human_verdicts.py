@@ -11,8 +11,8 @@ from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
 from mmrag.errors import ConflictError, StoreError, UsageError
-from simulator.evaluation.run_folder import load_run
-from simulator.evaluation.verdicts import Verdicts
+from simulator.application.finished_run import load_run
+from simulator.application.verdicts import Verdicts
 from simulator.people.human_verdicts import FILE, MAX_NOTE, Said, append, make_verdict, read_log
 from simulator.store.run_store import RunReader, RunStore
 

@@ -12,7 +12,7 @@ import pytest
 from planted_runs import make_session, plant
 
 from mmrag.errors import SpecError, StoreError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Outcome, Reply, Status, Step, TurnResult, Verdict
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions

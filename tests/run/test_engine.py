@@ -22,7 +22,7 @@ from mmrag.records import (
 )
 from simulator.run.engine import Rules, hold_conversation, reply_status
 from simulator.run.rejudge import rejudge_run
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunStore
 
 

@@ -11,12 +11,12 @@ from called_command import mmrag
 from msgspec.structs import replace
 from small_runs import ByNumber, make_session, run_all
 
+from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.draw.page import comparison_page
 from simulator.reports.draw.write import make_report
-from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.results import language_note
+from simulator.run.results.turn_results import language_note
 from simulator.store.run_store import RunReader
 
 FEW = ReportOptions(resamples=50, failures=0)

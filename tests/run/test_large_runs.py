@@ -21,8 +21,13 @@ from mmrag.records import (
     Verdict,
 )
 from simulator.reports.read.frame import load_frame
-from simulator.run.results import ScoreOptions, run_state, score_run, scores_by_condition
-from simulator.run.stopping import StopPolicy
+from simulator.run.results.turn_results import (
+    ScoreOptions,
+    run_state,
+    score_run,
+    scores_by_condition,
+)
+from simulator.run.stop_policies import StopPolicy
 from simulator.store import run_store
 from simulator.store.run_store import RunReader, RunStore
 

@@ -16,11 +16,11 @@ from mmrag.judges.simple import ExactJudge, FixedJudge
 from mmrag.metrics.protocols import two_strikes
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Status, TurnResult, Verdict
-from simulator.run.live import as_heard
+from simulator.run.live_conversation import as_heard
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results import ScoreOptions, run_state, score_run
+from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
 from simulator.run.runner import Plan, run_sessions
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.export import columns_of, turn_rows
 from simulator.store.run_store import RunReader, RunStore
 from simulator.wearer.proof import prove

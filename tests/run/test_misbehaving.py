@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from small_runs import ByNumber, Equality, make_session, run_all
 
-from mmrag.agents import outside, threads
-from mmrag.agents.adapters import PythonAgent
-from mmrag.agents.kits import KitAgent
+from mmrag.agents.own import outside, threads
+from mmrag.agents.own.adapters import PythonAgent
+from mmrag.agents.own.kits import KitAgent
 from mmrag.errors import AgentError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply, Status, Step, TurnResult, Usage
 from simulator.run.captures import CaptureOptics
 from simulator.run.engine import Rules

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import small_runs as small
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply
 from simulator.run.runner import Plan, run_sessions
 from simulator.store import run_store

@@ -15,8 +15,8 @@ from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.normalise import official_exact, official_missing
 from simulator.run.engine import Rules
-from simulator.run.official import Said, as_in_kit, is_left
-from simulator.run.results import ScoreOptions, score_run
+from simulator.run.results.official import Said, as_in_kit, is_left
+from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.store.run_store import RunReader
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_replies.json").read_text())

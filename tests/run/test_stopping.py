@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mmrag.errors import SpecError
 from mmrag.records import Outcome
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 
 C, M, W, U = Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT, Outcome.UNSCORED
 

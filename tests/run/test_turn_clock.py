@@ -11,15 +11,15 @@ import pytest
 from small_runs import ByNumber, Equality, make_session, run_all
 
 from mmrag.agents import agents
-from mmrag.agents.adapters import PythonAgent
 from mmrag.agents.fakes import FaultyAgent
-from mmrag.agents.readiness import capacity, cores
+from mmrag.agents.own.adapters import PythonAgent
 from mmrag.errors import AgentError, Unavailable
 from mmrag.metrics.protocols import strikes
 from mmrag.protocols import Resources
+from mmrag.readiness import capacity, cores
 from mmrag.records import Query, Reply, Session, Status
 from simulator.run.engine import Rules
-from simulator.run.results import score_run
+from simulator.run.results.turn_results import score_run
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.trials import hold_all
 from simulator.store.run_store import RunReader, RunStore

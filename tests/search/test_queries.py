@@ -15,9 +15,9 @@ from PIL import Image
 from small_index import COLOURS, build, coloured
 
 from mmrag.errors import DataError, ImageError, UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.search.image.regions import regions_of
-from mmrag.search.index.opening import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
 from mmrag.search.web.passages import Web
 from simulator import cli

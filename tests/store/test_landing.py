@@ -10,7 +10,7 @@ from concurrent.futures import Future
 import pytest
 
 from mmrag.errors import StoreError
-from simulator.store.landing import Gathering, Landing
+from simulator.store.commit_waiter import Gathering, Landing
 
 
 def on_disk() -> Future[None]:

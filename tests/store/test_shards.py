@@ -11,9 +11,9 @@ import pytest
 from small_runs import ByNumber, make_session, picture, run_all
 
 from mmrag.errors import ConflictError, StoreError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Outcome, Reply, Session, Status, TurnResult, Verdict
-from simulator.run.results import score_run
+from simulator.run.results.turn_results import score_run
 from simulator.store.leases import Lease, ShardStore, following
 from simulator.store.run_store import RunReader, RunStore
 from simulator.store.shards import shard_folders

@@ -15,7 +15,7 @@ import pytest
 from small_runs import ByNumber, Equality, interrupted, make_session, run_all
 
 from mmrag.errors import ConflictError, DataError, StoreError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
     JudgeItem,
@@ -28,7 +28,7 @@ from mmrag.records import (
     encode,
 )
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results import ScoreOptions, score_run
+from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.runner import Plan, Progress, run_sessions
 from simulator.store import store_schema
 from simulator.store.run_store import RunReader, RunStore

@@ -15,8 +15,8 @@ from ui_parts import inside, write_run
 import ui.bundle
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Status, TurnResult
-from simulator.exchange.importing import import_file
-from simulator.run.results import score_run
+from simulator.exchange.imports import import_file
+from simulator.run.results.turn_results import score_run
 from simulator.store.run_store import RunReader, RunStore
 from ui.bundle import write_bundle
 from ui.command import bundle

@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 from ui_parts import Server, picture
 
-from mmrag.listening import OwnPagesOnly
+from mmrag.ports import OwnPagesOnly
 
 FOREIGN: list[dict[str, str]] = [
     {"Origin": "https://evil.example"},
@@ -73,8 +73,8 @@ def test_a_page_elsewhere_cannot_ask_other_servers_of_ours(headers: dict[str, st
 
 SERVER = """
 from starlette.applications import Starlette
-from mmrag.listening import listen, serve
-from ui.labwork import Packages
+from mmrag.ports import listen, serve
+from ui.lab import Packages
 
 packages, at = Packages(), listen("127.0.0.1", 0)
 print(packages.folder, at.getsockname()[1], flush=True)

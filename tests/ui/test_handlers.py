@@ -19,26 +19,26 @@ from ui_parts import picture, result, session, write_run
 
 from mmrag.agents import agents
 from mmrag.errors import UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Query, Reply, Verdict
+from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
-from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.rejudge import rejudge_run
 from simulator.store.run_store import RunReader, RunStore
-from ui.analysis import Analysis, Comparison, Difference
-from ui.breaking import EXAMPLES, Breakage
-from ui.catalogue import Catalogue
 from ui.curve import severity_curve
-from ui.labwork import degrade_picture
-from ui.livework import AgentShelf, LiveTalk, Seat
+from ui.lab import degrade_picture
+from ui.live import AgentShelf, LiveTalk, Seat
 from ui.pages.calls import calls
 from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.render import points, render
-from ui.viewmodel import conversation
+from ui.replay.analysis import Analysis, Comparison, Difference
+from ui.replay.catalogue import Catalogue
+from ui.replay.viewmodel import conversation
+from ui.robustness import EXAMPLES, Breakage
 
 
 def opened(folder: Path) -> dict[str, Catalogue]:

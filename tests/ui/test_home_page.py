@@ -20,16 +20,16 @@ from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Outcome, Verdict
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.store.run_store import RunReader, RunStore
-from ui.analysis import Analysis
-from ui.board import Board, BoardRow
-from ui.breaking import Breakage
-from ui.launch import Launcher
-from ui.notes import FILE, Note, read_note, write_note
+from ui.home.board import Board, BoardRow
+from ui.home.launch import Launcher
+from ui.home.notes import FILE, Note, read_note, write_note
+from ui.home.summary import Figure, Summaries, Summary, summarise
 from ui.pages.calls import calls
 from ui.pages.home import Home
 from ui.render import points, render
+from ui.replay.analysis import Analysis
+from ui.robustness import Breakage
 from ui.runs import Runs, open_runs
-from ui.summary import Figure, Summaries, Summary, summarise
 
 
 def settled(find: Callable[[], Any]) -> Any:

@@ -13,7 +13,7 @@ from mmrag.records import Query, Reply
 from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
-from ui.viewmodel import ConversationView, conversation
+from ui.replay.viewmodel import ConversationView, conversation
 
 
 def looks_once_then_is_silent(query: Query) -> Reply:

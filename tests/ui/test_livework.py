@@ -14,12 +14,12 @@ from ui_agents import Watched
 from ui_parts import picture
 
 from mmrag.errors import Denied, UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply, Status, Step
 from simulator.run.engine import Rules
 from simulator.store.run_store import RunReader
-from ui.livework import MAX_PICTURES, AgentShelf, LiveTalk, Seat, ask, next_query, save
+from ui.live import MAX_PICTURES, AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
 
@@ -97,7 +97,7 @@ def test_an_agent_that_will_not_end_does_not_keep_the_visitor(
         assert done, "the visitor still waits"
         return work.result()
 
-    monkeypatch.setattr("ui.livework.RULES", Rules(seconds=0.1))
+    monkeypatch.setattr("ui.live.RULES", Rules(seconds=0.1))
     assert asyncio.run(hold()).exchanges[0].status is Status.TIMEOUT
 
 

@@ -11,7 +11,7 @@ from ui_parts import write_run
 
 from simulator.store.run_store import RunStore
 from simulator.world.sessions import TwinTable, mini_folder
-from ui.labwork import degrade_picture
+from ui.lab import degrade_picture
 from ui.render import render
 from ui.runs import Runs, open_runs
 from ui.samples import Samples, retaken

@@ -7,7 +7,7 @@ import sys
 import pytest
 from called_command import mmrag
 
-from simulator.cli import doctoring
+from simulator.cli import doctor_checks as doctoring
 
 
 def test_the_app_says_which_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

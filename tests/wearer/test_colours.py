@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from small_talks import agenda, agendas, facts, talk_of, tell
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Outcome
 from simulator.wearer.colours import colours_of, has, painted
 from simulator.wearer.sight import sight_of

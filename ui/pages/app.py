@@ -11,11 +11,9 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 
 import gradio as gr
 
-from simulator.evaluation.playing import Playing
-from ui.analysis import Analysis
-from ui.catalogue import Catalogue
-from ui.launch import Launcher
-from ui.livework import AgentShelf
+from simulator.application.person_run import Playing
+from ui.home.launch import Launcher
+from ui.live import AgentShelf
 from ui.pages.compare import Compare
 from ui.pages.home import Home
 from ui.pages.lab import Lab
@@ -24,7 +22,9 @@ from ui.pages.play import Play
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.pages.verdicts import VerdictCalls
-from ui.reading import Desk
+from ui.replay.analysis import Analysis
+from ui.replay.catalogue import Catalogue
+from ui.replay.people_verdicts import Desk
 from ui.samples import Samples
 from ui.shell import PAGES
 

@@ -7,10 +7,10 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.analysis import Analysis
 from ui.pages.calls import calls
 from ui.render import render
-from ui.viewmodel import conversation
+from ui.replay.analysis import Analysis
+from ui.replay.viewmodel import conversation
 
 LISTED = 200
 """Pairs that are listed; all are counted."""

@@ -8,14 +8,14 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.analysis import Analysis
-from ui.board import Board, BoardRow
-from ui.launch import PICTURES, Launcher
-from ui.notes import write_note
+from ui.home.board import Board, BoardRow
+from ui.home.launch import PICTURES, Launcher
+from ui.home.notes import write_note
+from ui.home.summary import Summaries
 from ui.pages.calls import calls, whole
 from ui.render import render
+from ui.replay.analysis import Analysis
 from ui.runs import Runs, place_of
-from ui.summary import Summaries
 
 
 class Home:

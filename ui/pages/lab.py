@@ -9,7 +9,7 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from simulator.optics.calibrate import LADDER
-from ui.labwork import Packages, degrade_picture, find_thing, kinds
+from ui.lab import Packages, degrade_picture, find_thing, kinds
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.samples import Sample, Samples

@@ -11,23 +11,23 @@ from typing import Any
 
 import gradio as gr
 
-from mmrag.agents.checking import says_nothing
+from mmrag.agents.own.reply_checks import says_nothing
 from mmrag.errors import MmragError, UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Query
-from simulator.evaluation.knowing import what_it_knows
-from ui.catalogue import Catalogue
-from ui.kgshelf import LIVE
-from ui.labwork import data_url
-from ui.livework import AgentShelf, LiveTalk, Seat, ask, next_query, save
+from simulator.application.picture_knowledge import what_it_knows
+from ui.lab import data_url
+from ui.live import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
+from ui.pages.message_box import when_sent
 from ui.pages.play import Play
 from ui.pages.route import address_of, route
-from ui.pages.saying import when_sent
 from ui.render import render
+from ui.replay.catalogue import Catalogue
+from ui.replay.kgshelf import LIVE
+from ui.replay.viewmodel import live_turns
 from ui.runs import open_runs
 from ui.samples import Samples
-from ui.viewmodel import live_turns
 
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""
@@ -256,7 +256,7 @@ class Live:
 
     async def _answer(self, talk: LiveTalk, query: Query, steps: list[str]) -> LiveTalk:
         agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)
-        from mmrag.agents.tracing import watching
+        from mmrag.agents.trace import watching
 
         with watching(lambda step: steps.append(step.name)):
             async with self.shelf.place(talk.agent_spec):

@@ -10,15 +10,15 @@ from typing import Any
 
 import gradio as gr
 
-from mmrag.agents.checking import says_nothing
+from mmrag.agents.own.reply_checks import says_nothing
 from mmrag.errors import MmragError
-from simulator.evaluation.playing import PICTURES, Playing, Standing
-from ui import playwork
-from ui.catalogue import Catalogue
-from ui.labwork import data_url
+from simulator.application.person_run import PICTURES, Playing, Standing
+from ui import play as playwork
+from ui.lab import data_url
+from ui.pages.message_box import when_sent
 from ui.pages.route import address_of
-from ui.pages.saying import when_sent
 from ui.render import render
+from ui.replay.catalogue import Catalogue
 from ui.runs import open_runs
 
 NEW = "new"

@@ -12,11 +12,11 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.catalogue import Catalogue, Conversation, Filter
 from ui.pages.calls import Call, calls, whole
-from ui.record import turn_record
 from ui.render import render
-from ui.viewmodel import conversation
+from ui.replay.catalogue import Catalogue, Conversation, Filter
+from ui.replay.record import turn_record
+from ui.replay.viewmodel import conversation
 
 PAGE = 40
 """Conversations that are listed at once; the list grows as it is scrolled."""

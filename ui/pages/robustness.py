@@ -7,10 +7,10 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.analysis import Analysis
-from ui.breaking import Breakage
 from ui.pages.calls import calls
 from ui.render import render
+from ui.replay.analysis import Analysis
+from ui.robustness import Breakage
 
 
 class Robustness:

@@ -8,8 +8,8 @@ from typing import Any
 from mmrag.errors import MmragError, UsageError
 from simulator.people.human_verdicts import Key
 from ui.pages.calls import Call, whole
-from ui.reading import Desk
 from ui.render import render
+from ui.replay.people_verdicts import Desk
 
 
 class VerdictCalls:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
 from mmrag.agents.grounded.asking import REQUEST, hear, wants_look
 from mmrag.agents.grounded.desk import Desk
@@ -29,12 +28,13 @@ from mmrag.agents.grounded.scene import Finding, Scene
 from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
 from mmrag.agents.grounded.ways import planner_of, reader_of
 from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
-from mmrag.agents.readiness import built_in_capacity, warm
+from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
-from mmrag.agents.tracing import Trace
+from mmrag.agents.trace import Trace
 from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearch
+from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import whole
 

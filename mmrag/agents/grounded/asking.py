@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from mmrag.agents.format import ABSTAIN, is_refusal
 from mmrag.agents.grounded.abstain import LUCK, RECOGNITION, Calibration
 from mmrag.agents.grounded.scene import Finding, Scene
+from mmrag.agents.reply_format import ABSTAIN, is_refusal
 from mmrag.records import Exchange, Query
 
 REQUEST = "Could you give me a better look at it?"

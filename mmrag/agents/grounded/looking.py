@@ -10,8 +10,8 @@ from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.picture import estimate_quality, restore
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Scene
-from mmrag.agents.tracing import Trace
-from mmrag.images import LazyImage
+from mmrag.agents.trace import Trace
+from mmrag.files.images import LazyImage
 from mmrag.protocols import ImageSearch, RegionImageSearch, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query
 

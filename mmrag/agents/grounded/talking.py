@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from mmrag.agents.format import is_refusal
 from mmrag.agents.grounded.forms import plan_question, singular
 from mmrag.agents.grounded.grammar import Talk
 from mmrag.agents.grounded.plan import MAIN, NAMED, UNKNOWN, QuestionPlan, Subject
 from mmrag.agents.grounded.statements import NAME
+from mmrag.agents.reply_format import is_refusal
 from mmrag.records import History, Query
 
 _Plan = Callable[[str, Talk, str | None], QuestionPlan]

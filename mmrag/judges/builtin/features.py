@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mmrag.judges.builtin.objections import NAMES as STANCE
 from mmrag.judges.builtin.objections import stance
-from mmrag.judges.builtin.reading import Reading
+from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.target import MAX_REFERENCES, Target, Word, Wording, date_depth
 from mmrag.judges.builtin.vectors import MEANINGS, Sense, Vectors, meanings
 from mmrag.text.lexicon import CONTRASTS, HEDGES, UNSURE

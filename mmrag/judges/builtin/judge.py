@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from mmrag.errors import DataError
 from mmrag.judges.builtin.claims import asks_judging, settled
 from mmrag.judges.builtin.features import NAMES, Extractor
-from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.trees import Forest, Trees
 from mmrag.judges.builtin.vectors import Pieces, Vectors

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from mmrag.judges.builtin.reading import Reading, read_short
+from mmrag.judges.builtin.parsed_text import Reading, read_short
 from mmrag.judges.builtin.target import Ruling, Target, Wording, tells
 from mmrag.text.lexicon import NEGATIONS, word_set
 from mmrag.text.normalise import sentences
@@ -329,7 +329,7 @@ def of_one_kind(known: Sequence[Reading]) -> bool:
 def heaped(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A short reply that names the truth among others of its kind.
 
-    >>> from mmrag.judges.builtin.reading import Reading as R
+    >>> from mmrag.judges.builtin.parsed_text import Reading as R
     >>> heaped(R("What colour is it?"), [R("green")], R("red green blue")).reason
     'names several of a kind'
     """

@@ -16,7 +16,7 @@ from mmrag.judges.builtin.claims import (
     not_claimed,
 )
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
-from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.target import Target, Wording, present, tells
 from mmrag.text.lexicon import NEGATIONS
 from mmrag.text.normalise import sentences

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from mmrag.judges.builtin import lists, values, yes_no
 from mmrag.judges.builtin.lists import heaped, of_one_kind, options, wants_several
-from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.target import Check, Ruling, Target
 from mmrag.text.clock import is_time
 from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, stem

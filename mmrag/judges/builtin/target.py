@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from mmrag.judges.builtin.claims import DENIAL
-from mmrag.judges.builtin.reading import Reading, read_short
+from mmrag.judges.builtin.parsed_text import Reading, read_short
 from mmrag.judges.builtin.vectors import Vectors
 from mmrag.text.lexicon import AUXILIARIES, MEASURED, NEGATIONS, PLURALS, STOPWORDS, stem
 from mmrag.text.normalise import sentences

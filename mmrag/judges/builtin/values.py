@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.judges.builtin.reading import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.target import Ruling
 from mmrag.text.clock import Span, days, era, is_time, same_time, spans, times
 from mmrag.text.lexicon import APPROXIMATE, word_set

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import MmragError, ServiceError, SpecError, words
 from mmrag.models.chat_template import calls_in, without_tool_roles
-from mmrag.models.refusals import nothing_said, unsaid
+from mmrag.models.endpoint_errors import nothing_said, unsaid
+from mmrag.models.request_queue import Request, Waiting
 from mmrag.models.smollm2.weights import (
     SHA256,
     Words,
@@ -19,7 +20,6 @@ from mmrag.models.smollm2.weights import (
     read_weights,
     weights_file,
 )
-from mmrag.models.waiting import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import whole

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import UsageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Box, Evidence, Record
 from mmrag.search.image.corners import Bytes, corners_of
 from mmrag.search.image.correspondence import CHECKED, check
 from mmrag.search.image.regions import MAX_REGIONS, Region, closer, crops_of, regions_of
 from mmrag.search.index.row_table import Rows
-from mmrag.search.vectors.batching import Batcher
+from mmrag.search.vectors.batcher import Batcher
 from mmrag.search.vectors.nearest import Vectors
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.bodies import ASK_PLAIN, Body
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
-from mmrag.retries import doubled
+from mmrag.files.bodies import ASK_PLAIN, Body
+from mmrag.files.retries import doubled
 from mmrag.search.serving.deadlines import within
 
 T = TypeVar("T")

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import ConflictError, DataError, UsageError
-from mmrag.files import make_folder, owning
+from mmrag.files.atomic import make_folder, owning
 from mmrag.registry import Registry, Spec
-from mmrag.search.index.building import COLLECTION, derive, describe, in_batches
+from mmrag.search.index.build import COLLECTION, derive, describe, in_batches
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, collections, open_folder, rows_of
 from mmrag.search.index.identity import Manifest, write_manifest
-from mmrag.search.index.opening import open_vectors, read_manifests
+from mmrag.search.index.open import open_vectors, read_manifests
 from mmrag.search.index.row_table import Rows
 from mmrag.search.vectors.nearest import unit_rows
 

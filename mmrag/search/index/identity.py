@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, StoreError
-from mmrag.files import file_sha256, write_json
+from mmrag.files.atomic import file_sha256, write_json
 from mmrag.records import Record
-from mmrag.search.index.chunks import Chunker
+from mmrag.text.chunks import Chunker
 
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mmrag.errors import DataError, Unavailable
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Record
 from mmrag.search.index.articles import article_pages, count_articles, is_article_file
 from mmrag.search.index.html import Page, decoded, page_text, tidy

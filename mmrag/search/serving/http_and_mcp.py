@@ -22,11 +22,11 @@ import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
 from mmrag.extras import need
-from mmrag.images import LazyImage, size_of
-from mmrag.listening import OwnNamesOnly, OwnPagesOnly
+from mmrag.files.images import LazyImage, size_of
+from mmrag.ports import OwnNamesOnly, OwnPagesOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.image.image_kg import check_k, entities_of
-from mmrag.search.index.opening import Index
+from mmrag.search.index.open import Index
 
 if TYPE_CHECKING:
     import socket
@@ -181,7 +181,7 @@ def http_app(index: Index, limits: Limits = Limits(), hosts: Sequence[str] = ())
 
 def serve_http(index: Index, limits: Limits, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
-    from mmrag.listening import serve
+    from mmrag.ports import serve
 
     serve(http_app(index, limits, hosts), at, http=_prompt_protocol(limits.seconds), ws="none",
           timeout_keep_alive=5)  # fmt: skip

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import DataError, ImageError, UsageError
-from mmrag.images import MAX_BYTES, LazyImage, upright_rgb
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.images import MAX_BYTES, LazyImage, upright_rgb
 from mmrag.protocols import NearestWebSearch, WholeImageSearch
 from mmrag.records import Evidence
-from mmrag.search.index.opening import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.deadlines import within
 
 _SECONDS = 10.0

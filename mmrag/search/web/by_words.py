@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from mmrag.records import Evidence
-from mmrag.search.index.chunks import Chunker
 from mmrag.search.index.html import Page
 from mmrag.search.web.bm25 import Lexical, index_texts, titled
+from mmrag.text.chunks import Chunker
 
 
 class _Part(NamedTuple):

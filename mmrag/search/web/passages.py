@@ -11,7 +11,7 @@ from mmrag.protocols import Reranker
 from mmrag.records import Evidence
 from mmrag.search.image.image_kg import check_k
 from mmrag.search.index.row_table import Rows
-from mmrag.search.vectors.batching import Batcher
+from mmrag.search.vectors.batcher import Batcher
 from mmrag.search.vectors.nearest import Vectors
 from mmrag.search.web.bm25 import Lexical, titled
 from mmrag.search.web.fusion import fuse

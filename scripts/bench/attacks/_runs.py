@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from PIL import Image
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.records import (
     Capture,
@@ -27,12 +27,12 @@ from mmrag.records import (
     Verdict,
     encode,
 )
-from simulator.evaluation.claiming import claim
-from simulator.evaluation.measuring import measure_run
-from simulator.exchange.importing import import_file
+from simulator.application.run_measures import measure_run
+from simulator.exchange.imports import import_file
+from simulator.parts.run_folder import claim
 from simulator.run.config import RunConfig
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results import ScoreOptions, score_run
+from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
 

@@ -38,11 +38,11 @@ LIMIT = 30.0
 
 HOST = """
 import json, os, signal, sys
-import simulator.evaluation.isolated, simulator.run.runner, simulator.run.results
+import simulator.parts.agent_process, simulator.run.runner, simulator.run.results.turn_results
 import simulator.world.sessions, simulator.run.captures, mmrag.models.openai
-import mmrag.judges.simple, mmrag.tokens, rich.table
+import mmrag.judges.simple, mmrag.text.tokens, rich.table
 from simulator.cli import main
-mmrag.tokens.count_tokens("all is loaded once, and then forked for every try")
+mmrag.text.tokens.count_tokens("all is loaded once, and then forked for every try")
 for line in sys.stdin:
     job = json.loads(line)
     pid = os.fork()
@@ -56,8 +56,8 @@ for line in sys.stdin:
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     sys.argv = ["mmrag", *job["arguments"]]
     os.environ["MMRAG_ATTACK"] = job["mark"]
-    from simulator.evaluation import ending
-    ending.GRACE = 1.0
+    from simulator.terminal import shutdown
+    shutdown.GRACE = 1.0
     break
 main()
 """

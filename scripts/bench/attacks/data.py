@@ -211,7 +211,7 @@ def _spoil_file(path: Path, chance: random.Random) -> None:
 
 
 def _read(place: Path, *, least: int = 0) -> str | None:
-    from simulator.datasets.crag_mm import CragMM
+    from simulator.datasets.papers.crag_mm import CragMM
 
     def read() -> Iterator[Any]:
         source = CragMM(str(place))
@@ -265,8 +265,8 @@ def _odd_world(chance: random.Random, place: Path) -> tuple[str, str | None]:
 
 def _odd_line(chance: random.Random, place: Path) -> tuple[str, str | None]:
     from mmrag.errors import MmragError
-    from simulator.optics.resampling import read_boxes
-    from simulator.store.outcomes import read_turns
+    from simulator.exchange.outcome_files import read_turns
+    from simulator.optics.files.picture_sources import read_boxes
 
     good = [b'{"session_id": "s", "turn_index": %d, "outcome": "perfect"}' % i for i in range(3)]
     boxes = [b'{"name": "p%d.png", "box": [1, 2, 30, 40]}' % i for i in range(3)]
@@ -318,7 +318,7 @@ _WORSE = (
 def _odd_import(chance: random.Random, place: Path) -> tuple[str, str | None]:
     """What is taken in can be scored, shown and reported; all else is one line."""
     from mmrag.errors import MmragError
-    from simulator.exchange.importing import import_file
+    from simulator.exchange.imports import import_file
 
     ending, row = chance.choice(((".jsonl", _TURN), (".jsonl", _ANSWER), (".json", _SAMPLE)))
     row = copy.deepcopy(row)
@@ -340,9 +340,9 @@ def _odd_import(chance: random.Random, place: Path) -> tuple[str, str | None]:
 
 
 def _usable(folder: Path, text: str, *, reported: bool) -> str | None:
-    from simulator.exchange.exporting import export_run
+    from simulator.exchange.exports import export_run
     from simulator.reports.draw.write import ReportOptions, make_report
-    from simulator.run.results import score_run
+    from simulator.run.results.turn_results import score_run
     from simulator.store.run_store import RunReader
 
     try:

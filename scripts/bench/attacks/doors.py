@@ -147,7 +147,7 @@ def _visitor(
     from starlette.testclient import TestClient
 
     from mmrag.protocols import Resources
-    from ui.livework import AgentShelf
+    from ui.live import AgentShelf
     from ui.pages.app import LiveSetup
     from ui.server import make_server
 

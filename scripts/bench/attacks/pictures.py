@@ -28,13 +28,13 @@ SECONDS = 300
 CHILD = """
 import sys
 from mmrag.errors import ImageError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 picture = LazyImage.from_path(sys.argv[1])
 try:
     if sys.argv[2] == "decoded":
         picture.pil()
     elif sys.argv[2] == "the lab":
-        from ui.labwork import degrade_picture
+        from ui.lab import degrade_picture
         from pathlib import Path
         degrade_picture(Path(sys.argv[1]), "blurred", 3, 0)
     else:
@@ -126,7 +126,7 @@ def _mutated(whole: bytes, chance: random.Random) -> tuple[str, bytes]:
 
 def _fault_of(data: bytes) -> str | None:
     from mmrag.errors import ImageError
-    from mmrag.images import decode, size_of
+    from mmrag.files.images import decode, size_of
 
     try:
         size = size_of(data)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.files import plain_cell
+from mmrag.files.atomic import plain_cell
 from mmrag.metrics.headline import Uncertainty
 from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import Loaded
 from simulator.reports.figures.slices import dimensions, slice_table
 from simulator.reports.read.frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
-from simulator.run.official import OFFICIAL
+from simulator.run.results.official import OFFICIAL
 
 SLICE_COLUMNS = (
     "run", "condition", "dimension", "slice", "turns", "asked", "coverage", "accuracy", "missing",

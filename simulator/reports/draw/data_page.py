@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from simulator.datasets.own_data import Examined, OwnData
+from simulator.datasets.own.own_data import Examined, OwnData
 from simulator.reports.draw.page import TEMPLATES
 from simulator.reports.figures.failures import thumbnail
 

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from mmrag.files import write_text
+from mmrag.files.atomic import write_text
 from mmrag.registry import Spec
 from simulator.counting import counted
 from simulator.reports.draw.charts import Scale, span_of

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
-from mmrag.files import folder_unless_failed, write_bytes, write_text
+from mmrag.files.atomic import folder_unless_failed, write_bytes, write_text
 from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.store.run_store import RunReader

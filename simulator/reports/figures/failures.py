@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import MmragError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Evidence, Session, Step, Turn, TurnResult
 from simulator.reports.figures.slices import UNLABELLED, Dimension
 from simulator.reports.read.frame import OWN, Frame, kind_of

@@ -14,14 +14,14 @@ from mmrag.errors import SpecError
 from mmrag.metrics.correction import Calibration
 from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
-from simulator.reports.figures.by_people import known_of, with_people
-from simulator.reports.figures.confidence import confidence
-from simulator.reports.figures.corrected import check_calibration, corrected
+from simulator.reports.certainty.by_people import known_of, with_people
+from simulator.reports.certainty.confidence import confidence
+from simulator.reports.certainty.corrected import check_calibration, corrected
+from simulator.reports.certainty.noise import noise
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.measured import measured
-from simulator.reports.figures.noise import noise
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
@@ -31,8 +31,8 @@ from simulator.reports.figures.wearers import wearers
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig
-from simulator.run.results import is_persons, language_note, main_of, run_state
-from simulator.run.stopping import StopPolicy
+from simulator.run.results.turn_results import is_persons, language_note, main_of, run_state
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
 
 SCHEMA_VERSION = 1

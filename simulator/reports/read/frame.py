@@ -24,10 +24,10 @@ from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import Truth, look, truth_of
-from simulator.run.error_texts import ErrorTextCount, ErrorTexts
-from simulator.run.official import OFFICIAL
-from simulator.run.results import to_finish
-from simulator.run.stopping import StopPolicy
+from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
+from simulator.run.results.official import OFFICIAL
+from simulator.run.results.turn_results import to_finish
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
 
 MAX_STEPS = 24

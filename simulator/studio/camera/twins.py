@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from mmrag.errors import SpecError
 from simulator.optics.calibrate import LADDER, Reference, corrected
-from simulator.optics.geometry import ANGLES, bounds
-from simulator.optics.occlusion import COVERED
-from simulator.optics.truncation import VISIBLE
+from simulator.optics.shape.geometry import ANGLES, bounds
+from simulator.optics.shape.occlusion import COVERED
+from simulator.optics.shape.truncation import VISIBLE
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.framing import gazing, largest
 from simulator.studio.camera.seeing import axes, corners, focal, project, visible_shares

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.errors import ConflictError, UsageError
-from mmrag.files import OWNER, owning, sync_folder, write_bytes
-from mmrag.shards import Shard
+from mmrag.files.atomic import OWNER, owning, sync_folder, write_bytes
+from mmrag.files.shards import Shard
 from simulator.world.build import table_parts, table_rows
 from simulator.world.build.card import dataset_card
 from simulator.world.build.request import Request, needed_bytes

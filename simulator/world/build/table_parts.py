@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import StoreError
-from mmrag.files import appearing
+from mmrag.files.atomic import appearing
 from simulator.world.build import table_columns
 
 _REPEATED = ("label", "page_label", "style", "kind", "domain", "attribute", "page_url")

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from mmrag.errors import ConflictError, DataError, SpecError
-from mmrag.files import owning, write_bytes
+from mmrag.files.atomic import owning, write_bytes
+from mmrag.files.shards import Shard
 from mmrag.records import Polygon
-from mmrag.shards import Shard
-from simulator.optics.geometry import bounds
+from simulator.optics.shape.geometry import bounds
 from simulator.world.build import table_parts
 from simulator.world.build.folder import Progress
 from simulator.world.build.table_columns import (

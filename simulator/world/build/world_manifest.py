@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, SpecError
-from mmrag.files import file_sha256, write_bytes
+from mmrag.files.atomic import file_sha256, write_bytes
 from simulator.world.build.table_columns import MANIFEST, SCHEMA_VERSION
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "pyarrow", "jinja2")

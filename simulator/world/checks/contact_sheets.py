@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mmrag.errors import UsageError
-from mmrag.files import write_bytes
-from mmrag.images import LazyImage
+from mmrag.files.atomic import write_bytes
+from mmrag.files.images import LazyImage
 from mmrag.records import Session
 from simulator.world.build.table_columns import SPLITS
 from simulator.world.build.world_manifest import read_manifest

@@ -114,7 +114,7 @@ def world_stats(folder: Path) -> Stats:
 
 def _text_only(sessions: Iterable[Session]) -> Iterable[Session]:
     """Sessions whose pictures are let go of."""
-    from mmrag.images import LazyImage
+    from mmrag.files.images import LazyImage
 
     nothing = LazyImage.from_bytes(b"")
     for session in sessions:

@@ -13,7 +13,7 @@ from typing import IO, Any, cast
 import msgspec
 
 from mmrag.errors import UsageError
-from mmrag.files import appearing
+from mmrag.files.atomic import appearing
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.questions.asking import Asked, ask_questions
 from simulator.world.crag.stage import Stage

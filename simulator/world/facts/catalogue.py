@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mmrag import bounded_yaml
+from mmrag.files import bounded_yaml
 from simulator.world.facts.fact_records import (
     Attribute,
     Choice,

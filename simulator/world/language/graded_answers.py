@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.judges.asking import split
+from mmrag.judges.structured_replies import split
 from mmrag.records import Turn
 from simulator.world.build.randomness import Draw
 from simulator.world.build.table_columns import GROUNDING_LABELS, SPLITS

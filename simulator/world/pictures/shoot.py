@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Box, Polygon, Record
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import Request

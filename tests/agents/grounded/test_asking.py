@@ -7,13 +7,13 @@ import asyncio
 import pytest
 from PIL import Image
 
-from mmrag.agents.format import ABSTAIN
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.asking import MOST_LOOKS, REQUEST, hear, wants_look
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
-from mmrag.images import LazyImage
+from mmrag.agents.reply_format import ABSTAIN
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch

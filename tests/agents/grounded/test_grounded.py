@@ -10,16 +10,16 @@ import pytest
 from PIL import Image, ImageDraw
 
 from mmrag.agents import agents
-from mmrag.agents.format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.grounded.abstain import Calibration, fit, read_calibration
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.entities import resolve
 from mmrag.agents.grounded.ocr import Line
 from mmrag.agents.grounded.parts import SWITCHES, Parts
 from mmrag.agents.grounded.picture import estimate_quality, restore
+from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
 from mmrag.errors import DataError, SpecError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
@@ -236,7 +236,7 @@ def test_whatever_a_model_says_becomes_a_clean_reply(said, text):
 
 
 def test_ten_thousand_tokens_are_cut():
-    from mmrag.tokens import count_tokens
+    from mmrag.text.tokens import count_tokens
 
     reply = ask(agent(model=ScriptedModel("word " * 10_000), reader="model"))
     assert 0 < count_tokens(reply.text) <= 75

@@ -22,7 +22,7 @@ from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.talking import follow, replay, spoken_kind
 from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
 from mmrag.cache import Cache, share
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
 from mmrag.search.memory import MemoryWebSearch

@@ -10,7 +10,7 @@ import torch
 
 from mmrag.cache import Cache, CachedModel
 from mmrag.errors import ServiceError, SpecError, Unavailable
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.models import models
 from mmrag.models.chat_template import without_tool_roles
 from mmrag.models.smollm2 import decoding, weights

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from planted_runs import plant
 
+from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.write import make_report, write_comparison
-from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions
 
 

@@ -20,10 +20,10 @@ import small_index
 from small_index import ColourEncoder, build
 
 from mmrag.errors import Unavailable
-from mmrag.search.index import building
+from mmrag.search.index import build as building
 from mmrag.search.index import chroma as databases
-from mmrag.search.index.building import build_index
-from mmrag.search.index.opening import open_index, read_manifests, verify_index
+from mmrag.search.index.build import build_index
+from mmrag.search.index.open import open_index, read_manifests, verify_index
 from mmrag.search.index.sources import open_source
 
 HELPERS = str(Path(small_index.__file__).parent)
@@ -52,7 +52,7 @@ KILLED = """
 import json, os, signal
 import chromadb, bm25s, cv2, pyarrow.ipc, usearch.index
 from pathlib import Path
-from mmrag.search.index.chunks import Chunker
+from mmrag.text.chunks import Chunker
 from mmrag.search.index.chroma import Database
 from mmrag.search.index.sources import open_source
 

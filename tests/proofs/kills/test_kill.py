@@ -15,7 +15,7 @@ from pathlib import Path
 
 import small_runs
 
-from simulator.run.results import score_run
+from simulator.run.results.turn_results import score_run
 from simulator.store.run_store import RunReader
 
 PROGRAM = """

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from planted_runs import plant
 
+from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.draw.page import Figures, comparison_page
 from simulator.reports.draw.write import make_report
-from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions
 from simulator.reports.figures.slices import untested
 

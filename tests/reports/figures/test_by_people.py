@@ -12,12 +12,12 @@ from called_command import mmrag
 from frames import make_frame
 
 from mmrag.metrics.headline import Uncertainty
-from simulator.evaluation.run_folder import load_run
-from simulator.evaluation.verdicts import Verdicts
+from simulator.application.finished_run import load_run
+from simulator.application.verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
 from simulator.people.judged import OUTCOMES, STRATA, JudgedTurn
 from simulator.people.queue import draw
-from simulator.reports.figures.by_people import Known, corrected_by_people
+from simulator.reports.certainty.by_people import Known, corrected_by_people
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from planted_runs import make_session, plant
 
 from mmrag.errors import ConflictError, SpecError
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
+from simulator.reports.comparison.gate import Gate, judge_gates
+from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
-from simulator.reports.figures.gate import Gate, judge_gates
-from simulator.reports.figures.paired_runs import Side, compare_runs
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunStore
 

@@ -13,9 +13,9 @@ from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.correction import Calibration, save_calibration
 from mmrag.metrics.headline import Uncertainty
 from simulator.cli import build
-from simulator.reports.figures.corrected import check_calibration, corrected
+from simulator.reports.certainty.corrected import check_calibration, corrected
 from simulator.reports.read.frame import load_frame
-from simulator.run.stopping import StopPolicy
+from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
 
 HOW = Uncertainty(resamples=200)

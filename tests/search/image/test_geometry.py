@@ -12,14 +12,14 @@ from PIL import Image, ImageDraw
 from small_index import build
 
 from mmrag.errors import ConflictError, StoreError
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.search.image.corners import KEPT, WIDTH, corners_of, kept, unpacked
 from mmrag.search.image.correspondence import check
 from mmrag.search.image.image_kg import Hit, verified
 from mmrag.search.image.regions import Region
-from mmrag.search.index.building import build_index
+from mmrag.search.index.build import build_index
 from mmrag.search.index.identity import Manifest, write_manifest
-from mmrag.search.index.opening import open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.index.open import open_index, read_manifests, rebuild_derived, verify_index
 from mmrag.search.index.sources import open_source
 
 THINGS = 5

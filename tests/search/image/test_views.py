@@ -14,9 +14,9 @@ from small_index import COLOURS, ColourEncoder, build, coloured
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import ConflictError
 from mmrag.search.image.views import KIND, encode_views, views_of
-from mmrag.search.index.building import build_index
+from mmrag.search.index.build import build_index
 from mmrag.search.index.identity import Manifest, write_manifest
-from mmrag.search.index.opening import open_index, read_manifests
+from mmrag.search.index.open import open_index, read_manifests
 from mmrag.search.index.sources import open_source
 
 

@@ -12,16 +12,15 @@ from PIL import Image
 from small_index import COLOURS, ColourEncoder, build, coloured, png, scene
 
 from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unavailable, UsageError
-from mmrag.files import owning
-from mmrag.images import LazyImage
+from mmrag.files.atomic import owning
+from mmrag.files.images import LazyImage
 from mmrag.search.image.image_kg import entities_of
 from mmrag.search.image.regions import SMALL
-from mmrag.search.index import building
-from mmrag.search.index.building import build_index
+from mmrag.search.index import build as building
+from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, WEB, open_folder, open_server
-from mmrag.search.index.chunks import Chunker
 from mmrag.search.index.exchange import export_index, import_index
-from mmrag.search.index.opening import (
+from mmrag.search.index.open import (
     Index,
     open_index,
     read_manifests,
@@ -31,6 +30,7 @@ from mmrag.search.index.opening import (
 from mmrag.search.index.sources import open_source
 from mmrag.search.serving.public_package import ImageUrl, UnifiedSearchPipeline
 from mmrag.search.web.passages import Web
+from mmrag.text.chunks import Chunker
 
 
 def test_every_colour_finds_its_entity(index: Index) -> None:

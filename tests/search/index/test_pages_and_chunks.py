@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import UsageError
-from mmrag.search.index.chunks import Chunker
 from mmrag.search.index.html import MAX_HTML, MAX_TEXT, page_text, strip_tags
 from mmrag.search.web.fusion import fuse
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.words import words
-from mmrag.tokens import count_tokens
+from mmrag.text.chunks import Chunker
+from mmrag.text.tokens import count_tokens
 
 ARTICLE = "<article><h1>Alder Kettle</h1><p>It boils one litre in ninety seconds, every time.</p>"
 

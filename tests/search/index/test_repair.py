@@ -13,13 +13,13 @@ from small_index import COLOURS, ColourEncoder, WordEncoder, build, coloured
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import ConflictError, DataError, StoreError, UsageError
-from mmrag.files import file_sha256, owning
-from mmrag.images import LazyImage
+from mmrag.files.atomic import file_sha256, owning
+from mmrag.files.images import LazyImage
 from mmrag.search.index import exchange
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
 from mmrag.search.index.exchange import export_index, import_index
 from mmrag.search.index.identity import write_manifest
-from mmrag.search.index.opening import open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.index.open import open_index, read_manifests, rebuild_derived, verify_index
 from mmrag.search.index.row_table import Rows, write_rows
 
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from small_index import COLOURS, ColourEncoder, WordEncoder, coloured
 
-from mmrag.agents.kits import SearchPipeline
+from mmrag.agents.own.kits import SearchPipeline
 from mmrag.cache import Cache, share
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import UsageError
@@ -18,7 +18,7 @@ from mmrag.protocols import Resources
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
 from mmrag.search.index.exchange import PUBLISHED, import_index, in_full_precision
-from mmrag.search.index.opening import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline
 
 PASSAGES = {

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from small_index import coloured, png
 
-from mmrag.images import LazyImage
+from mmrag.files.images import LazyImage
 from mmrag.records import Evidence
-from mmrag.search.index.opening import Index
+from mmrag.search.index.open import Index
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.serving.http_and_mcp import Limits, http_app, mcp_server
-from mmrag.search.vectors.batching import Batcher
+from mmrag.search.vectors.batcher import Batcher
 
 
 def ask(index: Index, path: str, body: object, limits: Limits = Limits()) -> httpx.Response:

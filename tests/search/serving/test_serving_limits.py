@@ -25,8 +25,8 @@ from test_serving import ask
 from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, UsageError
-from mmrag.listening import address, listen
-from mmrag.search.index.opening import Index
+from mmrag.ports import address, listen
+from mmrag.search.index.open import Index
 from mmrag.search.serving.http_and_mcp import (
     Limits,
     Lines,
@@ -182,7 +182,7 @@ def test_pixels_of_a_request_are_counted_before_any_are_decoded(
 
     opened = Image.open
     monkeypatch.setattr(Image, "open", counting)
-    monkeypatch.setattr("mmrag.images.decode", lambda data, name: decoded.append(name))
+    monkeypatch.setattr("mmrag.files.images.decode", lambda data, name: decoded.append(name))
     answer = ask(index, "/search/images", {"images": [blank(5000)] * 9})
     assert answer.status_code == 413
     assert answer.json()["type"] == "TooLarge"

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from mmrag.search.vectors.batching import Batcher
+from mmrag.search.vectors.batcher import Batcher
 
 SOON = 5.0
 

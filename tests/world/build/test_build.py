@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from small_worlds import pictured_request, small_request
 
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
-from mmrag.shards import Shard
+from mmrag.files.shards import Shard
 from simulator.world.build import folder as builder
 from simulator.world.build.folder import build, build_shard, staging_folder
 from simulator.world.build.request import make_request, needed_bytes

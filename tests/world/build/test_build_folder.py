@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from mmrag.errors import DataError, SpecError, UsageError
-from mmrag.files import file_sha256
+from mmrag.files.atomic import file_sha256
 from simulator.cli import build as build_cli
-from simulator.datasets.crag_mm import CragMM
+from simulator.datasets.papers.crag_mm import CragMM
 from simulator.world.build import table_columns
 from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.contact_sheets import write_sheets

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmrag.errors import ConflictError, SpecError
-from mmrag.shards import Shard
+from mmrag.files.shards import Shard
 from simulator.datasets import open_data
 from simulator.world.build.twin_tables import Conditions, build_twins
 from simulator.world.sessions import World, captured

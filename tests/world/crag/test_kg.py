@@ -15,7 +15,7 @@ import pytest
 
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
 from mmrag.tools import Tool
-from simulator.evaluation.toolboxes import toolboxes
+from simulator.parts.toolboxes import toolboxes
 from simulator.world.crag.kg.endpoints import ENDPOINTS, crag_tools
 from simulator.world.crag.kg.remote import server_tools
 from simulator.world.crag.stage import CHART, Stage

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from mmrag.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.tools import Tool
 from simulator.world.crag.kg.endpoints import ENDPOINTS, Endpoint
 from simulator.world.crag.kg.server import TIME_HEADER

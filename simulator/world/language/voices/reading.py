@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag import bounded_yaml
 from mmrag.errors import DataError, SpecError
+from mmrag.files import bounded_yaml
 from mmrag.records import Record
 from simulator.world.facts.catalogue import raw_domains
 from simulator.world.language.voices.rules import OPERATIONS, check_voice, lines_of

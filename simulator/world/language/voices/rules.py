@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mmrag import bounded_yaml
+from mmrag.files import bounded_yaml
 from simulator.world.facts.catalogue import raw_domains
 
 COMPARED = ("than", "comp", "rank", "over", "under")

@@ -1,0 +1,1 @@
+"""Agents from outside (Python objects, kits' agents, programs), asked without being trusted."""

@@ -1,0 +1,336 @@
+"""Anybody's agent: a Python class or function, a program that speaks JSON lines, an HTTP endpoint.
+
+What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
+domain, history: [{query, reply}], image: {media_type, base64} or null, passages?}`; what comes back
+is
+`{id, text, confidence?, citations?, ask?}`. A wearer who hears what is asked back (docs/wearer.md)
+adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and `ask` in the
+history. Whatever else comes back is an `AgentError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import importlib
+import inspect
+import math
+import os
+import shlex
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import msgspec
+
+from mmrag.agents.own.outside import Outside
+from mmrag.agents.own.programs import MAX_LINE, Program, stop_all
+from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.images import LazyImage
+from mmrag.protocols import Agent, Resources
+from mmrag.readiness import capacity, warm
+from mmrag.records import Query, Reply
+
+
+class _Answer(msgspec.Struct):
+    text: str
+    id: str | None = None
+    confidence: float | None = None
+    citations: tuple[str, ...] = ()
+    ask: str | None = None
+
+
+def request_of(query: Query, number: str) -> dict[str, Any]:
+    """A turn as JSON. References are never part of a query, so none can leak."""
+    turn: dict[str, Any] = {
+        "id": number,
+        "session_id": query.session_id,
+        "turn_index": query.turn_index,
+        "query": query.text,
+        "query_time": query.query_time,
+        "domain": query.domain,
+        "history": [
+            {"query": e.query, "reply": e.reply, **({"ask": e.ask} if e.ask else {})}
+            for e in query.history
+        ],
+        "image": None if query.image is None else _sent(query.image),
+    }
+    if query.may_ask:
+        turn |= {"may_ask": True, "earlier": [_sent(image) for image in query.earlier]}
+    if query.passages:
+        turn["passages"] = [
+            {"id": p.id, "title": p.title, "text": p.text, "url": p.url, "date": p.date,
+             "provider": p.provider}
+            for p in query.passages
+        ]  # fmt: skip
+    return turn
+
+
+def _sent(image: LazyImage) -> dict[str, str]:
+    return {
+        "media_type": _media_type(image.data),
+        "base64": base64.b64encode(image.data).decode(),
+    }
+
+
+def python(*, resources: Resources, name: str, **options: str) -> Agent:
+    """`python:name=package.module/Thing`: a class with `answer(query)`, or a function of the query.
+
+    Either may be plain or async. A class's constructor gets `resources` if it asks for it, and the
+    other options as strings; a function has none.
+    """
+    made = _named(name)
+    if not isinstance(made, type):
+        return _of_function(made, name, options)
+    keywords: dict[str, Any] = dict(options)
+    if takes_resources(name):
+        keywords["resources"] = resources
+    agent = made(**keywords)
+    if not callable(getattr(agent, "answer", None)):
+        raise SpecError(f"python:name={name}: it has no method `answer(query)`.")
+    return PythonAgent(agent)
+
+
+def takes_resources(name: str) -> bool:
+    """Whether `python:name=…` names a class that asks for the run's searches and models."""
+    made = _named(name)
+    return isinstance(made, type) and "resources" in inspect.signature(made).parameters
+
+
+def _named(name: str) -> Any:
+    module, _, attribute = name.replace("/", ":").rpartition(":")
+    if not module or not attribute:
+        raise SpecError(f"python:name={name}: write package.module/Class, or a function.")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise SpecError(
+            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class or function "
+            "in it? For a module in this folder: export PYTHONPATH=."
+        ) from error
+
+
+def check_takes_query(answer: Callable[..., Any], name: str) -> None:
+    """Refuse a function that cannot be called with one argument."""
+    try:
+        signature = inspect.signature(answer)
+    except (TypeError, ValueError):  # of C code: nobody can tell
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise UsageError(
+            f"{name}{signature} cannot be asked ({error}): it is called with one argument, "
+            "the query."
+        ) from error
+
+
+def _of_function(made: Any, name: str, options: dict[str, str]) -> PythonAgent:
+    if not callable(made):
+        kind = type(made).__name__
+        raise SpecError(f"python:name={name}: it is of type {kind}; name a class or a function.")
+    if options:
+        given = ", ".join(options)
+        raise SpecError(f"python:name={name}: a function takes no options ({given}); a class does.")
+    check_takes_query(made, f"python:name={name}: {getattr(made, '__name__', '')}")
+    return PythonAgent(types.SimpleNamespace(answer=made))
+
+
+class PythonAgent:
+    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these.
+
+    It runs outside (`outside.py`): plain methods in threads, async ones in an event loop of the
+    agent's own, so that one that hangs holds up nothing but its own turn.
+    """
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+        self._outside = Outside()
+        self.capacity = capacity(agent)
+        """What the object says of itself."""
+
+    async def warm(self) -> None:
+        """Make the object ready, if it can be."""
+        await warm(self._agent, self._outside.run)
+
+    async def answer(self, query: Query) -> Reply:
+        """Ask it."""
+        return as_reply(await self._outside.run(self._agent.answer, query))
+
+
+def as_reply(said: object) -> Reply:
+    """What an agent returned, as a Reply in its own words.
+
+    Nothing is mended, an empty text least of all, and no text is taken for an abstention: that is
+    the judge's word. The engine bounds the length.
+    """
+    if isinstance(said, Reply):
+        return said
+    if isinstance(said, str):
+        return Reply(text=said)
+    what = "None" if said is None else f"an object of type {type(said).__name__}"
+    raise AgentError(f"the agent returned {what}; return a text or a Reply.")
+
+
+def command(
+    *, resources: Resources, run: str, seconds: str = "60", processes: str = "1"
+) -> CommandAgent:
+    """`command:run=python my_agent.py`: a program that answers JSON lines with JSON lines."""
+    del resources
+    arguments = shlex.split(run)
+    if not arguments:
+        raise SpecError("command needs a program: command:run=python my_agent.py.")
+    return CommandAgent(
+        arguments,
+        seconds=_above_0("seconds", seconds),
+        processes=round(_above_0("processes", processes)),
+    )
+
+
+class CommandAgent:
+    """A program that is started once and asked turn by turn; started again when it died.
+
+    Its programs belong to no event loop: one that is idle when a loop ends is asked under the next,
+    and all are stopped with the agent at the latest.
+    """
+
+    def __init__(self, arguments: list[str], *, seconds: float = 60.0, processes: int = 1) -> None:
+        self._arguments = arguments
+        self._seconds = seconds
+        self.capacity = max(1, processes)
+        """A program answers one turn at a time."""
+        self._idle: list[Program] = []
+        self._running: set[Program] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._places = asyncio.Semaphore(self.capacity)
+        self._number = 0
+        weakref.finalize(self, stop_all, self._running)
+
+    async def answer(self, query: Query) -> Reply:
+        """One line out, one line in."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._places, self._loop = asyncio.Semaphore(self.capacity), loop
+        async with self._places:
+            program = self._take()
+            healthy = False
+            try:
+                self._number += 1
+                number = str(self._number)
+                line = await program.ask(request_of(query, number), self._seconds)
+                answer = _decode(line, "the program")
+                if answer.id not in (None, number):
+                    raise AgentError(f"the program answered request {answer.id!r}, not {number!r}.")
+                healthy = True
+            finally:
+                if healthy:
+                    self._idle.append(program)
+                else:  # out of step, dead, or cancelled in the middle
+                    self._running.discard(program)
+                    program.stop()
+        return _reply(answer)
+
+    async def close(self) -> None:
+        """Stop the programs."""
+        self._idle.clear()
+        stop_all(self._running)
+
+    def _take(self) -> Program:
+        while self._idle:
+            program = self._idle.pop()
+            if program.alive:
+                return program
+            self._running.discard(program)
+            program.stop()
+        program = Program(self._arguments)
+        self._running.add(program)
+        return program
+
+
+def http(*, resources: Resources, url: str, seconds: str = "60", key_env: str = "") -> HttpAgent:
+    """`http:url=http://localhost:9000/answer`: the request is POSTed, the answer is JSON."""
+    del resources
+    if not url.startswith(("http://", "https://")):
+        raise SpecError(f"http:url={url}: write http://… or https://….")
+    return HttpAgent(url, seconds=_above_0("seconds", seconds), key_env=key_env)
+
+
+class HttpAgent:
+    """An agent behind one POST per turn. Not retried: a retry may be a second opinion."""
+
+    def __init__(self, url: str, *, seconds: float = 60.0, key_env: str = "") -> None:
+        self._url = url
+        self._seconds = seconds
+        self._key_env = key_env
+
+    async def answer(self, query: Query) -> Reply:
+        """Ask the endpoint."""
+        headers = {"content-type": "application/json", **ASK_PLAIN}
+        if self._key_env and (key := os.environ.get(self._key_env)):
+            headers["authorization"] = f"Bearer {key}"
+        try:
+            async with (
+                asyncio.timeout(self._seconds),
+                httpx.AsyncClient(timeout=self._seconds) as client,
+                client.stream(
+                    "POST",
+                    self._url,
+                    headers=headers,
+                    content=msgspec.json.encode(request_of(query, "0")),
+                ) as response,
+            ):
+                body = Body(response.headers, MAX_LINE)
+                async for part in response.aiter_raw():
+                    body.add(part)
+                data = body.data()
+        except BodyError as error:
+            raise AgentError(f"{self._url}: the answer cannot be used: {error}.") from error
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise ServiceTimeout(f"{self._url}: no answer within {self._seconds:g} s.") from error
+        except httpx.HTTPError as error:
+            raise AgentError(
+                f"{self._url}: {type(error).__name__}; is the agent running?"
+            ) from error
+        if response.status_code != 200:
+            raise AgentError(f"{self._url}: HTTP {response.status_code}.")
+        return _reply(_decode(data, self._url))
+
+
+def _above_0(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise SpecError(f"{name}={text}: give a number above 0.")
+    return value
+
+
+def _decode(data: bytes, where: str) -> _Answer:
+    try:
+        return msgspec.json.decode(data, type=_Answer)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        shown = data[:120].decode("utf-8", "replace")
+        raise AgentError(
+            f'{where} answered {shown!r}: {error}. An answer is one line {{"text": …}}.'
+        ) from error
+
+
+def _reply(answer: _Answer) -> Reply:
+    confidence = answer.confidence
+    if confidence is not None and not 0 <= confidence <= 1:
+        confidence = None
+    return Reply(
+        text=answer.text, citations=answer.citations, confidence=confidence, ask=answer.ask
+    )
+
+
+def _media_type(data: bytes) -> str:
+    if data.startswith(b"\x89PNG"):
+        return "image/png"
+    if data[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/jpeg"

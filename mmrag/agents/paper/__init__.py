@@ -1,0 +1,1 @@
+"""The baselines of CRAG, CRAG-MM and GaRAGe, with their published prompts and settings."""

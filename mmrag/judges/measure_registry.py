@@ -1,0 +1,100 @@
+"""Which measures there are to take, and who takes them.
+
+>>> chosen_measures("ragas,raf")
+('faithfulness', 'answer_relevance', 'context_relevance', 'raf')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mmrag.encoders.cache import CachedTexts
+from mmrag.errors import SpecError
+from mmrag.judges.papers import crud, ragas, ragas_reference
+from mmrag.judges.papers.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
+from mmrag.judges.papers.likelihood import LikelihoodAssessor
+from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
+from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.grounding import GARAGE
+from mmrag.protocols import Encoder, Model, TokenEncoder
+
+SUITES = {
+    "ragas": ragas.MEASURES,
+    "ragas-reference": ragas_reference.MEASURES,
+    "garage": GARAGE,
+    "crud": crud.MEASURES,
+}
+"""Measures by the paper that they come from, in the order of its tables."""
+
+
+class Measurer(Protocol):
+    """Takes some measures of a case."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Those it can take."""
+        ...
+
+    def id(self, measure: str) -> str:
+        """Who decides: stands in every one of its measurements."""
+        ...
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        """One measurement of each; one that the judge gives nothing for is `failed`."""
+        ...
+
+
+def chosen_measures(text: str) -> tuple[str, ...]:
+    """The measures that a list of names stands for; a suite's name stands for all of its own."""
+    found: dict[str, None] = {}
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        known = SUITES.get(name) or ((name,) if any(name in s for s in SUITES.values()) else ())
+        if not known:
+            every = ", ".join([*SUITES, *(one for suite in SUITES.values() for one in suite)])
+            raise SpecError(f"no measure is called {name!r}. Known: {every}.")
+        found |= dict.fromkeys(known)
+    if not found:
+        raise SpecError(f"choose measures: {', '.join(SUITES)}, or single ones.")
+    return tuple(found)
+
+
+def model_measurers(
+    model: Model, *, name: str, encoder: Encoder | None = None, prompts: str = "keyed"
+) -> tuple[Measurer, ...]:
+    """A language model decides; `encoder` compares questions, and replies with references."""
+    assessor = LikelihoodAssessor if prompts == "likelihood" else ModelAssessor
+    return (
+        ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
+        ragas_reference.ReferenceRagas(model, name=name, encoder=encoder, prompts=prompts),
+        GarageJudge(assessor(model, name=name)),
+        crud.QuestEval(model, name=name),
+        crud.Overlap(),
+        crud.Retrieval(),
+        *_likeness(encoder),
+    )
+
+
+def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
+    """A text encoder stands in: approximate, offline, and marked so."""
+    return (
+        EncoderRagas(encoder),
+        GarageJudge(EncoderAssessor(encoder)),
+        crud.Overlap(),
+        crud.Retrieval(),
+        *_likeness(encoder),
+    )
+
+
+def label_measurers() -> tuple[Measurer, ...]:
+    """Annotations decide."""
+    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap(), crud.Retrieval()
+
+
+def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:
+    """What an encoder can compare: whole texts, and tokens where it gives vectors of them."""
+    if encoder is None:
+        return ()
+    by_token = encoder.by_token if isinstance(encoder, CachedTexts) else encoder
+    tokens = (crud.BertScore(by_token),) if isinstance(by_token, TokenEncoder) else ()
+    return (crud.Likeness(encoder), *tokens)

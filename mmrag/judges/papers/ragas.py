@@ -1,0 +1,379 @@
+"""Ragas with a model as judge: faithfulness, answer relevance and context relevance of one case.
+
+The steps are the paper's: statements are drawn from the answer and verified one by one; questions
+are written back from the answer and compared with the one that was asked; the sentences that the
+question needs are picked out of the context. Two sets of prompts take the same steps: `keyed`
+(ours: structured answers, fenced against instructions in the material) and `paper` (the paper's
+words, for figures that are to be compared with it). A third, `likelihood`, is for a model too small
+to answer either: it looks at how likely texts are to the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
+from mmrag.judges.papers.likelihood import SUPPORTED_FROM, LikelihoodSupport, likelihood
+from mmrag.judges.papers.support import ModelSupport, claims_something, deflects, encode_whole, told
+from mmrag.judges.prompts import case_key, fingerprint, last_object, render
+from mmrag.judges.structured_replies import ask, batches, passage_batches, split
+from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
+from mmrag.protocols import Encoder, Model
+from mmrag.text.normalise import normalise
+
+MEASURES = ("faithfulness", "answer_relevance", "context_relevance")
+
+SENTENCES = 20
+"""Sentences of an answer from which one request draws statements."""
+
+CONTEXT_SENTENCES = 100
+"""Sentences of the context that one request picks from."""
+
+NEEDED_FROM = 4.5
+"""By how much more likely a needed sentence makes a token of the question (`likelihood`)."""
+
+
+class Written(NamedTuple):
+    """What was written back from an answer."""
+
+    questions: list[str]
+    noncommittal: bool
+    """The answer evades the question: then it has no relevance, whatever the questions are."""
+
+
+class Prompts(Protocol):
+    """The four requests of Ragas."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What steers it: part of the judge's id."""
+        ...
+
+    @property
+    def limits(self) -> str:
+        """Where it draws lines, if it approximates: part of the judge's id too."""
+        ...
+
+    async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
+        """Short statements drawn from sentences of an answer."""
+        ...
+
+    async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
+        """What the context does for each statement."""
+        ...
+
+    async def questions(self, answer: str, n: int) -> Written:
+        """Questions that the answer would answer, and whether it is noncommittal."""
+        ...
+
+    async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
+        """Places of the sentences that the question needs."""
+        ...
+
+
+class RagasJudge:
+    """Measures cases with a model. `encoder` compares questions; without it answer relevance is
+    refused."""
+
+    measures = MEASURES
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        name: str,
+        encoder: Encoder | None = None,
+        prompts: str = "keyed",
+        questions: int = 3,
+    ) -> None:
+        if prompts not in PROMPTS:
+            raise SpecError(f"no prompts are called {prompts!r}. Known: {', '.join(PROMPTS)}.")
+        self._prompts = PROMPTS[prompts](model)
+        self._encoder = encoder
+        self._n = questions
+        self.approximate = bool(self._prompts.limits)
+        steer = "+".join(filter(None, (self._prompts.limits, fingerprint(*self._prompts.files))))
+        self._id = f"ragas/2:{prompts}:{name}+{steer}"
+
+    def id(self, measure: str) -> str:
+        """Model and prompts; for answer relevance the encoder and the number of questions too."""
+        if measure != "answer_relevance":
+            return self._id
+        return f"{self._id}~{self._n}x{getattr(self._encoder, 'id', None)}"
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        """One measurement each; one for which the model gives nothing usable is `failed`."""
+        return list(await asyncio.gather(*(self._one(case, measure) for measure in measures)))
+
+    async def _one(self, case: Case, measure: str) -> Measurement:
+        found: dict[str, Any]
+        try:
+            found = await {
+                "faithfulness": self._faithfulness,
+                "answer_relevance": self._answer_relevance,
+                "context_relevance": self._context_relevance,
+            }[measure](case)
+        except Denied:
+            raise
+        except (JudgeError, ServiceError) as error:
+            found = {"value": None, "reason": str(error), "failed": True}
+        return Measurement(
+            measure=measure, judge=self.id(measure), approximate=self.approximate, **found
+        )
+
+    async def _faithfulness(self, case: Case) -> dict[str, Any]:
+        if deflects(case.answer):
+            return {"value": None, "reason": "the answer declines and states nothing"}
+        said: list[str] = []
+        for sentences in batches(split(case.answer), most=SENTENCES):
+            said += await self._prompts.statements(case.question, sentences)
+        if not said:
+            return {"value": None, "reason": "the answer states nothing"}
+        labels = await self._prompts.verify(said, [p.text for p in case.passages])
+        return {
+            "value": faithfulness(labels),
+            "reason": "" if faithfulness(labels) is not None else "the answer states nothing",
+            "details": {"statements": said, "labels": [str(label) for label in labels]},
+        }
+
+    async def _answer_relevance(self, case: Case) -> dict[str, Any]:
+        if self._encoder is None:
+            raise SpecError("answer_relevance compares questions and needs a text encoder.")
+        if not case.answer.strip():
+            return {"value": 0.0, "reason": "there is no answer"}
+        asked, noncommittal = await self._prompts.questions(case.answer, self._n)
+        if noncommittal:
+            why = "the answer is noncommittal"
+            return {"value": 0.0, "reason": why, "details": {"questions": asked}}
+        rows = encode_whole(self._encoder, [case.question, *asked])
+        cosines = [float(np.clip(row @ rows[0], -1, 1)) for row in rows[1:]]
+        return {
+            "value": answer_relevance(cosines),
+            "details": {"questions": asked, "cosines": [round(c, 6) for c in cosines]},
+        }
+
+    async def _context_relevance(self, case: Case) -> dict[str, Any]:
+        numbered = [s for passage in case.passages for s in split(passage.text)]
+        if not numbered:
+            return {"value": None, "reason": "there is no context"}
+        kept: list[int] = []
+        start = 0
+        for part in batches(numbered, most=CONTEXT_SENTENCES):
+            kept += [start + i for i in sorted(await self._prompts.needed(case.question, part))]
+            start += len(part)
+        return {
+            "value": context_relevance(len(kept), len(numbered)),
+            "details": {"needed": [numbered[i] for i in kept], "sentences": len(numbered)},
+        }
+
+
+class KeyedPrompts:
+    """Ours: every answer is a JSON object that repeats a key which the material cannot hold."""
+
+    files = ("statements.j2", "support.j2", "questions.j2", "needed.j2")
+    limits = ""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._support = ModelSupport(model)
+
+    async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
+        """A list; empty when nothing is claimed."""
+        key = case_key(question, *sentences)
+        prompt = render("statements.j2", key=key, question=question, sentences=sentences)
+        room = 300 + sum(map(len, sentences))  # four characters a token, statements repeat names
+        return await ask(self._model, prompt, _texts("statements", key), max_tokens=room)
+
+    async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
+        """By the same request that judges the sentences of an answer."""
+        return list(await self._support.support(statements, passages))
+
+    async def questions(self, answer: str, n: int) -> Written:
+        """All by one request; the model says whether the answer is noncommittal."""
+        [[whole]] = batches([answer], most=1)
+        key = case_key(answer)
+        texts = _texts("questions", key)
+
+        def read(text: str) -> Written | None:
+            found = texts(text)
+            said = (last_object(text, key) or {}).get("noncommittal")
+            if found is None or len(found) != n or not isinstance(said, bool):
+                return None
+            return Written(found, said)
+
+        prompt = render("questions.j2", key=key, n=n, answer=whole)
+        return await ask(self._model, prompt, read)
+
+    async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
+        """By number."""
+        key = case_key(question, *sentences)
+
+        def read(text: str) -> set[int] | None:
+            chosen = (last_object(text, key) or {}).get("needed")
+            if not isinstance(chosen, list):
+                return None
+            good = all(type(n) is int and 1 <= n <= len(sentences) for n in chosen)
+            return {n - 1 for n in chosen} if good else None
+
+        prompt = render("needed.j2", key=key, question=question, sentences=sentences)
+        return await ask(self._model, prompt, read)
+
+
+class PaperPrompts:
+    """The paper's words and free text. Instructions in the material are not fenced off."""
+
+    files = ("paper_statements.j2", "paper_verify.j2", "paper_question.j2", "paper_extract.j2")
+    limits = ""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
+        """One a line."""
+        prompt = render("paper_statements.j2", question=question, sentences=sentences)
+        room = 300 + sum(map(len, sentences))
+        return await ask(self._model, prompt, _lines, max_tokens=room)
+
+    async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
+        """Yes or No for each; passages beyond one request are asked about for what is still No."""
+        labels = [Support.UNSUPPORTED] * len(statements)
+        for shown in passage_batches(passages):
+            open_ones = [i for i, label in enumerate(labels) if label is not Support.SUPPORTED]
+            start = 0
+            for said in batches([statements[i] for i in open_ones], most=SENTENCES):
+                verdicts = await self._verdicts(said, shown)
+                for i, yes in zip(open_ones[start:], verdicts, strict=False):
+                    labels[i] = Support.SUPPORTED if yes else Support.UNSUPPORTED
+                start += len(said)
+        return labels
+
+    async def _verdicts(self, said: list[str], shown: list[str]) -> list[bool]:
+        prompt = render("paper_verify.j2", passages=shown, sentences=said)
+
+        def read(text: str) -> list[bool] | None:
+            last = re.split(r"(?i)final verdicts?", text)[-1]
+            found = re.findall(r"(?i)\b(yes|no)\b", last)
+            return [word.lower() == "yes" for word in found] if len(found) == len(said) else None
+
+        return await ask(self._model, prompt, read, max_tokens=300 + 80 * len(said))
+
+    async def questions(self, answer: str, n: int) -> Written:
+        """One by each of n requests, sampled so that they differ. The paper asks no more."""
+        [[whole]] = batches([answer], most=1)
+        prompt = render("paper_question.j2", answer=whole)
+        asked = [
+            await ask(self._model, prompt, _first_line, temperature=0.7, seed=seed)
+            for seed in range(n)
+        ]
+        return Written(asked, noncommittal=False)
+
+    async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
+        """The sentences that the answer repeats whole; changed ones are not recognised."""
+        prompt = render("paper_extract.j2", question=question, sentences=sentences)
+
+        def read(text: str) -> set[int] | None:
+            kept = repeated(text, sentences)
+            refused = "insufficient information" in normalise(text)
+            return kept if kept or refused else None
+
+        room = 300 + sum(map(len, sentences)) // 2
+        return await ask(self._model, prompt, read, max_tokens=room)
+
+
+class LikelihoodPrompts(PaperPrompts):
+    """For a model that tells how likely a given text is. Statements are the answer's sentences;
+    questions are written back as the paper has them written."""
+
+    files = ("likely_answer.j2", "likely_question.j2", "paper_question.j2")
+    limits = f"{SUPPORTED_FROM}/{NEEDED_FROM}"
+
+    async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
+        """Every sentence that claims something; a bare value with the question before it."""
+        return [told(sentence, question) for sentence in sentences if claims_something(sentence)]
+
+    async def questions(self, answer: str, n: int) -> Written:
+        """As the paper's; a model as small could not say what is noncommittal, so rules do."""
+        asked = (await super().questions(answer, n)).questions
+        return Written(asked, noncommittal=deflects(answer))
+
+    async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
+        """Likely after the passages, or not."""
+        return list(await LikelihoodSupport(self._model).support(statements, passages))
+
+    async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
+        """The sentences after which the question is much likelier than after nothing."""
+        nothing = await self._asks("…", question)
+        lifts = [await self._asks(sentence, question) - nothing for sentence in sentences]
+        return {place for place, lift in enumerate(lifts) if lift >= NEEDED_FROM}
+
+    async def _asks(self, text: str, question: str) -> float:
+        return await likelihood(self._model, render("likely_question.j2", text=text), question)
+
+
+PROMPTS: dict[str, Callable[[Model], Prompts]] = {
+    "keyed": KeyedPrompts,
+    "paper": PaperPrompts,
+    "likelihood": LikelihoodPrompts,
+}
+"""The sets of prompts by name."""
+
+
+def _texts(field: str, key: str) -> Callable[[str], list[str] | None]:
+    def read(text: str) -> list[str] | None:
+        found = (last_object(text, key) or {}).get(field)
+        if not isinstance(found, list) or not all(isinstance(t, str) and t.strip() for t in found):
+            return None
+        return [str(t) for t in found]
+
+    return read
+
+
+def _lines(text: str) -> list[str] | None:
+    said = [re.sub(r"^\s*(?:[-*•]|\d+[.)])\s*", "", line).strip() for line in text.splitlines()]
+    kept = [line for line in said if line and not re.fullmatch(r"(?i)statements?:?", line)]
+    return kept or None
+
+
+def _first_line(text: str) -> str | None:
+    found = re.sub(r"(?i)^\s*question:\s*", "", text.strip())
+    return found.splitlines()[0].strip() if found.strip() else None
+
+
+def repeated(text: str, sentences: Sequence[str]) -> set[int]:
+    """Places of the sentences that a text repeats, whole, each as often as it does.
+
+    A line, or a sentence of it, counts where it is one of them or several end to end; a sentence
+    that is no more than a part of another one does not.
+
+    >>> sorted(repeated("- The bridge is long.", ["Long.", "The bridge is long.", "It is old."]))
+    [1]
+    """
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, sentence in enumerate(sentences):
+        if words := tuple(normalise(sentence).split()):
+            places.setdefault(words, []).append(place)
+    kept: set[int] = set()
+    for line in _lines(text) or ():
+        whole = _tiled(line, places)
+        for found in whole or [one for part in split(line) for one in _tiled(part, places)]:
+            if places[found]:
+                kept.add(places[found].pop(0))
+    return kept
+
+
+def _tiled(text: str, known: Mapping[tuple[str, ...], Any]) -> list[tuple[str, ...]]:
+    """The known sentences of which a text consists, end to end; none where it is more or less."""
+    words = tuple(word for part in split(text) for word in normalise(part).split())
+    reached: dict[int, list[tuple[str, ...]]] = {0: []}
+    for start in range(len(words)):
+        for sentence in known if start in reached else ():
+            end = start + len(sentence)
+            if words[start:end] == sentence:
+                reached.setdefault(end, [*reached[start], sentence])
+    return reached.get(len(words), []) if words else []

@@ -1,0 +1,1 @@
+"""What a command or a caller of `mmrag.evaluate` does: run, score, measure, prove."""

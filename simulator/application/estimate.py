@@ -1,0 +1,122 @@
+"""What a run would take: turns from the data, tokens, cost and time from turns measured before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulator.parts.run_parts import Parts
+
+LOOKED_AT = 2000
+"""Turns of an earlier run that are measured."""
+
+
+def estimate(
+    parts: Parts, out: Path, *, like: Path | None, concurrency: int, repeats: int = 1
+) -> dict[str, Any]:
+    """Turns of a run, and what they would take if they are like those of an earlier run.
+
+    The earlier run is `like`, else `out` itself, else the run beside it with the same agent that
+    has most turns. Without one nothing is guessed: the figures are None. Tokens and cost are the
+    agent's and the judge's; if that run has another judge, the agent's alone (`judge_cost` None).
+    """
+    plan = parts.plan(concurrency)
+    times, alone = (len(plan.conditions(picture=picture)) for picture in (True, False))
+    sessions = conversations = turns = without = 0
+    for _, session in parts.sessions():
+        held = alone if session.capture is None else times
+        sessions += 1
+        without += session.capture is None
+        conversations += held * repeats
+        turns += held * len(session.turns) * repeats
+    measured = _measured(parts.settings.agent, out, like)
+    asked = round(turns * (measured["asked_share"] if measured else 1.0))
+    found: dict[str, Any] = {
+        "sessions": sessions,
+        "conditions": times,
+        "repeats": repeats,
+        "without_picture": without,
+        "without_picture_held": alone,
+        "conversations": conversations,
+        "turns": turns,
+        "turns_asked": asked,
+        "measured_on": measured["run"] if measured else None,
+        "input_tokens": None,
+        "output_tokens": None,
+        "cost": None,
+        "judge_cost": None,
+        "seconds": None,
+    }
+    if measured:
+        known = measured["judge"] == parts.judge.id
+        for name in ("input_tokens", "output_tokens"):
+            judging = measured[f"judge_{name}"] if known else 0.0
+            found[name] = round(asked * (measured[name] + judging))
+        found["judge_cost"] = asked * measured["judge_cost"] if known else None
+        found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
+        once = conversations // repeats  # one time after the other
+        at_once = max(1, min(concurrency, once, measured["capacity"] or concurrency))
+        found["seconds"] = asked * measured["seconds"] / at_once
+    return found
+
+
+def _measured(agent: str, out: Path, like: Path | None) -> dict[str, Any] | None:
+    if like is not None:
+        return _measure(like)
+    here = [out] if out.is_dir() else []
+    beside = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
+    return _best(agent, [*here, *(path for path in beside if path != out and path.is_dir())])
+
+
+def _best(agent: str, folders: Iterable[Path]) -> dict[str, Any] | None:
+    from mmrag.errors import MmragError
+    from simulator.run.config import read_config
+    from simulator.store.run_store import RunReader
+
+    best: dict[str, Any] | None = None
+    for folder in folders:
+        try:
+            with RunReader(folder) as run:
+                if read_config(run).agent != agent:
+                    continue
+            found = _measure(folder)
+        except MmragError:
+            continue  # not a run, or one that cannot be read: no measure of anything
+        if found is not None and (best is None or found["turns"] > best["turns"]):
+            best = found
+    return best
+
+
+def _measure(folder: Path) -> dict[str, Any] | None:
+    """Means over the first turns of a run."""
+    from itertools import islice
+
+    from mmrag.records import Status
+    from simulator.store.run_store import RunReader
+
+    with RunReader(folder) as run:
+        results = list(islice(run.results(), LOOKED_AT))
+        capacity = (run.meta("plan") or {}).get("capacity")
+        judge = run.meta("judge")
+    asked = [r for r in results if r.status is not Status.SKIPPED_AFTER_STOP]
+    replies = [r.reply for r in asked if r.reply is not None]
+    if not replies:
+        return None
+    count = len(replies)
+    verdicts = [r.verdict for r in asked if r.verdict is not None]
+    taken = {"": replies, "judge_": verdicts}
+    return {
+        "run": str(folder),
+        "turns": count,
+        "capacity": capacity,
+        "asked_share": len(asked) / len(results),
+        "seconds": sum(r.seconds for r in asked) / len(asked),
+        "judge": judge,
+        **{
+            f"{whose}{name}": sum(getattr(part.usage, name) for part in parts) / count
+            for whose, parts in taken.items()
+            for name in ("input_tokens", "output_tokens", "cost")
+        },
+    }

@@ -1,0 +1,186 @@
+"""Hold every conversation of a data set with an agent: what `evaluate` and `mmrag run` do."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mmrag.files.shards import Shard
+from simulator.cluster.machines import Machines
+from simulator.counting import counted
+from simulator.parts.agent_host import Hosting
+
+if TYPE_CHECKING:
+    from simulator.application.local_run import Holding
+    from simulator.parts.run_parts import Parts
+    from simulator.run.runner import Plan
+
+
+def execute(
+    parts: Parts,
+    folder: Path,
+    *,
+    concurrency: int = 16,
+    max_cost: float | None = None,
+    repeats: int | None = None,
+    hosting: Hosting = Hosting(),
+    machines: Machines = Machines(),
+) -> None:
+    """Hold a run of these parts, or go on with it, in `folder`, and as often again beside it.
+
+    `repeats` counts the run itself; a run that is gone on with has as many as it was begun with, or
+    more. Raises `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed
+    is kept.
+    """
+    from simulator.run.results.repeats import repeat_folder
+    from simulator.terminal.live_table import cost_of
+    from simulator.terminal.progress import say
+
+    parts.settings.refuse_person()
+    place = folder.absolute()  # making an agent may change the working directory
+    again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
+    if parts.has_own_agent:
+        again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
+    how = _How(concurrency, hosting, machines, again)
+    number, last, spent = 1, repeats or 1, 0.0
+    while number <= last:
+        here = place if number == 1 else repeat_folder(place, number)
+        if number > 1 and parts.progress:
+            say(f"{folder.name}: time {number} of {last}")
+        left = None if max_cost is None else max(max_cost - spent, 0.0)
+        last = _hold(parts.for_once(), here, how, repeats=last, max_cost=left)
+        spent += cost_of(here) if max_cost is not None and number < last else 0.0
+        number += 1
+
+
+class _How(NamedTuple):
+    """What holds for every time that a run is held."""
+
+    concurrency: int
+    hosting: Hosting
+    machines: Machines
+    again: str
+    """How to go on with it."""
+
+
+def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: float | None) -> int:
+    """Hold all conversations once. Returns how often the run is to be held in all."""
+    from mmrag.cache import CacheStats
+    from simulator.store.run_store import RunStore
+    from simulator.terminal.event_loops import run_to_end
+    from simulator.terminal.interruption import interruptible
+    from simulator.terminal.live_table import live_table
+
+    parts.check_agent()
+    _ = parts.source  # what cannot be opened or made is told before a model is asked
+    plan = parts.plan(how.concurrency, ready_seconds=how.hosting.ready_seconds)
+    _ = parts.judge
+    run_to_end(parts.probe_models())
+    made = _holding(parts, plan, how)
+    promised = _promised(parts, plan)
+    with interruptible(f"what was committed to {folder}", how.again), RunStore(folder) as store:
+        parts.claim(store)
+        store.set_meta("plan", {**promised, "capacity": made.capacity})
+        known: int = store.meta("repeats") or 1
+        if repeats > known:
+            store.set_meta("repeats", repeats)
+        total = promised["conversations"]
+        with (
+            live_table(total, max_cost=max_cost, shown=parts.progress) as advance,
+            made.opened(),
+        ):
+            saved = run_to_end(made.hold(store, advance))
+        parts.judge.check()
+        store.set_meta("finished", True)
+        if saved != CacheStats():
+            store.set_meta("cache", saved)
+    return max(repeats, known)
+
+
+def _holding(parts: Parts, plan: Plan, how: _How) -> Holding:
+    """Where conversations are held."""
+    if how.machines.backend == "ray":
+        from simulator.cluster.cluster_run import OnCluster
+
+        return OnCluster(parts, plan, how.hosting, how.machines)
+    from simulator.application.local_run import InProcess
+
+    return InProcess(parts, plan, how.hosting)
+
+
+def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
+    """How much there is to hold; says what will not be as somebody may expect."""
+    from simulator.terminal.progress import say
+
+    count = parts.count()
+    conditions, without = plan.conditions(picture=True), plan.conditions(picture=False)
+    total = count * len(conditions)
+    if without != conditions and (text := parts.count_without_picture()):
+        total -= text * (len(conditions) - len(without))
+        if parts.progress:
+            what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
+            say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
+    if parts.progress and (lost := parts.unsearched_faults()):
+        say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
+    if parts.progress and (why := parts.unsearched_pages()):
+        say(why)
+    return {"sessions": count, "degradations": conditions, "conversations": total}
+
+
+def rejudge(
+    folder: Path,
+    judge: str,
+    *,
+    concurrency: int = 16,
+    progress: bool = True,
+    shard: Shard | None = None,
+) -> int:
+    """Judge a run's replies again without asking the agent. Returns how many got a verdict.
+
+    With a shard only those of its conversations; the call without one takes all in.
+    """
+    from functools import partial
+
+    from mmrag.judges.fallback import FallbackJudge
+    from simulator.parts.preflight import ready_judge
+    from simulator.run.rejudge import rejudge_run
+    from simulator.store.run_shard import RunShard
+    from simulator.store.run_store import RunReader, RunStore
+    from simulator.terminal.event_loops import run_to_end
+    from simulator.terminal.interruption import interruptible
+    from simulator.terminal.progress import stage_bars
+
+    RunReader(folder).close()  # a folder that is no run is refused, not made one
+    chosen = FallbackJudge(ready_judge(judge))
+    again = f"mmrag rejudge {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
+    with (
+        interruptible(f"what was committed to {folder}", again),
+        RunStore(folder) if shard is None else RunShard(folder, shard, "rejudge") as store,
+        stage_bars(shown=progress) as advance,
+    ):
+        work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
+        return run_to_end(work)
+
+
+def forget_failures(folder: Path) -> int:
+    """Drop failed turns and all after them, so that they are asked again. Returns how many."""
+    from simulator.run.results.repeats import repeat_folders
+
+    return sum(_forget_failures(place) for place in (folder, *repeat_folders(folder)))
+
+
+def _forget_failures(folder: Path) -> int:
+    from simulator.store.run_store import RunStore
+
+    dropped = 0
+    with RunStore(folder) as store:
+        for session_id, degradation in store.session_keys():
+            for result in store.turns(session_id, degradation):
+                if result.status.is_failure and not result.fault:  # a fault would meet it again
+                    store.forget_turns(session_id, degradation, result.turn_index)
+                    dropped += 1
+                    break
+        if dropped:
+            store.set_meta("finished", False)
+    return dropped

@@ -1,0 +1,1 @@
+"""`mmrag lab`: experiments around runs."""

@@ -1,0 +1,1 @@
+"""Options that several commands share, each made from the setting that it sets."""

@@ -1,0 +1,1 @@
+"""The papers' published files: CRAG, CRAG-MM, CRUD-RAG, GaRAGe, WikiEval."""

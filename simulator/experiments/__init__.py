@@ -1,0 +1,1 @@
+"""Experiments made of several runs: sweeps, audits, load, the papers' tables."""

@@ -1,0 +1,1 @@
+"""Degradations of light and lens: darkness, blur, tone."""

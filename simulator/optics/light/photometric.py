@@ -1,0 +1,241 @@
+"""Blur and low light with the strength that a level asks for on this picture.
+
+Both are solved against the warped but otherwise clean picture: `calibrate` proposes a value, it is
+rendered and measured on the entity, and corrected until the measurement agrees with the ladder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mmrag.records import Box, Json
+from simulator.optics import calibrate, streams
+from simulator.optics.light import blur, lowlight
+from simulator.optics.light.tone import Image, Light, as_light, to_codes
+from simulator.optics.record import StepRecord
+from simulator.optics.spec import Step
+
+_TURNS = (3.0, -3.0, 6.0, -6.0)
+"""Degrees by which a motion may turn from its drawn direction."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a strength is solved on."""
+
+    picture: Image
+    """Warped, otherwise clean."""
+    box: Box
+    """The entity in it."""
+    whole_frame: bool
+    key: str
+    calibrated: bool
+
+    @cached_property
+    def reference(self) -> calibrate.Reference:
+        """The clean entity, for measuring."""
+        return calibrate.Reference(self.picture, self.box)
+
+    @cached_property
+    def crop(self) -> calibrate.Crop:
+        """The entity with its surroundings, for proposing a strength."""
+        return calibrate.Crop(self.picture, self.box)
+
+    @property
+    def width(self) -> int:
+        """Of the picture."""
+        return self.picture.shape[1]
+
+    def draw(self, operation: str) -> np.random.Generator:
+        """The numbers that the key gives an operation."""
+        return streams.generator(self.key, operation)
+
+
+@dataclass(frozen=True, eq=False)
+class Blurring:
+    """A blur with its strength."""
+
+    record: StepRecord
+    smear: Callable[[Image | Light], Light]
+
+
+@dataclass(frozen=True, eq=False)
+class Lowering:
+    """An exposure with its strength."""
+
+    record: StepRecord
+    shoot: Callable[[Image | Light], Image]
+    rendered: Callable[[], Image] | None
+    """The view's picture under it, where most of that was needed to measure it."""
+
+
+def blurring(view: View, step: Step, variant: str) -> Blurring:
+    """Motion, defocus or roll."""
+    width, target = view.width, calibrate.LADDER[step.severity]
+    defocused = variant == "defocus"
+    angle = float(view.draw("blurred/angle").uniform(0, 180))
+    pivot = _pivot(view)
+
+    def smear(picture: Image | Light, size: float) -> Light:
+        if variant == "motion":
+            return blur.move(picture, blur.Motion.near(size, angle))
+        if defocused:
+            return blur.defocus(as_light(picture), size)
+        return blur.roll(as_light(picture), _roll(view.box, size, pivot))
+
+    size = (calibrate.DEFOCUS if defocused else calibrate.MOTION)[step.severity] * width
+    reached: float | None = None
+    if view.calibrated:
+        if defocused:
+            size = calibrate.solve_radius(view.crop, target, width)
+        else:
+            along = angle if variant == "motion" else _tangent(view.box, pivot)
+            size = calibrate.solve_length(view.crop, target, width, along)
+        top = (calibrate.RADIUS_RANGE if defocused else calibrate.LENGTH_RANGE)[1]
+
+        def render(value: float) -> tuple[float, None]:
+            rows, columns = calibrate.surroundings(view.picture.shape, view.box, value)
+            if variant == "roll":  # what it does depends on the place in the whole picture
+                rows = columns = slice(0, None)
+            clean = np.ascontiguousarray(view.picture[rows, columns])
+            shown = to_codes(smear(clean, value))
+            return view.reference.similarity(shown, (columns.start, rows.start)), None
+
+        limits = (0.3, top * width)
+        size, reached, _ = calibrate.corrected(render, size, target, limits)
+        # Smears are whole vectors: where none of this direction does, one beside it may.
+        drawn, best = angle, (abs(reached - target), size, reached, angle)
+        for turn in _TURNS if variant == "motion" else ():
+            if best[0] <= calibrate.TOLERANCE or best[1] >= 0.9 * limits[1]:
+                break
+            angle = drawn + turn
+            size, reached, _ = calibrate.corrected(render, best[1], target, limits)
+            best = min(best, (abs(reached - target), size, reached, angle))
+        _, size, reached, angle = best
+    record = StepRecord(
+        kind=step.kind,
+        severity=step.severity,
+        variant=variant,
+        parameters=_blur_parameters(view, variant, size, angle, pivot),
+        **_outcome(target, reached),
+    )
+    return Blurring(record, lambda picture: smear(picture, size))
+
+
+def lowering(view: View, step: Step) -> Lowering:
+    """Exposure, noise and tone."""
+    target = calibrate.LADDER[step.severity]
+    spot = _spot(view)
+    rows = lowlight.ROW_NOISE.get(step.severity, 0.0)
+
+    def exposure(ev: float) -> lowlight.Exposure:
+        return lowlight.Exposure(ev=ev, row_noise=rows, spot=spot)
+
+    def shoot(source: Image | Light, ev: float) -> Image:
+        return lowlight.expose(source, exposure(ev), view.key, step.severity)
+
+    ev = calibrate.EV[step.severity]
+    reached: float | None = None
+    rendered: Callable[[], Image] | None = None
+    if view.calibrated:
+        # Only the table depends on the exposure, and only the entity's rows are measured.
+        strips = list(lowlight.samples(view.picture, spot, view.key, step.severity))
+        first, last = view.reference.box[1], view.reference.box[3]
+        beside = [s for s in strips if s[0].stop <= first or s[0].start >= last]
+        across = [s for s in strips if s[0].stop > first and s[0].start < last]
+
+        def develop(into: Image, part: list[lowlight.Samples], value: float) -> None:
+            chosen = exposure(calibrate.quantised(value))
+            lowlight.develop(part, into, chosen, view.key, step.severity)
+
+        def render(value: float) -> tuple[float, Image]:
+            shown = np.empty_like(view.picture)
+            develop(shown, across, value)
+            return view.reference.similarity(shown, gain_matched=True), shown
+
+        start = calibrate.solve_ev(view.crop, target)
+        best, reached, measured = calibrate.corrected(render, start, target, calibrate.EV_RANGE)
+        ev = calibrate.quantised(best)
+
+        def complete() -> Image:
+            develop(measured, beside, ev)
+            return measured
+
+        rendered = complete
+    chosen = exposure(ev)
+    record = StepRecord(
+        kind=step.kind,
+        severity=step.severity,
+        parameters={
+            "ev": ev,
+            "gain": chosen.gain,
+            "full_well": lowlight.FULL_WELL,
+            "read_noise": lowlight.READ_NOISE,
+            "row_noise": rows,
+            "spot": None if spot is None else list(spot),
+        },
+        **_outcome(target, reached),
+    )
+    return Lowering(record, lambda source: shoot(source, ev), rendered)
+
+
+def _blur_parameters(
+    view: View, variant: str, size: float, angle: float, pivot: tuple[float, float]
+) -> Json:
+    """The point-spread function in the few numbers it is made of."""
+    if variant == "defocus":
+        return {"psf": "disc", "radius": size, "reduction": blur.reduction(size)}
+    if variant == "motion":
+        smear = blur.Motion.near(size, angle)
+        return {
+            "psf": "line",
+            "length": smear.length,
+            "angle": smear.angle,
+            "dx": smear.dx,
+            "dy": smear.dy,
+            "segments": smear.segments,
+        }
+    turn = _roll(view.box, size, pivot)
+    return {"psf": "arc", "length": size, "degrees": turn.degrees, "pivot": [turn.x, turn.y]}
+
+
+def _pivot(view: View) -> tuple[float, float]:
+    """The head turns about the neck, below the picture; the entity must not be the pivot."""
+    height, width = view.picture.shape[:2]
+    aside = float(view.draw("blurred/pivot").uniform(-0.4, 0.4))
+    return width * (0.5 + aside), height * 1.35
+
+
+def _roll(box: Box, arc: float, pivot: tuple[float, float]) -> blur.Roll:
+    x0, y0, x1, y1 = box
+    far = math.hypot((x0 + x1) / 2 - pivot[0], (y0 + y1) / 2 - pivot[1])
+    return blur.Roll(degrees=math.degrees(arc / max(far, 1.0)), x=pivot[0], y=pivot[1])
+
+
+def _tangent(box: Box, pivot: tuple[float, float]) -> float:
+    x0, y0, x1, y1 = box
+    dx, dy = (x0 + x1) / 2 - pivot[0], (y0 + y1) / 2 - pivot[1]
+    return math.degrees(math.atan2(dx, dy)) % 180.0
+
+
+def _spot(view: View) -> tuple[float, float, float, float] | None:
+    """A dark spot around the entity; even light where the entity is most of the picture."""
+    h, w = view.picture.shape[:2]
+    x0, y0, x1, y1 = view.box
+    if view.whole_frame or (x1 - x0) * (y1 - y0) > 0.6 * w * h:
+        return None
+    return (x0 + x1) / 2, (y0 + y1) / 2, 0.9 * (x1 - x0) + 1, 0.9 * (y1 - y0) + 1
+
+
+def _outcome(target: float, reached: float | None) -> Json:
+    """The common end of a calibrated step's record."""
+    if reached is None:
+        return {}
+    missed = abs(reached - target) > calibrate.TOLERANCE
+    reason = f"SSIM {target:.2f} is out of reach; {reached:.2f} is the nearest" if missed else ""
+    return {"target": target, "reached": reached, "clamped": missed, "reason": reason}

@@ -1,0 +1,1 @@
+"""Degradations that move or hide pixels: rotation, truncation, occlusion."""

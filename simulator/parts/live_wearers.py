@@ -1,0 +1,36 @@
+"""What the live wearers of a run know: the facts of its world, and how to look again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmrag.errors import DataError
+from simulator.run.live_conversation import Wearers
+
+if TYPE_CHECKING:
+    from simulator.datasets.session_source import SessionSource
+
+
+def make_wearers(source: SessionSource) -> Wearers:
+    """Wearers for a data set. Of a world they know all; of a twin's table what is in view; of any
+    other data they know nothing but their questions."""
+    from simulator.parts.resources import cache_folder
+    from simulator.wearer.further_pictures import Retaken
+    from simulator.world.sessions import TwinTable, World
+
+    folder = cache_folder() / "looks"
+    if isinstance(source, TwinTable):
+        return Wearers(looks=Retaken(folder))
+    if not isinstance(source, World):
+        return Wearers()
+    from simulator.world.checks.verify import read_facts
+
+    request = source.manifest.get("request", {})
+    try:
+        facts = read_facts(source.folder, source.manifest)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{source.folder}: its facts cannot be read ({error}); run `mmrag world verify` on it."
+        ) from error
+    jpeg = int(request.get("jpeg", 88))
+    return Wearers(facts, Retaken(folder, jpeg) if request.get("pictures", True) else None)

@@ -1,0 +1,1 @@
+"""How sure a figure is: intervals, noise of repeats, corrections by people's verdicts."""

@@ -1,0 +1,1 @@
+"""Two runs beside each other: paired differences, what was won back, gates."""

@@ -1,0 +1,1 @@
+"""From a run's records to outcomes: turns, repeats, official replies, error texts."""

@@ -1,0 +1,1 @@
+"""The terminal of a long command: progress, live tables, interruption, shutdown."""

@@ -1,0 +1,132 @@
+"""Pictures made to do harm: whatever the bytes, an `ImageError`, in bounded memory."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mmrag.errors import ImageError
+from mmrag.files.images import LazyImage, decode, size_of, upright_rgb
+from simulator.optics import degrade
+
+GB = 1 << 30
+
+
+def strip(width: int, height: int) -> bytes:
+    """A flat PNG, which takes a few hundred bytes whatever its shape."""
+    buffer = io.BytesIO()
+    Image.new("L", (width, height)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def claiming(width: int, height: int) -> bytes:
+    """A PNG whose header alone is there."""
+    data = b"\x89PNG\r\n\x1a\n"
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    for body in (b"IHDR" + header, b"IDAT"):
+        data += struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    return data
+
+
+@pytest.mark.parametrize(
+    "shape", [(100_000, 1), (1, 100_000), (65_000, 1), (1, 64_000_000), (40_000, 900), (9_000, 20)]
+)
+def test_extreme_shapes_are_refused_everywhere(shape: tuple[int, int]) -> None:
+    data = claiming(*shape)
+    for read in (decode, size_of):
+        with pytest.raises(ImageError, match=r"strip\.png: .*crop or scale it"):
+            read(data, name="strip.png")
+    if shape[0] * shape[1] < 1_000_000:
+        with pytest.raises(ImageError, match="crop or scale it"):
+            degrade(np.zeros((*shape[::-1], 3), np.uint8), "blurred@3")
+        with pytest.raises(ImageError, match="crop or scale it"):
+            degrade(Image.new("RGB", shape), "blurred@3")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (64, 1), (3, 190), (16, 6_000), (12_000, 5_000)])
+def test_long_pictures_are_read(shape: tuple[int, int]) -> None:
+    assert decode(strip(*shape)).size == shape
+
+
+@pytest.mark.parametrize("kind", ["QOI", "AVIF", "WEBP", "TIFF", "GIF", "PPM", "JPEG2000", "BMP"])
+def test_mutated_pictures_of_every_format_are_no_surprise(kind: str) -> None:
+    buffer = io.BytesIO()
+    Image.effect_noise((24, 20), 60).convert("RGB").save(buffer, kind)
+    whole, chance = buffer.getvalue(), random.Random(kind)
+    assert decode(whole).size == (24, 20)
+    for _ in range(60):
+        data = bytearray(whole[: chance.randrange(len(whole))] if chance.random() < 0.3 else whole)
+        for _ in range(chance.randrange(4)):
+            if data:
+                data[chance.randrange(min(len(data), 64))] = chance.randrange(256)
+        for read in (decode, size_of):
+            with contextlib.suppress(ImageError):
+                read(bytes(data), name="mutant")
+
+
+@pytest.mark.parametrize("kind", ["EPS", "BLP", "DDS", "ICO", "SGI", "TGA", "IM", "PCX"])
+def test_formats_that_no_camera_writes_are_off(kind: str) -> None:
+    """EPS is read by a program, and the others by code that hardly anybody has tried to break."""
+    image, buffer = Image.effect_noise((16, 16), 60).convert("RGB"), io.BytesIO()
+    (image.quantize(16) if kind == "BLP" else image).save(buffer, kind)
+    with pytest.raises(ImageError, match=r"not a picture.*JPEG, PNG"):
+        decode(buffer.getvalue())
+
+
+def test_a_device_is_read_up_to_the_limit() -> None:
+    with pytest.raises(ImageError, match="/dev/zero: larger than 64 MiB"):
+        _ = LazyImage.from_path("/dev/zero").data
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "I", "I;16"])
+def test_wide_pictures_are_laid_out_in_strips_with_the_same_pixels(mode: str) -> None:
+    chance = np.random.default_rng(7)
+    if mode.startswith("I"):
+        kind = np.uint16 if mode == "I;16" else np.int32
+        array = chance.integers(0, 65536, (700, 5), dtype=kind)
+        image = Image.fromarray(array)
+        grey = (array.astype(np.float64) * (255.0 / 65535.0)).clip(0, 255).astype(np.uint8)
+        wanted = Image.fromarray(grey).convert("RGB")
+    else:
+        array = chance.integers(0, 256, (700, 5, len(mode)), dtype=np.uint8)
+        image = Image.fromarray(array, mode) if mode == "LA" else Image.fromarray(array)
+        rgba = image.convert("RGBA")
+        ground = Image.new("RGBA", rgba.size, (255, 255, 255, 255))
+        wanted = Image.alpha_composite(ground, rgba).convert("RGB")
+    assert upright_rgb(image).tobytes() == wanted.tobytes()
+
+
+MEMORY = """
+import sys
+from mmrag.errors import ImageError
+from mmrag.files.images import LazyImage
+from simulator.optics import degrade
+picture = LazyImage.from_path(sys.argv[1])
+try:
+    degrade(picture, "blurred:motion@3", key="0") if sys.argv[2:] else picture.pil()
+except ImageError:
+    pass
+print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("more", [(), ("degraded",)])
+def test_a_picture_of_the_largest_size_takes_less_than_a_gigabyte(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    side = 8_000
+    Image.new("LA", (side, side), (9, 90)).save(tmp_path / "flat.png", compress_level=1)
+    command = [sys.executable, "-c", MEMORY, str(tmp_path / "flat.png"), *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout) * 1024 < GB

@@ -1,0 +1,120 @@
+"""Answers that are packed: a kilobyte must not become gigabytes before a limit is looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import http.server
+import io
+import threading
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from PIL import Image
+
+from mmrag.agents.own.adapters import HttpAgent
+from mmrag.errors import AgentError, ImageError, MmragError, ServiceError
+from mmrag.files.images import LazyImage
+from mmrag.models.openai import OpenAIModel
+from mmrag.protocols import Message
+from mmrag.records import Query
+from mmrag.search.serving.public_package import fetch
+from simulator.datasets.fetch import Fetcher
+
+UNPACKED = 90 << 20
+ALLOWED = 24 << 20
+
+
+def jpeg() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), (9, 99, 9)).save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+class Packing(http.server.BaseHTTPRequestHandler):
+    asked: ClassVar[list[str]] = []
+    bodies: ClassVar[dict[str, tuple[str, bytes]]] = {}
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.asked.append(self.headers.get("Accept-Encoding", ""))
+        encoding, body = self.bodies[self.path.split("/")[1]]
+        self.send_response(200)
+        self.send_header("Content-Encoding", encoding)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET  # noqa: N815
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    zeros = bytes(UNPACKED)
+    Packing.bodies.update(
+        gzip=("gzip", gzip.compress(zeros, 9)),
+        br=("br", b"\x5b\xff\xff"),
+        twice=("gzip, gzip", gzip.compress(gzip.compress(zeros))),
+        cut=("gzip", gzip.compress(bytes(4000))[:-20]),
+        deflate=("deflate", zlib.compress(zeros)),
+        picture=("gzip", gzip.compress(jpeg())),
+    )
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Packing) as here:
+        threading.Thread(target=here.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{here.server_port}"
+        here.shutdown()
+
+
+def by_url(url: str, folder: Path) -> object:
+    return Fetcher(folder, allow_private=True, max_bytes=1 << 20).fetch(url)
+
+
+def by_search(url: str, _: Path) -> object:
+    return fetch(url, max_bytes=1 << 20)
+
+
+def by_agent(url: str, _: Path) -> object:
+    query = Query(text="what?", image=LazyImage.from_bytes(jpeg()))
+    return asyncio.run(HttpAgent(url, seconds=20).answer(query))
+
+
+def by_model(url: str, _: Path) -> object:
+    model = OpenAIModel(name="m", base_url=url, retries=0, timeout=20)
+    return asyncio.run(model.generate([Message(role="user", text="what?")]))
+
+
+CALLERS = [(by_url, ImageError), (by_search, ImageError), (by_agent, AgentError),
+           (by_model, ServiceError)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ask", "kind"), CALLERS)
+@pytest.mark.parametrize("body", ["gzip", "deflate", "br", "twice", "cut"])
+def test_no_packed_answer_grows_beyond_its_limit(
+    tmp_path: Path,
+    server: str,
+    body: str,
+    ask: Callable[[str, Path], object],
+    kind: type[MmragError],
+) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(kind, match=r"larger than|packed as|broken"):
+            ask(f"{server}/{body}", tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < ALLOWED
+    finally:
+        tracemalloc.stop()
+    assert Packing.asked[-1] == "identity"
+
+
+@pytest.mark.parametrize("ask", [by_url, by_search])
+def test_a_picture_that_comes_packed_is_unpacked(
+    tmp_path: Path, server: str, ask: Callable[[str, Path], object]
+) -> None:
+    assert ask(f"{server}/picture", tmp_path) == jpeg()

@@ -1,0 +1,206 @@
+"""What one run comes to, in one row: computed once per state of its file, and kept.
+
+Reading a run takes a fraction of a second, and a folder may hold hundreds: what was computed of a
+file that has not changed since is taken from the cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import MmragError
+from mmrag.files.atomic import write_bytes
+from mmrag.metrics.headline import HEADLINE, Uncertainty
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.report import ReportOptions, load_runs, main_condition
+from simulator.run.results.turn_results import run_state
+from simulator.store.run_store import RunReader
+
+VERSION = 2
+"""Of what is kept; older ones are computed again."""
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A figure with its interval; None where nothing is scored."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    bounds: tuple[float, float] | None = None
+    """What is known where too many verdicts are missing."""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a board says of a run."""
+
+    trouble: str = ""
+    """Why it cannot be read; all else is then empty."""
+    agent: str = ""
+    data: str = ""
+    judge: str = ""
+    wearer: str = "scripted"
+    main: str = "clean"
+    """The condition of the figures."""
+    conditions: int = 0
+    sessions: int = 0
+    """Conversations of the data, each under `conditions` of them."""
+    truthfulness: Figure = Figure(None, None, None)
+    """As a report's headline."""
+    right: float | None = None
+    missing: float | None = None
+    wrong: float | None = None
+    """Shares of the turns."""
+    turns: int = 0
+    """Turns that the figures are of."""
+    coverage: float | None = None
+    statuses: dict[str, int] = {}
+    cost: float = 0.0
+    finished: bool = False
+    done: int = 0
+    planned: int | None = None
+    """Conversations, each condition counted."""
+
+
+def summarise(folder: Path) -> Summary:
+    """Read a run and compute its row. What cannot be read is a row that says so."""
+    try:
+        with RunReader(folder) as run:
+            return _summary(run)
+    except MmragError as error:
+        return Summary(trouble=str(error)[:500])
+
+
+def _summary(run: RunReader) -> Summary:
+    config: dict[str, Any] = run.meta("config") or {}
+    provenance: dict[str, Any] = run.meta("provenance") or {}
+    state = run_state(run)
+    conditions = run.conditions()
+    about: dict[str, Any] = {
+        "agent": str(config.get("agent") or provenance.get("agent") or "")[:300],
+        "data": str(config.get("data") or "")[:300],
+        "judge": str(run.meta("judge") or "")[:100],
+        "wearer": str(config.get("wearer") or "scripted")[:20],
+        "conditions": len(conditions),
+        "finished": state.finished,
+        "done": state.conversations - state.broken_off,
+        "planned": state.expected_conversations,
+        "statuses": run.turn_counts(),
+        "sessions": len({session for session, _ in run.session_keys()}),
+    }
+    if not state.turns:
+        return Summary(**about)
+    options = ReportOptions()
+    (loaded,), _, _ = load_runs([run], options)
+    frame = loaded.frame
+    main = main_condition(frame)
+    whole = headline(frame, frame.condition(main), Uncertainty(options.resamples, options.seed))
+    found = whole["strict"][HEADLINE]
+    score = found["truthfulness_score"]
+    return Summary(
+        **about,
+        main=main,
+        truthfulness=Figure(
+            score["estimate"], score["low"], score["high"], _pair(score.get("bounds"))
+        ),
+        right=found["accuracy"]["estimate"],
+        missing=found["missing"]["estimate"],
+        wrong=found["hallucination_rate"]["estimate"],
+        turns=score["n"],
+        coverage=whole["coverage"],
+        cost=float(_sum(frame["cost"][frame["asked"]])),
+    )
+
+
+def _pair(ends: list[float] | None) -> tuple[float, float] | None:
+    return (ends[0], ends[1]) if ends else None
+
+
+def _sum(values: Any) -> float:
+    import numpy as np
+
+    return float(np.nansum(values))
+
+
+class Summaries:
+    """Summaries of runs, the computing done by a thread of its own."""
+
+    def __init__(self, cache: Path | None = None) -> None:
+        self._cache = cache
+        self._known: dict[Path, tuple[str, Summary]] = {}
+        self._at_work: set[Path] = set()
+        self._lock = threading.Lock()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="summaries")
+
+    def get(self, folder: Path) -> Summary | None:
+        """What is known of a run, perhaps of a moment ago; None while nothing is."""
+        stamp = _stamp(folder)
+        known = self._known.get(folder)
+        if known is None:
+            kept = self._kept(folder, stamp)
+            known = self._known[folder] = (stamp, kept) if kept else ("", Summary())
+        if known[0] != stamp:
+            with self._lock:
+                if folder not in self._at_work:
+                    self._at_work.add(folder)
+                    self._worker.submit(self._compute, folder, stamp)
+        return known[1] if known[0] else None
+
+    @property
+    def working(self) -> bool:
+        """Whether something is still being computed."""
+        return bool(self._at_work)
+
+    def _compute(self, folder: Path, stamp: str) -> None:
+        try:
+            found = summarise(folder)
+            self._known[folder] = (stamp, found)
+            if self._cache and not found.trouble:
+                name = self._cache / f"{_key(folder)}.json"
+                self._cache.mkdir(parents=True, exist_ok=True)
+                kept = {"version": VERSION, "stamp": stamp, "summary": found}
+                write_bytes(name, msgspec.json.encode(kept), lasting=False)
+        except Exception as error:  # a board goes on with the other runs
+            self._known[folder] = (stamp, Summary(trouble=f"{type(error).__name__}: {error}"[:500]))
+        finally:
+            with self._lock:
+                self._at_work.discard(folder)
+
+    def _kept(self, folder: Path, stamp: str) -> Summary | None:
+        if not self._cache:
+            return None
+        try:
+            found = _KEPT.decode((self._cache / f"{_key(folder)}.json").read_bytes())
+        except (OSError, msgspec.MsgspecError):
+            return None
+        return found.summary if found.version == VERSION and found.stamp == stamp else None
+
+
+class _Kept(msgspec.Struct):
+    version: int
+    stamp: str
+    summary: Summary
+
+
+_KEPT = msgspec.json.Decoder(_Kept)
+
+
+def _key(folder: Path) -> str:
+    return hashlib.sha256(str(folder).encode()).hexdigest()[:24]
+
+
+def _stamp(folder: Path) -> str:
+    """Another text as soon as anything was written to a run."""
+    parts: list[str] = []
+    for name in ("run.sqlite", "run.sqlite-wal"):
+        try:
+            found = (folder / name).stat()
+        except OSError:
+            continue
+        parts.append(f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}")
+    return "/".join(parts) or "gone"

@@ -1,0 +1,224 @@
+"""What the Robustness and Compare pages show: the report's own figures, computed when asked for.
+
+The numbers come from `simulator.reports`, so that a page and a report can never disagree.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import MutableMapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mmrag.errors import UsageError
+from mmrag.metrics.headline import HEADLINE
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.report import (
+    HOW,
+    Loaded,
+    ReportOptions,
+    load_runs,
+    main_condition,
+)
+from simulator.reports.figures.robustness import changes_from_clean, largest_loss, stages
+from simulator.reports.figures.slices import standouts, title_of
+from simulator.reports.figures.survival import conversation
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.pairs import (
+    Pairs,
+    conversation_difference,
+    conversation_means,
+    match,
+    rate_differences,
+)
+from ui.replay.catalogue import Catalogue, stop_policy
+
+TITLES = {
+    "truthfulness_score": "truthfulness",
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination",
+}
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One headline difference."""
+
+    name: str
+    first: float | None
+    second: float | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    bounds: tuple[float, float] | None = None
+    """What is known of the difference where too many verdicts are missing."""
+    better: bool | None = None
+    """Whether more of it is better; None where it is neither."""
+
+
+class Flip(msgspec.Struct, frozen=True):
+    """One conversation in both runs, with how many of its turns flipped."""
+
+    session_id: str
+    lost: int
+    won: int
+    turns: int
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs, or two conditions, on the same sessions."""
+
+    differences: tuple[Difference, ...]
+    flips: tuple[Flip, ...]
+    pairs: int
+    sessions: int
+    only_first: int
+    only_second: int
+
+    @property
+    def main(self) -> Difference:
+        """What the page is about: the difference of truthfulness."""
+        wanted = TITLES["truthfulness_score"]
+        return next((d for d in self.differences if d.name == wanted), self.differences[0])
+
+
+MOST_LOADED = 4
+"""Runs whose columns are kept in memory."""
+
+
+class Analysis:
+    """The figures of the opened runs, each computed once and kept until the run grows."""
+
+    def __init__(self, runs: MutableMapping[str, Catalogue]) -> None:
+        self.runs = runs
+        self._loaded: OrderedDict[str, tuple[int, Loaded]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def conditions(self, name: str) -> list[str]:
+        """The conditions of a run, clean first."""
+        found = {row.degradation for row in self.runs[name].find_all()}
+        return sorted(found, key=lambda c: (c != "clean", c))
+
+    def overview(self, name: str) -> dict[str, Any]:
+        """What went wrong in a run: the stage that failed, how long wearers stayed, the worst."""
+        frame = self.frame(name)
+        main = main_condition(frame)
+        rows = frame.condition(main)
+        stop = stop_policy(self.runs[name].run)
+        (stage,) = (s for s in stages(frame) if s["condition"] == main)
+        known = stage["entity_found"]["n"] or stage["passage_found"]["n"]
+        whole = headline(frame, rows, HOW)["strict"][HEADLINE]["truthfulness_score"]
+        worse = [s for s in standouts(frame, rows)["found"] if s["difference"] < 0]
+        worst = min(worse, key=lambda found: found["here"], default=None)
+        return {
+            "main": main,
+            "stages": stage["counts"] if known else {},
+            "scored": stage["n"],
+            "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
+            "slice": worst and {**worst, "title": title_of(worst["dimension"])},
+            "whole": whole,
+            "lost": self._largest_loss(frame),
+            "conditions": len(frame.conditions),
+        }
+
+    def _largest_loss(self, frame: Frame) -> dict[str, Any] | None:
+        """The condition under which truthfulness falls most, if it falls beyond chance."""
+        points = changes_from_clean(frame, HOW)
+        place = largest_loss(points)
+        return None if place is None else points[place]
+
+    def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
+        """Two (run, condition) pairs on the sessions that both have."""
+        if first == second:
+            raise UsageError("both sides are the same; choose another run or condition.")
+        a, b = self.frame(first[0]), self.frame(second[0])
+        rows, others = a.condition(first[1]), b.condition(second[1])
+        pairs = match(a, rows, b, others)
+        if not len(pairs.rows):
+            raise UsageError("the two sides have no session in common, so nothing can be paired.")
+        tested = rate_differences(pairs, HOW)
+        talk = conversation_difference(pairs, HOW)
+        differences = [
+            _difference(TITLES[rate], tested[rate], *_levels(pairs, rate)) for rate in TITLES
+        ]
+        both, *means = conversation_means(pairs)
+        levels = [float(mean[both].mean()) if both.any() else None for mean in means]
+        differences.append(_difference("multi-turn score", talk, *levels))
+        flips = _flips(pairs)
+        known = len(np.unique(pairs.cluster))
+        return Comparison(
+            differences=tuple(differences),
+            flips=tuple(flips),
+            pairs=int(pairs.difference(HEADLINE, "accuracy")[0].sum()),
+            sessions=known,
+            only_first=len(np.unique(a["session"][rows])) - known,
+            only_second=len(np.unique(b["session"][others])) - known,
+        )
+
+    def frame(self, name: str) -> Frame:
+        """The turns of a run as a report reads them, read again when the run has grown."""
+        catalogue = self.runs[name]
+        catalogue.reread()
+        with self._lock:
+            known = self._loaded.get(name)
+            if known is None or known[0] != catalogue.version:
+                loaded, _, _ = load_runs([catalogue.run], ReportOptions())
+                known = (catalogue.version, loaded[0])
+                self._loaded[name] = known
+            self._loaded.move_to_end(name)
+            while len(self._loaded) > MOST_LOADED:
+                self._loaded.popitem(last=False)
+            return known[1].frame
+
+
+def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:
+    from simulator.reports.read.session_sums import view_values
+
+    counted, values = view_values(pairs.first, HEADLINE)
+    counted_too, values_too = view_values(pairs.second, HEADLINE)
+    both = counted[pairs.rows] & counted_too[pairs.others]
+    if not both.any():
+        return None, None
+    return (
+        float(values[rate][pairs.rows][both].mean()),
+        float(values_too[rate][pairs.others][both].mean()),
+    )
+
+
+def _difference(
+    name: str, tested: dict[str, Any], first: float | None, second: float | None
+) -> Difference:
+    return Difference(
+        name=name,
+        first=first,
+        second=second,
+        estimate=tested["estimate"],
+        low=tested["low"],
+        high=tested["high"],
+        p=tested.get("p"),
+        bounds=tuple(tested["bounds"]) if "bounds" in tested else None,
+        better={TITLES["missing"]: None, TITLES["hallucination_rate"]: False}.get(name, True),
+    )
+
+
+def _flips(pairs: Pairs) -> list[Flip]:
+    scored = pairs.first["scored"][pairs.rows] & pairs.second["scored"][pairs.others]
+    right = pairs.first["score"][pairs.rows] > 0
+    right_too = pairs.second["score"][pairs.others] > 0
+    flips: list[Flip] = []
+    for number in np.unique(pairs.cluster):
+        here = (pairs.cluster == number) & scored
+        flips.append(
+            Flip(
+                pairs.first.sessions[int(number)],
+                int((here & right & ~right_too).sum()),
+                int((here & ~right & right_too).sum()),
+                int((pairs.cluster == number).sum()),
+            )
+        )
+    flips.sort(key=lambda flip: (-(flip.lost + flip.won), flip.session_id))
+    return flips

@@ -1,0 +1,305 @@
+"""What the Robustness page shows, without Gradio: a run's clean pictures against its others.
+
+All figures are the report's own, of the headline: turns after the stop count as missing, so that
+every condition has the same turns.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mmrag.errors import MmragError, UsageError
+from mmrag.metrics.headline import HEADLINE
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.report import HOW, ReportOptions, main_condition
+from simulator.reports.figures.robustness import robustness, stages
+from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
+from simulator.reports.read.evidence import STAGES
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.pairs import Pairs, match
+from simulator.reports.read.session_sums import Mask
+from ui.replay.analysis import Analysis
+from ui.replay.viewmodel import conversation
+
+EXAMPLES = 12
+"""Pairs of pictures that are shown at once; all are counted."""
+
+MOST_KEPT = 4
+"""Runs whose pages are held in memory besides the one that is looked at."""
+
+MIN_N = ReportOptions().min_n
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """A difference to clean, in points."""
+
+    condition: str
+    points: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int
+    sure: bool | None = None
+    """Whether it is more than chance; None where that is not tested."""
+    small: bool = False
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """A row of the map: one kind of degradation or fault."""
+
+    name: str
+    cells: tuple[Cell | None, ...]
+    """One for each severity of the map; None where the run has none."""
+    points: tuple[dict[str, Any], ...]
+    """Its points as the report has them, for the curve."""
+
+
+class SliceRow(msgspec.Struct, frozen=True):
+    """A slice under every condition."""
+
+    dimension: str
+    title: str
+    slice: str
+    clean: float | None
+    n: int
+    cells: tuple[Cell, ...]
+
+
+class StageBar(msgspec.Struct, frozen=True):
+    """Where the scored turns of one condition ended."""
+
+    condition: str
+    n: int
+    parts: tuple[tuple[str, int, float], ...]
+    """Stage, turns, share."""
+
+
+class Breaking(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything on the page."""
+
+    run: str
+    base: str
+    """The condition that the others are set against: clean where there is one."""
+    clean: dict[str, Any]
+    """Truthfulness under it."""
+    sessions: int
+    worst: Cell | None
+    """The condition that costs most of those that cost beyond chance; None where none does."""
+    severities: tuple[int, ...]
+    kinds: tuple[Kind, ...]
+    others: tuple[Cell, ...]
+    """Conditions without a severity of their own, as chains are."""
+    conditions: tuple[str, ...]
+    slices: tuple[SliceRow, ...]
+    stages: tuple[StageBar, ...]
+    every_point: tuple[dict[str, Any], ...]
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn on the clean picture and on the other."""
+
+    session: str
+    turn: int
+    query: str
+    truth: str
+    before: Any
+    after: Any
+    """The turn as Replay shows it."""
+    pictures: tuple[str, str]
+    size: tuple[int, int]
+    stage: str
+
+
+class Examples(msgspec.Struct, frozen=True, kw_only=True):
+    """Turns behind a figure, those that the degradation turned first."""
+
+    run: str
+    condition: str
+    what: str
+    n: int
+    lost: int
+    won: int
+    shown: tuple[Example, ...]
+
+
+class Breakage:
+    """The page's figures, each run's computed once and kept until it grows."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self._made: dict[str, tuple[Frame, Breaking]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, name: str) -> Breaking:
+        """A run's page."""
+        frame = self.analysis.frame(name)
+        with self._lock:
+            known = self._made.get(name)
+            if known is None or known[0] is not frame:
+                known = (frame, _breaking(name, frame))
+                self._made = {**dict(list(self._made.items())[-MOST_KEPT:]), name: known}
+            return known[1]
+
+    def examples(
+        self, name: str, condition: str, *, dimension: str = "", part: str = "", stage: str = ""
+    ) -> Examples:
+        """Turns behind a cell, a slice under a condition or a stage of one."""
+        frame = self.analysis.frame(name)
+        if condition not in frame.conditions:
+            raise UsageError(f"{name} has no condition {condition[:60]!r}.")
+        clean = "clean" if "clean" in frame.conditions else condition
+        pairs = match(frame, frame.condition(clean), frame, frame.condition(condition))
+        here, what = _chosen(frame, pairs, dimension, part, stage)
+        right = frame["score"] > 0
+        was, now = right[pairs.rows], right[pairs.others]
+        both = here & frame["scored"][pairs.rows] & frame["scored"][pairs.others]
+        lost, won = both & was & ~now, both & ~was & now
+        order = np.lexsort((pairs.rows, ~(frame["score"][pairs.others] < 0), ~won, ~lost))
+        chosen = [at for at in order if both[at]]
+        if condition != clean:
+            chosen = [at for at in chosen if lost[at] or won[at]] or chosen
+        shown = tuple(self._examples(name, clean, condition, pairs, _apart(frame, pairs, chosen)))
+        return Examples(
+            run=name, condition=condition, what=what, n=int(both.sum()),
+            lost=int(lost.sum()), won=int(won.sum()),
+            shown=shown,
+        )  # fmt: skip
+
+    def _examples(
+        self, name: str, clean: str, condition: str, pairs: Pairs, chosen: Sequence[int]
+    ) -> Iterator[Example]:
+        run, frame = self.analysis.runs[name].run, pairs.first
+        names = frame.names("stage")
+        for at in chosen:
+            row, other = int(pairs.rows[at]), int(pairs.others[at])
+            session, turn = frame.sessions[int(frame["session"][row])], int(frame.turn_index[row])
+            try:
+                sides = [conversation(run, name, session, one) for one in (clean, condition)]
+            except MmragError:
+                continue  # a conversation that cannot be read has a page of its own that says so
+            before, after = (
+                next((t for t in side.turns if t.index == turn), None) for side in sides
+            )
+            if before is None or after is None:
+                continue
+            code = int(frame["stage"][other])
+            yield Example(
+                session=session, turn=turn, query=after.query, truth=after.reference,
+                before=before, after=after, size=sides[1].size,
+                pictures=(sides[0].picture, sides[1].picture),
+                stage=names[code] if code >= 0 else "",
+            )  # fmt: skip
+
+
+def _apart(frame: Frame, pairs: Pairs, chosen: Sequence[int]) -> list[int]:
+    """The first of them, each conversation once as long as there are others."""
+    seen: set[int] = set()
+    first, again = list[int](), list[int]()
+    for at in chosen:
+        session = int(frame["session"][pairs.rows[at]])
+        (again if session in seen else first).append(at)
+        seen.add(session)
+        if len(first) == EXAMPLES:
+            break
+    return [*first, *again][:EXAMPLES]
+
+
+def _chosen(frame: Frame, pairs: Pairs, dimension: str, part: str, stage: str) -> tuple[Mask, str]:
+    here = np.ones(len(pairs.rows), bool)
+    if stage:
+        if stage not in STAGES:
+            raise UsageError(f"there is no stage {stage[:60]!r}.")
+        return frame.is_a("stage", stage)[pairs.others], stage
+    if not dimension:
+        return here, ""
+    for found in dimensions(frame):
+        if found.name == dimension and part in found.slices:
+            here = found.codes[pairs.rows] == found.slices.index(part)
+            return here, f"{title_of(dimension)}: {part}"
+    raise UsageError(f"the run has no slice {part[:60]!r} of {dimension[:60]!r}.")
+
+
+def _breaking(name: str, frame: Frame) -> Breaking:
+    headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
+    kinds = dimensions(frame)
+    found = robustness(frame, headlines, kinds, HOW, min_n=MIN_N)
+    base = main_condition(frame)
+    points = found["points"] if found else []
+    cells = {point["condition"]: _cell(point) for point in points}
+    severities = sorted({p["severity"] for p in points if p["severity"]})
+    by_kind: dict[str, dict[int, dict[str, Any]]] = {}
+    for point in points:
+        if point["severity"]:
+            by_kind.setdefault(point["kind"], {})[point["severity"]] = point
+    lost = found["largest_loss"] if found else None
+    return Breaking(
+        run=name,
+        base=base,
+        clean=headlines[base]["strict"][HEADLINE]["truthfulness_score"],
+        sessions=headlines[base]["sessions"],
+        worst=None if lost is None else cells[points[lost]["condition"]],
+        severities=tuple(severities),
+        kinds=tuple(
+            Kind(
+                kind,
+                tuple(cells[row[s]["condition"]] if s in row else None for s in severities),
+                tuple(row.values()),
+            )
+            for kind, row in by_kind.items()
+        ),
+        others=tuple(cells[p["condition"]] for p in points if not p["severity"]),
+        conditions=tuple(cells),
+        slices=tuple(_slices(frame, kinds, base, list(cells))),
+        stages=tuple(
+            StageBar(
+                one["condition"],
+                one["n"],
+                tuple((stage, one["counts"][stage], one["shares"][stage]) for stage in STAGES),
+            )
+            for one in stages(frame)
+        ),
+        every_point=tuple(points),
+    )
+
+
+def _cell(point: dict[str, Any]) -> Cell:
+    change = point["change"]
+    return Cell(
+        condition=point["condition"],
+        points=_points(change["estimate"]), low=_points(change["low"]),
+        high=_points(change["high"]), n=change["n"], sure=change["p_holm"] <= 0.05,
+    )  # fmt: skip
+
+
+def _slices(
+    frame: Frame, kinds: list[Dimension], base: str, conditions: list[str]
+) -> Iterator[SliceRow]:
+    clean = frame.condition(base)
+    paired = [match(frame, clean, frame, frame.condition(name)) for name in conditions]
+    changes = [pairs.difference(HEADLINE, "truthfulness_score") for pairs in paired]
+    by_name = {dimension.name: dimension for dimension in kinds}
+    for entry in slice_table(frame, clean, HOW, kinds=kinds):
+        dimension, part, truth = by_name[entry["dimension"]], entry["slice"], entry["truthfulness"]
+        if dimension.name in ("quality", "grounding"):
+            continue
+        codes, number = dimension.codes, dimension.slices.index(part)
+        cells = tuple(
+            _mean(name, change[both & (codes[pairs.rows] == number)])
+            for name, pairs, (both, change) in zip(conditions, paired, changes, strict=True)
+        )
+        level = _points(truth["estimate"])
+        yield SliceRow(dimension.name, title_of(dimension.name), part, level, truth["n"], cells)
+
+
+def _mean(condition: str, changes: Any) -> Cell:
+    n = len(changes)
+    points = 100 * float(changes.mean()) if n else None
+    return Cell(condition=condition, points=points, n=n, small=n < MIN_N)
+
+
+def _points(value: float | None) -> float | None:
+    return None if value is None else 100 * value
