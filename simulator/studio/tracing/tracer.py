@@ -79,13 +79,12 @@ def _traced(placed: Sequence[Placed], light: Light, view: View, frame: tuple[int
         wide, high = (max(round(n * _COARSE), 1) for n in frame)
         coarse = _eye(view, wide, high)
         raw = _rendered(stage, "light", sensor=coarse, seed=seed, spp=paths)[..., :3]
-        seen, coloured, grain = _seen(stage, _eye(view, *frame), seed)
+        seen, coloured, grain, at = _seen(stage, _eye(view, *frame), seed)
         blur = _blur(view, seen.depth)
         sharp = float((blur < _BLURRED).mean()) > 0.5
         looks = _GUIDES if sharp else 4 * _GUIDES
         even = _eye(view, *frame, "stratified")
-        found = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)
-    guides, at = found[..., -9:-3], found[..., -3:]
+        guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
     crisp = coloured & (blur < _SOFT)
     clean, white = _cleaned(_clipped(raw), guides, crisp, sharp)
     wide = _pixel(view, at, guides[..., 3:], crisp & _inside(seen.owner), frame)
@@ -189,7 +188,7 @@ def glance(placed: Sequence[Placed], light: Light, view: View, width: int, heigh
     """What each pixel would show, without any light: a hundred times as fast as `trace`."""
     with _ALONE:
         stage = _staged(placed, light, view, fine=False)
-        return _seen(stage, _eye(view, width, height), 0)[0]
+        return _seen(stage, _eye(view, width, height), 0).seen
 
 
 def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.uint8]:
@@ -244,8 +243,11 @@ def _integrator(what: str) -> Any:
     return mitsuba().load_dict(
         {
             "light": {"type": "path", "max_depth": 4, "rr_depth": 1},
-            "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal,po:position"},
-            "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth"},
+            "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
+            "owners": {
+                "type": "aov",
+                "aovs": "id:shape_index,pi:prim_index,de:depth,po:position",
+            },
         }[what]
     )
 
@@ -264,16 +266,26 @@ def _clipped(light: NDArray[np.float32]) -> NDArray[np.float32]:
     return light * np.minimum(most / np.maximum(luma, 1e-9), 1)[..., None]
 
 
-def _seen(stage: Stage, eye: Any, seed: int) -> tuple[Seen, NDArray[np.bool_], NDArray[np.int8]]:
-    """What each pixel shows, where that has a colour of its own (neither sky nor glass nor lamp),
-    and what it is made of."""
+class _Found(NamedTuple):
+    """What one look a pixel finds."""
+
+    seen: Seen
+    coloured: NDArray[np.bool_]
+    """Where something has a colour of its own: neither sky nor glass nor lamp."""
+    grain: NDArray[np.int8]
+    """What it is made of."""
+    at: NDArray[np.float32]
+    """Where that is, metres."""
+
+
+def _seen(stage: Stage, eye: Any, seed: int) -> _Found:
     found = _rendered(stage, "owners", sensor=eye, spp=1, seed=seed)
-    depth = found[..., -1]
-    shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-3, -2))
+    depth = found[..., -4]
+    shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-6, -5))
     shape = np.where(depth > 0, shape, -1)
     owner, grain = stage.owners(shape, triangle)
     seen = Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
-    return seen, shape == stage.plain, grain
+    return _Found(seen, shape == stage.plain, grain, found[..., -3:])
 
 
 def _eye(view: View, width: int, height: int, sampler: str = "independent") -> Any:
