@@ -41,10 +41,15 @@ def laid(mesh: Mesh, surface: Surface, *, across: bool = False) -> Part:
     return Part(flat, surface.material)
 
 
+_STRIPS = 40
+"""In about so many vast ground is covered."""
+
+
 def spread(x: tuple[float, float], y: tuple[float, float], surface: Surface) -> Part:
     """Level ground between two x and two y at z = 0, covered in strips that begin anywhere on their
     sheet: boards and slabs go on, and nothing is seen to come again."""
-    edges = np.append(np.arange(*y, surface.height), y[1])
+    rows = max(round((y[1] - y[0]) / (_STRIPS * surface.height)), 1)
+    edges = np.append(np.arange(*y, rows * surface.height), y[1])
     rng = generator("spread", *x, *y)
     at, uv = [], []
     for low, high in pairwise(edges):
