@@ -179,7 +179,7 @@ def _pose(
     """Where a thing stands, turned as one would find it, or to the eye if it is to be read."""
     legible = scene.legible and number == 0
     side = draw.pick(f"side{number}", (-1.0, 1.0))
-    turn = side * draw(f"turn{number}", 6, 48) * scene.turn * (0.35 if legible else 1.0)
+    turn = side * draw(f"turn{number}", 6, 48) * scene.turn * (0.2 if legible else 1.0)
     at = spot.at
     if stands == "wall":
         angle = spot.turn

@@ -29,7 +29,7 @@ from simulator.world.pictures.renderer import Rendered
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws, unit
 
-RENDERER = "traced-5"
+RENDERER = "traced-6"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
 and worlds name theirs."""
 
@@ -62,7 +62,9 @@ def compose(scene: Scene) -> Rendered:
     draws = Draws("develop", scene.key)
     noise, swing = scene.noise * (1.0 if scene.is_ego else 0.5), scene.light_swing
     white = None if scene.is_ego else traced.white
-    image = develop(traced.light, draws, noise=noise, swing=swing, white=white)
+    image = develop(
+        traced.light, draws, noise=noise, swing=swing, white=white, subject=traced.owner == 0
+    )
     return described(image, scene, staged, traced)
 
 

@@ -108,7 +108,10 @@ class Sitting:
         """Light as this scene's phone shows it, always with the same grain."""
         scene = self.scene
         noise, draws = scene.noise * (1.0 if scene.is_ego else 0.5), Draws("develop", scene.key)
-        return develop(light, draws, noise=noise, swing=scene.light_swing, limit=limit)
+        subject = self.traced.owner == 0
+        return develop(
+            light, draws, noise=noise, swing=scene.light_swing, limit=limit, subject=subject
+        )
 
     def glanced(self, staged: Staged) -> tuple[int, float]:
         """Pixels of the main thing at a glance, and the share of it that nothing covers."""
