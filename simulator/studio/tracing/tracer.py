@@ -67,7 +67,7 @@ def trace(placed: Sequence[Placed], light: Light, view: View, width: int, height
         return _traced(placed, light, view, (width, height), paths, seed)
     except MemoryError as error:
         raise Unavailable(
-            f"memory is too short for a picture of {width} × {height}: leave 2 GB to each worker, "
+            f"memory is too short for a picture of {width} × {height}: leave 3 GB to each worker, "
             "use fewer workers, or ask for smaller pictures."
         ) from error
 
@@ -335,6 +335,6 @@ def _denoised(light: Array, albedo: Array, normal: Array, sharp: bool) -> NDArra
         why = " ".join(str(error).split())[:200]
         raise Unavailable(
             f"Open Image Denoise, which cleans pictures, does not run here ({why}): run "
-            f"`{INSTALL}`, and leave 2 GB of memory to each worker or use fewer workers."
+            f"`{INSTALL}`, and leave 3 GB of memory to each worker or use fewer workers."
         ) from error
     return np.asarray(clean, np.float32)
