@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from simulator.world.facts.names import MAX_SEED, Names
+from simulator.world.facts.names import words_of
 from simulator.world.pictures.traits import Draws
 
 GOODS = (
@@ -54,12 +54,11 @@ _LINES = (
 
 @cache
 def _brands() -> tuple[str, ...]:
-    names = Names(MAX_SEED - 1, 1 << 19)
-    return tuple(word for _ in range(120) for word in names.pair())
+    return words_of("place")[::37][:240]
 
 
 def brand(draw: Draws, name: str) -> str:
-    """An invented word that is nobody's name."""
+    """An invented word; names of the world have others beside it."""
     return draw.pick(name, _brands())
 
 
