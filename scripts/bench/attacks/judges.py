@@ -10,6 +10,7 @@ import asyncio
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mmrag.errors import Denied, ServiceError
 from mmrag.judges.fallback import FallbackJudge
@@ -20,8 +21,6 @@ from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.store.run_store import RunReader, RunStore
 
 TRIES = 200
-HALF = 0.36
-"""Half of the interval of so few turns: no bounds are owed for less."""
 HOW = ("raises", "unscored", "junk", "refuses nothing right", "refuses nothing wrong")
 
 
@@ -62,15 +61,12 @@ def cases(seed: int, work: Path) -> Iterator[Case]:
                 yield Case(f"a judge that {how} is down")
                 continue
         found = _headline(work / "run")
-        low, high = (found.get("bounds") or {}).get("truthfulness_score", (None, None))
-        if low is None:
-            wrong = abs(found["truthfulness_score"] - true) > HALF
-        else:
-            wrong = not low - 1e-9 <= true <= high + 1e-9
+        low, high = (found.get("bounds") or found["intervals"])["truthfulness_score"]
+        wrong = low is None or not low - 1e-9 <= true <= high + 1e-9
         fault = f"{right:.0%} and {other:.0%} missing: {found} where {true} is true"
         yield Case(f"a judge that {how}", fault[:300] if wrong else None)
 
 
-def _headline(folder: Path) -> dict[str, object]:
+def _headline(folder: Path) -> dict[str, Any]:
     with RunReader(folder) as run:
-        return score_run(run, ScoreOptions(resamples=0))["all"]
+        return score_run(run, ScoreOptions())["all"]
