@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from mmrag.passages import Cut
 from mmrag.protocols import (
     Completion,
     GenerateOptions,
@@ -31,7 +32,6 @@ from mmrag.readiness import warm
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
 from mmrag.search.session_passages import searched_passages
-from mmrag.text.cutting import Cut
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mmrag.metrics.bert_score import TokenVectors
-    from mmrag.text.cutting import Cut
+    from mmrag.passages import Cut
 
 
 class Agent(Protocol):

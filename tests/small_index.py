@@ -14,10 +14,10 @@ from PIL import Image, ImageDraw
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.files.images import LazyImage
+from mmrag.passages import Chunker
 from mmrag.search.index.build import build_index
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.index.sources import open_source
-from mmrag.text.chunks import Chunker
 from simulator import cli
 from simulator.world.sessions import mini_folder
 

@@ -190,9 +190,8 @@ def test_help_loads_little_and_nothing_heavy() -> None:
     loaded = shown.stderr.split()
     assert not HEAVY & {name.split(".")[0] for name in loaded}
     assert len(loaded) < 260, sorted(loaded)
-    known = modules()  # a folder's own file is a docstring: what costs time is what it holds
-    ours = [name for name in loaded if name in known and known[name].name != "__init__.py"]
-    assert len(ours) < 40, sorted(ours)
+    ours = [name for name in loaded if name.split(".")[0] in ALLOWED]
+    assert len(ours) < 50, sorted(ours)
 
 
 def test_tests_mirror_the_rooms() -> None:
@@ -240,7 +239,7 @@ def test_agents_and_judges_share_text_and_text_knows_neither() -> None:
         or (
             name.startswith("mmrag.text")
             and imported.startswith("mmrag.")
-            and not imported.startswith(("mmrag.text", "mmrag.errors", "mmrag.records"))
+            and not imported.startswith(("mmrag.text", "mmrag.errors"))
         )
     ]
     assert not wrong, wrong

@@ -23,7 +23,7 @@ from ui.home.summary import summarise
 from ui.render import render
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue
-from ui.robustness import Breakage
+from ui.views.robustness_view import Breakage
 
 RATES = ("truthfulness", "accuracy", "missing", "hallucination")
 KEYS = ("truthfulness_score", "accuracy", "missing", "hallucination_rate")

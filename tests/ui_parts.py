@@ -221,10 +221,10 @@ class Server:
         from mmrag.ports import listen
         from simulator.application.person_run import Playing
         from ui.home.launch import Launcher
-        from ui.live import AgentShelf
         from ui.pages.app import LiveSetup
         from ui.runs import open_runs
         from ui.server import make_server
+        from ui.views.live_view import AgentShelf
 
         at = listen("127.0.0.1", 0)
         self.port = at.getsockname()[1]

@@ -110,7 +110,7 @@ def _overlay(box: Overlay, turn: object) -> Any:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from ui.curve import severity_curve
+    from ui.views.curve import severity_curve
 
     environment = Environment(
         loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True

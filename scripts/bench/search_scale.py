@@ -278,9 +278,9 @@ def register() -> None:
 
 
 def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
+    from mmrag.passages import Chunker
     from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
-    from mmrag.text.chunks import Chunker
 
     register()
     source = open_source(str(given.work / "source"))

@@ -105,9 +105,9 @@ def _build(
     **how: Any,
 ) -> None:  # fmt: skip
     from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.passages import Chunker
     from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
-    from mmrag.text.chunks import Chunker
     from simulator.parts import shipped_index
     from simulator.terminal.progress import stage_bars
 

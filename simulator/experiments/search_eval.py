@@ -24,6 +24,7 @@ from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.metrics.measures import measure
 from mmrag.metrics.retrieval import Ranking, score
+from mmrag.passages import Chunker
 from mmrag.protocols import Reranker
 from mmrag.records import Session
 from mmrag.search.index.build import build_index
@@ -31,7 +32,6 @@ from mmrag.search.index.open import Index, open_index
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.passages import Mode, Web
 from mmrag.search.web.rerank import LexicalReranker
-from mmrag.text.chunks import Chunker
 from simulator.run.captures import CaptureOptics, degradations
 from simulator.world.sessions import captured
 

@@ -14,7 +14,7 @@ from mmrag.search.session_passages import KEPT
 
 if TYPE_CHECKING:
     from mmrag.encoders.cache import EmbeddingCache
-    from mmrag.text.cutting import Cut
+    from mmrag.passages import Cut
 
 
 def make_resources(
@@ -33,11 +33,11 @@ def make_resources(
     `kept` sessions stay indexed where sessions bring their passages and an agent cuts them anew.
     """
     from mmrag.models import models
+    from mmrag.passages import Cut
     from mmrag.search.index.articles import holds_articles
     from mmrag.search.index.sources import open_source
     from mmrag.search.session_passages import SessionSearch
     from mmrag.search.web.by_words import PagesByWords
-    from mmrag.text.cutting import Cut
     from simulator.datasets import may_bring_passages, reads_an_index_alone
     from simulator.parts.toolboxes import NO_TOOLS, toolboxes
 

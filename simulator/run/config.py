@@ -11,7 +11,6 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
-from simulator.datasets.papers.as_kit import check_reader, tells_domain_in_kit
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
 
@@ -88,6 +87,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
     def __post_init__(self) -> None:
+        from simulator.datasets.papers.as_kit import check_reader  # not for `--help`
+
         StopPolicy.parse(self.stop)
         if self.after_stop not in ("skip", "generate"):
             raise SpecError(f"after_stop is skip or generate, not {self.after_stop!r}.")
@@ -129,6 +130,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def rules(self) -> Rules:
         """The part that the engine takes."""
+        from simulator.datasets.papers.as_kit import tells_domain_in_kit
         from simulator.run.engine import Rules
 
         return Rules(

@@ -37,7 +37,7 @@ from mmrag.records import (
     reply_status,
 )
 from mmrag.search.session_passages import search_in
-from mmrag.text.tokens import TokenLimit
+from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, fault_of, meeting
@@ -242,7 +242,7 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
     except Exception as problem:  # the agent under test is somebody else's code
         status, error = Status.AGENT_ERROR, words(problem)
     else:
-        reply = TokenLimit(rules.max_tokens).cut(reply)
+        reply = msgspec.structs.replace(reply, text=cut_text(reply.text, rules.max_tokens))
     return Asked(reply, status, error, clock.seconds)
 
 

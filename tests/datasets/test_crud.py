@@ -24,12 +24,12 @@ from mmrag.judges.papers.crud import (
 )
 from mmrag.metrics.cases import Case
 from mmrag.models.scripted import ScriptedModel
+from mmrag.passages import Cut
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Status, TurnResult
 from mmrag.search.index.articles import article_name
 from mmrag.search.index.sources import open_source
 from mmrag.search.session_passages import search_in
-from mmrag.text.cutting import Cut
 from simulator.application.run_measures import case_of
 from simulator.datasets import open_data
 from simulator.datasets.broken import problem_of

@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 from mmrag import judges
 from mmrag.errors import SpecError, UsageError
 from mmrag.models import models
+from mmrag.passages import RETRIEVERS, Cut
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Query, Reply, Usage
 from mmrag.search.session_passages import SessionSearch, search_in
 from mmrag.search.web.words import words
-from mmrag.text.cutting import RETRIEVERS, Cut
 from simulator import datasets
 from simulator.cli import build
 from simulator.datasets.own.own_data import OwnData

@@ -27,9 +27,6 @@ from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.rejudge import rejudge_run
 from simulator.store.run_store import RunReader, RunStore
-from ui.curve import severity_curve
-from ui.lab import degrade_picture
-from ui.live import AgentShelf, LiveTalk, Seat
 from ui.pages.calls import calls
 from ui.pages.live import Live
 from ui.pages.replay import Replay
@@ -38,7 +35,10 @@ from ui.render import points, render
 from ui.replay.analysis import Analysis, Comparison, Difference
 from ui.replay.catalogue import Catalogue
 from ui.replay.viewmodel import conversation
-from ui.robustness import EXAMPLES, Breakage
+from ui.views.curve import severity_curve
+from ui.views.lab_view import degrade_picture
+from ui.views.live_view import AgentShelf, LiveTalk, Seat
+from ui.views.robustness_view import EXAMPLES, Breakage
 
 
 def opened(folder: Path) -> dict[str, Catalogue]:

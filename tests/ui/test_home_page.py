@@ -28,8 +28,8 @@ from ui.pages.calls import calls
 from ui.pages.home import Home
 from ui.render import points, render
 from ui.replay.analysis import Analysis
-from ui.robustness import Breakage
 from ui.runs import Runs, open_runs
+from ui.views.robustness_view import Breakage
 
 
 def settled(find: Callable[[], Any]) -> Any:

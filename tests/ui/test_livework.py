@@ -19,9 +19,9 @@ from mmrag.protocols import Resources
 from mmrag.records import Query, Reply, Status, Step
 from simulator.run.engine import Rules
 from simulator.store.run_store import RunReader
-from ui.live import MAX_PICTURES, AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
+from ui.views.live_view import MAX_PICTURES, AgentShelf, LiveTalk, Seat, ask, next_query, save
 
 
 def talk(text: str, before: LiveTalk | None = None) -> LiveTalk:
@@ -97,7 +97,7 @@ def test_an_agent_that_will_not_end_does_not_keep_the_visitor(
         assert done, "the visitor still waits"
         return work.result()
 
-    monkeypatch.setattr("ui.live.RULES", Rules(seconds=0.1))
+    monkeypatch.setattr("ui.views.live_view.RULES", Rules(seconds=0.1))
     assert asyncio.run(hold()).exchanges[0].status is Status.TIMEOUT
 
 

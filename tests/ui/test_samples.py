@@ -11,10 +11,10 @@ from ui_parts import write_run
 
 from simulator.store.run_store import RunStore
 from simulator.world.sessions import TwinTable, mini_folder
-from ui.lab import degrade_picture
 from ui.render import render
 from ui.runs import Runs, open_runs
 from ui.samples import Samples, retaken
+from ui.views.lab_view import degrade_picture
 
 
 def test_the_chosen_runs_pictures_come_first(tmp_path: Path) -> None:

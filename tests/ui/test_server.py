@@ -12,11 +12,11 @@ import pytest
 from ui_parts import Server, picture, write_run
 
 from mmrag.errors import StoreError
-from ui.lab import Degraded, Packages
 from ui.render import render, seconds
 from ui.replay.catalogue import Catalogue, Filter
 from ui.runs import find_runs, open_runs
 from ui.server import Thumbnails
+from ui.views.lab_view import Degraded, Packages
 
 
 def test_pictures_of_opened_runs_and_nothing_else(server: Server, tmp_path: Path) -> None:

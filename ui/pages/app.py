@@ -13,7 +13,6 @@ import gradio as gr
 
 from simulator.application.person_run import Playing
 from ui.home.launch import Launcher
-from ui.live import AgentShelf
 from ui.pages.compare import Compare
 from ui.pages.home import Home
 from ui.pages.lab import Lab
@@ -27,6 +26,7 @@ from ui.replay.catalogue import Catalogue
 from ui.replay.people_verdicts import Desk
 from ui.samples import Samples
 from ui.shell import PAGES
+from ui.views.live_view import AgentShelf
 
 VISITORS = 100
 """Whose conversations are kept at once, each with its picture; the one longest unused goes."""

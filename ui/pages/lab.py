@@ -9,10 +9,10 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from simulator.optics.calibrate import LADDER
-from ui.lab import Packages, degrade_picture, find_thing, kinds
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.samples import Sample, Samples
+from ui.views.lab_view import Packages, degrade_picture, find_thing, kinds
 
 PICK_JS = """
 element.addEventListener('click', (event) => {

@@ -16,8 +16,6 @@ from mmrag.errors import MmragError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
 from simulator.application.picture_knowledge import what_it_knows
-from ui.lab import data_url
-from ui.live import AgentShelf, LiveTalk, Seat, ask, next_query, save
 from ui.pages.lab import PICK_JS, upload
 from ui.pages.message_box import when_sent
 from ui.pages.play import Play
@@ -28,6 +26,8 @@ from ui.replay.kgshelf import LIVE
 from ui.replay.viewmodel import live_turns
 from ui.runs import open_runs
 from ui.samples import Samples
+from ui.views.lab_view import data_url
+from ui.views.live_view import AgentShelf, LiveTalk, Seat, ask, next_query, save
 
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""

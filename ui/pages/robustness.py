@@ -10,7 +10,7 @@ from mmrag.errors import MmragError
 from ui.pages.calls import calls
 from ui.render import render
 from ui.replay.analysis import Analysis
-from ui.robustness import Breakage
+from ui.views.robustness_view import Breakage
 
 
 class Robustness:

@@ -268,7 +268,7 @@ def check_rag(
     **cut: str,
 ) -> None:
     """Refuse options of `rag` that cannot be, without making it: a sweep asks for all first."""
-    from mmrag.text.cutting import Cut
+    from mmrag.passages import Cut
 
     _check_reader(model, reader)
     if not (len(top_k) <= 4 and top_k.isdecimal() and 1 <= int(top_k) <= PAGES):
@@ -283,7 +283,7 @@ def check_rag(
 
 
 def _cut(resources: Resources, options: dict[str, str]) -> Resources:
-    from mmrag.text.cutting import Cut
+    from mmrag.passages import Cut
 
     if resources.pages is None:
         raise SpecError(

@@ -33,6 +33,7 @@ from mmrag.files.atomic import (
     write_json,
 )
 from mmrag.files.shards import Shard
+from mmrag.passages import Chunker
 from mmrag.search.image.corners import FEATURES, KEPT, KIND, WIDTH, kept
 from mmrag.search.image.views import KIND as VIEWS
 from mmrag.search.image.views import encode_views
@@ -43,7 +44,6 @@ from mmrag.search.index.identity import MANIFEST, PLAN, Manifest, manifest_if_wh
 from mmrag.search.index.sources import Picture, Source
 from mmrag.search.vectors.nearest import EXACT_BYTES, build_graph
 from mmrag.search.web.bm25 import build_lexical, titled
-from mmrag.text.chunks import Chunker
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, how much is done, and how much there is."""

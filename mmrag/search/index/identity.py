@@ -11,8 +11,8 @@ import msgspec
 
 from mmrag.errors import ConflictError, StoreError
 from mmrag.files.atomic import file_sha256, write_json
+from mmrag.passages import Chunker
 from mmrag.records import Record
-from mmrag.text.chunks import Chunker
 
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"

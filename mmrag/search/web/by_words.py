@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from mmrag.passages import Chunker
 from mmrag.records import Evidence
 from mmrag.search.index.html import Page
 from mmrag.search.web.bm25 import Lexical, index_texts, titled
-from mmrag.text.chunks import Chunker
 
 
 class _Part(NamedTuple):

@@ -108,9 +108,9 @@ def _visitor(
     from starlette.testclient import TestClient
 
     from mmrag.protocols import Resources
-    from ui.live import AgentShelf
     from ui.pages.app import LiveSetup
     from ui.server import make_server
+    from ui.views.live_view import AgentShelf
 
     live = LiveSetup(AgentShelf(Resources, ["random"]), ["random"], work / "saved")
     client = stack.enter_context(

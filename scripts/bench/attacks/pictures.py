@@ -34,7 +34,7 @@ try:
     if sys.argv[2] == "decoded":
         picture.pil()
     elif sys.argv[2] == "the lab":
-        from ui.lab import degrade_picture
+        from ui.views.lab_view import degrade_picture
         from pathlib import Path
         degrade_picture(Path(sys.argv[1]), "blurred", 3, 0)
     else:

@@ -52,7 +52,7 @@ KILLED = """
 import json, os, signal
 import chromadb, bm25s, cv2, pyarrow.ipc, usearch.index
 from pathlib import Path
-from mmrag.text.chunks import Chunker
+from mmrag.passages import Chunker
 from mmrag.search.index.chroma import Database
 from mmrag.search.index.sources import open_source
 

@@ -23,12 +23,12 @@ import numpy as np
 import pytest
 
 from mmrag.errors import ServiceError, ServiceTimeout, StoreError, Unavailable
+from mmrag.passages import Chunker
 from mmrag.search.index import chroma as databases
 from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, Batch, Database, open_server
 from mmrag.search.index.open import open_index, verify_index
 from mmrag.search.index.sources import open_source
-from mmrag.text.chunks import Chunker
 
 ROWS = 7
 PATIENT = 60.0

@@ -14,6 +14,7 @@ from small_index import COLOURS, ColourEncoder, build, coloured, png, scene
 from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unavailable, UsageError
 from mmrag.files.atomic import owning
 from mmrag.files.images import LazyImage
+from mmrag.passages import Chunker
 from mmrag.search.image.image_kg import entities_of
 from mmrag.search.image.regions import SMALL
 from mmrag.search.index import build as building
@@ -30,7 +31,6 @@ from mmrag.search.index.open import (
 from mmrag.search.index.sources import open_source
 from mmrag.search.serving.public_package import ImageUrl, UnifiedSearchPipeline
 from mmrag.search.web.passages import Web
-from mmrag.text.chunks import Chunker
 
 
 def test_every_colour_finds_its_entity(index: Index) -> None:

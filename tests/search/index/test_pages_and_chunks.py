@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import UsageError
+from mmrag.passages import Chunker
 from mmrag.search.index.html import MAX_HTML, MAX_TEXT, page_text, strip_tags
 from mmrag.search.web.fusion import fuse
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.words import words
-from mmrag.text.chunks import Chunker
 from mmrag.text.tokens import count_tokens
 
 ARTICLE = "<article><h1>Alder Kettle</h1><p>It boils one litre in ninety seconds, every time.</p>"

@@ -1,0 +1,1 @@
+"""What the pages Lab, Live, Play and Robustness show, without Gradio."""
