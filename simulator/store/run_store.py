@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from mmrag.errors import ImageError, MmragError, StoreError
+from mmrag.errors import ImageError, MmragError, StoreError, UsageError
 from mmrag.files.atomic import write_all
 from mmrag.files.images import LazyImage
 from mmrag.metrics.cases import Measurement
@@ -450,6 +450,9 @@ class RunStore(RunReader):
         self._put_meta(facts).result()
 
     def _put_meta(self, facts: Mapping[str, Any]) -> Future[None]:
+        for key, value in facts.items():
+            if isinstance(value, str) and "\0" in value:
+                raise UsageError(f"{key} {value!r}: name it with no NUL, at which SQLite ends.")
         rows = [(key, msgspec.json.encode(value)) for key, value in facts.items()]
         return self._submit(
             lambda db: db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)

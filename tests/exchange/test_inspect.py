@@ -206,16 +206,19 @@ def test_what_no_run_could_count_is_one_line(more: dict[str, Any], tmp_path: Pat
     [
         {"scores": {"match": {"value": 1.0, "metadata": {"outcome": ["perfect"]}}}},
         {"scores": {"match": {"value": {"a": 1}}}},
-        {"metadata": {"turns": [{"query": 3, "domain": [], "accepted": [None]}, "x"]}},
+        {"metadata": {"turns": [{"query": 3, "domain": [], "accepted": [None]}]}},
     ],
 )
-def test_odd_words_about_a_sample_are_no_traceback(more: dict[str, Any], tmp_path: Path) -> None:
-    try:
-        import_file(foreign(tmp_path / "log.json", **more), tmp_path / "run")
-    except DataError:
-        return
+def test_odd_words_about_a_sample_leave_it_a_turn(more: dict[str, Any], tmp_path: Path) -> None:
+    import_file(foreign(tmp_path / "log.json", **more), tmp_path / "run")
     with RunReader(tmp_path / "run") as run:
-        score_run(run)
+        assert score_run(run)["all"]["asked"] == 1
+
+
+def test_turns_that_are_no_objects_are_refused(tmp_path: Path) -> None:
+    odd = foreign(tmp_path / "log.json", metadata={"turns": [{}, "x"]})
+    with pytest.raises(DataError, match="turns are no objects; leave them out"):
+        import_file(odd, tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["log.eval", "log.json"])

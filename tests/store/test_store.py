@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from small_runs import ByNumber, Equality, interrupted, make_session, run_all
 
-from mmrag.errors import ConflictError, DataError, StoreError
+from mmrag.errors import ConflictError, DataError, StoreError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
@@ -402,3 +402,12 @@ def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> Non
     finally:
         tracemalloc.stop()
     assert held[late] - held[early] < 200 * 250  # bytes; 270 sessions came between
+
+
+def test_a_judge_whose_name_no_query_finds_is_refused(tmp_path: Path) -> None:
+    """SQLite's JSON ends a text at a NUL: its verdicts would be there and never be counted."""
+    with (
+        RunStore(tmp_path / "run") as store,
+        pytest.raises(UsageError, match=r"judge.*no NUL"),
+    ):
+        store.set_meta("judge", "fair\0judge")
