@@ -116,7 +116,9 @@ def runs() -> dict[str, Any]:
         make_report(places, Path(folder) / "report", ReportOptions(title="evidence"))
         report = json.loads((Path(folder) / "report" / "report.json").read_bytes())
         for part in report["runs"][0]:
-            found[f"report.json {part}"] = _digest([_timeless(r.get(part)) for r in report["runs"]])
+            found[f"report.json {part}"] = _digest(
+                [_timeless({part: r.get(part)}) for r in report["runs"]]
+            )
     return found
 
 
