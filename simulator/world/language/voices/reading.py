@@ -19,7 +19,7 @@ from simulator.world.language.voices.rules import WEB, read_files
 
 VOICES = Path(__file__).parent
 
-OPEN = ("alder", "cedar", "dogwood")
+OPEN = ("alder", "birch", "cedar", "dogwood", "elm")
 """Voices that whoever builds a reader may read."""
 
 HELD = ("hazel", "rowan", "willow")
