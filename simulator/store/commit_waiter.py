@@ -59,12 +59,7 @@ class Gathering(Generic[T]):
         if work.cancelled():  # and so are all who wait
             return
         for done, error in zip(waiting, work.result(), strict=True):
-            if done.done():  # the conversation was cancelled
-                continue
-            if error is None:
-                done.set_result(None)
-            else:
-                done.set_exception(error)
+            _settle(done, error)
         self._go_on(loop)
 
     def _errors(self, items: list[T]) -> list[Exception | None]:
@@ -103,8 +98,7 @@ class Landing:
             try:
                 written = write()
             except Exception as error:
-                if not waiting.done():
-                    waiting.set_exception(error)
+                _settle(waiting, error)
             else:
                 written.add_done_callback(partial(self._add, waiting))
 
@@ -119,10 +113,13 @@ class Landing:
         self._is_told = False  # first: what is added from here on calls again
         while self._done:
             waiting, done = self._done.popleft()
-            if waiting.done():  # the conversation was cancelled
-                continue
-            error = done.exception()
-            if error is None:
-                waiting.set_result(None)
-            else:
-                waiting.set_exception(error)
+            _settle(waiting, done.exception())
+
+
+def _settle(waiting: asyncio.Future[None], error: BaseException | None) -> None:
+    """Nobody waits where the conversation was cancelled, which Ctrl-C may do between two steps."""
+    with contextlib.suppress(asyncio.InvalidStateError):
+        if error is None:
+            waiting.set_result(None)
+        else:
+            waiting.set_exception(error)

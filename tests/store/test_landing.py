@@ -73,6 +73,32 @@ def test_a_turn_is_written_although_its_conversation_was_cancelled() -> None:
     assert written == ["turn"]
 
 
+def test_ctrl_c_between_a_look_and_the_word_is_no_fault() -> None:
+    """A signal is heeded anywhere: here the conversation leaves while its turn is read."""
+
+    async def main() -> list[dict[str, object]]:
+        faults: list[dict[str, object]] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, fault: faults.append(fault))
+
+        class Left(Future[None]):
+            def exception(self, timeout: float | None = None) -> BaseException | None:
+                turn.cancel()
+                return super().exception(timeout)
+
+        def write() -> Future[None]:
+            left = Left()
+            left.set_result(None)
+            return left
+
+        turn = asyncio.ensure_future(Landing().of(write))
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        return faults
+
+    assert asyncio.run(main()) == []
+
+
 def test_who_come_together_are_done_together_by_a_few_threads() -> None:
     """Each picture alone takes the disk several times as long."""
     parts: list[tuple[int, ...]] = []
