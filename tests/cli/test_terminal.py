@@ -11,11 +11,12 @@ from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator.store.run_store import RunStore
 
 STEERS = "\x1b]0;owned\x07 \x9b31m \u202e \x00 \r"
+JUDGE = "j" + STEERS.replace("\x00", "")  # a run refuses a judge with a NUL in its name
 
 
 def write(folder: Path) -> Path:
     with RunStore(folder) as store:
-        store.set_meta("judge", f"j{STEERS}")
+        store.set_meta("judge", JUDGE)
         store.set_meta(
             "config", {"data": "small", "agent": f"a{STEERS}{folder.name}", "stop": "never"}
         )
@@ -26,7 +27,7 @@ def write(folder: Path) -> Path:
                 TurnResult(
                     session_id=session.id, turn_index=turn.index, status=Status.ANSWERED,
                     query=turn.query, reply=Reply(text=f"no{STEERS}"),
-                    verdict=Verdict(outcome=Outcome.INCORRECT, judge=f"j{STEERS}", reason=STEERS),
+                    verdict=Verdict(outcome=Outcome.INCORRECT, judge=JUDGE, reason=STEERS),
                 )
             )  # fmt: skip
         store.set_meta("finished", True)
