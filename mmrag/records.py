@@ -28,6 +28,9 @@ Box = tuple[float, float, float, float]
 Polygon = tuple[tuple[float, float], ...]
 """Corner points in pixels, in order; closed implicitly."""
 
+Gaze = tuple[float, float]
+"""Where somebody looks: shares of a picture's width and height, from its left upper corner."""
+
 NO_PICTURE = "no picture"
 """The quality of a conversation that is text alone."""
 
@@ -172,6 +175,8 @@ class Turn(Record, frozen=True, kw_only=True):
     """Of a live conversation: what the wearer meant. Scripted wearers mean their question."""
     capture: Capture | None = None
     """Another picture, taken just before this turn; None: the last one still holds."""
+    gaze: Gaze | None = None
+    """Where the wearer looks, in the session's picture before anything was done to it."""
 
 
 class Passage(Record, frozen=True, kw_only=True):
@@ -246,6 +251,8 @@ class Query(Record, frozen=True, kw_only=True):
     """Whether the wearer hears what a reply asks back (`Reply.ask`)."""
     earlier: tuple[LazyImage, ...] = ()
     """The pictures that were taken before `image`, the first one first."""
+    gaze: Gaze | None = None
+    """Where in `image` the wearer looks: of glasses that track eyes, and where a run gives it."""
 
     @property
     def images(self) -> tuple[LazyImage, ...]:

@@ -96,8 +96,9 @@ def test_nothing_but_its_own_modules_imports_the_command_line() -> None:
 def test_only_the_studio_knows_how_pictures_are_taken() -> None:
     """Its packages are an extra, and the world asks it through `Renderer` alone."""
     its_own = {"mitsuba", "drjit", "pyoidn", "skimage", "matplotlib"}
-    below = ("simulator.world.facts.look", *(
-        f"simulator.world.pictures.{name}" for name in ("noise", "renderer", "scene", "traits")
+    below = ("simulator.world.facts.look", "simulator.world.facts.names", *(
+        f"simulator.world.pictures.{name}"
+        for name in ("noise", "referents", "renderer", "scene", "traits")
     ))  # fmt: skip
     wrong: list[str] = []
     for name, path in modules().items():

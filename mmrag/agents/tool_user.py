@@ -31,7 +31,7 @@ class ToolUser:
         trace = Trace()
         system = render(
             "tool_user", picture=query.image is not None, query_time=query.query_time or "",
-            tools=bool(self._tools), may_ask=query.may_ask,
+            tools=bool(self._tools), gaze=query.gaze, may_ask=query.may_ask,
         )  # fmt: skip
         before = [
             message

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mmrag.agents.grounded.learned.states import WORD
 from mmrag.files import bounded_yaml
-from simulator.world.facts.catalogue import raw_domains
+from simulator.world.facts.catalogue import domain_of_kind, raw_domains
 from simulator.world.facts.names import Names
 from simulator.world.language.voices.reading import Voice, Wording
 
@@ -902,14 +902,9 @@ def names(seed: int) -> Names:
     return Names(seed)
 
 
-def name_of(kind: str, seed: int) -> str:
+def name_of(kind: str, seed: int, r: random.Random) -> str:
     """An invented name for something of a kind."""
-    a, b = names(seed).pair()
-    for domain in catalogue().values():
-        if kind in domain["kinds"]:
-            patterns = domain["kinds"][kind].get("names", ["{a} {b}"])
-            return random.Random(a + b).choice(patterns).format(a=a, b=b)
-    return f"{a} {b}"
+    return names(seed).new(r.choice(domain_of_kind(kind).names[kind])).text
 
 
 class Pages:
@@ -924,7 +919,7 @@ class Pages:
     def entity(self, voice: Voice | None = None) -> tuple[str, str, str, list[Said]]:
         """(kind, noun, name, sentences): one thing, each attribute stated once or twice."""
         kind, noun = self.r.choice(kinds())
-        name = name_of(kind, self.seed)
+        name = name_of(kind, self.seed, self.r)
         found: list[Said] = []
         for key, a in attributes(kind).items():
             for _ in range(self.r.choice([1, 1, 2])):
@@ -934,7 +929,7 @@ class Pages:
 
     def value(self, a: dict[str, Any], kind: str) -> str:
         if "to" in a:
-            return name_of(self.r.choice(a["to"]), self.seed)
+            return name_of(self.r.choice(a["to"]), self.seed, self.r)
         v = self.maker.value(a, kind)
         return re.sub(r"^([\d,.]+) dollars$", r"$\1", v)
 

@@ -24,12 +24,13 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     world = typer.Typer(
         no_args_is_help=True,
-        help="Fictional worlds: new, twins, verify, stats, look, answers, crag.",
+        help="Fictional worlds: new, twins, verify, stats, ladder, look, answers, crag.",
     )
     world.command()(new)
     world.command()(twins)
     world.command()(verify)
     world.command()(stats)
+    world.command()(ladder)
     world.command()(look)
     world.command()(answers)
     world.command()(crag)
@@ -48,6 +49,18 @@ def new(
     voices: Annotated[
         str, typer.Option(help="Whose words: open, held, or names with commas (docs/world.md).")
     ] = "open",
+    difficulty: Annotated[
+        str, typer.Option(help="Preset: life, or hard (many look-alikes, little to tell them by).")
+    ] = "life",
+    rivals: Annotated[
+        int | None, typer.Option(help="Most things in view that could be meant beside the one.")
+    ] = None,
+    look_alikes: Annotated[
+        int | None, typer.Option(help="Things of the world that look like each thing.")
+    ] = None,
+    shares: Annotated[
+        Path | None, typer.Option(help="YAML: settled, look_alikes, legible (docs/world.md).")
+    ] = None,
     workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
@@ -66,11 +79,21 @@ def new(
 
     tasks = backend != "local"
     with interruptible("what was written of the world"):
+        from simulator.world.build.difficulty import make_difficulty
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_request
         from simulator.world.language.voices.reading import whose
 
-        request = make_request(seed, sessions, size, voices=voices, pictures=not text_only)
+        request = make_request(
+            seed,
+            sessions,
+            size,
+            voices=voices,
+            difficulty=make_difficulty(
+                difficulty, rivals=rivals, look_alikes=look_alikes, shares=shares
+            ),
+            pictures=not text_only,
+        )
         work = partial(_share, request, out, 1 if tasks else workers)
         if shared_out(work, shard, Machines.read(backend, address, workers if tasks else None)):
             return
@@ -161,6 +184,29 @@ def stats(folder: Folder, as_json: AsJson = False) -> None:
         typer.echo(json.dumps(table.as_json()))
     else:
         typer.echo(table.as_text())
+
+
+def ladder(
+    folder: Folder,
+    agent: Annotated[str, typer.Option(help="Who is asked, as for `mmrag run`.")] = "grounded",
+    stages: Annotated[
+        str, typer.Option(help="nothing, picture, box, name, page, fact, with commas.")
+    ] = "nothing,name,page,fact",
+    limit: Annotated[int, typer.Option(min=1, help="Only the first conversations.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how often an agent is right when it is handed truth, and put it on the world's card.
+
+    Stages with a picture need the world's index, which is built if it is not there.
+    """
+    from msgspec import to_builtins
+
+    from simulator.application.ladder import measure_ladder
+    from simulator.world.build.card import keep_ladder
+
+    found = measure_ladder(folder, agent=agent, stages=stages.split(","), limit=limit)
+    keep_ladder(folder, found)
+    typer.echo(json.dumps(to_builtins(found)) if as_json else found.as_text().rstrip())
 
 
 def look(

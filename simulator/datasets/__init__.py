@@ -46,6 +46,7 @@ def open_data(
     *,
     split: str = "multi-turn",
     as_captured: bool = False,
+    without: tuple[str, ...] = (),
     allow_private_urls: bool = False,
     as_kit: str = "none",
     pictures: str = "",
@@ -53,7 +54,8 @@ def open_data(
     """Open a data set by name. Nothing is read but what describes it.
 
     A world gives its clean pictures unless `as_captured` asks for the published mix of qualities,
-    so that a degradation put on top is the only one. `pictures` is where the pictures of data of
+    so that a degradation put on top is the only one. `without` leaves out what is settled by a way
+    that the assistant is not given. `pictures` is where the pictures of data of
     one's own lie, if not beside them.
     """
     name, place = reader_of(spec)
@@ -64,6 +66,7 @@ def open_data(
     reading = Reading(
         split=split,
         as_captured=as_captured,
+        without=without,
         allow_private_urls=allow_private_urls,
         as_kit=as_kit,
         pictures=pictures,

@@ -11,6 +11,8 @@ class Reading(Record, frozen=True, kw_only=True):
     split: str = "multi-turn"
     as_captured: bool = False
     """Of a world: its published mix of qualities instead of clean pictures."""
+    without: tuple[str, ...] = ()
+    """Of a world: ways of settling what is meant that the assistant is not given."""
     allow_private_urls: bool = False
     as_kit: str = "none"
     pictures: str = ""

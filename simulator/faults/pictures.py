@@ -31,7 +31,7 @@ def arrived(query: Query, fault: Met | None) -> Query:
         return query
     if fault.kind == "picture-missing" or (fault.kind == "picture-late" and query.turn_index == 0):
         fault.is_felt = True
-        return msgspec.structs.replace(query, image=None, earlier=())
+        return msgspec.structs.replace(query, image=None, earlier=(), gaze=None)
     changes: dict[str, Callable[[LazyImage], LazyImage]] = {
         "picture-broken": _first_half,
         "network-bandwidth": _coarser,

@@ -111,6 +111,7 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
         domain=turn["domain"],
         passages=tuple(Passage(**passage) for passage in turn.get("passages", ())),
         may_ask=turn.get("may_ask", False),
+        gaze=tuple(turn["gaze"]) if "gaze" in turn else None,
         earlier=tuple(
             LazyImage.from_bytes(base64.b64decode(image["base64"]), name=turn["name"])
             for image in turn.get("earlier", ())

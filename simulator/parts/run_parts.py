@@ -373,6 +373,7 @@ def _open_source(settings: RunConfig) -> SessionSource:
         settings.data,
         split=settings.split,
         as_captured=settings.degrade == "mix",
+        without=settings.not_given,
         allow_private_urls=settings.allow_private_urls,
         as_kit=settings.as_kit,
         pictures=settings.pictures,

@@ -42,6 +42,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     search: Annotated[
         str, _setting("answer", "Index folder, none, or auto: the index that belongs to the data.")
     ] = "auto"
+    gaze: Annotated[
+        str, _setting("answer", "on: also hand over where the wearer looks, where the data has it.")
+    ] = "off"
     tools: Annotated[
         str, _setting("answer", "Functions that the agent may call: none, world or crag-kg:... .")
     ] = "none"
@@ -92,6 +95,8 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         StopPolicy.parse(self.stop)
         if self.after_stop not in ("skip", "generate"):
             raise SpecError(f"after_stop is skip or generate, not {self.after_stop!r}.")
+        if self.gaze not in ("on", "off"):
+            raise SpecError(f"gaze is on or off, not {self.gaze!r}.")
         if self.wearer not in ("scripted", "live", "person"):
             raise SpecError(f"wearer is scripted or live, not {self.wearer!r}.")
         if self.answers_back and (self.after_stop == "generate" or self.reference_history):
@@ -119,6 +124,14 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether what is said next depends on the replies."""
         return self.wearer != "scripted"
 
+    @property
+    def not_given(self) -> tuple[str, ...]:
+        """By what a world may settle which thing is meant, and this run's assistant cannot know:
+        gaze that is not handed over, and, without a wearer who can be asked back, nothing."""
+        if self.answers_back:
+            return ()
+        return ("ambiguous",) if self.gaze == "on" else ("ambiguous", "gaze")
+
     def refuse_person(self) -> None:
         """Refuse to hold by a program what a person holds."""
         if self.wearer == "person":
@@ -138,6 +151,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_tokens=self.max_tokens,
             ask_after_stop=self.after_stop == "generate",
             retries=self.retries,
+            gaze=self.gaze == "on",
             tells_domain=tells_domain_in_kit(self.as_kit),
             reference_history=self.reference_history,
             seed=self.seed,

@@ -41,6 +41,7 @@ from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, fault_of, meeting
+from simulator.run.gaze import gaze_of
 from simulator.run.slots import Place
 
 Commit = Callable[..., Awaitable[None]]
@@ -66,6 +67,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """Ask the remaining turns all the same, as the public kits do."""
     retries: int = 0
     """How often a turn is asked again after an agent error or a time-out."""
+    gaze: bool = False
+    """Give the agent the point at which the wearer looks, as glasses that track eyes do."""
     tells_domain: bool = False
     """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
     seed: int = 0
@@ -302,6 +305,7 @@ def query_of(session: Session, turn: Turn, history: History, rules: Rules) -> Qu
         turn_index=turn.index,
         query_time=session.query_time,
         domain=turn.domain if rules.tells_domain else None,
+        gaze=gaze_of(session, turn) if rules.gaze else None,
         passages=tuple(
             msgspec.structs.replace(passage, label="unknown") for passage in session.passages
         ),

@@ -128,11 +128,14 @@ def _without(t: _Teller, things: Any, thing: Any) -> str:
     )  # fmt: skip
 
 
-def _where(t: _Teller, things: Any, key: str, relation: str, bound: float) -> str:
+def _where(t: _Teller, things: Any, key: str, sign: str, wanted: Any) -> str:
     attribute = t.attribute(things, key)
-    side = "above" if relation == ">" else "below"
-    bounded = f"{attribute.noun} {side} {_amount(t, attribute, bound)}"
-    return f"those of {t.say(things)} with {bounded}"
+    side = {
+        "<": "below ", ">": "above ", "<=": "of at most ", ">=": "of at least ", "is": "of ",
+        "has": "that says ", "lacks": "without ",
+    }  # fmt: skip
+    value = _amount(t, attribute, wanted) if sign[0] in "<>" else str(wanted)
+    return f"those of {t.say(things)} with {attribute.noun} {side[sign]}{value}"
 
 
 def _amount(t: _Teller, attribute: Attribute, value: float) -> str:
@@ -156,15 +159,9 @@ def _over(word: str) -> Callable[..., str]:
     return over
 
 
-def _days(word: str) -> Callable[..., str]:
-    def days(t: _Teller, thing: Any, key: str, count: int) -> str:
-        noun = t.noun(thing, key)
-        return f"{word} {noun} of {t.say(thing)} over the last {count} days, today included"
-
-    return days
-
-
 def _above(t: _Teller, a: Any, b: Any) -> str:
+    if isinstance(a, str) or isinstance(b, str):
+        return f"whether {_said(t, a)} is later than {_said(t, b)}"
     if isinstance(b, list):
         if isinstance(a, list):
             return f"whether {t.say(a)} is more than {t.say(b)}"
@@ -172,32 +169,34 @@ def _above(t: _Teller, a: Any, b: Any) -> str:
     return f"whether {t.say(a)} is at least {_bound(t, a, b)}"
 
 
+def _said(t: _Teller, node: Any) -> str:
+    return t.say(node) if isinstance(node, list) else str(node)
+
+
 def _bound(t: _Teller, node: Any, bound: float) -> str:
     return _amount(t, t.attribute(node[1], node[2]), bound) if node[0] == "get" else f"{bound:g}"
 
 
 def _same(t: _Teller, a: Any, b: Any) -> str:
-    return f"whether {t.say(a)} is {t.name(b[1])}"
+    return f"whether {t.say(a)} is {t.name(b[1]) if b[0] == 'it' else t.say(b)}"
 
 
-def _either(t: _Teller, condition: Any, a: Any, b: Any) -> str:
-    first, second = sorted((t.name(a[1]), t.name(b[1])))
-    return f"whether {t.say(condition[1])} is {first} or {second}"
+def _sum(word: str) -> Callable[..., str]:
+    def of(t: _Teller, a: Any, b: Any) -> str:
+        return f"{_term(t, a)} {word} {_term(t, b)}"
+
+    return of
 
 
-def _before(t: _Teller, a: Any, b: Any) -> str:
-    return f"whether {t.say(a)} is before {b if isinstance(b, str) else t.say(b)}"
+def _term(t: _Teller, node: Any) -> str:
+    return t.say(node) if isinstance(node, list) else f"{node:g}"
 
 
-def _fits(t: _Teller, amount: float, each: Any) -> str:
+def _fits(t: _Teller, amount: Any, each: Any) -> str:
+    if isinstance(amount, list) or each[0] != "get":
+        return f"how many times {_term(t, each)} goes into {_term(t, amount)}"
     money = say_number(amount, t.attribute(each[1], each[2]).unit or "", 0)
     return f"how many you get for {money}, going by {t.say(each)}"
-
-
-def _percent(t: _Teller, new: Any, old: Any) -> str:
-    if new[0] == old[0] == "get" and len(old) > 3 and new[1:3] == old[1:3]:
-        return f"by how many per cent {t.say(new)} has changed since {_when(t, old[3])[3:]}"
-    return f"by how many per cent {t.say(new)} differs from {t.say(old)}"
 
 
 def _premise(t: _Teller, thing: Any, key: str, claim: Any, then: Any) -> str:
@@ -217,7 +216,6 @@ _WORDS: dict[str, Callable[..., str]] = {
     "these": lambda t, *ids: t.things(ids),
     "get": _get,
     "printed": _printed,
-    "initials": lambda t, thing: f"the initials of the name that stands on {t.say(thing)}",
     "sources": _sources,
     "without": _without,
     "where": _where,
@@ -225,25 +223,23 @@ _WORDS: dict[str, Callable[..., str]] = {
     "least": _extreme("lowest", "the fewest"),
     "count": lambda t, things: f"how many they are: {t.say(things)}",
     "total": _over("total"),
-    "average": _over("average"),
-    "minus": lambda t, a, b: f"the difference between {t.say(a)} and {t.say(b)}",
-    "times": lambda t, a, factor: f"{factor} times {t.say(a)}",
+    "plus": _sum("plus"),
+    "minus": lambda t, a, b: f"the difference between {_term(t, a)} and {_term(t, b)}",
+    "times": _sum("times"),
+    "over": _sum("divided by"),
     "fits": _fits,
+    "deal": lambda t, a, n: f"what {_term(t, n)} of {t.say(a)} cost with today's offer",
     "above": _above,
+    "at_least": _above,
     "same": _same,
-    "either": _either,
-    "before": _before,
-    "clock": lambda _, text: text,
+    "is": lambda t, a, wanted: f"whether {t.say(a)} is {wanted}",
+    "has": lambda t, a, word: f"whether {t.say(a)} says {word}",
+    "not": lambda t, a: f"{t.say(a)}, or not",
+    "all": lambda t, *parts: " and ".join(t.say(part) for part in parts),
     "minutes_until": lambda t, a: f"the minutes left until {t.say(a)}",
+    "days_until": lambda t, a: f"the days left until {t.say(a)}",
     "in_unit": lambda t, a, unit: f"{t.say(a)}, in {_UNITS.get(unit, unit)}",
-    "year_of": lambda t, a: f"the year of {t.say(a)}",
-    "this_year": lambda _: "this year",
     "weekday": lambda t, a: f"the day of the week of {t.say(a)}",
-    "days_apart": lambda t, a, b: f"how many days lie between {t.say(a)} and {t.say(b)}",
-    "percent": _percent,
-    "peak": _days("the highest"),
-    "trough": _days("the lowest"),
-    "swing": _days("the highest less the lowest"),
     "premise": _premise,
 }  # fmt: skip
 """Operation of a program → its words."""

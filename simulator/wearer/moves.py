@@ -138,16 +138,7 @@ def _against(now: Situation, reply: Reply, asks: Claims) -> Move | None:
 
 def _again(now: Situation, asks: Claims) -> Move:
     """The question in other words; where there are none, the same words again."""
-    turn, sight = now.turn, now.sight
-    subject = str(turn.extra.get("entity_id", ""))
-    name = _entity(sight, subject)
-    others = other_wordings(
-        turn,
-        sight.voice,
-        in_view=sight.thing(subject) is not None,
-        name=name.name if name else "",
-    )
-    if others:
+    if others := other_wordings(now.turn):
         return Move("again", "again", asks, others)
     return Move("repeat", "repeat", asks)
 
@@ -189,22 +180,11 @@ def about_main(turn: Turn, sight: Sight) -> bool:
 
 def _pointable(turn: Turn, sight: Sight) -> list[Thing]:
     """The things in view that a question is about; none where it is about something else."""
-    program = turn.extra.get("program")
-    if not isinstance(program, list) or not program:
-        return []
-    if _speaks_of_all(program):
-        wanted = turn.extra.get("visible") or ()
-        things = [thing for name in wanted if (thing := sight.thing(str(name)))]
-        return things if len(things) == len(sight.things) > 1 else []
-    subject = program[1] if program[0] == "it" else turn.extra.get("entity_id", "")
-    thing = sight.thing(str(subject))
-    return [thing] if thing else []
-
-
-def _speaks_of_all(node: object) -> bool:
-    return isinstance(node, list) and bool(
-        (node and node[0] == "these") or any(_speaks_of_all(part) for part in node)
-    )
+    means = [str(name) for name in turn.extra.get("means") or ()]
+    things = [thing for name in means if (thing := sight.thing(name))]
+    if len(means) > 1:
+        return things if len(things) == len(sight.things) else []
+    return things
 
 
 def _meant_instead(turn: Turn, reply: Reply, sight: Sight, meant: Thing) -> str:
@@ -275,10 +255,6 @@ def named_in(text: str, sight: Sight) -> Entity | None:
         bare = bare.removeprefix(start)
     found = sight.facts.find(bare) or sight.facts.find(bare.removeprefix("the "))
     return found[0] if len(found) == 1 else None
-
-
-def _entity(sight: Sight, entity_id: str) -> Entity | None:
-    return None if sight.facts is None else sight.facts.entities.get(entity_id)
 
 
 def _folded(text: str) -> str:

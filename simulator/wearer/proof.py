@@ -196,13 +196,7 @@ def _asks(of: _Said, goal: str) -> bool:
 
 
 def _wordings(of: _Said) -> tuple[str, ...]:
-    subject, facts = str(of.goal.extra.get("entity_id", "")), of.sight.facts
-    known = facts.entities.get(subject) if facts is not None else None
-    in_view = subject in of.agenda.extra.get("visible", ())
-    others = other_wordings(
-        of.goal, of.sight.voice, in_view=in_view, name=known.name if known else ""
-    )
-    return (of.goal.query, *others)
+    return (of.goal.query, *other_wordings(of.goal))
 
 
 def _noun(of: _Said, entity_id: str, noun: str) -> bool:

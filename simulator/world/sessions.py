@@ -6,7 +6,7 @@ through two thousand conversations costs no picture at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,12 +18,20 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.contents import Contents
+from simulator.datasets.own.lines import is_gaze
 from simulator.datasets.read_options import Reading
 from simulator.datasets.tables import class_names
 from simulator.world.build.table_columns import SPLITS, columns_without_pictures, plain_quality
 from simulator.world.build.world_manifest import read_manifest
+from simulator.world.pictures.referents import AMBIGUOUS
 
 Pictures = Literal["captured", "clean"]
+
+SETTLED = "settled by"
+"""The dimension by which reports slice turns: how it is settled what they mean."""
+
+UNSETTLED = AMBIGUOUS
+"""Also a split: the conversations of the multi-turn set in which nothing tells what is meant."""
 
 
 class World:
@@ -35,23 +43,37 @@ class World:
     """
 
     def __init__(
-        self, folder: str | Path, *, split: str = "multi-turn", pictures: Pictures = "captured"
+        self,
+        folder: str | Path,
+        *,
+        split: str = "multi-turn",
+        pictures: Pictures = "captured",
+        without: Collection[str] = (),
     ) -> None:
+        """`without` are ways of settling what is meant that the assistant is not given: sessions
+        that take one of them are left out."""
         self.folder = Path(folder)
-        if split not in SPLITS:
-            raise SpecError(f"a world has no split {split!r}; there is {' and '.join(SPLITS)}.")
+        if split not in (*SPLITS, UNSETTLED):
+            raise SpecError(
+                f"a world has no split {split!r}; there is {', '.join((*SPLITS, UNSETTLED))}."
+            )
         self.split = split
         self.pictures: Pictures = pictures
         self.manifest = read_manifest(self.folder)
-        self._path = self.folder / f"{split}.parquet"
+        table = SPLITS[0] if split == UNSETTLED else split
+        self._path = self.folder / f"{table}.parquet"
+        self._without = frozenset(without)
 
     @property
     def fingerprint(self) -> str:
         """Identifies the content: the hash of this split's file and how its pictures are seen."""
         known = Contents().sha256(self._path)
-        return f"world-{known[:16]}" + ("-clean" if self.pictures == "clean" else "")
+        only = f"-{UNSETTLED}" if self.split == UNSETTLED else ""
+        return f"world-{known[:16]}" + ("-clean" if self.pictures == "clean" else "") + only
 
     def __len__(self) -> int:
+        if self._without or self.split == UNSETTLED:
+            return sum(self._has(ways) for ways in _ways_of(self._path))
         try:
             return int(self.manifest["files"][self._path.name]["rows"])
         except (KeyError, TypeError, ValueError) as error:
@@ -61,7 +83,14 @@ class World:
             ) from error
 
     def __iter__(self) -> Iterator[Session]:
-        return read_world(self.folder, self.split, pictures=self.pictures)
+        for session in read_table(self._path, self.pictures):
+            if self._has({turn.meta.get(SETTLED) for turn in session.turns}):
+                yield session
+
+    def _has(self, ways: Collection[str | None]) -> bool:
+        if self.split == UNSETTLED:
+            return UNSETTLED in ways
+        return self._without.isdisjoint(ways)
 
 
 class TwinTable:
@@ -137,7 +166,21 @@ def open_world(place: str, reading: Reading) -> World:
     """`mini`, or the folder of a world."""
     folder = mini_folder() if place == "mini" else Path(place).absolute()
     pictures = "captured" if reading.as_captured else "clean"
-    return World(folder, split=reading.split, pictures=pictures)
+    return World(folder, split=reading.split, pictures=pictures, without=reading.without)
+
+
+def _ways_of(path: Path) -> Iterator[set[str | None]]:
+    """Per session, by what it is settled which things its turns mean."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=["extra.settled_by"]):
+                for row in batch.to_pylist():
+                    yield set((row.get("extra") or {}).get("settled_by") or ())
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); write the world again.") from error
 
 
 def captured(session: Session) -> Capture:
@@ -246,6 +289,12 @@ def _turn(
 ) -> Turn:
     grounding: dict[str, str] = msgspec.json.decode(more["grounding"])
     notes: dict[str, Any] = msgspec.json.decode(more["notes"])
+    settled, gaze = more.get("settled_by"), more.get("gaze")
+    if gaze is not None and not is_gaze(gaze):
+        raise DataError(f"a gaze of {gaze}: give shares of the picture, 0 to 1, or null.")
+    if settled:
+        notes["settled_by"] = settled
+        meta = {**meta, SETTLED: settled}
     return Turn(
         index=index,
         id=cells["interaction_id"],
@@ -269,11 +318,14 @@ def _turn(
             "program": msgspec.json.decode(more["program"]),
         },
         meta=meta,
+        gaze=(gaze[0], gaze[1]) if gaze is not None else None,
     )
 
 
-def _columns(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+def _columns(columns: dict[str, list[Any] | None]) -> list[dict[str, Any]]:
+    """Columns as rows; one that is null was not known when the table was written."""
+    known = {name: cells for name, cells in columns.items() if cells is not None}
+    return [dict(zip(known, cells, strict=True)) for cells in zip(*known.values(), strict=True)]
 
 
 def _labels(file: Any) -> dict[str, list[str]]:

@@ -24,8 +24,8 @@ SOURCES = {
 @pytest.mark.parametrize(("picture", "searches"), SOURCES)
 def test_what_an_answer_must_rest_on(picture: bool, searches: bool) -> None:
     text = render(
-        "baseline_system", multi_turn=False, searches=searches, picture=picture, may_ask=False,
-        brief=True,
+        "baseline_system", multi_turn=False, searches=searches, picture=picture, gaze=None,
+        may_ask=False, brief=True,
     )  # fmt: skip
     assert f"1. What you say must rest {SOURCES[picture, searches]}\n" in text
 

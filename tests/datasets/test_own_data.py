@@ -51,10 +51,11 @@ def test_a_line_is_a_session(tmp_path: Path) -> None:
         "turns": [
             {"query": "What is this?", "references": ["a kettle", "kettle"]},
             {"query": "Whose?", "references": ["Ann's"], "meta": {"room": "hall"},
-             "query_type": "multi-hop"},
+             "query_type": "multi-hop", "gaze": [0.25, 1]},
         ],
     }))  # fmt: skip
     assert one.id == "a"
+    assert [turn.gaze for turn in one.turns] == [None, (0.25, 1)]
     assert one.query_time == "2026-03-01"
     assert one.capture is not None
     assert one.capture.focus == (1, 2, 30, 20)
@@ -109,6 +110,12 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
         ({"session_id": "j", "turns": [{"query": None}]}, "turns[0].query", "is missing"),
         ({"session_id": "k", "turns": [{"query": 3}]}, "turns[0].query", "a text"),
         ({"session_id": "m", "focus": [3, 2, 1, 0], "turns": TURNS}, "focus", "left < right"),
+        ({"session_id": "m1", "turns": [{"query": "?", "gaze": [0.5, 1.2]}]}, "turns[0].gaze",
+         "write x and y as shares of the picture"),
+        ({"session_id": "m2", "turns": [{"query": "?", "gaze": [320, 200]}]}, "turns[0].gaze",
+         "write x and y as shares of the picture"),
+        ({"session_id": "m3", "turns": [{"query": "?", "gaze": 0.5}]}, "turns[0].gaze",
+         '"gaze": [0.4, 0.55]'),
         ({"session_id": "n", "query_time": "noon", "turns": TURNS}, "query_time", "2026-03-01"),
         ({"session_id": "o", "passages": [{"id": "p"}], "turns": TURNS}, "passages[0].text",
          "is missing"),
@@ -219,17 +226,18 @@ def test_a_csv_holds_a_question_per_row(tmp_path: Path) -> None:
     photo(tmp_path / "a.jpg")
     path = tmp_path / "my.csv"
     path.write_text(
-        "image,question,answer,room,focus\n"
-        'a.jpg,"What, then?",kettle,kitchen,"1,2,30,20"\n'
-        ",Who wrote it?,Ann,,\n"
-        "a.jpg,,kettle,,\n"
-        "a.jpg,What?,kettle,hall,,too many\n",
+        "image,question,answer,room,focus,gaze\n"
+        'a.jpg,"What, then?",kettle,kitchen,"1,2,30,20","0.4, 0.55"\n'
+        ",Who wrote it?,Ann,,,\n"
+        "a.jpg,,kettle,,,\n"
+        "a.jpg,What?,kettle,hall,,,too many\n",
         encoding="utf-8-sig",
     )
     first, text, empty, wide = opened(path).examined()
     (turn,) = first.session.turns
     assert (turn.query, turn.reference.text) == ("What, then?", "kettle")
     assert turn.meta == {"room": "kitchen"}
+    assert turn.gaze == (0.4, 0.55)
     assert first.session.capture is not None
     assert first.session.capture.focus == (1, 2, 30, 20)
     assert first.session.id == "row-2"

@@ -20,7 +20,7 @@ from simulator.run.results.turn_results import language_note
 from simulator.store.run_store import RunReader
 
 FEW = ReportOptions(resamples=50, failures=0)
-HELD = "Questions in the held-out voices larch and maple."
+HELD = "Questions in the held-out voices rowan and willow."
 
 
 def run_in(folder: Path, *voices: str) -> Path:
@@ -38,10 +38,10 @@ def run_in(folder: Path, *voices: str) -> Path:
     [
         (("",), None),
         (("elm",), "Questions in the open voice elm."),
-        (("maple", "larch"), HELD),
+        (("willow", "rowan"), HELD),
         (
-            ("alder", "larch"),
-            "Questions in the open voice alder, held-out voice larch "
+            ("alder", "rowan"),
+            "Questions in the open voice alder, held-out voice rowan "
             "(mixed: the slices by voice tell them apart).",
         ),
     ],
@@ -52,7 +52,7 @@ def test_a_run_knows_its_voices(tmp_path: Path, voices: tuple[str, ...], said: s
 
 
 def test_report_scores_and_show_say_them(tmp_path: Path) -> None:
-    run = run_in(tmp_path / "run", "maple", "larch")
+    run = run_in(tmp_path / "run", "willow", "rowan")
     make_report([run], tmp_path / "report", FEW)
     body = (tmp_path / "report/report.html").read_text().partition("<body>")[2]
     assert HELD in body.partition("<h3>")[0], "it stands in the head"
@@ -62,7 +62,7 @@ def test_report_scores_and_show_say_them(tmp_path: Path) -> None:
 
 
 def test_a_comparison_says_them(tmp_path: Path) -> None:
-    sides = [Side(folder=str(run_in(tmp_path / name, "maple", "larch"))) for name in "ab"]
+    sides = [Side(folder=str(run_in(tmp_path / name, "willow", "rowan"))) for name in "ab"]
     found = {**compare_runs(sides, FEW), "gates": []}
     assert HELD in comparison_page(found)
     assert HELD in comparison_markdown(found, [])

@@ -1,16 +1,22 @@
-"""A voice without an author: every wording made from the catalogue's nouns, for tests."""
+"""A voice without an author: needs and pages made from the catalogue, for tests."""
 
 from __future__ import annotations
 
 import atexit
+import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulator.world.facts.catalogue import raw_domains
-from simulator.world.language.voices.rules import OPERATIONS, STYLES, needs
+from simulator.world.facts.catalogue import attributes_of, domain_of_kind, raw_domains
+from simulator.world.facts.fact_records import DYNAMISM, HUBS, Attribute, Choice, Number, Ref
+from simulator.world.language.voices.rules import STYLES, WEB
+
+Entry = dict[str, Any]
+_STEPS = ("find", "compare", "decide", "act")
 
 
 @cache
@@ -22,61 +28,106 @@ def plain() -> str:
 
 
 def write_plain_voice(folder: Path) -> Path:
-    """Fourteen files that `check_voice` has nothing to say about."""
-    import yaml
-
+    """Fifteen files that `check_voice` has nothing to say about."""
     folder.mkdir(parents=True)
-    for stem, domain in raw_domains().items():
-        words = {key: _wording(key, a) for key, a in domain["attributes"].items()}
-        (folder / f"{stem}.yaml").write_text(yaml.safe_dump({"attributes": words}))
-    (folder / "operations.yaml").write_text(yaml.safe_dump(_operations()))
+    for name, text in _files().items():
+        (folder / name).write_text(text)
     return folder
 
 
+@cache
+def _files() -> dict[str, str]:
+    import yaml
+
+    found: dict[str, str] = {}
+    for stem, domain in raw_domains().items():
+        said: dict[str, Any] = {"attributes": {}}
+        if domain["name"] != "hub":
+            said["needs"] = [need for kind in domain["kinds"] for need in plain_needs(kind)]
+            said["attributes"] = {
+                key: _wording(key, a) for key, a in list(domain["attributes"].items())[::2]
+            }
+        apart = json.loads(json.dumps(said))  # YAML would write what is shared as an alias
+        found[f"{stem}.yaml"] = yaml.dump(apart, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return {**found, WEB: yaml.safe_dump(_web())}
+
+
+def plain_needs(kind: str) -> list[Entry]:
+    """Of every type and speed that a kind has something for."""
+    return [{"kinds": [kind], **need} for need in _needs(kind)]
+
+
+def _needs(kind: str) -> Iterator[Entry]:
+    own = attributes_of(kind)
+    printed = domain_of_kind(kind).sublabel.get(kind)
+    yield _need("find", "simple-recognition", "what is this {noun} called", "it")
+    yield {
+        **_need("find", "simple-recognition", "is this {noun} called {named}", "it == named"),
+        "with": {"named": "name"},
+    }
+    yield _need("act", "simple-knowledge", "when does {shop} shut", "shop.closes")
+    steps = iter(_STEPS * 20)
+    for speed in DYNAMISM:
+        of = [a for a in own if a.dynamism == speed and a.key != printed]
+        numbers = [a for a in of if isinstance(a.value, Number) and a.is_compared]
+        for a in of[:3]:
+            yield _need(next(steps), "simple-knowledge", f"tell me its {a.key}", f"it.{a.key}")
+        for a in [a for a in of if isinstance(a.value, Ref)][:2]:
+            yield _related(next(steps), a)
+            for b in attributes_of(a.value.kinds[0])[:2]:
+                far = f"the {b.key} of its {a.key}"
+                yield _need(next(steps), "multi-hop", far, f"it.{a.key}.{b.key}")
+        for a in [a for a in of if isinstance(a.value, Choice)][:1]:
+            said = f"its {a.key} is {{claim}}, right"
+            yield {
+                **_need("decide", "simple-knowledge", said, f"premise(it.{a.key}, claim)"),
+                "with": {"claim": f"claim {a.key}"},
+            }
+        for a in numbers[: 1 + (speed == "static")]:
+            yield from _numbered(next(steps), a.key)
+    if isinstance({a.key: a.value for a in own}.get(printed or ""), Number):
+        yield _need("decide", "reasoning", "three times that figure", f"it.{printed} * 3")
+
+
+def _numbered(step: str, key: str) -> Iterator[Entry]:
+    two = f"which of these two has more {key}"
+    yield _need(step, "comparison", two, f"most(both, {key})")
+    other = f"does {{other}} have more {key}"
+    yield _need(step, "comparison", other, f"other.{key} > it.{key}")
+    yield _need(step, "aggregation", f"{key} of both together", f"it.{key} + next.{key}")
+    yield _need(step, "aggregation", f"most {key} of all here", f"most(these, {key})")
+    bound = _need(step, "reasoning", f"is its {key} over {{bound}}", f"it.{key} > bound")
+    yield {**bound, "with": {"bound": f"near {key}"}}
+
+
+def _related(step: str, a: Attribute) -> Entry:
+    """A person, firm, town or thing, and what may be asked of them; some lead elsewhere."""
+    found = _need(step, "simple-knowledge", f"who is the {a.key} here", f"it.{a.key}")
+    asked = [b for b in attributes_of(a.value.kinds[0]) if b.key not in ("owner", "partner")]
+    leading = [b for b in asked if isinstance(b.value, Ref)]
+    leading.sort(key=lambda b: b.value.kinds[0] in HUBS)
+    changing = [b for b in asked if b.dynamism != "static"]
+    found["then"] = [
+        _need(step, "multi-hop", f"and {b.key} of that", f"answer.{b.key}")
+        for b in {b.key: b for b in (*leading[:2], *changing[-2:])}.values()
+    ]
+    return found
+
+
+def _need(step: str, query_type: str, say: str, answer: str) -> Entry:
+    says = [say, f"{say}, say"] if query_type == "simple-knowledge" else [say]
+    return {"step": step, "type": query_type, "say": says, "answer": answer}
+
+
 def _wording(key: str, attribute: dict[str, Any]) -> dict[str, Any]:
-    n = attribute["noun"]
+    noun = attribute["noun"]
     dated = " on {d}" if attribute.get("pace") else ""
-    every: dict[str, Any] = {
-        "noun": n,
-        "ask": [f"what's {{xs}} {n} ({key})", f"{{xs}} {n} ({key})", f"tell me {{xs}} {n} ({key})"],
-        "short": [f"and the {n}", f"what about the {n}"],
-        "page": [f"{i} The {n} of {{x}} was {{v}}{dated}." for i in "abcd"],
-        "claim": f"{{xs}} {n} ({key}) is {{v}}",
-        "past": [f"what was {{xs}} {n} {{when}}", f"{{xs}} {n} {{when}}"],
-        "than": {
-            "more": f"is {{xs}} {n} above {{other}}'s",
-            "less": f"is {{xs}} {n} below {{other}}'s",
-        },
-        "comp": {"more": f"has more {n}", "less": f"has less {n}"},
-        "rank": {"most": f"has the most {n}", "least": f"has the least {n}"},
-        "over": f"have a {n} above {{bound}}",
-        "under": f"have a {n} below {{bound}}",
-        "times": f"what is the {n} of {{count}} of these",
-        "budget": f"how many times does {{amount}} cover the {n}",
-        "who": f"the {n} of {{x}}",
-        "same": f"share {{xs}} {n}",
-    }
-    return {field: every[field] for field in needs(attribute)}
+    return {"noun": noun, "page": [f"{i} The {noun} of {{x}} was {{v}}{dated}." for i in "abcd"]}
 
 
-def _operations() -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for name, (must, _) in OPERATIONS.items():
-        slots = " ".join(f"{{{'xs' if s == 'X' else s}}}" for s in sorted(must))
-        made[name] = [f"{name} {i} {slots}" for i in "abc"]
-    made["back"] = ["back a,", "back b,", "back c,"]
-    years = {
-        k
-        for d in raw_domains().values()
-        if d["name"] != "hub"
-        for k, a in d["attributes"].items()
-        if "year" in a
-    }
-    made["starts"] = {key: f"the {key} of {{x}}" for key in ("born", "founded", "chartered")}
-    made["ends"] = {key: f"the {key} of {{x}}" for key in sorted(years)}
+def _web() -> dict[str, Any]:
     many = {"titles": (4, "{x} "), "leads": (4, "{x} "), "chatter": (10, ""), "headings": (6, "")}
-    made["pages"] = {
+    return {
         style: {part: [f"{x}{style} {part} {i}" for i in range(n)] for part, (n, x) in many.items()}
         for style in STYLES
     }
-    return made

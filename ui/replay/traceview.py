@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mmrag.records import Capture, Evidence, Step, Turn
+from mmrag.records import Capture, Evidence, Gaze, Step, Turn
 
 
 class Overlay(msgspec.Struct, frozen=True):
     """A box over the picture, in per cent of its size."""
 
     kind: str
-    """focus, region or ocr."""
+    """gaze, region or ocr; focus is the data's box of truth, which no assistant is given."""
     left: float
     top: float
     width: float
@@ -200,9 +200,26 @@ def boxes_of(
                 yield overlay
 
 
-def focus_of(capture: Capture, size: tuple[int, int]) -> tuple[Overlay, ...]:
+NOT_GIVEN = "truth, not given"
+"""What stands on the box of truth, so that nobody takes it for what an assistant saw."""
+
+
+def focus_of(
+    capture: Capture, size: tuple[int, int], label: str = NOT_GIVEN
+) -> tuple[Overlay, ...]:
     """The box of what is asked about, where the data set says it."""
-    overlay = overlay_of("focus", capture.focus, size, "asked about") if capture.focus else None
+    overlay = overlay_of("focus", capture.focus, size, label) if capture.focus else None
+    return (overlay,) if overlay else ()
+
+
+def given_gaze(gaze: Gaze | None, size: tuple[int, int]) -> tuple[Overlay, ...]:
+    """The point at which the wearer looks, as a ring about it, where the assistant was given it."""
+    if gaze is None:
+        return ()
+    (x, y), (width, height) = gaze, size
+    x, y, ring = x * width, y * height, 0.03 * max(size)
+    around = (x - ring, y - ring, x + ring, y + ring)
+    overlay = overlay_of("gaze", around, size, "the wearer looks here")
     return (overlay,) if overlay else ()
 
 

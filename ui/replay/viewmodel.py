@@ -14,6 +14,7 @@ from mmrag.errors import MmragError
 from mmrag.files.images import size_of
 from mmrag.metrics.cases import Measurement
 from mmrag.records import (
+    Gaze,
     Outcome,
     Reference,
     Session,
@@ -24,6 +25,7 @@ from mmrag.records import (
     outcome_of,
 )
 from simulator.reports.figures.slices import DEFAULTS
+from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
@@ -37,6 +39,7 @@ from ui.replay.traceview import (
     boxes_of,
     flat,
     focus_of,
+    given_gaze,
     hits_of,
     passages_of,
     plan_of,
@@ -184,20 +187,29 @@ def _turns(
     strikes = {r.turn_index: strike for r, strike in zip(settled, said, strict=True)}
     last = settled[end - 1].turn_index if end is not None else None
     measured = run.measurements(session.id, session.degradation)
+    gazes = run_gazes(run, session)
     for turn, result in zip(session.turns, results, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
         if turn.capture is not None:  # boxes are drawn over the first picture, and over no other
             size = (0, 0)
-        yield turn_view(
+        view = turn_view(
             turn, result, verdicts, size, measured.get(turn.index, ()), unsaid=unsaid,
             strike=strikes.get(turn.index, ""), stops_here=turn.index == last,
         )  # fmt: skip
+        given = given_gaze(gazes[turn.index], size)
+        yield msgspec.structs.replace(view, overlays=(*given, *view.overlays))
     for turn in session.turns[len(results) :]:
         waiting = TurnResult(session_id=session.id, turn_index=turn.index, status=Status.ANSWERED)
         yield msgspec.structs.replace(
             turn_view(turn, waiting, {}, size, unsaid=unsaid, strike="", stops_here=False),
             status="waiting",
         )
+
+
+def run_gazes(run: RunReader, session: Session) -> list[Gaze | None]:
+    """Per turn, the point that the assistant was given; none where the run gave no gaze."""
+    given = (run.meta("config") or {}).get("gaze") == "on"
+    return [gaze_of(session, turn) if given else None for turn in session.turns]
 
 
 def _strikes(

@@ -5,7 +5,7 @@ mmrag.replay = (root, server) => {
   const view = $("#mm-view"), list = $("#mm-sessions"), filters = $("#mm-filters");
   const state = { run: "", session: "", condition: "", version: 0, finished: true, outcomes: "" };
   let timer = null, asked = 0, listing = 0, deep = false; // a list and a conversation are asked for apart
-  const fresh = { details: false, toggles: { focus: true } }; // what the reader opened stays open from turn to turn
+  const fresh = { details: false, toggles: { focus: true, gaze: true } }; // what the reader opened stays open from turn to turn
 
   const box = () => $(".mm-conversation");
   const turns = () => [...view.querySelectorAll(".mm-turn[data-turn]")];

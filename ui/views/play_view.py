@@ -122,7 +122,7 @@ def boxes_of(now: Standing, size: tuple[int, int]) -> tuple[Overlay, ...]:
     capture = now.seen.capture
     if capture is None or now.talk.pictures or len(now.talk.agenda.extra.get("visible", ())) < 2:
         return ()
-    return focus_of(capture, size)
+    return focus_of(capture, size, "")
 
 
 def simulated_command(now: Standing) -> str:

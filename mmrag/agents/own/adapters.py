@@ -1,11 +1,11 @@
 """Anybody's agent: a Python class or function, a program that speaks JSON lines, an HTTP endpoint.
 
 What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
-domain, history: [{query, reply}], image: {media_type, base64} or null, passages?}`; what comes back
-is
-`{id, text, confidence?, citations?, ask?}`. A wearer who hears what is asked back (docs/wearer.md)
-adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and `ask` in the
-history. Whatever else comes back is an `AgentError`.
+domain, history: [{query, reply}], image: {media_type, base64} or null, passages?, gaze?}`; what
+comes back is `{id, text, confidence?, citations?, ask?}`. `gaze: [x, y]` is where the wearer looks,
+as shares of the picture, where a run gives it. A wearer who hears what is asked back
+(docs/wearer.md) adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and
+`ask` in the history. Whatever else comes back is an `AgentError`.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
         ],
         "image": None if query.image is None else _sent(query.image),
     }
+    if query.gaze is not None:
+        turn["gaze"] = query.gaze
     if query.may_ask:
         turn |= {"may_ask": True, "earlier": [_sent(image) for image in query.earlier]}
     if query.passages:

@@ -115,6 +115,7 @@ class Straightforward:
             multi_turn=bool(history),
             searches=self._images or self._web,
             picture=query.image is not None,
+            gaze=query.gaze,
             may_ask=query.may_ask,
             brief=self._answer == "brief",
         )

@@ -144,8 +144,8 @@ def _answers(text: str) -> list[object]:
 
 
 def _cell(name: str, text: str) -> object:
-    """What a cell holds: of a box four numbers, of yes or no a truth value, else a text."""
-    if name in ("focus", *OTHER_NAMES["session"]["focus"]):
+    """What a cell holds: of a box or a point numbers, of yes or no a truth value, else a text."""
+    if name in ("focus", "gaze", *OTHER_NAMES["session"]["focus"]):
         try:
             return [float(part) for part in text.strip("[]() ").split(",")]
         except ValueError:

@@ -47,6 +47,10 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     evidence: Annotated[
         list[str], Meta(description="Ids or URLs of passages that support the answer.")
     ] = []
+    gaze: Annotated[
+        tuple[float, float] | None,
+        Meta(description="Where the wearer looks: x and y as shares of the picture, 0 to 1."),
+    ] = None
     domain: str | None = None
     query_type: str | None = None
     dynamism: str | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
@@ -216,6 +216,9 @@ class _Reading:
         if not any(text.strip() for text in turn.references):
             self.tell(f"{path}.references", "is empty: the turn is asked and not scored; write "
                       f"{FORMS['references']}.", "turn")  # fmt: skip
+        if turn.gaze is not None and not is_gaze(turn.gaze):
+            self.tell(f"{path}.gaze", "is no point; write x and y as shares of the picture, 0 to "
+                      f"1, as in {FORMS['gaze']}.")  # fmt: skip
         self._check_meta(turn.meta, f"{path}.meta")
         if any(passages) and (lacking := [e for e in turn.evidence if e not in passages]):
             self.tell(f"{path}.evidence", f"{lacking[0][:60]!r} is no id of a passage.", "note")
@@ -260,6 +263,7 @@ FORMS = {
     "passages": '"passages": [{"id": "p1", "text": "…"}]',
     "text": '"text": "…"',
     "focus": '"focus": [120, 80, 640, 560]',
+    "gaze": '"gaze": [0.4, 0.55]',
     "meta": '"meta": {"room": "kitchen"}',
     "image": '"image": "photos/a.jpg"',
     "session_id": '"session_id": "a"',
@@ -280,7 +284,7 @@ def _with_turns(given: Mapping[str, Any]) -> dict[str, Any]:
     asked = [name for name in ("query", *turn["query"]) if name in given]
     if not asked:
         return dict(given)
-    ours = {"query", "references", "evidence", *turn["query"], *turn["references"],
+    ours = {"query", "references", "evidence", "gaze", *turn["query"], *turn["references"],
             *FIELDS_OF_META}  # fmt: skip
     rest = {key: value for key, value in given.items() if key not in ours}
     return {**rest, "turns": [{key: value for key, value in given.items() if key in ours}]}
@@ -329,6 +333,15 @@ def _kind(value: object) -> str:
 def _is_box(box: tuple[float, float, float, float]) -> bool:
     left, top, right, bottom = box
     return 0 <= left < right < 1e6 and 0 <= top < bottom < 1e6
+
+
+def is_gaze(point: Sequence[float]) -> bool:
+    """Whether a point lies in a picture, by shares of its sides.
+
+    >>> is_gaze((0.5, 1.0)), is_gaze((320, 200)), is_gaze((0.5, float("nan")))
+    (True, False, False)
+    """
+    return len(point) == 2 and all(0 <= part <= 1 for part in point)
 
 
 def _is_time(text: str) -> bool:

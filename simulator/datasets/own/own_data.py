@@ -359,6 +359,7 @@ def _turn(
             evidence=tuple(turn.evidence),
             grounding=labels,
         ),
+        gaze=turn.gaze,
         extra=extra,
         meta=own_dimensions(meta),
         **known,

@@ -6,13 +6,17 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.seeing import axes, focal
+from simulator.studio.camera.seeing import axes, corners, focal, project
 from simulator.studio.solid.forms import Array, Placed, View, moved, turned
 from simulator.studio.things.hands import hand
 from simulator.world.pictures.traits import Draws
 
+HAND = "hand"
+"""What a hand is called among what is placed."""
 _REACH = (0.26, 0.6)
 """Metres from the eye to what a hand holds up."""
+_POINTS = 0.42
+"""Metres from the eye to a finger tip that points."""
 _BROAD = 0.085
 """What a hand can reach around; broader things are held at their side."""
 
@@ -57,7 +61,7 @@ def holding(item: Placed, view: View, key: str, *, flat: bool) -> Placed:
         spot = np.array([middle[0] + aside, middle[1], low[2] + 0.4 * tall])
     at = item.pose[:3, :3] @ spot + item.pose[:3, 3]
     pose = moved(*at.tolist(), turn=_heading(view))
-    return Placed(hand(Draws("hands", key), "hold", grip=grip), pose, "hand")
+    return Placed(hand(Draws("hands", key), "hold", grip=grip), pose, HAND)
 
 
 def reaching(key: str, view: View, tried: Draws) -> tuple[Placed, ...]:
@@ -69,7 +73,18 @@ def reaching(key: str, view: View, tried: Draws) -> tuple[Placed, ...]:
     how = "point" if tried.chance("points", 0.35) else "reach"
     at = _before(view, (720, 960), (1 - u if left else u, tried("reach-v", 0.8, 0.95)), 0.4)
     pose = moved(*at.tolist(), turn=_heading(view) + tried("reach-turn", -12, 12))
-    return (Placed(hand(Draws("hands", key), how, left=left), pose, "hand"),)
+    return (Placed(hand(Draws("hands", key), how, left=left), pose, HAND),)
+
+
+def pointing(key: str, view: View, item: Placed, frame: tuple[int, int]) -> Placed:
+    """A hand that points at a thing: its finger ends before the thing's lower edge."""
+    seen = project(view, *frame, corners(item))
+    low, high = seen[:, :2].min(0), seen[:, :2].max(0)
+    x, y = (low[0] + high[0]) / 2, high[1] - 0.08 * (high[1] - low[1])
+    distance = min(_POINTS, 0.9 * float(seen[:, 2].min()))
+    at = _before(view, frame, (float(x) / frame[0], float(y) / frame[1]), distance)
+    pose = moved(*at.tolist(), turn=_heading(view))
+    return Placed(hand(Draws("hands", key), "point"), pose, HAND)
 
 
 def _before(view: View, frame: tuple[int, int], at: tuple[float, float], distance: float) -> Array:

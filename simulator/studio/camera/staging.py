@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.framing import approached, largest, usual_share
-from simulator.studio.camera.hands_in import held_up, holding, reaching
-from simulator.studio.camera.seeing import corners, look_at_print
+from simulator.studio.camera.framing import approached, framed, largest, usual_share
+from simulator.studio.camera.hands_in import held_up, holding, pointing, reaching
+from simulator.studio.camera.seeing import corners, look_at_print, project
 from simulator.studio.places.kinds import PLACES
 from simulator.studio.places.setting import Need, Setting, Spot
 from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
@@ -34,6 +34,12 @@ _HELD_TRIES = 2
 """A table may hide what is held, wherever it is held up: then it stands."""
 _TINY = 0.06
 """Metres below which nothing is held up to be read: one bends over it, which is nearer."""
+_ATTENDED = 0.25
+"""Of the usual: how far from the middle a thing is to which one turns, when others are in view."""
+_AMID = 0.16
+"""Of the shorter side: nearer to the middle than this it then is."""
+_EDGE, _TURNED = 0.1, 0.12
+"""Of the sides: where the middles of others have to lie, and how far one turns for that."""
 _THIN = 0.35
 """Of its width: what is less deep, as a sign, shows nothing but its edge when it is turned away."""
 _BENT = (48.0, 66.0)
@@ -66,10 +72,10 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     things = tuple(thing_of(look) for look in looks)
     kind = KINDS[scene.main.kind]
     place = place or place_of(scene)
-    order = _order(draw, len(looks))
-    setting = _setting(
-        place, scene.key, tuple(_size(things[i]) for i in order), kind.stands, scene.clutter
-    )
+    attended = scene.attended and bool(scene.others)
+    order = list(range(len(looks))) if attended else _order(draw, len(looks))
+    sizes = tuple(_size(things[i]) for i in order)
+    setting = _setting(place, scene.key, Need(sizes, kind.stands, scene.clutter, attended))
     spots = [setting.spots[order.index(i)] for i in range(len(looks))]
     light = setting.light
     held = kind.held and draw.chance("held", 0.3)
@@ -83,7 +89,10 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     )
     view = _view(scene, placed, setting, draw, tried)
     placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground", "plinth"))
-    hand = reaching(scene.key, view, tried)
+    if scene.pointed_at:
+        hand = (pointing(scene.key, view, placed[0], (scene.width, scene.height)),)
+    else:
+        hand = reaching(scene.key, view, tried) if len(looks) == 1 else ()
     return Staged((*placed, *hand, *setting.placed), len(looks), light, view)
 
 
@@ -149,7 +158,7 @@ def can_be_read(item: Placed, view: View, width: int, height: int) -> bool:
 
 
 def _order(draw: Draws, count: int) -> list[int]:
-    """Which thing is named first to the place: nothing tells which one is asked about."""
+    """Which thing is named first to the place, where nothing is to tell which is asked about."""
     return sorted(range(count), key=lambda i: draw(f"order{i}"))
 
 
@@ -160,10 +169,8 @@ def _size(thing: Thing) -> tuple[float, float, float]:
 
 
 @lru_cache(maxsize=2)
-def _setting(
-    place: str, key: str, sizes: tuple[tuple[float, float, float], ...], stands: str, clutter: float
-) -> Setting:
-    return PLACES[place].make(Draws("place", place, key), Need(sizes, stands, clutter))
+def _setting(place: str, key: str, need: Need) -> Setting:
+    return PLACES[place].make(Draws("place", place, key), need)
 
 
 def _pose(
@@ -172,7 +179,7 @@ def _pose(
     """Where a thing stands, turned as one would find it, or to the eye if it is to be read."""
     legible = scene.legible and number == 0
     side = draw.pick(f"side{number}", (-1.0, 1.0))
-    turn = side * draw(f"turn{number}", 6, 48) * scene.turn * (0.35 if legible else 1.0)
+    turn = side * draw(f"turn{number}", 6, 48) * scene.turn * (0.2 if legible else 1.0)
     at = spot.at
     if stands == "wall":
         angle = spot.turn
@@ -191,7 +198,9 @@ def _view(
 ) -> View:
     w, h = scene.width, scene.height
     span = draw("size", 0.88, 1.12) * scene.entity_scale
-    pixels = usual_share(largest(placed[0])) * w * span / (1 + 0.3 * (len(placed) - 1) ** 0.8)
+    pixels = usual_share(largest(placed[0])) * w * span
+    if not scene.attended:
+        pixels /= 1 + 0.3 * (len(placed) - 1) ** 0.8
     lens = tried("lens", *_LENS)
     view = View(
         setting.far, setting.near, roll=tried("roll", -3.5, 3.5), angle=lens, aperture=_APERTURE
@@ -199,18 +208,44 @@ def _view(
     if scene.legible:
         pixels = max(pixels, _readable_size(placed[0], scene))
     away = min(scene.off_centre, 1.3)
+    attended = scene.attended and bool(scene.others)
+    if attended:
+        away *= _ATTENDED
     at = (0.5 + (tried("u") - 0.5) * 0.62 * away, 0.54 + (tried("v") - 0.5) * 0.4 * away)
     path = [np.asarray(setting.far), np.asarray(setting.near)]
     if scene.legible and KINDS[scene.main.kind].stands == "flat":
         path = _bent_over(placed[0].pose[:3, 3], path, tried("bent", *_BENT))
+    shown = placed if scene.whole_others else placed[:1]
     while pixels > 8:
-        if found := approached(view, path, placed, pixels, w, h, at):
+        found = approached(view, path, shown, pixels, w, h, at)
+        if found and (not attended or pixels < 0.2 * w or _is_amid(found, placed[0], w, h)):
+            if not scene.whole_others:
+                found = _aside(found, placed, w, h, at)
             return focused(found, placed[0])
         pixels *= 0.85
     raise SpecError(
         f"a {scene.main.kind} and {len(placed) - 1} others do not fit into one picture of "
         f"{w} × {h}; ask for fewer `others`."
     )
+
+
+def _aside(
+    view: View, placed: Sequence[Placed], width: int, height: int, at: tuple[float, float]
+) -> View:
+    """The same eye turned a little towards the others, so that they are in view if need not be
+    whole."""
+    middles = np.stack([corners(item).mean(0) for item in placed[1:]])
+    seen = project(view, width, height, middles)[:, :2] / (width, height)
+    over = np.maximum(_EDGE - seen.min(0), 0) - np.maximum(seen.max(0) - (1 - _EDGE), 0)
+    u, v = np.asarray(at) + np.clip(over, -_TURNED, _TURNED)
+    return framed(view, placed[:1], width, height, (float(u), float(v))) or view
+
+
+def _is_amid(view: View, item: Placed, width: int, height: int) -> bool:
+    """Whether a thing is near the middle: the frame was not moved for what stands beside it."""
+    middle = corners(item).mean(0)
+    x, y = project(view, width, height, middle[None])[0, :2]
+    return bool(math.hypot(x - width / 2, y - height / 2) < _AMID * min(width, height))
 
 
 def focused(view: View, item: Placed) -> View:

@@ -12,6 +12,7 @@ from mmrag.errors import SpecError
 from mmrag.records import Box, Polygon
 from simulator.studio.camera.catalogue import studio
 from simulator.studio.camera.developing import develop
+from simulator.studio.camera.hands_in import HAND
 from simulator.studio.camera.seeing import (
     Sight,
     corners,
@@ -23,17 +24,20 @@ from simulator.studio.camera.staging import Staged, label_prints, place_of, stag
 from simulator.studio.solid.forms import View
 from simulator.studio.things.kinds import KINDS
 from simulator.studio.tracing.tracer import Traced, glance, trace
+from simulator.world.pictures.referents import is_attended
 from simulator.world.pictures.renderer import Rendered
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws, unit
 
-RENDERER = "traced-5"
+RENDERER = "traced-6"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
 and worlds name theirs."""
 
 _TRIES = 5
 _ENOUGH = 0.9
 """Of the main thing that is to be seen; of the others a little less."""
+_UNATTENDED = 0.3
+"""What it costs a view that nothing tells the main thing from the others."""
 _PRINT = 8.0
 """Pixels of a capital letter from which on a print is said to be readable."""
 _FACING = 0.25
@@ -58,7 +62,9 @@ def compose(scene: Scene) -> Rendered:
     draws = Draws("develop", scene.key)
     noise, swing = scene.noise * (1.0 if scene.is_ego else 0.5), scene.light_swing
     white = None if scene.is_ego else traced.white
-    image = develop(traced.light, draws, noise=noise, swing=swing, white=white)
+    image = develop(
+        traced.light, draws, noise=noise, swing=swing, white=white, subject=traced.owner == 0
+    )
     return described(image, scene, staged, traced)
 
 
@@ -85,8 +91,13 @@ def settled(scene: Scene) -> Staged:
             continue
         seen = glance(staged.placed, staged.light, staged.view, w, h)
         shares = visible_shares(seen.owner, staged.placed[: staged.things], staged.view)
-        held = len(staged.placed) > staged.things and staged.placed[1].name == "hand"
-        good = min(shares[0] + (0.3 if held else 0.0), *(s + 0.1 for s in shares[1:]), 1.0)
+        held = len(staged.placed) > staged.things and staged.placed[1].name == HAND
+        others = shares[1:] if scene.whole_others else ()
+        good = min(shares[0] + (0.3 if held else 0.0), *(s + 0.1 for s in others), 1.0)
+        if scene.attended and scene.others and not scene.pointed_at:
+            owners = np.where(seen.owner < staged.things, seen.owner + 1, 0).astype(np.uint8)
+            seen_all = len(np.unique(owners)) > staged.things
+            good -= 0 if seen_all and is_attended(owners, staged.things) else _UNATTENDED
         if scene.legible:
             good = min(good, _name_shown(scene, staged, seen.owner))
         if best is None or good > best[0]:
@@ -170,7 +181,11 @@ def described(image: NDArray[np.uint8], scene: Scene, staged: Staged, traced: Tr
     outlines = [outline(mask) or _box(staged, n, scene) for n, mask in enumerate(masks)]
     shares = visible_shares(traced.owner, things, staged.view)
     texts = _texts(scene, staged, traced) if scene.legible else ()
-    return Rendered(image, outlines[0], tuple(outlines[1:]), texts, shares, masks, traced.depth)
+    hands = [n for n, item in enumerate(staged.placed) if item.name == HAND]
+    hand = np.isin(traced.owner, hands)
+    return Rendered(
+        image, outlines[0], tuple(outlines[1:]), texts, shares, masks, hand, traced.depth
+    )
 
 
 def outline(mask: NDArray[np.bool_]) -> Polygon:

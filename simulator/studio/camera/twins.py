@@ -22,6 +22,7 @@ from simulator.optics.shape.occlusion import COVERED
 from simulator.optics.shape.truncation import VISIBLE
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.framing import gazing, largest
+from simulator.studio.camera.hands_in import HAND
 from simulator.studio.camera.seeing import axes, corners, focal, project, visible_shares
 from simulator.studio.camera.staging import Staged, focused
 from simulator.studio.camera.taking import described, seed_of, settled
@@ -107,7 +108,10 @@ class Sitting:
         """Light as this scene's phone shows it, always with the same grain."""
         scene = self.scene
         noise, draws = scene.noise * (1.0 if scene.is_ego else 0.5), Draws("develop", scene.key)
-        return develop(light, draws, noise=noise, swing=scene.light_swing, limit=limit)
+        subject = self.traced.owner == 0
+        return develop(
+            light, draws, noise=noise, swing=scene.light_swing, limit=limit, subject=subject
+        )
 
     def glanced(self, staged: Staged) -> tuple[int, float]:
         """Pixels of the main thing at a glance, and the share of it that nothing covers."""
@@ -202,7 +206,7 @@ def _handed(staged: Staged, scene: Scene, side: float, strength: float) -> Stage
     point = np.asarray(view.eye) + (ahead + right * at[0] / f + down * at[1] / f) * distance
     heading = math.degrees(math.atan2(-ahead[0], ahead[1]))
     pose = moved(*point.tolist(), turn=heading)
-    palm = Placed(hand(Draws("hands", scene.key), "cover", left=side < 0), pose, "hand")
+    palm = Placed(hand(Draws("hands", scene.key), "cover", left=side < 0), pose, HAND)
     n = staged.things
     return staged._replace(placed=(*staged.placed[:n], palm, *staged.placed[n:]))
 

@@ -79,11 +79,8 @@ def tiled(draws: Draws) -> Surface:
     if kind == "plaster":
         return painted(draws)
     colour = tint(draws, "wall", level=(0.55, 0.95), chroma=(0.004, 0.07))
-    size = (
-        (0.2, 0.1)
-        if kind == "metro"
-        else draws.pick("tile", ((0.1, 0.1), (0.15, 0.15), (0.3, 0.2)))
-    )
+    size = ((0.2, 0.1) if kind == "metro" else draws.pick("tile",
+        ((0.1, 0.1), (0.15, 0.15), (0.3, 0.2))))  # fmt: skip
     return tiles(
         colour,
         s,

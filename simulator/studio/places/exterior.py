@@ -16,8 +16,8 @@ from simulator.studio.places.paint import IRON
 from simulator.studio.places.setting import Need, Setting
 from simulator.studio.places.stage import Group, Maker, Stage, own, refuse
 from simulator.studio.solid.forms import Lamp, Light, Part, Thing, moved
-from simulator.studio.solid.meshes import box, shifted, tube
-from simulator.studio.solid.surfaces import Surface, bark, laid
+from simulator.studio.solid.meshes import tube
+from simulator.studio.solid.surfaces import Surface, bark, laid, spread
 from simulator.studio.things.people import person
 from simulator.world.pictures.traits import Draws
 
@@ -68,14 +68,16 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     half = max(9.0, 0.8 * size)
     surface = exterior.ground(d)
     width = max(160.0, 8 * half)
-    stage.room(laid(shifted(box(width, width, 0.4), 0, width * 0.2, -0.4), surface))
+    stage.room(spread((-width / 2, width / 2), (-0.3 * width, 0.7 * width), surface))
     if need.stands != "wall":
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
+    far = min(max(80.0, back + distance + 45), 0.65 * width)
+    stage.room(growth.belt(own(draws, "belt"), 1.6 * width), pose=moved(0, far))
     if exterior.grass:
         _meadow(stage, own(draws, "grass"))
     front = (stage.near if size > HUGE else stage.far)[1] + 0.6
     end = front + 22.0 if size > HUGE else back + distance - 0.4
-    stage.scatter("about", exterior.about, stage.many(3, 12), (-6.0, 6.0), (front, end))
+    stage.scatter("about", exterior.about, stage.many(4, 22), (-8.0, 8.0), (front, end + 4.0))
     if size <= HUGE:
         stage.scatter("near", exterior.about, stage.many(1, 4), (-2.2, 2.2), (front, 0.6))
     hours = GREEN_HOURS if exterior.grass else TOWN_HOURS
@@ -96,7 +98,7 @@ def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
     hour, turn = draws.pick("hour", hours), draws("turn", -55, 125)
     sky = hour.split()[-1]
     if sky == hour:
-        return Light(sky, 1.0, turn)
+        return Light(sky, 1.0, turn, air=draws("air", 700, 2500))
     reach = max(14.0, 3 * size)
     at = (
         reach * draws("x", -0.9, 0.9),
@@ -110,6 +112,7 @@ def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
         draws("fill", 0.6, 0.9),
         turn,
         (Lamp(at, (0, 0, 0), side, side, colour, draws("sun", 4200, 9000)),),
+        draws("air", 700, 2500),
     )
 
 
@@ -269,7 +272,10 @@ def house_row(
     """A row of fronts from x0 to x1, or along y when turned; a few designs again and again."""
     made = [
         houses.house(
-            own(draws, f"house{k}"), draws(f"w{k}", 5.5, 11.0), draws.count(f"f{k}", *floors)
+            own(draws, f"house{k}"),
+            draws(f"w{k}", 5.5, 11.0),
+            draws.count(f"f{k}", *floors),
+            fine=max(stage.need.sizes[0]) <= HUGE,
         )
         for k in range(designs)
     ]

@@ -359,7 +359,10 @@ def front(draws: Draws, width: float) -> Thing:
     return Thing(tuple(parts))
 
 
-TOWN = (street.bollard, street.litter_bin, growth.planter, street.wheelie, clutter.carton)
+TOWN = (
+    street.bollard, street.litter_bin, growth.planter, street.wheelie, clutter.carton,
+    street.litter, street.cabinet, street.cover, street.stand, street.litter, street.cover,
+)  # fmt: skip
 GREEN = (growth.pot, street.watering_can, growth.bush, growth.pot, street.trowel)
 CAFE = (
     tabletop.tumbler,
@@ -374,10 +377,10 @@ SITES = (
     Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
     "marble", "veneer"), things=CAFE), TOWN, wall=front, room=(1.4, 3.0)),
     Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
-    "marble", "veneer"), things=CAFE), (street.bollard, growth.planter, cafe, street.litter_bin),
-    wall=front),
+    "marble", "veneer"), things=CAFE), (street.bollard, growth.planter, cafe, street.litter_bin,
+    street.cover, street.litter, street.stand), wall=front),
     Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton,
-    street.litter_bin), wall=front, room=(1.0, 2.0)),
+    street.litter_bin, street.litter, street.cover), wall=front, room=(1.0, 2.0)),
     Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76),
     tops=("planks",), things=(growth.pot, street.trowel, tabletop.tumbler, tabletop.bowl,
     street.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
@@ -386,7 +389,7 @@ SITES = (
     tabletop.towel)), (growth.bush, street.litter_bin, growth.bush), grass=True, room=(1.5, 5.0)),
     Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95),
     tops=("planks", "steel"), things=CAFE), (street.bollard, street.litter_bin, bench,
-    growth.planter), wall=front, room=(0.6, 2.5)),
+    growth.planter, street.litter, street.cover, street.stand), wall=front, room=(0.6, 2.5)),
 )  # fmt: skip
 
 PLACES: dict[str, Place] = {s.name: Place(partial(in_the_open, s)) for s in SITES}

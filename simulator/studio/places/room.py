@@ -34,17 +34,13 @@ from simulator.studio.solid.meshes import (
     skin,
     tube,
 )
-from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, wood
+from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, spread, wood
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
 
-DAYS: tuple[tuple[str, Colour, float], ...] = (
-    ("morning", (255, 244, 230), 7.0),
-    ("noon", (250, 250, 255), 9.0),
-    ("overcast", (226, 236, 255), 5.0),
-    ("afternoon", (255, 236, 212), 7.0),
-    ("evening", (150, 170, 214), 0.7),
-)
+DAYS: tuple[tuple[str, Colour, float], ...] = (("morning", (255, 244, 230), 7.0),
+    ("noon", (250, 250, 255), 9.0), ("overcast", (226, 236, 255), 5.0),
+    ("afternoon", (255, 236, 212), 7.0), ("evening", (150, 170, 214), 0.7))  # fmt: skip
 """Hour, colour of a window, how strongly it shines."""
 
 
@@ -55,7 +51,7 @@ def shell(
 ) -> None:  # fmt: skip
     """Floor, three walls, the ceiling's far part; `window` is x, z, width, height in the back."""
     t = 0.15
-    stage.room(laid(shifted(box(2 * half, front + back, t), 0, (back - front) / 2, -t), floor))
+    stage.room(spread((-half, half), (-front, back), floor))
     for x0, x1, z0, z1 in _around(half, height, window):
         piece = shifted(box(x1 - x0, t, z1 - z0), (x0 + x1) / 2, back + t / 2, z0)
         stage.room(laid(piece, wall))
@@ -95,24 +91,26 @@ def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -
         posts.append(shifted(box(bar * 0.8, 0.05, h, bevel=0.005), x, y, z))
     sill = shifted(box(w + 0.1, 0.22, 0.03, bevel=0.006), x, back + 0.02, z - 0.03)
     stage.room(Part(joined([*posts, *rails, sill]), WHITE))
-    _, colour, power = _hour(stage)
+    hour, colour, power = _hour(stage)
     sky = Material(colour, glow=max(power * 0.5, 0.05))
-    land = Material((86, 104, 74) if power > 1 else (40, 44, 56), glow=max(power * 0.25, 0.02))
+    land = Material((176, 186, 160) if power > 1 else (60, 64, 80), glow=max(power * 0.3, 0.03))
     level = z + h * draws("horizon", 0.15, 0.5)
     wide = w + 1.6
     stage.room(Part(_pane(x, back + 1.3, z - 0.3, wide, h + 0.9), sky))
     trees = [_pane(x, back + 1.1, z - 0.3, wide, level - z + 0.3)]
-    for k in range(9):
+    for k in range(40):
         crown = scaled(
-            ball(0.5, around=12), draws(f"w{k}", 0.2, 0.6), 0.02, draws(f"h{k}", 0.15, 0.55)
+            ball(0.5, around=8), draws(f"w{k}", 0.05, 0.3), 0.02, draws(f"h{k}", 0.05, 0.35)
         )
-        trees.append(shifted(crown, x + wide * (k / 8 - 0.5), back + 1.1, level))
+        trees.append(shifted(crown, x + wide * (k / 39 - 0.5), back + 1.1, level))
     stage.room(Part(joined(trees, smooth=False), land))
     dress = draws.pick("dress", ("none", "blind", "curtains", "curtains"))
+    dress = "blind" if hour == "evening" else dress
     if dress == "blind":
-        low = z + h * draws("drawn", 0.0, 0.55)
+        low = z + h * (draws("drawn", 0.0, 0.55) if hour != "evening" else 0.02)
         count = int((z + h - low) / 0.034)
-        slat = posed(box(w - 0.06, 0.03, 0.0015), turned((1, 0, 0), draws("tilt", 18, 50)))
+        slat = posed(box(w - 0.06, 0.03, 0.0015),
+            turned((1, 0, 0), 78 if hour == "evening" else draws("tilt", 18, 50)))  # fmt: skip
         stage.room(
             Part(
                 joined([shifted(slat, x, back + 0.02, low + k * 0.034) for k in range(count)]),
@@ -160,16 +158,8 @@ def daylight(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
     hour, colour, power = _hour(stage)
     s = draws.pick("side", (-1.0, 1.0))
     at = (s * (half - 0.05), draws("y", -1.3, 0.0), draws("z", 1.4, 1.8))
-    lamps = [
-        Lamp(
-            at,
-            (0, at[1] * 0.6, 1.0),
-            draws("w", 0.9, 1.7),
-            draws("h", 1.1, 1.5),
-            colour,
-            power * half / 2,
-        )
-    ]
+    lamps = [Lamp(at, (0, at[1] * 0.6, 1.0), draws("w", 0.9, 1.7), draws("h", 1.1, 1.5), colour,
+        power * half / 2)]  # fmt: skip
     if hour in ("morning", "noon", "afternoon") and draws.chance("sun", 0.45):
         sun = (s * draws("sx", 1.2, 2.4), draws("sy", -3.6, -2.6), draws("sz", 2.6, 4.2))
         lamps.append(
@@ -181,7 +171,7 @@ def daylight(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
         lamps.append(
             Lamp(bulb, (bulb[0] * 0.7, bulb[1] * 0.7, 0), 0.45, 0.45, (255, 204, 146), warm)
         )
-    fill = 0.12 if hour == "evening" else draws("fill", 0.3, 0.65)
+    fill = 0.08 if hour == "evening" else draws("fill", 0.12, 0.34)
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), tuple(lamps))
 
 
@@ -195,12 +185,10 @@ def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None
     colour = draws.pick("colour", ((255, 250, 240), (240, 246, 255), (255, 232, 200)))
     size, power = draws.pick("size", ((1.2, 8.0), (0.6, 26.0), (0.25, 110.0)))
     z = draws("z", 2.6, 3.4)
-    at = [
-        (half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3)),
-        (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2)),
-    ]
+    at = [(half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3)),
+        (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2))]  # fmt: skip
     lamps = tuple(Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power) for x, y in at)
-    fill = draws("fill", 0.25, 0.6)
+    fill = draws("fill", 0.1, 0.3)
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), lamps)
 
 
@@ -272,18 +260,8 @@ def wall_shelf(draws: Draws, width: float) -> Thing:
         shifted(box(width, 0.2, 0.025, bevel=0.003), 0, -0.1),
         wood(timber(draws, "wood"), seed(draws, "wood")),
     )
-    irons = [
-        tube(
-            [
-                (s * width * 0.38, -0.005, -0.12),
-                (s * width * 0.38, -0.005, -0.002),
-                (s * width * 0.38, -0.17, -0.002),
-            ],
-            0.006,
-            around=8,
-        )
-        for s in (-1, 1)
-    ]
+    irons = [tube([(s * width * 0.38, -0.005, -0.12), (s * width * 0.38, -0.005, -0.002),
+        (s * width * 0.38, -0.17, -0.002)], 0.006, around=8) for s in (-1, 1)]  # fmt: skip
     return Thing((board, Part(joined(irons, smooth=True), IRON)))
 
 

@@ -18,6 +18,8 @@ class Need(NamedTuple):
     """As `Kind.stands` says."""
     clutter: float
     """0: what belongs to the place alone; 1: crowded."""
+    attended: bool = False
+    """Whether the main one stands in the middle of the row, a step before the others."""
 
 
 class Spot(NamedTuple):

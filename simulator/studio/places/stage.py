@@ -27,6 +27,11 @@ engine's): footprints are kept apart for it."""
 
 _OWN_TURN = 12.0
 
+_BEFORE = (1.2, 1.8)
+"""Of its size: how far before the others a thing stands to which one turns."""
+_CLOSE = (-0.1, 0.1)
+"""Of a width: what is then between them, seen from the front."""
+
 
 class Group(NamedTuple):
     """The things that are asked for, side by side."""
@@ -58,9 +63,14 @@ class Stage:
         self._deepest = 0.0
 
     def group(self, *, gap: tuple[float, float] = (0.15, 0.6), loose: float = 0.5) -> Group:
-        """A loose row of what is needed, the main thing anywhere in it."""
+        """A loose row of what is needed, the main thing anywhere in it, or in its middle."""
         sizes, draws = self.need.sizes, self.draws
         order = sorted(range(len(sizes)), key=lambda i: draws(f"order-{i}"))
+        before = 0.0
+        if self.need.attended and sizes[1:]:
+            order.remove(0)
+            order.insert((len(order) + draws.chance("left")) // 2, 0)
+            before, gap = draws("before", *_BEFORE) * max(sizes[0]), _CLOSE
         s, c = math.sin(math.radians(TURN)), math.cos(math.radians(TURN))
         wide = [w * c + d * s for w, d, _ in sizes]
         deep = [d * c + w * s for w, d, _ in sizes]
@@ -70,13 +80,16 @@ class Stage:
             x += 0.02 + mean * draws(f"gap-{k}", *gap) if k else 0.0
             at[i] = x + wide[i] / 2
             x += wide[i]
-        depth = max(deep) * (1 + loose)
+        depth = max(deep) * (1 + loose) + before
+
+        def back(i: int) -> float:
+            free = depth - deep[i]
+            if not before:
+                return free * draws(f"back-{i}", -0.5, 0.5)
+            return -free / 2 if i == 0 else free / 2 * draws(f"back-{i}", 0.7, 1.0)
+
         places = tuple(
-            (
-                at[i] - x / 2,
-                (depth - deep[i]) * draws(f"back-{i}", -0.5, 0.5),
-                draws(f"turn-{i}", -_OWN_TURN, _OWN_TURN),
-            )
+            (at[i] - x / 2, back(i), draws(f"turn-{i}", -_OWN_TURN, _OWN_TURN))
             for i in range(len(sizes))
         )
         return Group(places, x, depth, max(h for _, _, h in sizes), max(sizes[0]))
@@ -104,7 +117,8 @@ class Stage:
         side += math.radians(draws("step", -12, 12))
         height = max(draws("eye", *eye), lowest)
         flat = math.sqrt(max(reach[1] ** 2 - (height - base[2]) ** 2, (0.35 * reach[1]) ** 2))
-        far = (base[0] + flat * math.sin(side), base[1] - flat * math.cos(side), height)
+        front = main[1] if self.need.attended else base[1]
+        far = (base[0] + flat * math.sin(side), front - flat * math.cos(side), height)
         self.look(near, far)
 
     def look(self, near: Point, far: Point) -> None:

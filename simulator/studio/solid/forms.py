@@ -42,6 +42,8 @@ class Material(NamedTuple):
     """A clear lacquer on top, 0–1."""
     glass: bool = False
     """Clear and thin, like a bottle's wall; its colour and sheet are not used."""
+    grain: str = ""
+    """What it is made of, as `tracing/structure.py` knows it; else its gloss tells."""
     glow: float = 0.0
     """Light that it gives itself, as a multiple of its colour; a sheet is not used then."""
 
@@ -107,6 +109,8 @@ class Light(NamedTuple):
     turn: float = 0.0
     """Degrees about z."""
     lamps: tuple[Lamp, ...] = ()
+    air: float = 0.0
+    """Metres at which the air hides most of what is there; 0: it hides nothing."""
 
 
 class View(NamedTuple):

@@ -14,13 +14,8 @@ from simulator.studio.solid.forms import Array, Mesh, cross
 Profile = Sequence[tuple[float, float]] | Array
 
 
-def lathe(
-    profile: Profile,
-    *,
-    around: int = 64,
-    smooth: bool = True,
-    part: tuple[float, float] = (0.0, 1.0),
-) -> Mesh:
+def lathe(profile: Profile, *, around: int = 64, smooth: bool = True,
+    part: tuple[float, float] = (0.0, 1.0)) -> Mesh:  # fmt: skip
     """A profile of (radius, height), from below upwards, turned about z.
 
     The sheet is wrapped once around, its seam behind: u = 0.5 faces the front. A `part` of the
@@ -84,14 +79,8 @@ def extrude(outline: Profile, depth: float, *, bevel: float = 0.0) -> Mesh:
     return joined(pieces)
 
 
-def tube(
-    path: Profile | Sequence[tuple[float, float, float]],
-    radius: float | Sequence[float],
-    *,
-    around: int = 16,
-    closed: bool = False,
-    flat: float = 1.0,
-) -> Mesh:
+def tube(path: Profile | Sequence[tuple[float, float, float]], radius: float | Sequence[float], *,
+    around: int = 16, closed: bool = False, flat: float = 1.0) -> Mesh:  # fmt: skip
     """A round rod along a path of (x, y, z); `radius` may change along it, `flat` squashes it."""
     p = np.asarray(path, np.float64)
     n = len(p)

@@ -26,6 +26,8 @@ class Surface(NamedTuple):
     material: Material
     width: float
     height: float
+    unit: tuple[float, float] = (1.0, 1.0)
+    """Of the sheet: by whole ones of these it may be shifted unseen, as by a board or a slab."""
 
 
 @lru_cache(maxsize=48)
@@ -39,10 +41,13 @@ def surface_of(
     rough: float,
     coat: float = 0.0,
     metal: float = 0.0,
+    grain: str = "stone",
+    unit: tuple[float, float] = (1.0, 1.0),
 ) -> Surface:
     """A surface with the pattern that `make` draws, in a colour."""
     sheet = _dyed_sheet(make, args, colour, second)
-    return Surface(Material(sheet=sheet, rough=rough, coat=coat, metal=metal), *size)
+    material = Material(sheet=sheet, rough=rough, coat=coat, metal=metal, grain=grain)
+    return Surface(material, *size, unit)
 
 
 @lru_cache(maxsize=24)

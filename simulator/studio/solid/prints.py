@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from simulator.studio.solid.forms import Array, Colour, Mesh, Print
 from simulator.studio.solid.typesetting import BOOK, SANS, Face, running, typeset
+from simulator.studio.solid.wording import small_print
 from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Draws
 
@@ -127,25 +128,18 @@ class Sheet:
         mixed = place + (np.array(colour, np.float32) - place) * cover[..., None]
         place[...] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
-    def text(
-        self,
-        text: str | None,
-        box: Box,
-        ink: Colour,
-        face: Face = SANS,
-        *,
-        lines: int = 2,
-        align: str = "centre",
-        valign: str = "centre",
-        note: bool = True,
-        edge: Colour | None = None,
-    ) -> Box | None:
+    def text(self, text: str | None, box: Box, ink: Colour, face: Face = SANS, *, lines: int = 2,
+        align: str = "centre", valign: str = "centre", note: bool = True,
+        edge: Colour | None = None, instead: str | None = None) -> Box | None:  # fmt: skip
         """Set a text as large as fits into a box, and note it as one that can be read.
 
-        `edge` outlines the letters. Returns where the ink is, in fractions: what stands below
-        can follow it.
+        Where there is none, words may stand `instead` that say nothing and are not noted. `edge`
+        outlines the letters. Returns where the ink is, in fractions: what stands below can follow
+        it. What no face can set is an error.
         """
         if not text or not text.strip():
+            text, note = instead, False
+        if not text:
             return None
         x0, y0, x1, y1 = self._pixels(box)
         room = round(0.04 * (y1 - y0)) if edge is not None else 0
@@ -178,20 +172,15 @@ class Sheet:
         """One colour that passes into another from above to below."""
         self.part(box, top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
 
-    def greek(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
-        """Lines of print too small to be letters."""
-        x0, y0, x1, y1 = box
-        step = (y1 - y0) / rows
-        for row in range(rows):
-            short = draw("last", 0.3, 0.8) if row == rows - 1 > 0 else 1.0
-            x, end = x0, x0 + (x1 - x0) * short
-            word = 0
-            while x < end - 0.02 * (x1 - x0):
-                long = draw(f"greek-{row}-{word}", 0.04, 0.16) * (x1 - x0)
-                top = y0 + row * step
-                self.box((x, top, min(x + long, end), top + step * 0.45), ink)
-                x += long + 0.025 * (x1 - x0)
-                word += 1
+    def small_print(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
+        """Rows of words as nobody reads them unless from very near."""
+        x0, y0, x1, y1 = self._pixels(box)
+        fine = 3 if y1 - y0 < 8 * rows else 1  # set large and made smaller, so that it stays type
+        size = max(int(fine * (y1 - y0) / rows / 1.3), 4)
+        room = (fine * (x1 - x0), max(fine * (y1 - y0), round(1.3 * size) * rows))
+        mask = running(small_print(draw), *room, size, Face("DejaVuSans.ttf"))
+        mask = cv2.resize(mask, (x1 - x0, y1 - y0), interpolation=cv2.INTER_AREA)
+        self.blend(mask.astype(np.float32) / 255, ink, box)
 
     def barcode(self, box: Box, draw: Draws) -> None:
         """A code of bars on its white ground."""
@@ -203,7 +192,8 @@ class Sheet:
         dark = np.array([draw.chance(f"bar-{i}", 0.5) for i in range(48)])
         columns = dark[np.arange(bars.shape[1]) * 48 // max(bars.shape[1], 1)]
         bars[:, columns] = (22, 22, 24)
-        code.greek((0.12, 0.87, 0.88, 0.97), 1, (40, 40, 42), draw)
+        number = " ".join(f"{draw.count(f'code-{i}', 100, 999)}" for i in range(4))
+        code.text(number, (0.12, 0.84, 0.88, 0.98), (40, 40, 42), SANS, lines=1, note=False)
 
     def noise(self, texture: str, dx: float = 0.37, dy: float = 0.11) -> NDArray[np.float32]:
         """A texture as large as the sheet, mean 0 and deviation 1, from a place in [0, 1)²."""
@@ -227,6 +217,19 @@ class Sheet:
             min(max(round(box[2] * w), x0 + 2), w),
             min(max(round(box[3] * h), y0 + 2), h),
         )
+
+
+def side_by_side(sheets: Sequence[Array], across: int) -> Array:
+    """Sheets of one size as one, so many in a row."""
+    rows = (sheets[k : k + across] for k in range(0, len(sheets), across))
+    return np.concatenate([np.concatenate(row, 1) for row in rows])
+
+
+def showing(mesh: Mesh, cell: int, across: int, down: int) -> Mesh:
+    """A mesh that shows one of the sheets that lie side by side."""
+    at = np.array((cell % across, down - 1 - cell // across))
+    uv = (mesh.uv * 0.97 + 0.015 + at) / (across, down)
+    return mesh._replace(uv=uv.astype(np.float32))
 
 
 def prints_on(mesh: Mesh, sheet: Sheet) -> tuple[Print, ...]:

@@ -37,11 +37,8 @@ def vec(x: float, y: float, z: float) -> Array:
     return np.array((x, y, z), np.float64)
 
 
-def chain(
-    points: Sequence[Sequence[float]] | Sequence[Array] | Array,
-    radii: Sequence[float],
-    melt: float = 0.0,
-) -> list[Limb]:
+def chain(points: Sequence[Sequence[float]] | Sequence[Array] | Array, radii: Sequence[float],
+    melt: float = 0.0) -> list[Limb]:  # fmt: skip
     """Limbs one after the other; `radii` are spread over the points."""
     p = np.asarray(points, np.float64)
     r = np.interp(np.linspace(0, 1, len(p)), np.linspace(0, 1, len(radii)), radii).tolist()

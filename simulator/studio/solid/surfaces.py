@@ -41,9 +41,30 @@ def laid(mesh: Mesh, surface: Surface, *, across: bool = False) -> Part:
     return Part(flat, surface.material)
 
 
-def shades(*colours: Colour, rough: float = 0.7) -> Material:
+_STRIPS = 40
+"""In about so many vast ground is covered."""
+
+
+def spread(x: tuple[float, float], y: tuple[float, float], surface: Surface) -> Part:
+    """Level ground between two x and two y at z = 0, covered in strips that begin anywhere on their
+    sheet: boards and slabs go on, and nothing is seen to come again."""
+    rows = max(round((y[1] - y[0]) / (_STRIPS * surface.height)), 1)
+    edges = np.append(np.arange(*y, rows * surface.height), y[1])
+    rng = generator("spread", *x, *y)
+    at, uv = [], []
+    for low, high in pairwise(edges):
+        first = rng.integers(0, 64, 2) * surface.unit
+        ends = np.array([(x[0], low), (x[1], low), (x[1], high), (x[0], high)])
+        at.append(np.column_stack([ends, np.zeros(4)]))
+        uv.append((ends - (0, low)) / (surface.width, surface.height) + first % 1)
+    corners = 4 * np.arange(len(at))[:, None, None] + np.array([(0, 1, 2), (0, 2, 3)])
+    points, places = (np.concatenate(rows).astype(np.float32) for rows in (at, uv))
+    return Part(Mesh(points, corners.reshape(-1, 3).astype(np.int32), places), surface.material)
+
+
+def shades(*colours: Colour, rough: float = 0.7, grain: str = "plain") -> Material:
     """Several colours in one material: `dyed` picks one for a mesh."""
-    return _shades(colours, rough)
+    return _shades(colours, rough, grain)
 
 
 def dyed(mesh: Mesh, index: int | NDArray[np.int_], of: int) -> Mesh:
@@ -63,29 +84,42 @@ def wood(
     rows = 1 if board is None else max(4, round(1.0 / board[1]))
     height = 1.0 if board is None else rows * board[1]
     return surface_of(
-        _wood, (seed, rows, height), colour, (width, height), rough=0.5 - 0.25 * gloss, coat=gloss
+        _wood,
+        (seed, rows, height),
+        colour,
+        (width, height),
+        rough=0.5 - 0.25 * gloss,
+        coat=gloss,
+        grain="wood",
+        unit=(0.137, 1 / rows),
     )
 
 
 def _wood(seed: int, rows: int, height: float) -> Array:
-    figure, tone = _fibres(seed), np.ones((SIDE, SIDE), np.float32)
+    figure, tone = _leaves(seed), np.ones((SIDE, SIDE), np.float32)
     if rows > 1:
         figure, tone = _boards(figure, seed, rows, height)
-    worn = 1 + (
-        0.06 * clouds(seed, 2, 5) - 0.05 * (noise(seed, 8, 256, 256) > 2.4) if rows > 1 else 0
-    )
-    level = tone * worn * (1 + 0.2 * figure)
-    return np.stack([level, level - 0.03 * figure, level - 0.08 * figure], -1)
+    level = tone * (1 + figure + 0.03 * clouds(seed, 2, 5))
+    return np.stack([level, level + 0.12 * figure, level + 0.3 * figure], -1)
 
 
-def _fibres(seed: int) -> Array:
-    """The figure of sawn wood, grain along u: rings, fibres, pores; mean about 0."""
-    bend = noise(seed, 1, 4, 2) * 1.1 + noise(seed, 2, 8, 4) * 0.3
-    v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)[:, None]
-    rings = np.sin((v * 9 + bend) * (2 * np.pi)) * 0.5 + noise(seed, 3, 64, 2) * 0.5
-    fibre = noise(seed, 4, 512, 16) * 0.5 + noise(seed, 5, 256, 4) * 0.4
-    pores = -1.6 * (noise(seed, 6, 512, 64) > 1.9)
-    return 0.5 * rings + 0.5 * fibre + 0.5 * pores + 0.3 * noise(seed, 7, 4, 4)
+def _leaves(seed: int, many: int = 6) -> Array:
+    """Veneer sawn past the heart, in leaves side by side, grain along u: rings that end in arches,
+    fibres, pores. Its darkest is about -.3, its mean 0."""
+    rng = generator("leaves", seed)
+    u = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)[None]
+    v = np.linspace(0, many, SIDE, endpoint=False, dtype=np.float32)[:, None]
+    leaf = v.astype(int)
+    heart, wide = rng.uniform(0.2, 0.8, many)[leaf], rng.uniform(9, 22, many)[leaf]
+    arches = rng.integers(2, 5, many)[leaf] * rng.choice((-1, 1), many)[leaf]
+    bend = 0.5 * noise(seed, 1, 8, 4) + 0.14 * noise(seed, 2, 64, 16)
+    rings = (wide * (v - leaf - heart) ** 2 * 2 + arches * u + bend) % 1
+    late = np.where(rings < 0.8, rings / 0.8, (1 - rings) / 0.2) ** 3
+    fibre = 0.6 * noise(seed, 4, 512, 16) + 0.4 * noise(seed, 5, 256, 4)
+    pores = np.clip(noise(seed, 6, 1024, 64) - 1.3, 0, 1.5) * (0.4 + 0.6 * late)
+    tone = rng.normal(0, 0.03, many)[leaf]
+    figure = tone - 0.11 * (late - 0.25) + 0.022 * fibre - 0.1 * pores
+    return (figure - figure.mean()).astype(np.float32)
 
 
 def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, Array]:
@@ -102,7 +136,7 @@ def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, 
             lift = int(rng.integers(0, SIDE))
             board = np.take(figure, np.arange(low + lift, high + lift) % SIDE, 0)
             out[low:high, columns] = board[:, (columns + lift) % SIDE]
-            tone[low:high, columns] = 1 + 0.09 * rng.standard_normal()
+            tone[low:high, columns] = 1 + 0.07 * rng.standard_normal()
             tone[low:high, columns[:seam]] *= 0.45
         tone[low : low + seam] *= 0.42
         tone[low + seam : low + 2 * seam] *= 1.08
@@ -142,7 +176,7 @@ def _terrazzo(seed: int) -> Array:
 
 def concrete(colour: Colour, seed: int) -> Surface:
     """Cast and stained: yards, workshop floors, kerbs, plinths."""
-    return surface_of(_concrete, (seed,), colour, (2.4, 2.4), rough=0.75)
+    return surface_of(_concrete, (seed,), colour, (2.4, 2.4), rough=0.75, grain="ground")
 
 
 def _concrete(seed: int) -> Array:
@@ -167,7 +201,7 @@ def _marble(seed: int) -> Array:
 
 def cobbles(colour: Colour, seed: int) -> Surface:
     """Rounded paving stones in rows, sand between."""
-    return surface_of(_cobbles, (seed,), colour, (1.32, 1.32), rough=0.55)
+    return surface_of(_cobbles, (seed,), colour, (1.32, 1.32), rough=0.55, grain="ground")
 
 
 def _cobbles(seed: int, per: int = 12) -> Array:
@@ -183,7 +217,9 @@ def _cobbles(seed: int, per: int = 12) -> Array:
 
 def gravel(colour: Colour, seed: int) -> Surface:
     """Loose small stones: paths, yards."""
-    return surface_of(_gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85)
+    return surface_of(
+        _gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85, grain="ground"
+    )
 
 
 def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
@@ -197,23 +233,16 @@ def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
 # ------------------------------------------------------------------------------- laid courses
 
 
-def tiles(
-    colour: Colour,
-    seed: int,
-    *,
-    tile: tuple[float, float] = (0.15, 0.15),
-    bond: float = 0.0,
-    joint: float = 0.003,
-    grout: Colour = (176, 172, 166),
-    spread: float = 0.02,
-    rough: float = 0.14,
-    stain: float = 0.02,
-) -> Surface:
+def tiles(colour: Colour, seed: int, *, tile: tuple[float, float] = (0.15, 0.15), bond: float = 0.0,
+    joint: float = 0.003, grout: Colour = (176, 172, 166), spread: float = 0.02,
+    rough: float = 0.14, stain: float = 0.02) -> Surface:  # fmt: skip
     """Tiles, slabs or bricks of (width, height) metres; `bond` shifts every second course."""
     count = tuple(max(2, 2 * round(1.2 / (2 * t))) for t in tile)
     size = (count[0] * tile[0], count[1] * tile[1])
     args = (seed, tile, count, bond, joint, spread, stain)
-    return surface_of(_tiles, args, colour, size, second=grout, rough=rough)
+    unit = (1 / count[0], 2 / count[1])
+    return surface_of(_tiles, args, colour, size, second=grout, rough=rough, unit=unit,
+                      grain="smooth" if rough < 0.25 else "stone")  # fmt: skip
 
 
 def bricks(colour: Colour, seed: int) -> Surface:
@@ -232,15 +261,8 @@ def slabs(colour: Colour, seed: int, *, slab: tuple[float, float] = (0.4, 0.4)) 
     )  # fmt: skip
 
 
-def _tiles(
-    seed: int,
-    tile: tuple[float, float],
-    count: tuple[int, int],
-    bond: float,
-    joint: float,
-    spread: float,
-    stain: float,
-) -> tuple[Array, Array]:
+def _tiles(seed: int, tile: tuple[float, float], count: tuple[int, int], bond: float, joint: float,
+    spread: float, stain: float) -> tuple[Array, Array]:  # fmt: skip
     """The faces, and which share of each pixel is grout."""
     (wide, high), (across, up) = tile, count
     pixel = across * wide / SIDE
@@ -251,7 +273,7 @@ def _tiles(
     column = np.floor(slid / wide).astype(int) % across
     px, py = slid % wide, np.broadcast_to(y % high, slid.shape)
     inside = np.minimum(np.minimum(px, wide - px), np.minimum(py, high - py))
-    inside = inside + 0.0007 * noise(seed, 3, 64, 64) * min(1.0, spread * 25)
+    inside = inside + 0.0007 * noise(seed, 3, 64, 64) * np.clip(spread * 25 - 1, 0, 1)
     rng = generator("tiles", seed)
     tones = rng.normal(1, spread, (up, across, 1)) * (
         1 + rng.normal(0, spread / 4, (up, across, 3))
@@ -262,7 +284,7 @@ def _tiles(
     face = tones[row, column] * (worn * (near + (1 - near) * rim))[..., None]
     lit = np.clip((inside - joint / 2) / (2.2 * pixel), 0, 1)
     grout = 0.9 + 0.06 * noise(seed, 6, 256, 256)
-    return np.where(lit[..., None] < 0.5, grout[..., None], face), 1 - lit
+    return grout[..., None] + (face - grout[..., None]) * lit[..., None], 1 - lit
 
 
 # ------------------------------------------------------------------------------- soft and rough
@@ -270,7 +292,7 @@ def _tiles(
 
 def plaster(colour: Colour, seed: int) -> Surface:
     """A painted wall: nearly even, never quite."""
-    return surface_of(_plaster, (seed,), colour, (2.0, 2.0), rough=0.8)
+    return surface_of(_plaster, (seed,), colour, (2.0, 2.0), rough=0.8, grain="wall")
 
 
 def _plaster(seed: int) -> Array:
@@ -282,7 +304,13 @@ def cloth(
 ) -> Surface:
     """Woven: plain, stripes, check or herringbone."""
     return surface_of(
-        _cloth, (seed, pattern), colour, (0.7, 0.7), second=second or colour, rough=0.95
+        _cloth,
+        (seed, pattern),
+        colour,
+        (0.7, 0.7),
+        second=second or colour,
+        rough=0.95,
+        grain="cloth",
     )
 
 
@@ -302,7 +330,7 @@ def _cloth(seed: int, pattern: str) -> tuple[Array, Array]:
 
 def carpet(colour: Colour, second: Colour, seed: int) -> Surface:
     """A rug's pile with a woven pattern of bands; the sheet covers one rug of 1 m, stretch it."""
-    return surface_of(_carpet, (seed,), colour, (1.0, 1.0), second=second, rough=1.0)
+    return surface_of(_carpet, (seed,), colour, (1.0, 1.0), second=second, rough=1.0, grain="cloth")
 
 
 def _carpet(seed: int) -> tuple[Array, Array]:
@@ -320,7 +348,7 @@ def _carpet(seed: int) -> tuple[Array, Array]:
 
 def grass(colour: Colour, seed: int) -> Surface:
     """A lawn seen from above: blades, dry patches."""
-    return surface_of(_grass, (seed,), colour, (2.2, 2.2), rough=0.95)
+    return surface_of(_grass, (seed,), colour, (2.2, 2.2), rough=0.95, grain="grass")
 
 
 def _grass(seed: int) -> Array:
@@ -332,7 +360,7 @@ def _grass(seed: int) -> Array:
 
 def asphalt(colour: Colour, seed: int) -> Surface:
     """A road: grit, wear, hair cracks."""
-    return surface_of(_asphalt, (seed,), colour, (3.0, 3.0), rough=0.8)
+    return surface_of(_asphalt, (seed,), colour, (3.0, 3.0), rough=0.8, grain="ground")
 
 
 def _asphalt(seed: int) -> Array:
@@ -343,7 +371,7 @@ def _asphalt(seed: int) -> Array:
 
 def bark(colour: Colour, seed: int) -> Surface:
     """A trunk's furrows, upright."""
-    return surface_of(_bark, (seed,), colour, (0.8, 0.8), rough=0.95)
+    return surface_of(_bark, (seed,), colour, (0.8, 0.8), rough=0.95, grain="stone")
 
 
 def _bark(seed: int) -> Array:
@@ -353,7 +381,7 @@ def _bark(seed: int) -> Array:
 
 def metal(colour: Colour, seed: int, *, rough: float = 0.3) -> Surface:
     """Brushed sheet with scratches and fingermarks."""
-    return surface_of(_metal, (seed,), colour, (0.8, 0.8), rough=rough, metal=1.0)
+    return surface_of(_metal, (seed,), colour, (0.8, 0.8), rough=rough, metal=1.0, grain="metal")
 
 
 def _metal(seed: int) -> Array:
@@ -362,7 +390,7 @@ def _metal(seed: int) -> Array:
 
 def water(colour: Colour, seed: int) -> Surface:
     """A river from the bank: ripples as light and dark streaks."""
-    return surface_of(_water, (seed,), colour, (6.0, 6.0), rough=0.12)
+    return surface_of(_water, (seed,), colour, (6.0, 6.0), rough=0.12, grain="smooth")
 
 
 def _water(seed: int) -> Array:
@@ -371,10 +399,12 @@ def _water(seed: int) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _shades(colours: tuple[Colour, ...], rough: float) -> Material:
+def _shades(colours: tuple[Colour, ...], rough: float, grain: str) -> Material:
     row = np.repeat(np.array(colours, np.float32), 16, axis=0)[None]
     return Material(
-        sheet=np.ascontiguousarray(np.repeat(row, 8, axis=0).astype(np.uint8)), rough=rough
+        sheet=np.ascontiguousarray(np.repeat(row, 8, axis=0).astype(np.uint8)),
+        rough=rough,
+        grain=grain,
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from mmrag.errors import Unavailable
+from mmrag.errors import SpecError, Unavailable
 from simulator.studio import INSTALL
 
 
@@ -37,25 +37,16 @@ class Face(NamedTuple):
     """Space added between letters, in parts of the size."""
 
 
-FACES: tuple[Face, ...] = (
-    Face("DejaVuSans-Bold.ttf", 0.92),
-    Face("DejaVuSans-Bold.ttf", 0.7, True),
-    Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
+FACES: tuple[Face, ...] = (Face("DejaVuSans-Bold.ttf", 0.92),
+    Face("DejaVuSans-Bold.ttf", 0.7, True), Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
     Face("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
-    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1),
-    Face("DejaVuSans-BoldOblique.ttf", 0.84),
-    Face("DejaVuSerif-Bold.ttf", 0.86),
-    Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
-    Face("STIXGeneralBol.ttf", 1.05),
-    Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
-    Face("STIXGeneralBolIta.ttf", 1.1),
-    Face("cmb10.ttf", 1.0, False, 0.012),
-    Face("cmb10.ttf", 0.92, True, 0.0, 0.04),
-    Face("cmss10.ttf", 1.0, False, 0.035),
-    Face("cmss10.ttf", 1.0, True, 0.03, 0.1),
-    Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
-    Face("cmtt10.ttf", 0.9, False, 0.035),
-)
+    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1), Face("DejaVuSans-BoldOblique.ttf", 0.84),
+    Face("DejaVuSerif-Bold.ttf", 0.86), Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
+    Face("STIXGeneralBol.ttf", 1.05), Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
+    Face("STIXGeneralBolIta.ttf", 1.1), Face("cmb10.ttf", 1.0, False, 0.012),
+    Face("cmb10.ttf", 0.92, True, 0.0, 0.04), Face("cmss10.ttf", 1.0, False, 0.035),
+    Face("cmss10.ttf", 1.0, True, 0.03, 0.1), Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
+    Face("cmtt10.ttf", 0.9, False, 0.035))  # fmt: skip
 """Styles a family may be lettered in, all of them heavy enough to be read from a photograph."""
 
 SANS = Face("DejaVuSans.ttf", 0.95)
@@ -66,23 +57,21 @@ BOOK = Face("cmr10.ttf")
 
 
 @lru_cache(maxsize=64)
-def typeset(
-    text: str,
-    width: int,
-    height: int,
-    face: Face,
-    lines: int = 2,
-    align: str = "centre",
-    valign: str = "centre",
-) -> tuple[NDArray[np.uint8], float]:
+def typeset(text: str, width: int, height: int, face: Face, lines: int = 2, align: str = "centre",
+    valign: str = "centre") -> tuple[NDArray[np.uint8], float]:  # fmt: skip
     """A text as large as fits into width × height pixels: its mask, and the height of a capital."""
     if face.file.startswith("cm") and not text.isascii():
         face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
     text = text.upper() if face.upper else text
+    if lacking := sorted({c for c in text if not c.isspace() and _is_lacking(face.file, c)}):
+        raise SpecError(
+            f"{''.join(lacking)!r} of {text[:40]!r} is in none of the faces that ship; "
+            "write it in Latin letters and figures."
+        )
     probe = _font(face.file, 100)
     cap_em = _cap(probe) / 100 + face.bold
     drop = 0.26 if any(c in "gjpqy,;Q" for c in text) else 0.03
-    lead = (cap_em + 0.2) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
+    lead = (cap_em + 0.3) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
     best: tuple[float, list[str]] = (0.0, [text])
     for count in range(1, lines + 1):
         broken = _break(text.split(), count, probe, face)
@@ -152,14 +141,8 @@ def _word(word: str, file: str, size: int) -> NDArray[np.uint8]:
     return np.asarray(piece)
 
 
-def _draw_line(
-    draw: ImageDraw.ImageDraw,
-    line: str,
-    left: float,
-    base: float,
-    font: ImageFont.FreeTypeFont,
-    face: Face,
-) -> None:
+def _draw_line(draw: ImageDraw.ImageDraw, line: str, left: float, base: float,
+    font: ImageFont.FreeTypeFont, face: Face) -> None:  # fmt: skip
     thick = round(face.bold * font.size)
     if not face.track:
         draw.text((left + thick, base), line, 255, font, anchor="ls", stroke_width=thick)
@@ -186,6 +169,15 @@ def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Fac
     ways = ([0, *cut, len(words)] for cut in cuts)
     sets = [[" ".join(words[a:b]) for a, b in itertools.pairwise(way)] for way in ways]
     return min(sets, key=lambda lines: max(_length(line, font, face) for line in lines))
+
+
+@lru_cache(maxsize=4096)
+def _is_lacking(file: str, letter: str) -> bool:
+    """Whether a font shows its empty box in place of a letter."""
+    pages = [Image.new("L", (80, 80)) for _ in range(2)]
+    for page, shown in zip(pages, (letter, "\uffff"), strict=True):
+        ImageDraw.Draw(page).text((20, 60), shown, 255, _font(file, 40), anchor="ls")
+    return pages[0].tobytes() == pages[1].tobytes()
 
 
 def _cap(font: ImageFont.FreeTypeFont) -> float:

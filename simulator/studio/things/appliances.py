@@ -178,14 +178,8 @@ def _loaf(long: float, deep: float, tall: float, power: float) -> Mesh:
     x = np.sign(c) * np.abs(c) ** (2 / power) * long / 2
     y = np.sign(s) * np.abs(s) ** (2 / power) * deep / 2
     e = 0.012 if tall > 0.05 else 0.001
-    rows = (
-        (0, 0),
-        (0, tall * 0.5),
-        (0, tall - e),
-        (0.1, tall - 0.45 * e),
-        (0.4, tall - 0.1 * e),
-        (1, tall),
-    )
+    rows = ((0, 0), (0, tall * 0.5), (0, tall - e), (0.1, tall - 0.45 * e), (0.4, tall - 0.1 * e),
+        (1, tall))  # fmt: skip
     skirt = [
         np.stack([x * (1 - i * e / long * 2), y * (1 - i * e / deep * 2), np.full(73, z)], -1)
         for i, z in rows

@@ -55,19 +55,13 @@ def backpack(_: Look, traits: Traits) -> Thing:
     else:
         dark.append(zipper(_over(body, wide, deep, high)))
     dark += _shoulder_straps(wide, deep, high)
-    handle = smooth_path(
-        np.array(
-            [
-                (-0.05, 0.2 * deep, high * 0.95),
-                (-0.04, 0.2 * deep, high * 1.05),
-                (0.04, 0.2 * deep, high * 1.05),
-                (0.05, 0.2 * deep, high * 0.95),
-            ]
-        ),
-        6,
-    )
+    handle = smooth_path(np.array([(-0.05, 0.2 * deep, high * 0.95),
+        (-0.04, 0.2 * deep, high * 1.05), (0.04, 0.2 * deep, high * 1.05),
+        (0.05, 0.2 * deep, high * 0.95)]), 6)  # fmt: skip
     dark.append(tube(handle, 0.009, around=10, flat=0.5))
-    parts.append(Part(joined(dark), Material(scale(traits.palette().dark, 0.8), rough=0.8)))
+    parts.append(
+        Part(joined(dark), Material(scale(traits.palette().dark, 0.8), rough=0.8, grain="cloth"))
+    )
     if f.chance("side-pockets", 0.6):
         sides = [
             shifted(sack(0.075, deep * 0.7, high * 0.36, edge=6), q * wide * 0.49, 0, high * 0.04)

@@ -20,10 +20,8 @@ def handbag(_: Look, traits: Traits) -> Thing:
     wide = traits.near(
         "wide", *{"tote": (0.28, 0.38), "bucket": (0.20, 0.26)}.get(form, (0.23, 0.33)), 0.06
     )
-    high = wide * f(
-        "tall",
-        *{"tote": (0.78, 1.0), "bucket": (1.0, 1.2), "clutch": (0.55, 0.66)}.get(form, (0.62, 0.8)),
-    )
+    high = wide * f("tall", *{"tote": (0.78, 1.0), "bucket": (1.0, 1.2),
+        "clutch": (0.55, 0.66)}.get(form, (0.62, 0.8)))  # fmt: skip
     deep = wide * f(
         "deep", *{"bucket": (0.75, 0.9), "clutch": (0.16, 0.24)}.get(form, (0.30, 0.42))
     )
@@ -160,19 +158,10 @@ def _handles(traits: Traits, form: str, wide: float, deep: float, high: float) -
             )
             out.append(tube(path, r, around=12))
     elif form == "clutch":
-        slack = smooth_path(
-            np.array(
-                [
-                    (-0.48 * wide, 0, high * 0.9),
-                    (-0.55 * wide, -0.5 * deep, 0.03),
-                    (-0.2 * wide, -1.5 * deep, 0.006),
-                    (0.25 * wide, -1.4 * deep, 0.006),
-                    (0.56 * wide, -0.4 * deep, 0.03),
-                    (0.48 * wide, 0, high * 0.9),
-                ]
-            ),
-            8,
-        )
+        slack = smooth_path(np.array([(-0.48 * wide, 0, high * 0.9),
+            (-0.55 * wide, -0.5 * deep, 0.03), (-0.2 * wide, -1.5 * deep, 0.006),
+            (0.25 * wide, -1.4 * deep, 0.006), (0.56 * wide, -0.4 * deep, 0.03),
+            (0.48 * wide, 0, high * 0.9)]), 8)  # fmt: skip
         out.append(tube(slack, 0.0035, around=8))
     else:
         path = smooth_path(

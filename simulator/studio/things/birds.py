@@ -29,16 +29,12 @@ def _bird(look: Look) -> Thing:
         _body(shape, s), 0.017 * s, unevenness=lambda at: 0.006 * s * noise(at, 0.035 * s, 2)
     )
     mesh, sheet = painted(body, _Plumage(traits, shape, s), side=460)
-    horn = Material(
-        oklch(f("beak-level", 0.28, 0.75), f("beak-chroma", 0.02, 0.16), f("beak-hue", 35, 95)),
-        rough=0.35,
-    )
-    leg = Material(
-        oklch(f("leg-level", 0.32, 0.66), f("leg-chroma", 0.02, 0.12), f("leg-hue", 20, 80)),
-        rough=0.6,
-    )
+    horn = Material(oklch(f("beak-level", 0.28, 0.75), f("beak-chroma", 0.02, 0.16),
+        f("beak-hue", 35, 95)), rough=0.35)  # fmt: skip
+    leg = Material(oklch(f("leg-level", 0.32, 0.66), f("leg-chroma", 0.02, 0.12),
+        f("leg-hue", 20, 80)), rough=0.6)  # fmt: skip
     parts = [
-        Part(mesh, Material(sheet=sheet, rough=0.7)),
+        Part(mesh, Material(sheet=sheet, rough=0.7, grain="fur")),
         Part(_eyes(body, shape, s), Material((22, 16, 14), rough=0.05, coat=1.0)),
         Part(_beak(traits, shape, s), horn),
         Part(_legs(s), leg),
@@ -66,33 +62,17 @@ def _body(b: _Shape, s: float) -> list[Limb]:
     p, r = b.plump, 0.118 * b.head
     chest, belly, rump = vec(0, -0.16, 0.36 + b.up), vec(0, 0.04, 0.27), vec(0, 0.28, 0.25)
     tip = rump + vec(0, 0.08 + b.tail, b.cocked - 0.02)
-    out = [
-        Limb(chest, belly, (0.158 * p, 0.150 * p), 0.0, (1, 0, 0), 1.06),
+    out = [Limb(chest, belly, (0.158 * p, 0.150 * p), 0.0, (1, 0, 0), 1.06),
         Limb(belly, rump, (0.150 * p, 0.072), 0.06, (1, 0, 0), 1.06),
         Limb(chest + vec(0, -0.02, 0.04), b.top, (0.135 * p, 0.105 * b.head), 0.08),
         Limb(b.top, b.top + vec(0, -0.02, 0.0), (r, r * 0.97), 0.03, (1, 0, 0), 1.08),
-        Limb(rump + vec(0, 0.02, 0), tip, (0.055, 0.070), 0.05, (0, 0.1, 1), 2.5),
-    ]
+        Limb(rump + vec(0, 0.02, 0), tip, (0.055, 0.070), 0.05, (0, 0.1, 1), 2.5)]  # fmt: skip
     for q in (-1, 1):
         shoulder = chest + vec(q * 0.112 * p, 0.03, 0.02)
-        out.append(
-            Limb(
-                shoulder,
-                rump + vec(q * 0.05, 0.12 + 0.3 * b.tail, 0.03),
-                (0.105, 0.026),
-                0.012,
-                (1, 0.25 * q, 0.1),
-                2.6,
-            )
-        )
-        out.append(
-            Limb(
-                belly + vec(q * 0.06, -0.01, -0.06),
-                belly + vec(q * 0.062, -0.03, -0.15),
-                (0.062, 0.026),
-                0.04,
-            )
-        )
+        out.append(Limb(shoulder, rump + vec(q * 0.05, 0.12 + 0.3 * b.tail, 0.03), (0.105, 0.026),
+            0.012, (1, 0.25 * q, 0.1), 2.6))  # fmt: skip
+        out.append(Limb(belly + vec(q * 0.06, -0.01, -0.06), belly + vec(q * 0.062, -0.03, -0.15),
+            (0.062, 0.026), 0.04))  # fmt: skip
     if b.crest:
         root = b.top + vec(0, -0.01, r * 0.8)
         out += chain(
@@ -176,11 +156,8 @@ class _Plumage:
         )
         pale: Colour = (226, 218, 198)
         dark: Colour = (38, 36, 40)
-        other = oklch(
-            f("other", 0.45, 0.8),
-            f("other-chroma", 0.06, 0.16),
-            hue + f.pick("step", (40.0, 70.0, 150.0, 200.0)),
-        )
+        other = oklch(f("other", 0.45, 0.8), f("other-chroma", 0.06, 0.16),
+            hue + f.pick("step", (40.0, 70.0, 150.0, 200.0)))  # fmt: skip
         pool = (bright, earth, other, pale, dark, mix(earth, pale, 0.5))
         names = ("back", "crown", "breast", "belly", "cheek", "throat", "wing", "tail", "bar")
         picks = {name: np.array(f.pick(name, pool), float) for name in names}

@@ -12,12 +12,14 @@ from simulator.studio.solid.meshes import box, joined, shifted, skin
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.shapes import superellipse
-from simulator.studio.solid.typesetting import BOLD, SANS, SERIF
+from simulator.studio.solid.typesetting import BOLD, SANS, SERIF, Face
+from simulator.studio.solid.wording import TITLES
 from simulator.studio.things.packaging import Design, back, design, flavour
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
 
 PAPER: Colour = (232, 226, 210)
+_MATHS = Face("DejaVuSerif-Italic.ttf", 0.9)
 
 _PROSE = """
 Let us suppose that the series converges for every point of the open set and that its sum is smooth
@@ -60,14 +62,13 @@ def book(look: Look, traits: Traits) -> Thing:
     if hard:
         boards.append(shifted(boards[0], z=thick - board))
     leaves = shifted(box(wide - 2 * over, tall - 2 * over, thick - 2 * board), over, 0, board)
+    edge = gloss._replace(sheet=_spine_print(made, tall, thick))
     parts = (
         Part(face, gloss._replace(sheet=front.rgb)),
         Part(shifted(under, z=0.0001), gloss._replace(sheet=rear.rgb)),
         Part(joined(boards), cover),
         Part(leaves, Material(sheet=_edges(f), rough=0.8)),
-        Part(
-            _spine(wide, tall, thick, hard), gloss._replace(sheet=_spine_print(made, tall, thick))
-        ),
+        Part(_spine(wide, tall, thick, hard), edge),
     )
     return Thing(parts, prints_on(face, front))
 
@@ -149,7 +150,8 @@ def _spine_print(made: Design, tall: float, thick: float) -> Array:
     ink = made.ink(made.field)
     page.box((0.0, 0, 0.06, 1), made.accent)
     page.box((0.94, 0, 1, 1), made.accent)
-    page.greek((0.14, 0.34, 0.62, 0.66), 1, ink, made.draw)
+    sort = made.draw.pick("title", TITLES)  # its name stands in front alone
+    page.text(sort, (0.1, 0.2, 0.74, 0.8), ink, BOLD, lines=1, align="left", note=False)
     illustrate(page, made.draw, made.motif(made.field), 0.84, 0.5, 0.3)
     return page.rgb
 
@@ -176,10 +178,9 @@ def _author(page: Sheet, d: Design, y: float, ground: Colour, align: str = "cent
 def _heading(
     page: Sheet, d: Design, top: float, foot: float, ground: Colour, align: str = "centre"
 ) -> None:
-    if d.look.label is None:
-        page.greek((0.2, top + 0.06, 0.8, top + 0.1), 1, d.ink(ground), d.draw)
-        return
-    page.text(d.look.label, (0.09, top, 0.91, foot), d.ink(ground), d.face, lines=4, align=align)
+    foot = foot if d.look.label else top + 0.6 * (foot - top)
+    page.text(d.look.label, (0.09, top, 0.91, foot), d.ink(ground), d.face, lines=4, align=align,
+              instead=d.draw.pick("title", TITLES))  # fmt: skip
 
 
 def _large_picture(page: Sheet, d: Design) -> None:
@@ -269,8 +270,8 @@ def _page(page: Sheet, traits: Traits, look: Look) -> None:
     size = 0.0215
     page.prose((0.1, 0.26, 0.9, 0.4), words, size, ink)
     page.box((0.1, 0.415, 0.9, 0.49), mix((255, 255, 255), hue, 0.14), round_by=0.01)
-    formula, slanted = v.pick("formula", _FORMULAS), SERIF._replace(file="STIXGeneralItalic.ttf")
-    page.text(formula, (0.16, 0.43, 0.84, 0.475), ink, slanted, lines=1, note=False)
+    formula = v.pick("formula", _FORMULAS)
+    page.text(formula, (0.16, 0.43, 0.84, 0.475), ink, _MATHS, lines=1, note=False)
     left = f.chance("figure-left")
     figure = (0.1, 0.52, 0.48, 0.76) if left else (0.52, 0.52, 0.9, 0.76)
     column = (0.52, 0.51, 0.9, 0.77) if left else (0.1, 0.51, 0.48, 0.77)

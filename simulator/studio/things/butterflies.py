@@ -34,11 +34,8 @@ def butterfly(_: Look, traits: Traits) -> Thing:
         Part(_body(span), Material(dark, rough=0.85)),
         Part(_feelers(span), Material((30, 26, 24), rough=0.5)),
     ]
-    at = (
-        moved(0, -0.012, 0.115, turn=v("turn", -24, 24))
-        @ turned((1, 0, 0), f("tilt", 48, 66))
-        @ turned((0, 0, 1), v("roll", -16, 16))
-    )
+    at = (moved(0, -0.012, 0.115, turn=v("turn", -24, 24)) @ turned((1, 0, 0),
+        f("tilt", 48, 66)) @ turned((0, 0, 1), v("roll", -16, 16)))  # fmt: skip
     return Thing((*(Part(posed(p.mesh, at), p.material) for p in (*wings, *body)), *_sprig(traits)))
 
 
@@ -84,10 +81,8 @@ def _pattern(traits: Traits, wing: _Wing, name: str) -> NDArray[np.uint8]:
     root = np.clip(1 - r / f("root", 0.25, 0.5), 0, 1) * f("root-dark", 0.2, 0.8)
     out = out * (1 - root[..., None]) + np.array(mix(ground, (40, 30, 26), 0.7)) * root[..., None]
     if f.chance(f"{name}-banded", 0.6):
-        where, wide = (
-            f(f"{name}-band", 0.45, 0.68) + v("band", -0.03, 0.03),
-            f(f"{name}-band-wide", 0.05, 0.12),
-        )
+        where, wide = (f(f"{name}-band", 0.45, 0.68) + v("band", -0.03, 0.03),
+            f(f"{name}-band-wide", 0.05, 0.12))  # fmt: skip
         share = np.clip(
             1 - (np.abs(r - where + 0.10 * (q - 0.5) + 0.025 * wobble) / wide) ** 4, 0, 1
         )
@@ -133,11 +128,8 @@ def _colours(traits: Traits) -> tuple[Colour, Colour, Colour]:
     ground = oklch(f("level", 0.52, 0.82) + v("level", -0.025, 0.025), f("chroma", 0.07, 0.17), hue)
     if f.chance("white", 0.16):
         ground = oklch(0.93, 0.03, f("white-hue", 80, 110))
-    band = oklch(
-        f("band", 0.6, 0.92),
-        f("band-chroma", 0.04, 0.16),
-        hue + f.pick("step", (-30.0, 35.0, 60.0, 180.0)),
-    )
+    band = oklch(f("band", 0.6, 0.92), f("band-chroma", 0.04, 0.16),
+        hue + f.pick("step", (-30.0, 35.0, 60.0, 180.0)))  # fmt: skip
     edge = mix(oklch(0.30, 0.05, hue), (28, 22, 22), f("edge", 0.2, 0.95))
     return ground, band, edge
 
@@ -161,11 +153,8 @@ def _body(span: float) -> Mesh:
 def _feelers(span: float) -> Mesh:
     out: list[Mesh] = []
     for s in (-1, 1):
-        path = smooth_path(
-            np.array([(s * 0.012, 0.15, 0.02), (s * 0.07, 0.26, 0.055), (s * 0.15, 0.36, 0.07)])
-            * span,
-            6,
-        )
+        path = smooth_path(np.array([(s * 0.012, 0.15, 0.02), (s * 0.07, 0.26, 0.055),
+            (s * 0.15, 0.36, 0.07)]) * span, 6)  # fmt: skip
         out.append(tube(path, (0.0030 * span, 0.0026 * span), around=6))
         out.append(shifted(ball(0.008 * span, around=10), *path[-1]))
         for y in (0.09, 0.05, 0.0):

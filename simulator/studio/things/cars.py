@@ -186,14 +186,8 @@ def _glazing(tray: Tray, cabin: Shell, b: Build) -> None:
             pane(tray, cabin, s, (u0, u1), (v0, v1), lean)
 
 
-def pane(
-    tray: Tray,
-    shell: Shell,
-    s: int,
-    u: tuple[float, float],
-    v: tuple[float, float],
-    lean: float = 0.0,
-) -> None:
+def pane(tray: Tray, shell: Shell, s: int, u: tuple[float, float], v: tuple[float, float],
+    lean: float = 0.0) -> None:  # fmt: skip
     """Glass in a black frame on the near (1) or far (-1) side."""
     for grow, material in ((0.005, BLACK), (0.0, DARK_GLASS)):
         wide = (s * (u[0] - grow), s * min(u[1] + grow, 1.0))

@@ -107,13 +107,8 @@ def _stand(f: Draws, pal: Palette, r: float, centre: float, kind: str) -> list[P
 def _dial(traits: Traits, pal: Palette, r: float) -> list[Part]:
     """A printed dial and three hands, about the origin."""
     f, v = traits.family, traits.variant
-    paper: tuple[Colour, ...] = (
-        (246, 243, 234),
-        (236, 226, 202),
-        pal.light,
-        (36, 36, 40),
-        pal.base,
-    )
+    paper: tuple[Colour, ...] = ((246, 243, 234), (236, 226, 202), pal.light, (36, 36, 40),
+        pal.base)  # fmt: skip
     ground = f.pick("dial", paper)
     ink: Colour = (34, 34, 38) if luma(ground) > 120 else (238, 234, 222)
     page = Sheet(2 * r, 2 * r, ground, side=640)

@@ -8,16 +8,8 @@ from simulator.studio.solid.forms import Array
 from simulator.studio.solid.soft import noise, vec
 from simulator.world.pictures.traits import Colour, Traits, mix
 
-_COATS: tuple[Colour, ...] = (
-    (40, 36, 34),
-    (88, 58, 42),
-    (172, 122, 74),
-    (204, 158, 98),
-    (226, 204, 168),
-    (122, 118, 116),
-    (150, 88, 52),
-    (232, 226, 214),
-)
+_COATS: tuple[Colour, ...] = ((40, 36, 34), (88, 58, 42), (172, 122, 74), (204, 158, 98),
+    (226, 204, 168), (122, 118, 116), (150, 88, 52), (232, 226, 214))  # fmt: skip
 
 
 class Coat:

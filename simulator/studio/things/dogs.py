@@ -36,7 +36,7 @@ def _dog(look: Look) -> Thing:
         return shag * (noise(at, 0.05 * h, 1) + 0.7 * noise(at, 0.09 * h, 2))
 
     coat = Coat(traits, h, sits)
-    rough = Material(rough=0.75)
+    rough = Material(rough=0.75, grain="fur")
     mesh, sheet = painted(
         flesh(body, cell, unevenness=furred if shag else None), coat.body, side=460
     )
@@ -120,10 +120,8 @@ def _sitting(b: _Breed) -> tuple[list[Limb], Array, Array]:
     front = -0.20 * length
     chest, hips = vec(0, front, 0.60 * h), vec(0, 0.26 * length, 0.17 * h)
     middle = 0.5 * (chest + hips) + vec(0, 0.02 * h, 0.0)
-    out = [
-        Limb(chest, middle, (deep, deep * 0.92), 0.0, (1, 0, 0), 1.24),
-        Limb(middle, hips, (deep * 0.92, 0.165 * h * s), 0.05 * h, (1, 0, 0), 1.05),
-    ]
+    out = [Limb(chest, middle, (deep, deep * 0.92), 0.0, (1, 0, 0), 1.24),
+        Limb(middle, hips, (deep * 0.92, 0.165 * h * s), 0.05 * h, (1, 0, 0), 1.05)]  # fmt: skip
     for side in (-1, 1):
         x = side * 0.105 * h * s
         out += _foreleg(b, vec(x, front - 0.04 * h, 0.60 * h), vec(x, front - 0.05 * h, 0))
@@ -173,18 +171,11 @@ def _foot(b: _Breed, wrist: Array, ground: Array) -> list[Limb]:
 def _tail(b: _Breed, root: Array, *, up: bool) -> list[Limb]:
     h = b.high
     shape = b.tail if up else "level"
-    steps = {
-        "curled": [
-            (0, 0, 0),
-            (0, 0.07, 0.12),
-            (0.02, 0.04, 0.22),
-            (0.05, -0.06, 0.21),
-            (0.06, -0.09, 0.13),
-        ],
-        "sabre": [(0, 0, 0), (0, 0.14, -0.06), (0, 0.25, -0.08), (0.02, 0.36, 0.0)],
-        "plume": [(0, 0, 0), (0, 0.13, 0.06), (0, 0.24, 0.16), (0.02, 0.30, 0.28)],
-        "level": [(0, 0, 0), (0, 0.14, -0.04), (0.04, 0.27, -0.06), (0.09, 0.36, -0.05)],
-    }[shape]
+    steps = {"curled": [(0, 0, 0), (0, 0.07, 0.12), (0.02, 0.04, 0.22), (0.05, -0.06, 0.21),
+        (0.06, -0.09, 0.13)], "sabre": [(0, 0, 0), (0, 0.14, -0.06), (0, 0.25, -0.08),
+        (0.02, 0.36, 0.0)], "plume": [(0, 0, 0), (0, 0.13, 0.06), (0, 0.24, 0.16),
+        (0.02, 0.30, 0.28)], "level": [(0, 0, 0), (0, 0.14, -0.04), (0.04, 0.27, -0.06),
+        (0.09, 0.36, -0.05)]}[shape]  # fmt: skip
     thick = (0.05, 0.075, 0.05) if b.tail == "plume" or b.shag else (0.046, 0.036, 0.018)
     return chain([root + np.array(q) * h for q in steps], tuple(t * h for t in thick), 0.025 * h)
 
@@ -307,11 +298,8 @@ def _nose(b: _Breed) -> Mesh:
 
 def _tongue(b: _Breed) -> Mesh:
     h, m = b.high, b.muzzle * b.high
-    path = [
-        (0, -0.06 * h - 0.6 * m, -0.068 * h),
-        (0, -0.085 * h - m, -0.072 * h),
-        (0, -0.095 * h - m, -0.115 * h),
-    ]
+    path = [(0, -0.06 * h - 0.6 * m, -0.068 * h), (0, -0.085 * h - m, -0.072 * h),
+        (0, -0.095 * h - m, -0.115 * h)]  # fmt: skip
     return tube(path, (0.016 * h, 0.022 * h, 0.017 * h), around=12, flat=0.35)
 
 

@@ -165,13 +165,8 @@ def _scales(traits: Traits) -> NDArray[np.uint8]:
             hue + v("hue", -8, 8),
         )
     )
-    second = np.array(
-        oklch(
-            f("second", 0.28, 0.75),
-            f("second-chroma", 0.03, 0.18),
-            hue + f.pick("step", (40.0, 90.0, 150.0, 200.0, 260.0)),
-        )
-    )
+    second = np.array(oklch(f("second", 0.28, 0.75), f("second-chroma", 0.03, 0.18),
+        hue + f.pick("step", (40.0, 90.0, 150.0, 200.0, 260.0))))  # fmt: skip
     dark, pale = (
         np.array(mix(tuple(base), (26, 34, 44), f("back", 0.35, 0.75))),
         np.array(mix(tuple(base), (238, 236, 226), 0.7)),
@@ -193,13 +188,8 @@ def _scales(traits: Traits) -> NDArray[np.uint8]:
         )
         share *= np.clip((up + 0.85) * 4, 0, 1)
     elif pattern == "band":
-        share = np.clip(
-            1
-            - (np.abs(up - v("band", -0.05, 0.15) + 0.05 * wobble) / f("band-wide", 0.10, 0.28))
-            ** 6,
-            0,
-            1,
-        )
+        share = np.clip(1 - (np.abs(up - v("band", -0.05, 0.15) + 0.05 * wobble) / f("band-wide",
+            0.10, 0.28)) ** 6, 0, 1)  # fmt: skip
     elif pattern == "spots":
         share = np.clip(
             (noise(at, (0.10, 0.22, 1), v.count("spots", 0, 999)).reshape(h, w) - 0.28) * 12, 0, 1
@@ -224,13 +214,8 @@ def _rays(traits: Traits) -> NDArray[np.uint8]:
     h, w = 64, 256
     y, x = np.mgrid[0:h, 0:w]
     out_ = 1 - (y + 0.5) / h
-    root = np.array(
-        oklch(
-            f("fin", 0.5, 0.85),
-            f("fin-chroma", 0.03, 0.15),
-            f("hue", 0, 360) + f("fin-turn", -40, 60),
-        )
-    )
+    root = np.array(oklch(f("fin", 0.5, 0.85), f("fin-chroma", 0.03, 0.15),
+        f("hue", 0, 360) + f("fin-turn", -40, 60)))  # fmt: skip
     edge = np.array(traits.palette().accent)
     rays = 0.84 + 0.16 * np.abs(np.sin(x / w * 62))
     share = np.clip((out_ - v("edge", 0.72, 0.9)) * 9, 0, 1)[..., None]

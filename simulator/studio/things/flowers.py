@@ -148,13 +148,9 @@ def _petals(traits: Traits, form: str, petal: Mesh, length: float, count: int, l
     poses = []
     for row in range(layers):
         inner = row / max(layers - 1, 1)
-        rise = {
-            "daisy": f("open", -8, 22) + 14 * row,
-            "rose": 8 + 68 * inner,
-            "dahlia": -12 + 84 * inner,
-            "tulip": f("open", 66, 80) + 4 * row,
-            "lily": f("open", 42, 62),
-        }.get(form, f("open", 2, 40))
+        rise = {"daisy": f("open", -8, 22) + 14 * row, "rose": 8 + 68 * inner,
+            "dahlia": -12 + 84 * inner, "tulip": f("open", 66, 80) + 4 * row,
+            "lily": f("open", 42, 62)}.get(form, f("open", 2, 40))  # fmt: skip
         size = {"rose": 1 - 0.45 * inner, "dahlia": 1 - 0.5 * inner}.get(form, 1 - 0.06 * row)
         ring = np.arange(count)
         turn = (
@@ -211,10 +207,8 @@ def _heart(form: str, r: float, flat: float, length: float) -> Mesh:
         thread = tube(
             [(0, 0, 0), (0, 0.3 * length, 0.02 * length), (0, 0.62 * length, 0)], 0.0012, around=6
         )
-        knob = posed(
-            ball(0.0022, 0.005, 0.0022, around=10),
-            np.array([[1, 0, 0, 0], [0, 1, 0, 0.64 * length], [0, 0, 1, 0], [0, 0, 0, 1.0]]),
-        )
+        knob = posed(ball(0.0022, 0.005, 0.0022, around=10), np.array([[1, 0, 0, 0],
+            [0, 1, 0, 0.64 * length], [0, 0, 1, 0], [0, 0, 0, 1.0]]))  # fmt: skip
         return strewn(joined([thread, knob]), poses)
     k = np.arange(64 if form == "daisy" else 18)
     q = np.sqrt((k + 0.5) / len(k))
@@ -292,12 +286,8 @@ def _vase(traits: Traits) -> list[Part]:
         [(foot, 0.004), (r, h * f("belly", 0.3, 0.6)), (neck, h * 0.86), (neck * 1.25 + 0.012, h)],
         10,
     )
-    inside = [
-        (neck * 1.25 + 0.0095, h),
-        (neck - 0.003, h * 0.86),
-        (neck - 0.004, h * 0.6),
-        (0.001, h * 0.58),
-    ]
+    inside = [(neck * 1.25 + 0.0095, h), (neck - 0.003, h * 0.86), (neck - 0.004, h * 0.6),
+        (0.001, h * 0.58)]  # fmt: skip
     profile = [(0.001, 0), (foot - 0.003, 0), *map(tuple, outside), *inside]
     palette = traits.palette(vivid=0.6)
     return [

@@ -25,12 +25,8 @@ Pose = Literal["hold", "point", "reach", "cover"]
 _KNUCKLES = (
     (-0.029, 0.089, 0.0), (-0.007, 0.094, 0.003), (0.014, 0.089, 0.001), (0.033, 0.078, -0.004),
 )  # fmt: skip
-_BONES = (
-    (0.043, 0.025, 0.020),
-    (0.047, 0.029, 0.021),
-    (0.043, 0.027, 0.021),
-    (0.033, 0.020, 0.018),
-)
+_BONES = ((0.043, 0.025, 0.020), (0.047, 0.029, 0.021), (0.043, 0.027, 0.021),
+    (0.033, 0.020, 0.018))  # fmt: skip
 _THICK = ((0.0094, 0.0085, 0.0076, 0.0066), (0.0096, 0.0086, 0.0077, 0.0067),
           (0.0091, 0.0082, 0.0073, 0.0064), (0.0081, 0.0073, 0.0066, 0.0058))  # fmt: skip
 _THUMB = (-0.019, 0.021, -0.011)
@@ -89,7 +85,7 @@ def _hand(body: int, pose: Pose, grip: float) -> Thing:
     mesh, sheet = painted(flesh(limbs, 0.0032), _Skin(bent, tone), side=512)
     pink = mix((float(tone[0]), float(tone[1]), float(tone[2])), (236, 196, 186), 0.35)
     parts = [
-        Part(mesh, Material(sheet=sheet, rough=0.5)),
+        Part(mesh, Material(sheet=sheet, rough=0.5, grain="skin")),
         Part(_nails(bent), Material(pink, rough=0.22, coat=0.4)),
         *([] if bare else _sleeve(bent, draws)),
     ]

@@ -171,7 +171,7 @@ def _cap(traits: Traits, _: str) -> list[Part]:
         pattern=f.pick("pattern", ("plain", "plain", "panels", "check", "yoke", "dots")),
         shift=v("shift", -0.5, 0.5),
     )
-    bill = Material(f.pick("bill", (one, two, two)), rough=0.8)
+    bill = Material(f.pick("bill", (one, two, two)), rough=0.8, grain="cloth")
     long, flat = f("bill-long", 0.062, 0.08), f("bill-curve", 0.006, 0.020)
     q, t = np.linspace(-1, 1, 25), np.linspace(0, 1, 9)
     x = 0.92 * r * np.sin(q * 1.25)[:, None] * (1 + 0.06 * t[None])
@@ -194,10 +194,8 @@ def _badge(traits: Traits, r: float, tall: float) -> Mesh:
     """An embroidered emblem above the visor, bent as the cap is."""
     f = traits.family
     n = f.count("emblem", 3, 8)
-    deep, wide = (
-        f("emblem-deep", 0.0, 0.55),
-        f("emblem-wide", 0.017, 0.026) * traits.variant("emblem", 0.9, 1.1),
-    )
+    deep, wide = (f("emblem-deep", 0.0, 0.55),
+        f("emblem-wide", 0.017, 0.026) * traits.variant("emblem", 0.9, 1.1))  # fmt: skip
     a = np.linspace(0, 2 * math.pi, 61)
     edge = wide * (1 - deep * (0.5 - 0.5 * np.cos(n * a)))
     k = np.linspace(0.02, 1, 5)
@@ -222,20 +220,9 @@ def _beanie(traits: Traits, _: str) -> list[Part]:
         around=72,
     )
     cuff_high = f("cuff", 0.045, 0.07)
-    cuff = lathe(
-        smooth_path(
-            [
-                (r - 0.004, 0.004),
-                (r + 0.004, 0.0),
-                (r + 0.009, 0.012),
-                (r + 0.010, cuff_high - 0.008),
-                (r + 0.006, cuff_high),
-                (r - 0.004, cuff_high - 0.002),
-            ],
-            5,
-        ),
-        around=72,
-    )
+    cuff = lathe(smooth_path([(r - 0.004, 0.004), (r + 0.004, 0.0), (r + 0.009, 0.012),
+        (r + 0.010, cuff_high - 0.008), (r + 0.006, cuff_high), (r - 0.004, cuff_high - 0.002)], 5),
+        around=72)  # fmt: skip
     one, two, three = _colours(traits)
     fine = f("knit", 0.8, 1.5)
     yarn = stuff(
@@ -259,15 +246,11 @@ def _beanie(traits: Traits, _: str) -> list[Part]:
         parts.append(
             Part(
                 strewn(strand, grown(at, a, z, some.uniform(0.85, 1.2, n))),
-                Material(f.pick("bobble", (three, one, two)), rough=0.95),
+                Material(f.pick("bobble", (three, one, two)), rough=0.95, grain="fur"),
             )
         )
-    label = shifted(
-        ball(0.016, 0.0025, 0.009, around=20),
-        v("label", -0.03, 0.03),
-        -1.08 * (r + 0.0095),
-        cuff_high * 0.5,
-    )
+    label = shifted(ball(0.016, 0.0025, 0.009, around=20), v("label", -0.03, 0.03),
+        -1.08 * (r + 0.0095), cuff_high * 0.5)  # fmt: skip
     parts.append(Part(label, Material(three, rough=0.7)))
     return parts
 

@@ -16,18 +16,9 @@ GOLDEN = 137.508
 """Degrees from one leaf to the next: none stands above another."""
 
 
-def blade(
-    length: float,
-    width: float,
-    *,
-    base: float = 0.6,
-    tip: float = 0.9,
-    bend: float = 30.0,
-    fold: float = 0.15,
-    wave: float = 0.0,
-    lobes: float = 0.0,
-    steps: tuple[int, int] = (4, 8),
-) -> Mesh:
+def blade(length: float, width: float, *, base: float = 0.6, tip: float = 0.9, bend: float = 30.0,
+    fold: float = 0.15, wave: float = 0.0, lobes: float = 0.0,
+    steps: tuple[int, int] = (4, 8)) -> Mesh:  # fmt: skip
     """A leaf or petal from the origin along +y, its upper side up; v runs from stalk to tip.
 
     `base` and `tip` say how fast its edge opens and closes (small is blunt); `bend` is how many
@@ -63,13 +54,8 @@ def strewn(mesh: Mesh, poses: Array) -> Mesh:
     )
 
 
-def grown(
-    at: Array,
-    turn: Array | float,
-    rise: Array | float,
-    size: Array | float = 1.0,
-    roll: Array | float = 0.0,
-) -> Array:
+def grown(at: Array, turn: Array | float, rise: Array | float, size: Array | float = 1.0,
+    roll: Array | float = 0.0) -> Array:  # fmt: skip
     """Poses of blades that start `at` (k, 3), look to `turn` and climb by `rise` (degrees)."""
     at = np.atleast_2d(at)
     k = len(at)
@@ -101,24 +87,13 @@ def chaos(traits: Draws, name: str) -> np.random.Generator:
 def green(traits: Traits, *, light: tuple[float, float] = (0.40, 0.62)) -> Colour:
     """A leaf's green: from blue-grey to yellowish, as the family is."""
     f, v = traits.family, traits.variant
-    return oklch(
-        f("leaf-level", *light) + v("leaf-level", -0.02, 0.02),
-        f("leaf-chroma", 0.06, 0.13),
-        f("leaf-hue", 112, 148) + v("leaf-hue", -4, 4),
-    )
+    return oklch(f("leaf-level", *light) + v("leaf-level", -0.02, 0.02),
+        f("leaf-chroma", 0.06, 0.13), f("leaf-hue", 112, 148) + v("leaf-hue", -4, 4))  # fmt: skip
 
 
-def leaf_sheet(
-    colour: Colour,
-    pale: Colour,
-    *,
-    veins: float = 0.3,
-    margin: float = 0.0,
-    stripes: float = 0.0,
-    blotch: float = 0.0,
-    key: int = 0,
-    size: tuple[int, int] = (192, 96),
-) -> NDArray[np.uint8]:
+def leaf_sheet(colour: Colour, pale: Colour, *, veins: float = 0.3, margin: float = 0.0,
+    stripes: float = 0.0, blotch: float = 0.0, key: int = 0,
+    size: tuple[int, int] = (192, 96)) -> NDArray[np.uint8]:  # fmt: skip
     """A leaf's surface: midrib and side veins, a pale margin, stripes along it, blotches."""
     h, w = size
     v, u = np.mgrid[0:h, 0:w]
@@ -142,16 +117,9 @@ def leaf_sheet(
     return _coloured(np.array(colour), np.array(pale), share, uneven)
 
 
-def petal_sheet(
-    root: Colour,
-    tip: Colour,
-    *,
-    streaks: float = 0.3,
-    spots: float = 0.0,
-    rim: Colour | None = None,
-    key: int = 0,
-    size: tuple[int, int] = (128, 64),
-) -> NDArray[np.uint8]:
+def petal_sheet(root: Colour, tip: Colour, *, streaks: float = 0.3, spots: float = 0.0,
+    rim: Colour | None = None, key: int = 0,
+    size: tuple[int, int] = (128, 64)) -> NDArray[np.uint8]:  # fmt: skip
     """A petal's surface: one colour passing into another, streaks from the throat, freckles."""
     h, w = size
     v, u = np.mgrid[0:h, 0:w]
@@ -200,7 +168,7 @@ def pot(traits: Traits, radius: float, height: float) -> list[Part]:
         clay = (f("clay", 168, 192), f("clay", 168, 192) * 0.58, f("clay", 168, 192) * 0.40)
     return [
         Part(lathe(profile, around=48), _glaze(traits, clay, shape == "terracotta")),
-        Part(_soil(0.9 * r, 0.86 * h), Material((58, 44, 34), rough=0.95)),
+        Part(_soil(0.9 * r, 0.86 * h), Material((58, 44, 34), rough=0.95, grain="ground")),
     ]
 
 

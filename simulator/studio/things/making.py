@@ -165,14 +165,8 @@ def laid(body: Surface, u: Array, v: Array, *, lift: float = 0.0) -> Mesh:
     return skin(at + normal * lift)
 
 
-def seam(
-    body: Surface,
-    points: Sequence[tuple[float, float]],
-    radius: float,
-    *,
-    sink: float = 0.3,
-    steps: int = 6,
-) -> Mesh:
+def seam(body: Surface, points: Sequence[tuple[float, float]], radius: float, *, sink: float = 0.3,
+    steps: int = 6) -> Mesh:  # fmt: skip
     """A thin line along a body's surface through pairs of its two numbers."""
     p = np.asarray(points, np.float64)
     t = np.linspace(0, len(p) - 1, (len(p) - 1) * steps + 1)

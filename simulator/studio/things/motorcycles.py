@@ -128,14 +128,8 @@ def _front(tray: Tray, pose: Pose, paint: Material, bright: Material, painted: b
     _guard(tray, pose.front, pose.front[1] + 0.02, 0.062, (25, 150), paint if painted else bright)
 
 
-def _guard(
-    tray: Tray,
-    at: tuple[float, float],
-    r: float,
-    half: float,
-    arc: tuple[float, float],
-    material: Material,
-) -> None:
+def _guard(tray: Tray, at: tuple[float, float], r: float, half: float, arc: tuple[float, float],
+    material: Material) -> None:  # fmt: skip
     a = np.radians(np.linspace(*arc, 24))[:, None]
     y = np.linspace(-half, half, 9)[None]
     out = r - 0.5 * half * (y / half) ** 2

@@ -12,14 +12,11 @@ from simulator.studio.solid.motifs import Colours, illustrate, pattern
 from simulator.studio.solid.prints import Box, Sheet
 from simulator.studio.solid.shapes import superellipse
 from simulator.studio.solid.typesetting import BOLD, FACES, SANS, Face
+from simulator.studio.solid.wording import CLAIMS
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
 
-CLAIMS = (
-    "Original", "Classic", "Everyday", "Simply good", "Well made", "Small batch", "Good things",
-    "From the kitchen", "Pure & plain", "As it should be", "Family size", "Since forever",
-)  # fmt: skip
-"""Words of packs that say nothing."""
+_CONTENTS = ("Energy", "Fat", "of which saturates", "Sugars", "Protein", "Salt")
 
 
 class Design(NamedTuple):
@@ -91,12 +88,12 @@ def back(page: Sheet, made: Design) -> None:
     page.box((0, 0, 1, 0.05), made.accent)
     illustrate(page, d, made.motif(made.paper), 0.5, 0.16, 0.13 if page.aspect < 1 else 0.09)
     if page.aspect < 0.85:
-        page.greek((0.12, 0.29, 0.88, 0.42), 5, ink, d)
+        page.small_print((0.12, 0.29, 0.88, 0.42), 5, ink, d)
         table(page.part((0.12, 0.46, 0.88, 0.74)), made)
         page.barcode((0.5, 0.8, 0.88, 0.94), d)
         _marks(page, made, 0.14, 0.87)
     else:
-        page.greek((0.06, 0.32, 0.46, 0.66), 7, ink, d)
+        page.small_print((0.06, 0.32, 0.46, 0.66), 7, ink, d)
         table(page.part((0.54, 0.3, 0.94, 0.9)), made)
         page.barcode((0.06, 0.72, 0.34, 0.92), d)
 
@@ -109,7 +106,7 @@ def side(page: Sheet, made: Design) -> None:
         pattern(page, d, mix(made.paper, made.field, 0.55), name="side")
     page.box((0.12, 0.3, 0.88, 0.82), made.light)
     table(page.part((0.17, 0.33, 0.83, 0.6)), made)
-    page.greek((0.17, 0.64, 0.83, 0.79), 5, scale(made.dark, 0.9), d)
+    page.small_print((0.17, 0.64, 0.83, 0.79), 5, scale(made.dark, 0.9), d)
 
 
 def table(page: Sheet, made: Design) -> None:
@@ -122,24 +119,33 @@ def table(page: Sheet, made: Design) -> None:
     for i in range(rows):
         y = 0.26 + i * 0.7 / rows
         page.line([(0.04, y), (0.96, y)], 0.014, ink)
-        page.greek((0.08, y + 0.035, 0.52, y + 0.1), 1, ink, made.draw)
-        page.box((0.78 - 0.05 * (i % 2), y + 0.035, 0.92, y + 0.075), ink)
+        amount = f"{made.draw(f'amount-{i}', 0, 60):.1f} g"
+        for text, x0, x1, align in (
+            (_CONTENTS[i], 0.08, 0.6, "left"),
+            (amount, 0.62, 0.92, "right"),
+        ):
+            page.text(
+                text, (x0, y + 0.02, x1, y + 0.105), ink, SANS, lines=1, align=align, note=False
+            )
 
 
-def _title(
-    page: Sheet,
-    made: Design,
-    box: Box,
-    ground: Colour,
-    *,
-    align: str = "centre",
-    share: float = 0.71,
-    lines: int = 3,
-) -> None:
+def _title(page: Sheet, made: Design, box: Box, ground: Colour, *, align: str = "centre",
+    share: float = 0.71, lines: int = 3) -> None:  # fmt: skip
     """The name large and what is said below it, together in one box."""
     x0, y0, x1, y1 = box
     ink = made.ink(ground)
     if made.look.label is None:
+        claim = made.draw.pick("plain-name", CLAIMS)
+        page.text(
+            claim,
+            (x0, y1 - 0.24 * (y1 - y0), x1, y1),
+            ink,
+            made.face,
+            lines=1,
+            align=align,
+            note=False,
+        )
+        y1 -= 0.28 * (y1 - y0)
         radius = 0.45 * min((x1 - x0) * page.aspect, y1 - y0) / min(page.aspect, 1)
         illustrate(page, made.draw, made.motif(ground), (x0 + x1) / 2, (y0 + y1) / 2, radius)
         return
@@ -269,7 +275,7 @@ def _classic(page: Sheet, d: Design) -> None:
     for x0, x1 in ((0.16, 0.44), (0.56, 0.84)):
         page.line([(x0, 0.85), (x1, 0.85)], 0.008, ink)
     page.figure(superellipse(1, 1, 1), 0.5, 0.85, 0.03, d.accent)
-    page.greek((0.3, 0.885, 0.7, 0.915), 1, ink, d.draw)
+    page.small_print((0.3, 0.885, 0.7, 0.915), 1, ink, d.draw)
 
 
 def _sash(page: Sheet, d: Design) -> None:

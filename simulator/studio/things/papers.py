@@ -13,18 +13,17 @@ from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Box, Sheet, prints_on
 from simulator.studio.solid.shapes import star
 from simulator.studio.solid.typesetting import BOLD, Face
+from simulator.studio.solid.wording import CLAIMS
 from simulator.studio.things.caps import STEEL
 from simulator.studio.things.packaging import Design, design
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
 
-_HEAVY = (
-    Face("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
-    Face("DejaVuSerif-Bold.ttf", 0.84, False, 0.02),
-    Face("cmb10.ttf", 0.95, True, 0.03, 0.03),
+_GAME = "A game for all the family"
+_HEAVY = (Face("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
+    Face("DejaVuSerif-Bold.ttf", 0.84, False, 0.02), Face("cmb10.ttf", 0.95, True, 0.03, 0.03),
     Face("STIXGeneralBolIta.ttf", 1.1, False, 0.03),
-    Face("DejaVuSans-BoldOblique.ttf", 0.86, False, 0.015),
-)
+    Face("DejaVuSans-BoldOblique.ttf", 0.86, False, 0.015))  # fmt: skip
 
 
 def board_game(look: Look, traits: Traits) -> Thing:
@@ -38,7 +37,7 @@ def board_game(look: Look, traits: Traits) -> Thing:
     _game_title(art, made)
     rim = Sheet(0.3, 0.07, mix(made.paper, made.dark, 0.35), side=384)
     rim.box((0, 0.86, 1, 1), made.accent)
-    rim.greek((0.3, 0.36, 0.7, 0.62), 1, made.ink(mix(made.paper, made.dark, 0.35)), f)
+    rim.small_print((0.3, 0.36, 0.7, 0.62), 1, made.ink(mix(made.paper, made.dark, 0.35)), f)
     for x in (0.1, 0.9):
         illustrate(rim, f, made.motif(made.dark), x, 0.45, 0.3)
     x, y = np.meshgrid(
@@ -69,9 +68,10 @@ def _game_title(page: Sheet, made: Design) -> None:
         page.line([(0, y0 + 0.02), (1, y0)], 0.006, made.accent)
         page.line([(0, y1), (1, y1 - 0.02)], 0.006, made.accent)
         box = (0.09, y0 + 0.05, 0.91, y1 - 0.04)
-        page.text(made.look.label, box, pale, face, lines=3)
+        page.text(made.look.label, box, pale, face, lines=3, instead=_GAME)
     else:
-        page.text(made.look.label, box, pale, face, lines=3, edge=scale(made.dark, 0.7))
+        edge = scale(made.dark, 0.7)
+        page.text(made.look.label, box, pale, face, lines=3, edge=edge, instead=_GAME)
     if made.look.sublabel:
         page.box((0.58, 0.885, 0.97, 0.975), made.light, round_by=0.05)
         page.text(made.look.sublabel, (0.62, 0.9, 0.93, 0.96), made.dark, BOLD, lines=1)
@@ -213,13 +213,8 @@ def poster(look: Look, traits: Traits) -> Thing:
 def _fixed(how: str, spots: list[tuple[float, float, float]], made: Design) -> Part:
     """Pins or strips of tape at the corners of a sheet."""
     if how == "pins":
-        profile = [
-            (1e-4, 0.010),
-            (0.0045, 0.009),
-            (0.0048, 0.004),
-            (0.002, 0.001),
-            (0.0012, -0.002),
-        ]
+        profile = [(1e-4, 0.010), (0.0045, 0.009), (0.0048, 0.004), (0.002, 0.001),
+            (0.0012, -0.002)]  # fmt: skip
         head = posed(lathe(profile[::-1], around=16), turned((1, 0, 0), 90))
         pins = joined([shifted(head, *spot) for spot in spots])
         return Part(pins, Material(made.accent, rough=0.3, coat=0.4))
@@ -248,7 +243,8 @@ def _words(page: Sheet, d: Design, box: Box, ground: Colour, align: str = "left"
     """Name and date in one field, the date in a plainer face."""
     x0, y0, x1, y1 = box
     cut = y0 + (y1 - y0) * 0.72
-    seat = page.text(d.look.label, (x0, y0, x1, cut), d.ink(ground), d.face, lines=3, align=align)
+    seat = page.text(d.look.label, (x0, y0, x1, cut), d.ink(ground), d.face, lines=3, align=align,
+                     instead=d.draw.pick("instead", CLAIMS))  # fmt: skip
     low = (seat[3] if seat else cut) + 0.025
     bright = abs(luma(d.accent) - luma(ground)) > 100
     ink = d.accent if bright else d.ink(ground)
@@ -319,14 +315,16 @@ def ticket(look: Look, traits: Traits) -> Thing:
     pattern(security, f, mix(ground, made.field, 0.22), name="security")
     page.box((0, 0, stub, 0.15), made.field)
     page.box((stub, 0, 1, 1), mix(made.field, ground, 0.55))
-    page.greek((0.03, 0.05, 0.3, 0.11), 1, made.ink(made.field), f)
+    page.small_print((0.03, 0.05, 0.3, 0.11), 1, made.ink(made.field), f)
     illustrate(page, f, made.motif(made.field), stub - 0.05, 0.075, 0.06)
     ink = made.ink(ground)
     page.box((0.03, 0.2, stub - 0.03, 0.66), ground)
-    page.text(look.label, (0.04, 0.22, stub - 0.04, 0.64), ink, made.face, lines=2, align="left")
+    page.text(look.label, (0.04, 0.22, stub - 0.04, 0.64), ink, made.face, lines=2, align="left",
+              instead="Admit one")  # fmt: skip
     page.box((0.03, 0.71, 0.36, 0.93), made.accent, round_by=0.04)
-    page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD, lines=1)
-    page.greek((0.41, 0.73, stub - 0.04, 0.92), 3, ink, v)
+    page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD, lines=1,
+              instead="Please keep")  # fmt: skip
+    page.small_print((0.41, 0.73, stub - 0.04, 0.92), 3, ink, v)
     _stub(page, made, stub)
     across, down = np.meshgrid(np.linspace(0, 1, 33), np.linspace(0, 1, 3), indexing="ij")
     curl = v("curl", 0.001, 0.006)
@@ -335,7 +333,7 @@ def ticket(look: Look, traits: Traits) -> Thing:
     face = skin(at)
     rear = skin(np.add(at, (0, 0, -0.0004))[::-1])
     behind = Sheet(wide, tall, made.light, side=384)
-    behind.greek((0.06, 0.12, 0.7, 0.88), 9, ink, f)
+    behind.small_print((0.06, 0.12, 0.7, 0.88), 9, ink, f)
     parts = (
         Part(face, Material(sheet=page.rgb, rough=0.55)),
         Part(rear, Material(sheet=behind.rgb, rough=0.6)),

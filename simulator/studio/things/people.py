@@ -44,18 +44,10 @@ def _person(body: int, stance: Stance) -> Thing:
         return 0.005 * noise(at, (0.07, 0.07, 0.035), folds) + 0.004 * noise(at, 0.12, folds + 1)
 
     coat = draws("hem", -0.06, 0.06)
-    torso = [
-        Limb(
-            hips + vec(0, 0, 0.10 + coat),
-            hips + vec(0, 0, 0.40),
-            (0.172, 0.168),
-            0.0,
-            (0, 1, 0),
-            1.36,
-        ),
-        Limb(top - vec(0.145, 0, 0.03), top + vec(0.145, 0, -0.03), (0.058, 0.058), 0.07),
-        Limb(top - vec(0.05, 0, 0), top + vec(0.05, 0, 0.015), (0.06, 0.06), 0.05),
-    ]
+    torso = [Limb(hips + vec(0, 0, 0.10 + coat), hips + vec(0, 0, 0.40), (0.172, 0.168), 0.0,
+        (0, 1, 0), 1.36), Limb(top - vec(0.145, 0, 0.03), top + vec(0.145, 0, -0.03),
+        (0.058, 0.058), 0.07), Limb(top - vec(0.05, 0, 0), top + vec(0.05, 0, 0.015), (0.06, 0.06),
+        0.05)]  # fmt: skip
     sleeves = [q for arm in arms for q in chain(arm[:2] if short else arm, (0.056, 0.045), 0.03)]
     seat = Limb(hips - vec(0.05, 0, 0.02), hips + vec(0.05, 0, 0.02), (0.112, 0.112), 0.05)
     trousers = [seat, *(q for leg in legs for q in chain(leg, (0.092, 0.068, 0.062), 0.03))]
@@ -70,7 +62,7 @@ def _person(body: int, stance: Stance) -> Thing:
     parts = [
         Part(flesh(trousers, 0.020, unevenness=creased), lower),
         Part(flesh([*torso, *sleeves], 0.018, unevenness=creased), upper),
-        Part(flesh(bare, 0.011), Material(tone, rough=0.55)),
+        Part(flesh(bare, 0.011), Material(tone, rough=0.55, grain="skin")),
         *_head(draws, top + np.array([0, -0.005, 0.06])),
         Part(_shoes(legs), _plain(draws, "shoes")),
     ]
@@ -114,51 +106,23 @@ def _hand(arm: Array) -> list[Limb]:
     along = (arm[2] - arm[1]) / np.linalg.norm(arm[2] - arm[1])
     wrist, tip = arm[2] - 0.03 * along, arm[2] + 0.13 * along + vec(0, -0.02, 0)
     palm = arm[2] + 0.05 * along
-    return [
-        Limb(wrist, palm, (0.027, 0.040), 0.0, (1, 0, 0), 1.5),
+    return [Limb(wrist, palm, (0.027, 0.040), 0.0, (1, 0, 0), 1.5),
         Limb(palm, tip, (0.038, 0.022), 0.01, (1, 0, 0), 1.8),
-        Limb(palm, palm + 0.05 * along + vec(0, -0.05, 0), (0.016, 0.011), 0.01),
-    ]
+        Limb(palm, palm + 0.05 * along + vec(0, -0.05, 0), (0.016, 0.011), 0.01)]  # fmt: skip
 
 
 def _head(draws: Draws, neck: Array) -> list[Part]:
     """A head on its neck, a face in a few strokes, and hair."""
     tone = np.array(skin(draws))
     eyes = neck + vec(0, 0, 0.155)
-    skull = [
-        Limb(neck - vec(0, -0.01, 0.06), neck + vec(0, 0, 0.06), (0.058, 0.053), 0.02),
-        Limb(
-            eyes + vec(0, 0.015, 0.02),
-            eyes + vec(0, -0.012, -0.01),
-            (0.090, 0.078),
-            0.03,
-            (1, 0, 0),
-            1.13,
-        ),
-        Limb(eyes + vec(0, -0.028, -0.06), eyes + vec(0, -0.040, -0.085), (0.052, 0.034), 0.04),
-        Limb(eyes + vec(0, -0.088, -0.004), eyes + vec(0, -0.104, -0.036), (0.009, 0.014), 0.012),
-        *(
-            Limb(
-                eyes + vec(s * 0.078, 0.012, 0.0),
-                eyes + vec(s * 0.080, 0.014, -0.035),
-                (0.016, 0.010),
-                0.006,
-                (1, 0, 0),
-                2.0,
-            )
-            for s in (-1, 1)
-        ),
-        *(
-            Limb(
-                eyes + vec(s * 0.032, -0.100, 0.0),
-                eyes + vec(s * 0.034, -0.100, 0.0),
-                (0.013, 0.013),
-                0.012,
-                carve=True,
-            )
-            for s in (-1, 1)
-        ),
-    ]
+    skull = [Limb(neck - vec(0, -0.01, 0.06), neck + vec(0, 0, 0.06), (0.058, 0.053), 0.02),
+        Limb(eyes + vec(0, 0.015, 0.02), eyes + vec(0, -0.012, -0.01), (0.090, 0.078), 0.03, (1, 0,
+        0), 1.13), Limb(eyes + vec(0, -0.028, -0.06), eyes + vec(0, -0.040, -0.085), (0.052, 0.034),
+        0.04), Limb(eyes + vec(0, -0.088, -0.004), eyes + vec(0, -0.104, -0.036), (0.009, 0.014),
+        0.012), *(Limb(eyes + vec(s * 0.078, 0.012, 0.0), eyes + vec(s * 0.080, 0.014, -0.035),
+        (0.016, 0.010), 0.006, (1, 0, 0), 2.0) for s in (-1, 1)),
+        *(Limb(eyes + vec(s * 0.032, -0.100, 0.0), eyes + vec(s * 0.034, -0.100, 0.0),
+        (0.013, 0.013), 0.012, carve=True) for s in (-1, 1))]  # fmt: skip
 
     def face(at: Array, facing: Array) -> Array:
         front = facing[:, 1] < 0.1
@@ -178,42 +142,19 @@ def _head(draws: Draws, neck: Array) -> list[Part]:
 
     mesh, sheet = painted(flesh(skull, 0.0085), face, side=400)
     long = draws.chance("long-hair", 0.4)
-    locks = [
-        Limb(
-            eyes + vec(0, 0.022, 0.028),
-            eyes + vec(0, 0.0, 0.032),
-            (0.098, 0.092),
-            0.0,
-            (1, 0, 0),
-            1.1,
-        ),
-        Limb(
-            eyes + vec(0, -0.10, -0.03),
-            eyes + vec(0, -0.11, -0.06),
-            (0.090, 0.12),
-            0.008,
-            carve=True,
-        ),
-    ]
+    locks = [Limb(eyes + vec(0, 0.022, 0.028), eyes + vec(0, 0.0, 0.032), (0.098, 0.092), 0.0,
+        (1, 0, 0), 1.1), Limb(eyes + vec(0, -0.10, -0.03), eyes + vec(0, -0.11, -0.06),
+        (0.090, 0.12), 0.008, carve=True)]  # fmt: skip
     if long:
-        locks.insert(
-            1,
-            Limb(
-                eyes + vec(0, 0.05, -0.02),
-                eyes + vec(0, 0.075, -0.20),
-                (0.085, 0.07),
-                0.04,
-                (0, 1, 0),
-                1.6,
-            ),
-        )
+        locks.insert(1, Limb(eyes + vec(0, 0.05, -0.02), eyes + vec(0, 0.075, -0.20), (0.085, 0.07),
+            0.04, (0, 1, 0), 1.6))  # fmt: skip
 
     def tousled(at: Array) -> Array:
         return 0.006 * noise(at, (0.02, 0.02, 0.06), 9)
 
     bald = draws.chance("bald", 0.08)
     return [
-        Part(mesh, Material(sheet=sheet, rough=0.5)),
+        Part(mesh, Material(sheet=sheet, rough=0.5, grain="skin")),
         *([] if bald else [Part(flesh(locks, 0.011, unevenness=tousled), hair(draws))]),
     ]
 
@@ -234,4 +175,5 @@ def _shoes(legs: list[Array]) -> Mesh:
 def _plain(draws: Draws, name: str) -> Material:
     """Denim, black, grey, khaki: what trousers and shoes are made of."""
     hue, chroma = draws.pick(f"{name}-stuff", ((255, 0.06), (270, 0.02), (80, 0.035), (40, 0.03)))
-    return Material(oklch(draws(f"{name}-level", 0.2, 0.52), chroma, hue), rough=0.8)
+    colour = oklch(draws(f"{name}-level", 0.2, 0.52), chroma, hue)
+    return Material(colour, rough=0.8, grain="cloth")

@@ -73,12 +73,9 @@ def _leaf_of(traits: Traits, habit: str) -> Material:
 def _from_foot(traits: Traits, habit: str, root: float, wide: float) -> list[Mesh]:
     """Leaves that rise from the soil, on stalks or not."""
     f, some = traits.family, chaos(traits.variant, "leaves")
-    low, high, slim, broad, bend = {
-        "paddles": (9, 15, 0.5, 0.85, 60.0),
-        "swords": (9, 15, 0.10, 0.16, 6.0),
-        "fountain": (26, 40, 0.045, 0.075, 120.0),
-        "fingers": (9, 14, 0.7, 0.95, 50.0),
-    }[habit]
+    low, high, slim, broad, bend = {"paddles": (9, 15, 0.5, 0.85, 60.0),
+        "swords": (9, 15, 0.10, 0.16, 6.0), "fountain": (26, 40, 0.045, 0.075, 120.0),
+        "fingers": (9, 14, 0.7, 0.95, 50.0)}[habit]  # fmt: skip
     n = f.count("leaves", low, high)
     long = traits.near("long", 0.24, 0.36, 0.1) * {"paddles": 0.62, "fingers": 0.62}.get(habit, 1.0)
     leaf = blade(

@@ -28,7 +28,15 @@ def _shoe(look: Look) -> Thing:
     at[:, 2] = np.maximum(at[:, 2], last.sole * 0.6)
     mesh, sheet = painted(upper._replace(vertices=at), _Panels(traits, last), side=460)
     parts = [
-        Part(mesh, Material(sheet=sheet, rough=last.rough, coat=0.2 if last.rough < 0.45 else 0.0)),
+        Part(
+            mesh,
+            Material(
+                sheet=sheet,
+                rough=last.rough,
+                coat=0.2 if last.rough < 0.45 else 0.0,
+                grain="leather" if last.rough < 0.7 else "cloth",
+            ),
+        ),
         *_soles(traits, last),
         *_laces(traits, last, upper),
     ]
@@ -80,18 +88,12 @@ def _upper(b: _Last) -> list[Limb]:
         vec(0, -0.058, s + 0.018),
         vec(0, -0.098 - b.point, s + 0.014),
     )
-    out = [
-        Limb(heel, vec(0, 0.0, s + 0.028), (0.035, 0.039), 0.0, (0, 0, 1), 0.95),
-        Limb(vec(0, 0.0, s + 0.026), ball_, (0.040, 0.045), 0.02, (0, 0, 1), 1.12),
-        Limb(ball_, tip, (0.045, 0.034 * t - 0.4 * b.point), 0.02, (0, 0, 1), 1.22 / t),
-        Limb(
-            vec(0, 0.085, s + 0.03),
-            vec(0, 0.080, b.lip + 0.02),
-            (0.035, 0.039 if b.top > 0.1 else 0.034),
-            0.02,
-        ),
-        Limb(vec(0, 0.045, s + 0.042), vec(0, -0.045, s + 0.030), (0.034, 0.028), 0.025),
-    ]
+    out = [Limb(heel, vec(0, 0.0, s + 0.028), (0.035, 0.039), 0.0, (0, 0, 1), 0.95),
+        Limb(vec(0, 0.0, s + 0.026), ball_, (0.040, 0.045), 0.02, (0, 0, 1), 1.12), Limb(ball_, tip,
+        (0.045, 0.034 * t - 0.4 * b.point), 0.02, (0, 0, 1), 1.22 / t),
+        Limb(vec(0, 0.085, s + 0.03), vec(0, 0.080, b.lip + 0.02),
+        (0.035, 0.039 if b.top > 0.1 else 0.034), 0.02), Limb(vec(0, 0.045, s + 0.042),
+        vec(0, -0.045, s + 0.030), (0.034, 0.028), 0.025)]  # fmt: skip
     if b.top > 0.1:
         out.append(Limb(vec(0, 0.05, s + 0.05), vec(0, 0.06, b.lip + 0.02), (0.036, 0.037), 0.02))
     above = vec(0, 0.055, b.lip + 0.30)
@@ -110,23 +112,10 @@ def _upper(b: _Last) -> list[Limb]:
 
 def _outline(b: _Last, grow: float) -> Array:
     """A sole's outline (x, y), the toe at -y, a right foot's."""
-    p = [
-        (0.0, 0.133),
-        (0.025, 0.124),
-        (0.036, 0.095),
-        (0.034, 0.03),
-        (0.040, -0.03),
-        (0.047, -0.068),
-        (0.036 * b.toe, -0.112),
-        (0.008, -0.134 - b.point),
-        (-0.022 * b.toe, -0.120),
-        (-0.042, -0.078),
-        (-0.041, -0.03),
-        (-0.031, 0.03),
-        (-0.035, 0.095),
-        (-0.025, 0.124),
-        (0.0, 0.133),
-    ]
+    p = [(0.0, 0.133), (0.025, 0.124), (0.036, 0.095), (0.034, 0.03), (0.040, -0.03),
+        (0.047, -0.068), (0.036 * b.toe, -0.112), (0.008, -0.134 - b.point),
+        (-0.022 * b.toe, -0.120), (-0.042, -0.078), (-0.041, -0.03), (-0.031, 0.03),
+        (-0.035, 0.095), (-0.025, 0.124), (0.0, 0.133)]  # fmt: skip
     path = smooth_path(np.array(p), 5)[:-1]
     return path * (1 + grow / 0.045 * 1.0, 1 + grow / 0.13)
 
@@ -265,11 +254,8 @@ def _laces(traits: Traits, b: _Last, upper: Mesh) -> list[Part]:
             )
         )
     palette = traits.palette()
-    colour = (
-        palette.accent
-        if v.chance("bright-laces", 0.4)
-        else f.pick("laces", ((232, 230, 224), (36, 34, 34), (96, 70, 48)))
-    )
+    colour = (palette.accent if v.chance("bright-laces", 0.4) else f.pick("laces",
+        ((232, 230, 224), (36, 34, 34), (96, 70, 48))))  # fmt: skip
     return [Part(joined(out), Material(colour, rough=0.85))]
 
 

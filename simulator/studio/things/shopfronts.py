@@ -12,6 +12,7 @@ from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.surfaces import bricks, dyed, plaster, shades
 from simulator.studio.solid.surfaces import laid as covered
 from simulator.studio.solid.typesetting import FACES
+from simulator.studio.solid.wording import CLAIMS
 from simulator.studio.things.making import (
     BLACK,
     BRASS,
@@ -93,16 +94,8 @@ def shopfront(look: Look, traits: Traits) -> Thing:
     return Thing((*parts, *tray.parts(), *sign_parts), prints)
 
 
-def _upper(
-    parts: list[Part],
-    tray: Tray,
-    traits: Traits,
-    accent: Material,
-    wide: float,
-    low: float,
-    high: float,
-    front: float,
-) -> None:
+def _upper(parts: list[Part], tray: Tray, traits: Traits, accent: Material, wide: float, low: float,
+    high: float, front: float) -> None:  # fmt: skip
     """The wall above with its windows, and the walls that close the sides and the back."""
     f = traits.family
     tone = oklch(f("wall", 0.62, 0.88), f("wall-chroma", 0.02, 0.07), f("wall-hue", 30, 110))
@@ -137,16 +130,8 @@ def _upper(
         shifted(box(wide + 0.3, 0.8, 0.14, bevel=0.04), 0, front + 0.3, high))  # fmt: skip
 
 
-def _door(
-    tray: Tray,
-    frame: Material,
-    paint: Material,
-    x: float,
-    wide: float,
-    top: float,
-    front: float,
-    card: bool,
-) -> None:
+def _door(tray: Tray, frame: Material, paint: Material, x: float, wide: float, top: float,
+    front: float, card: bool) -> None:  # fmt: skip
     """Set back between the pilasters, a pane in it and one above."""
     y, high = front + 0.42, min(2.25, top - 0.25)
     tray.add(paint, shifted(box(wide, 0.05, 0.5, bevel=0.01), x, y),
@@ -244,7 +229,8 @@ def _sign(
     if f.chance("lined", 0.6):
         page.frame((0.012, 0.07, 0.988, 0.93), 0.02, mix(ink, ground, 0.3))
     low = 0.6 if look.sublabel else 0.86
-    page.text(look.label, (0.03, 0.12, 0.97, low), ink, f.pick("face", FACES), lines=1)
+    page.text(look.label, (0.03, 0.12, 0.97, low), ink, f.pick("face", FACES), lines=1,
+              instead=f.pick("instead", CLAIMS))  # fmt: skip
     soft = mix(ink, ground, 0.15)
     page.text(look.sublabel, (0.08, 0.66, 0.92, 0.89), soft, f.pick("small", FACES), lines=1)
     page.grain(0.012, "fine")

@@ -16,12 +16,8 @@ from simulator.studio.things.packaging import Design, design
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 
-_ROAD = (
-    Face("DejaVuSans-Bold.ttf", 0.86),
-    Face("DejaVuSans-Bold.ttf", 0.74, True, 0.0, 0.02),
-    Face("cmss10.ttf", 1.0, False, 0.035),
-    Face("DejaVuSerif-Bold.ttf", 0.84),
-)
+_ROAD = (Face("DejaVuSans-Bold.ttf", 0.86), Face("DejaVuSans-Bold.ttf", 0.74, True, 0.0, 0.02),
+    Face("cmss10.ttf", 1.0, False, 0.035), Face("DejaVuSerif-Bold.ttf", 0.84))  # fmt: skip
 
 
 def sign(look: Look, traits: Traits) -> Thing:
@@ -145,10 +141,8 @@ def _posts(f: Draws, wide: float, top: float, thick: float, wooden: bool) -> lis
         post = box(0.09, 0.09, top + 0.06, bevel=0.008)
         back = thick / 2 + 0.045
     else:
-        stuff = f.pick(
-            "post",
-            (Material((168, 170, 172), rough=0.4, metal=1.0), Material((52, 60, 56), rough=0.4)),
-        )
+        stuff = f.pick("post", (Material((168, 170, 172), rough=0.4, metal=1.0),
+            Material((52, 60, 56), rough=0.4)))  # fmt: skip
         post = lathe(
             [(0.03, 0.0), (0.03, top + 0.03), (0.026, top + 0.036), (1e-4, top + 0.037)], around=24
         )
@@ -188,16 +182,11 @@ def flag(look: Look, traits: Traits) -> Thing:
     z = tall - 0.12 - high + high * w - slack * high * u**1.6 - 0.02 * np.cos(waves * u - phase)
     cloth = skin(np.stack([x, sway, z], -1))
     pole = lathe([(0.035, 0.0), (0.034, 0.5), (0.024, tall), (1e-4, tall + 0.001)], around=20)
-    foot = lathe(
-        [(0.16, 0), (0.16, 0.03), (0.15, 0.045), (0.06, 0.05), (0.05, 0.2), (0.036, 0.21)],
-        around=28,
-    )
+    foot = lathe([(0.16, 0), (0.16, 0.03), (0.15, 0.045), (0.06, 0.05), (0.05, 0.2), (0.036, 0.21)],
+        around=28)  # fmt: skip
     top = shifted(ball(0.05, around=20), z=tall + 0.035)
-    rope = tube(
-        [(0.04, -0.01, 0.9), (0.045, -0.012, tall * 0.6), (0.04, -0.005, tall - 0.05)],
-        0.004,
-        around=6,
-    )
+    rope = tube([(0.04, -0.01, 0.9), (0.045, -0.012, tall * 0.6), (0.04, -0.005, tall - 0.05)],
+        0.004, around=6)  # fmt: skip
     steel = f.pick(
         "pole-of",
         (

@@ -7,18 +7,8 @@ import numpy as np
 from simulator.studio.solid.forms import Material
 from simulator.world.pictures.traits import Colour, Draws, luma, oklch
 
-_SKIN = np.array(
-    [
-        (238, 200, 178),
-        (226, 180, 152),
-        (206, 154, 120),
-        (176, 122, 86),
-        (132, 86, 58),
-        (92, 60, 44),
-        (64, 44, 36),
-    ],
-    np.float64,
-)
+_SKIN = np.array([(238, 200, 178), (226, 180, 152), (206, 154, 120), (176, 122, 86), (132, 86, 58),
+    (92, 60, 44), (64, 44, 36)], np.float64)  # fmt: skip
 """From the lightest to the darkest, as a phone shows them in daylight."""
 
 _HAIR: tuple[Colour, ...] = (
@@ -38,7 +28,7 @@ def skin(draws: Draws) -> Colour:
 def hair(draws: Draws) -> Material:
     """Hair: black and brown mostly; fair and red with fair skin."""
     fair = min(2 + int(luma(skin(draws)) / 35), len(_HAIR))
-    return Material(draws.pick("hair", _HAIR[:fair]), rough=0.55)
+    return Material(draws.pick("hair", _HAIR[:fair]), rough=0.55, grain="fur")
 
 
 def cloth(draws: Draws, name: str, *, rough: float = 0.85) -> Material:
@@ -46,4 +36,5 @@ def cloth(draws: Draws, name: str, *, rough: float = 0.85) -> Material:
     vivid = draws.chance(f"{name}-vivid", 0.3)
     level = draws(f"{name}-level", 0.24, 0.86)
     chroma = draws(f"{name}-chroma", 0.08, 0.16) if vivid else draws(f"{name}-chroma", 0.0, 0.05)
-    return Material(oklch(level, chroma, draws(f"{name}-hue", 0, 360)), rough=rough)
+    colour = oklch(level, chroma, draws(f"{name}-hue", 0, 360))
+    return Material(colour, rough=rough, grain="cloth")

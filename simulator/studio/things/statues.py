@@ -40,7 +40,12 @@ def statue(_look: Look, traits: Traits) -> Thing:
     plinth, high = _plinth(traits)
     bronze = f.chance("bronze", 0.55)
     mesh, sheet = painted(body, _bronze(f) if bronze else _stone(f), side=512)
-    material = Material(sheet=sheet, rough=0.42 if bronze else 0.75, metal=0.75 if bronze else 0.0)
+    material = Material(
+        sheet=sheet,
+        rough=0.42 if bronze else 0.75,
+        metal=0.75 if bronze else 0.0,
+        grain="metal" if bronze else "stone",
+    )
     return Thing((*plinth, Part(shifted(mesh, z=high), material)))
 
 

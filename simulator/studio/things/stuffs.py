@@ -15,17 +15,8 @@ from simulator.world.pictures.traits import Colour, Draws
 STUFFS = ("leather", "canvas", "suede", "nylon")
 
 
-def sack(
-    width: float,
-    depth: float,
-    height: float,
-    *,
-    square: float = 4.0,
-    edge: float = 7.0,
-    bulge: float = 0.06,
-    taper: float = 0.0,
-    slump: float = 0.0,
-) -> Mesh:
+def sack(width: float, depth: float, height: float, *, square: float = 4.0, edge: float = 7.0,
+    bulge: float = 0.06, taper: float = 0.0, slump: float = 0.0) -> Mesh:  # fmt: skip
     """A stuffed shape on z = 0: rounded in plan (`square`) and at its ends (`edge`).
 
     The sheet is wrapped once around, its seam behind; v runs from bottom to top.
@@ -59,16 +50,8 @@ def on_front(mesh: Mesh, x: float, z: float) -> float:
     return float(near[:, 1].min())
 
 
-def stuff(
-    colour: Colour,
-    kind: str,
-    *,
-    key: int = 0,
-    second: Colour | None = None,
-    pattern: str = "plain",
-    fine: float = 1.0,
-    shift: float = 0.0,
-) -> Material:
+def stuff(colour: Colour, kind: str, *, key: int = 0, second: Colour | None = None,
+    pattern: str = "plain", fine: float = 1.0, shift: float = 0.0) -> Material:  # fmt: skip
     """A material by its name; a pattern in the second colour lies once over the whole sheet."""
     h, w = 256, 512
     row, col = np.mgrid[0:h, 0:w]
@@ -85,6 +68,7 @@ def stuff(
         sheet=np.clip(out, 0, 255).astype(np.uint8),
         rough=rough,
         coat=0.25 if kind == "patent" else 0.0,
+        grain="leather" if kind in ("leather", "suede", "patent") else "cloth",
     )
 
 

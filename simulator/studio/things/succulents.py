@@ -51,7 +51,7 @@ def _flesh_of(traits: Traits, root: Colour, tip: Colour, *, specks: float = 0.0)
             > 1 - specks
         )
         out[white] = out[white] * 0.35 + np.array((226, 230, 214)) * 0.65
-    return Material(sheet=np.clip(out, 0, 255).astype(np.uint8), rough=0.5)
+    return Material(sheet=np.clip(out, 0, 255).astype(np.uint8), rough=0.5, grain="leaf")
 
 
 def _pulp(length: float, width: float, thick: float, curl: float, point: float) -> Mesh:
@@ -107,16 +107,10 @@ def _rosette(traits: Traits, habit: str, root: float, _: float) -> list[Part]:
 def _tones(traits: Traits) -> tuple[Colour, Colour]:
     """A body of grey-green, blue-green or violet, and the blush at its tips."""
     f, v = traits.family, traits.variant
-    body = oklch(
-        f("body", 0.50, 0.72),
-        f("body-chroma", 0.03, 0.09),
-        f.pick("body-hue", (122.0, 130.0, 140.0, 155.0, 165.0)) + v("hue", -5, 5),
-    )
-    blush = oklch(
-        0.60,
-        f("blush-chroma", 0.06, 0.15),
-        v("blush", -25, 30) + f.pick("blush-hue", (20.0, 350.0, 100.0)),
-    )
+    body = oklch(f("body", 0.50, 0.72), f("body-chroma", 0.03, 0.09),
+        f.pick("body-hue", (122.0, 130.0, 140.0, 155.0, 165.0)) + v("hue", -5, 5))  # fmt: skip
+    blush = oklch(0.60, f("blush-chroma", 0.06, 0.15),
+        v("blush", -25, 30) + f.pick("blush-hue", (20.0, 350.0, 100.0)))  # fmt: skip
     return body, mix(body, blush, v("blush-share", 0.35, 0.9))
 
 

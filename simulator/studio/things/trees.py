@@ -40,22 +40,16 @@ def _tree(look: Look) -> Thing:
     foliage = foliage._replace(uv=tone, smooth=False)
     return Thing(
         (
-            Part(joined(wood), Material(sheet=_bark(traits, habit), rough=0.9)),
-            Part(foliage, Material(sheet=_tones(traits, habit), rough=0.55)),
+            Part(joined(wood), Material(sheet=_bark(traits, habit), rough=0.9, grain="stone")),
+            Part(foliage, Material(sheet=_tones(traits, habit), rough=0.55, grain="leaf")),
         )
     )
 
 
 def _leaf(broad: float) -> Mesh:
     """A folded kite along +y."""
-    at = np.array(
-        [
-            (0, 0, 0),
-            (broad / 2, 0.45, 0.12 * broad),
-            (0, 1, -0.12),
-            (-broad / 2, 0.45, 0.12 * broad),
-        ]
-    )
+    at = np.array([(0, 0, 0), (broad / 2, 0.45, 0.12 * broad), (0, 1, -0.12),
+        (-broad / 2, 0.45, 0.12 * broad)])  # fmt: skip
     return Mesh(
         at.astype(np.float32),
         np.array([(0, 1, 2), (0, 2, 3)], np.int32),
@@ -302,11 +296,8 @@ def _tones(traits: Traits, habit: str) -> NDArray[np.uint8]:
     f, v = traits.family, traits.variant
     leaf = green(traits, light=(0.34, 0.52))
     if habit in ("conifer", "spruce", "cypress"):
-        leaf = oklch(
-            f("needle", 0.28, 0.44),
-            f("needle-chroma", 0.03, 0.08),
-            f("needle-hue", 130, 190) + v("hue", -5, 5),
-        )
+        leaf = oklch(f("needle", 0.28, 0.44), f("needle-chroma", 0.03, 0.08),
+            f("needle-hue", 130, 190) + v("hue", -5, 5))  # fmt: skip
     dark, light = mix(leaf, (20, 34, 20), 0.4), mix(leaf, (205, 214, 120), 0.35)
     if habit == "autumn":
         hue = f("autumn", 25, 95)

@@ -14,16 +14,11 @@ from simulator.studio.things.packaging import Design, back, design, front
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 
-_CONTENTS: dict[str, tuple[Colour, str]] = {
-    "Lemonade": ((226, 208, 128), "clear"),
-    "Cider": ((206, 142, 58), "clear"),
-    "Iced Tea": ((142, 68, 28), "clear"),
-    "Oil": ((186, 158, 48), "clear"),
-    "Honey": ((204, 128, 28), "clear"),
-    "Pickles": ((128, 138, 58), "pieces"),
-    "Jam": ((124, 22, 36), "seeds"),
-    "Mustard": ((204, 156, 44), "seeds"),
-}
+_CONTENTS: dict[str, tuple[Colour, str]] = {"Lemonade": ((226, 208, 128), "clear"),
+    "Cider": ((206, 142, 58), "clear"), "Iced Tea": ((142, 68, 28), "clear"),
+    "Oil": ((186, 158, 48), "clear"), "Honey": ((204, 128, 28), "clear"),
+    "Pickles": ((128, 138, 58), "pieces"), "Jam": ((124, 22, 36), "seeds"),
+    "Mustard": ((204, 156, 44), "seeds")}  # fmt: skip
 """What a name promises: its colour, and how it looks through glass."""
 
 
@@ -31,10 +26,8 @@ def bottle(look: Look, traits: Traits) -> Thing:
     """A bottle of glass or plastic, full, with a label and one of many caps."""
     f = traits.family
     made = design(look, traits)
-    radius, height = (
-        traits.near("radius", 0.034, 0.045, 0.1),
-        traits.near("height", 0.2, 0.29, 0.08),
-    )
+    radius, height = (traits.near("radius", 0.034, 0.045, 0.1),
+        traits.near("height", 0.2, 0.29, 0.08))  # fmt: skip
     stout = f.chance("stout", 0.3)
     if stout:
         radius, height = radius * 1.12, height * 0.74
@@ -60,10 +53,8 @@ def jar(look: Look, traits: Traits) -> Thing:
     """A glass jar with a lid, its contents showing above and below the label."""
     f = traits.family
     made = design(look, traits)
-    radius, height = (
-        traits.near("radius", 0.031, 0.046, 0.1),
-        traits.near("height", 0.085, 0.145, 0.1),
-    )
+    radius, height = (traits.near("radius", 0.031, 0.046, 0.1),
+        traits.near("height", 0.085, 0.145, 0.1))  # fmt: skip
     mouth = radius * f("mouth", 0.8, 0.93)
     low = height * f("shoulder", 0.7, 0.78)
     lid_at = height * 0.87
@@ -102,16 +93,8 @@ def _outline(f: Draws, radius: float, height: float, neck: float, low: float) ->
     return np.concatenate([foot, body, shoulder, throat])
 
 
-def _filled(
-    traits: Traits,
-    made: Design,
-    outline: Array,
-    square: float,
-    stuff: str,
-    *,
-    level: float,
-    facets: int = 0,
-) -> list[Part]:
+def _filled(traits: Traits, made: Design, outline: Array, square: float, stuff: str, *,
+    level: float, facets: int = 0) -> list[Part]:  # fmt: skip
     """The wall, and behind clear walls what is inside."""
     f = traits.family
 
@@ -129,13 +112,8 @@ def _filled(
         return [Part(wall, Material(tint, rough=0.32, coat=0.2))]
     inside = outline[(outline[:, 1] < level) & (outline[:, 0] > 1e-3)]
     rim = float(np.interp(level, outline[4:, 1], outline[4:, 0]))
-    inner = np.concatenate(
-        [
-            [(1e-4, 0.005)],
-            (inside - (0, 0.0)) * (0.955, 1) + (0, 0.004),
-            [(rim * 0.955, level + 0.003), (1e-4, level + 0.003)],
-        ]
-    )
+    inner = np.concatenate([[(1e-4, 0.005)], (inside - (0, 0.0)) * (0.955, 1) + (0, 0.004),
+        [(rim * 0.955, level + 0.003), (1e-4, level + 0.003)]])  # fmt: skip
     core = wrapped(inner)
     return [
         Part(core, Material(sheet=_contents(traits, made), rough=0.22, coat=0.4)),
@@ -178,14 +156,8 @@ def _contents(traits: Traits, made: Design) -> Array:
     return page.rgb
 
 
-def _label(
-    traits: Traits,
-    made: Design,
-    outline: Array,
-    span: tuple[float, float],
-    square: float = 2.0,
-    facets: int = 0,
-) -> tuple[list[Part], tuple[Print, ...]]:
+def _label(traits: Traits, made: Design, outline: Array, span: tuple[float, float],
+    square: float = 2.0, facets: int = 0) -> tuple[list[Part], tuple[Print, ...]]:  # fmt: skip
     """A label around the body, or one in front and one behind."""
     f = traits.family
     z = np.linspace(*span, 12)

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.solid.forms import Array, Mesh, Part, Placed, Point, cross
+from simulator.studio.tracing.structure import grain_of
 
 _SLACK = 1e-3
 """How far beyond a sheet's edge is still on it."""
 
+GRAINS_MOST = 64
 FAR = 4
 _NEAR = 18.0
 """Metres from the eye within which sheets are as fine as can be."""
@@ -54,8 +56,8 @@ class Shape(NamedTuple):
     normals: NDArray[np.float32]
     uv: NDArray[np.float32]
     faces: NDArray[np.uint32]
-    owners: NDArray[np.int16]
-    """Of each triangle."""
+    owners: NDArray[np.int32]
+    """Of each triangle its thing's number times `GRAINS_MOST`, and what it is made of."""
 
 
 class Sorts(NamedTuple):
@@ -88,7 +90,10 @@ def merged(pieces: Sequence[Piece]) -> Shape | None:
         np.concatenate([f[1] for f in fleshes]),
         np.concatenate([f[2] for f in fleshes]),
         np.concatenate([f[3] + s for f, s in zip(fleshes, starts, strict=False)]).astype(np.uint32),
-        np.repeat(np.array([p.owner for p in pieces], np.int16), [len(f[3]) for f in fleshes]),
+        np.repeat(
+            np.array([p.owner * GRAINS_MOST + grain_of(p.part.material) for p in pieces], np.int32),
+            [len(f[3]) for f in fleshes],
+        ),
     )
 
 
@@ -117,7 +122,7 @@ def speck(at: Array) -> Shape:
     corners = at + np.array([(0, 0, 0), (1e-4, 0, 0), (0, 1e-4, 0)])
     return Shape(
         corners.astype(np.float32), np.array([(0, 0, 1)] * 3, np.float32),
-        np.zeros((3, 2), np.float32), np.array([(0, 1, 2)], np.uint32), np.array([-1], np.int16),
+        np.zeros((3, 2), np.float32), np.array([(0, 1, 2)], np.uint32), np.array([-1], np.int32),
     )  # fmt: skip
 
 

@@ -19,12 +19,16 @@ from numpy.typing import NDArray
 
 from simulator.studio.solid.forms import Array, Lamp, Light
 from simulator.studio.solid.sheets import Atlas, in_one_picture, linear
-from simulator.studio.tracing.merging import Piece, Shape, Sorts, filled, merged
+from simulator.studio.tracing.merging import GRAINS_MOST, Piece, Shape, Sorts, filled, merged
 from simulator.studio.tracing.variant import mitsuba
 
 SKIES = Path(__file__).parents[3] / "assets" / "light"
 """Environment maps of Poly Haven (CC0)."""
 
+OPEN = frozenset(("city", "dawn", "esplanade", "forest", "park", "sunrise", "sunset", "venice"))
+"""Of these the horizon is cleared."""
+_CLEAR = 62.0
+"""Degrees up to which all is."""
 _LAMPS = 6
 """A stage has a multiple of so many lamps."""
 _GLOWS, _GLOW_FACES = 4, 2048
@@ -58,7 +62,7 @@ class Stage:
         self._put = _Values(mi.traverse(self.scene))
         self._size = atlas.colour.shape
         self._full: set[str] = set()
-        self._owners: dict[str, NDArray[np.int16]] = {}
+        self._owners: dict[str, NDArray[np.int32]] = {}
         self._kept: dict[str, dict[str, Array]] = {}
         shapes = list(self.scene.shapes())
         self._names = dict(zip(_indices(shapes), (s.id() for s in shapes), strict=True))
@@ -85,14 +89,16 @@ class Stage:
         self._put.update()
         self._settle()
 
-    def owners(self, shapes: NDArray[np.int64], triangles: NDArray[np.int64]) -> NDArray[np.int16]:
-        """Which placed thing each triangle of each shape is of; -1 is none."""
-        found = np.full(shapes.shape, -1, np.int16)
+    def owners(
+        self, shapes: NDArray[np.int64], triangles: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
+        """Which placed thing each triangle of each shape is of (-1 is none), and its grain."""
+        found = np.full(shapes.shape, -1, np.int32)
         for index, name in self._names.items():
             if name in self._full:
                 here = shapes == index
                 found[here] = self._owners[name][triangles[here]]
-        return found
+        return (found // GRAINS_MOST).astype(np.int16), (found % GRAINS_MOST).astype(np.int8)
 
     def _settle(self) -> None:
         """Follow one ray, so that all is in its place: a change before that ends the process."""
@@ -280,11 +286,8 @@ def _empty_lamp() -> dict[str, Any]:
 
 
 def _shine() -> dict[str, Any]:
-    return {
-        "type": "area",
-        "radiance": {"type": "rgb", "value": [0.0, 0.0, 0.0]},
-        "sampling_weight": _HARDLY,
-    }
+    return {"type": "area", "radiance": {"type": "rgb", "value": [0.0, 0.0, 0.0]},
+        "sampling_weight": _HARDLY}  # fmt: skip
 
 
 def _stand(lamp: Lamp) -> Array:
@@ -322,7 +325,48 @@ def sky_light(name: str) -> Array:
         return cv2.blur(whole, (side, side), borderType=cv2.BORDER_CONSTANT)[:, reach:-reach]
 
     light, lack = np.maximum(sky, 0) * rows, np.maximum(-sky, 0) * rows
-    return light * (1 - around(lack / np.maximum(around(light), 1e-9))) / rows
+    kept = light * (1 - around(lack / np.maximum(around(light), 1e-9))) / rows
+    return _cleared(kept) if name in OPEN else kept
+
+
+def _cleared(sky: Array) -> Array:
+    """A sky without what stands on its horizon, whose light stays: photographed houses are blurred
+    behind the sharp ones that are built, and too large."""
+    height, width = sky.shape[:2]
+    wave = np.fft.rfftfreq(width, 1 / width)[None, :, None]
+    even = np.fft.irfft(np.fft.rfft(sky, axis=1) * np.exp(-((wave / 1.3) ** 2)), width, axis=1)
+    rise = 90 - (np.arange(height) + 0.5) * 180 / height
+    above = np.flatnonzero(rise > _CLEAR)[-1]  # what is seen there goes on down to the horizon
+    haze = 1 + 0.35 * np.clip(1 - rise / _CLEAR, 0, 1)[:, None, None] ** 2
+    open_air = np.where(rise[:, None, None] > -5, even[above] * haze, even)
+    share = np.clip((_CLEAR + 12 - rise) / 12, 0, 1)[:, None, None]
+    clear = np.maximum(sky + (open_air - sky) * share, 0)
+    rows = np.sin((np.arange(height) + 0.5) * np.pi / height)[:, None, None]
+    return clear * (sky * rows).sum((0, 1)) / (clear * rows).sum((0, 1))
+
+
+@lru_cache(maxsize=32)
+def brightest(name: str) -> tuple[float, float, float]:
+    """From where most of a sky's light comes while it is not turned: not of length 1, for a sky
+    that shines from everywhere has no direction."""
+    sky = sky_light(name).mean(-1)
+    rows, columns = sky.shape
+    down, around = np.meshgrid(
+        (np.arange(rows) + 0.5) * np.pi / rows, (np.arange(columns) + 0.5) * 2 * np.pi / columns,
+        indexing="ij",
+    )  # fmt: skip
+    flat = np.sin(down)
+    towards = np.stack([np.sin(around) * flat, np.cos(around) * flat, np.cos(down)], -1)
+    light = (sky * flat)[..., None]
+    x, y, z = ((towards * light).sum((0, 1)) / light.sum()).tolist()
+    return x, y, z
+
+
+@lru_cache(maxsize=32)
+def horizon(name: str) -> Array:
+    """Red, green and blue of the air far away under a sky, by its light just above the ground."""
+    sky = sky_light(name)
+    return sky[int(len(sky) * 0.44) : len(sky) // 2].mean((0, 1))
 
 
 @lru_cache(maxsize=32)

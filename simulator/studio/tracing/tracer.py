@@ -19,8 +19,10 @@ from mmrag.errors import Unavailable
 from simulator.studio import INSTALL
 from simulator.studio.solid.forms import Array, Light, Placed, View
 from simulator.studio.tracing.merging import sort
-from simulator.studio.tracing.stage import Stage, opaque, room_for, stage_for
+from simulator.studio.tracing.stage import Stage, brightest, horizon, opaque, room_for, stage_for
+from simulator.studio.tracing.structure import structured
 from simulator.studio.tracing.variant import mitsuba
+from simulator.world.pictures.noise import TILE, patch
 
 _GUIDES = 4
 """Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""
@@ -58,47 +60,94 @@ class Traced(NamedTuple):
     """Red, green, blue of what would be white: the light on all that has a colour."""
 
 
-def trace(
-    placed: Sequence[Placed],
-    light: Light,
-    view: View,
-    width: int,
-    height: int,
-    *,
-    paths: int = 2,
-    seed: int = 0,
-) -> Traced:
+def trace(placed: Sequence[Placed], light: Light, view: View, width: int, height: int, *,
+    paths: int = 2, seed: int = 0) -> Traced:  # fmt: skip
     """What an eye sees of a scene. Equal scenes give equal bytes on one machine."""
     try:
         return _traced(placed, light, view, (width, height), paths, seed)
     except MemoryError as error:
         raise Unavailable(
-            f"memory is too short for a picture of {width} × {height}: leave 2 GB to each worker, "
+            f"memory is too short for a picture of {width} × {height}: leave 3 GB to each worker, "
             "use fewer workers, or ask for smaller pictures."
         ) from error
 
 
-def _traced(
-    placed: Sequence[Placed],
-    light: Light,
-    view: View,
-    frame: tuple[int, int],
-    paths: int,
-    seed: int,
-) -> Traced:
+def _traced(placed: Sequence[Placed], light: Light, view: View, frame: tuple[int, int], paths: int,
+    seed: int) -> Traced:  # fmt: skip
     with _ALONE:
         stage = _staged(placed, light, view)
         wide, high = (max(round(n * _COARSE), 1) for n in frame)
         coarse = _eye(view, wide, high)
         raw = _rendered(stage, "light", sensor=coarse, seed=seed, spp=paths)[..., :3]
-        seen, coloured = _seen(stage, _eye(view, *frame), seed)
+        seen, coloured, grain, at = _seen(stage, _eye(view, *frame), seed)
         blur = _blur(view, seen.depth)
         sharp = float((blur < _BLURRED).mean()) > 0.5
         looks = _GUIDES if sharp else 4 * _GUIDES
         even = _eye(view, *frame, "stratified")
         guides = _rendered(stage, "guides", sensor=even, seed=seed, spp=looks)[..., -6:]
-    clean, white = _cleaned(_clipped(raw), guides, coloured & (blur < _SOFT), sharp)
+    crisp = coloured & (blur < _SOFT)
+    clean, white = _cleaned(_clipped(raw), guides, crisp, sharp)
+    wide = _pixel(view, at, guides[..., 3:], crisp & _inside(seen.owner), frame)
+    clean = structured(clean, grain, at, guides[..., 3:], wide, _sun(light))
+    if light.air:
+        clean = _wisps(clean, seen.depth, view)
+        air = (1 - np.exp(-seen.depth / light.air))[..., None]
+        clean += ((horizon(light.sky) * light.strength - clean) * air).astype(np.float32)
     return Traced(clean, *seen, white)
+
+
+def _wisps(
+    light: NDArray[np.float32], depth: NDArray[np.float32], view: View
+) -> NDArray[np.float32]:
+    """The open sky with clouds as finely torn as clouds are: its map is coarser than a picture."""
+    import cv2
+
+    sky = cv2.erode((depth <= 0).astype(np.uint8), np.ones((9, 9), np.uint8)).astype(bool)
+    if not sky.any():
+        return light
+    side, (height, width) = max(depth.shape), depth.shape
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    for noise, part, reach in (("cloud", 0.5, 0.012), ("cloud", 0.13, 0.006), ("fine", 0.2, 0.002)):
+        tile = patch(noise, TILE, TILE)
+        scale = np.float32(TILE / (part * side))
+        at = (x * scale % TILE, y * scale % TILE)
+        for axis, lag in ((x, 0), (y, 211)):
+            found = cv2.remap(
+                np.roll(tile, lag, 0), *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP
+            )
+            axis += reach * side * math.radians(view.angle) * found
+    torn = cv2.remap(light, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+    from_sky = cv2.remap(sky.astype(np.float32), x, y, cv2.INTER_LINEAR) > 0.999
+    return np.where((sky & from_sky)[..., None], torn, light).astype(np.float32)
+
+
+def _inside(owner: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Where a pixel shows one thing alone."""
+    import cv2
+
+    around = np.ones((3, 3), np.uint8)
+    return np.asarray(cv2.erode(owner, around) == cv2.dilate(owner, around))
+
+
+def _pixel(
+    view: View, at: Array, normal: Array, known: NDArray[np.bool_], frame: tuple[int, int]
+) -> NDArray[np.float32]:
+    """Metres of a surface that a pixel covers; infinite where that is not known."""
+    away = np.asarray(view.eye, np.float32) - at
+    distance = np.linalg.norm(away, axis=-1)
+    slant = np.abs((away * normal).sum(-1)) / np.maximum(distance, 1e-6)
+    across = 2 * math.tan(math.radians(view.angle) / 2) / max(frame)
+    return np.where(known, distance * across / np.clip(slant, 0.12, 1), np.inf).astype(np.float32)
+
+
+def _sun(light: Light) -> Array:
+    """The strongest lamp as a point (x, y, z, 1), or the sky's brightest part as a direction."""
+    if light.lamps:
+        lamp = max(light.lamps, key=lambda lamp: lamp.power * lamp.width * lamp.height)
+        return np.array((*lamp.at, 1.0), np.float32)
+    x, y, z = brightest(light.sky)
+    c, s = math.cos(math.radians(light.turn)), math.sin(math.radians(light.turn))
+    return np.array((c * x - s * y, s * x + c * y, z, 0.0), np.float32)
 
 
 def _blur(view: View, depth: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -139,7 +188,7 @@ def glance(placed: Sequence[Placed], light: Light, view: View, width: int, heigh
     """What each pixel would show, without any light: a hundred times as fast as `trace`."""
     with _ALONE:
         stage = _staged(placed, light, view, fine=False)
-        return _seen(stage, _eye(view, width, height), 0)[0]
+        return _seen(stage, _eye(view, width, height), 0).seen
 
 
 def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.uint8]:
@@ -195,7 +244,10 @@ def _integrator(what: str) -> Any:
         {
             "light": {"type": "path", "max_depth": 4, "rr_depth": 1},
             "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
-            "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth"},
+            "owners": {
+                "type": "aov",
+                "aovs": "id:shape_index,pi:prim_index,de:depth,po:position",
+            },
         }[what]
     )
 
@@ -214,16 +266,26 @@ def _clipped(light: NDArray[np.float32]) -> NDArray[np.float32]:
     return light * np.minimum(most / np.maximum(luma, 1e-9), 1)[..., None]
 
 
-def _seen(stage: Stage, eye: Any, seed: int) -> tuple[Seen, NDArray[np.bool_]]:
-    """What each pixel shows, and where that has a colour of its own: neither sky nor glass nor
-    lamp."""
+class _Found(NamedTuple):
+    """What one look a pixel finds."""
+
+    seen: Seen
+    coloured: NDArray[np.bool_]
+    """Where something has a colour of its own: neither sky nor glass nor lamp."""
+    grain: NDArray[np.int8]
+    """What it is made of."""
+    at: NDArray[np.float32]
+    """Where that is, metres."""
+
+
+def _seen(stage: Stage, eye: Any, seed: int) -> _Found:
     found = _rendered(stage, "owners", sensor=eye, spp=1, seed=seed)
-    depth = found[..., -1]
-    shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-3, -2))
+    depth = found[..., -4]
+    shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-6, -5))
     shape = np.where(depth > 0, shape, -1)
-    owner = stage.owners(shape, triangle)
+    owner, grain = stage.owners(shape, triangle)
     seen = Seen(owner, np.where(owner >= 0, depth, 0).astype(np.float32))
-    return seen, shape == stage.plain
+    return _Found(seen, shape == stage.plain, grain, found[..., -3:])
 
 
 def _eye(view: View, width: int, height: int, sampler: str = "independent") -> Any:
@@ -273,6 +335,6 @@ def _denoised(light: Array, albedo: Array, normal: Array, sharp: bool) -> NDArra
         why = " ".join(str(error).split())[:200]
         raise Unavailable(
             f"Open Image Denoise, which cleans pictures, does not run here ({why}): run "
-            f"`{INSTALL}`, and leave 2 GB of memory to each worker or use fewer workers."
+            f"`{INSTALL}`, and leave 3 GB of memory to each worker or use fewer workers."
         ) from error
     return np.asarray(clean, np.float32)

@@ -115,26 +115,36 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     from simulator.world.language.conversations import make_sessions
     from simulator.world.pages.page_orders import plan_pages
     from simulator.world.pictures.catalogue_pictures import plan_shots
-    from simulator.world.pictures.shoot import assign_qualities
+    from simulator.world.pictures.company import plan_company
+    from simulator.world.pictures.shoot import assign_qualities, is_ego
 
-    facts = generate_facts(request.seed, request.entities)
+    facts = generate_facts(request.seed, request.entities, request.difficulty.look_alikes)
     sessions = list(
         make_sessions(
             facts,
             request.voices,
             conversations=request.conversations,
             singles=request.singles,
+            legible=request.difficulty.legible,
         )
     )
+    multi, single = sessions[: request.conversations], sessions[request.conversations :]
     needs = [need for s in sessions for q in s.questions for need in q.needs]
     return table_rows.WorldPlan(
         request=request,
         facts=facts,
-        multi=sessions[: request.conversations],
-        single=sessions[request.conversations :],
+        multi=multi,
+        single=single,
         pages=plan_pages(facts, needs, request.voices),
         shots=plan_shots(facts, [s.entity_id for s in sessions], request),
         specs=assign_qualities(sessions, request.seed),
+        company={
+            name: company
+            for split in (multi, single)
+            for name, company in plan_company(
+                [s for s in split if is_ego(s, request.seed)], facts, request
+            ).items()
+        },
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmrag.errors import UsageError
 from mmrag.records import Record
+from simulator.world.build.difficulty import LIFE, Difficulty
 from simulator.world.facts.names import MAX_SEED
 from simulator.world.language.voices.reading import OPEN, named
 
@@ -36,6 +37,7 @@ class Request(Record, frozen=True, kw_only=True):
     jpeg: int = 88
     voices: tuple[str, ...] = OPEN
     """Who words its questions and pages."""
+    difficulty: Difficulty = LIFE
     pictures: bool = True
     """False leaves every picture out: facts, text and pages only, to measure them apart."""
 
@@ -46,6 +48,7 @@ def make_request(
     size: str = "crag-mm",
     *,
     voices: str = "open",
+    difficulty: Difficulty = LIFE,
     pictures: bool = True,
 ) -> Request:
     """A request of `sessions` conversations with everything else in proportion.
@@ -76,6 +79,7 @@ def make_request(
             kg_side=320,
             jpeg=76,
             voices=named(voices),
+            difficulty=difficulty,
             pictures=pictures,
         )
     scale = n / CONVERSATIONS
@@ -88,6 +92,7 @@ def make_request(
         entities=entities,
         kg_pictures=max(1, round(KG_PICTURES * scale)),
         voices=named(voices),
+        difficulty=difficulty,
         pictures=pictures,
     )
 

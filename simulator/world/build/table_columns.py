@@ -102,6 +102,8 @@ def features(table: str) -> Any:
                     "evidence": List(List(text)),
                     "grounding": List(text),
                     "notes": List(text),
+                    "settled_by": List(text),
+                    "gaze": List(List(number)),
                 },
             }
         )

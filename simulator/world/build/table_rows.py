@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mmrag.records import Box, Polygon
+from mmrag.records import Polygon
 from simulator.world.build.request import Request
 from simulator.world.build.table_columns import (
     DOMAINS,
@@ -27,6 +27,7 @@ from simulator.world.pages.markup import to_html
 from simulator.world.pages.page_orders import PagePlan
 from simulator.world.pages.writing import Order, compose
 from simulator.world.pictures import catalogue_pictures, shoot
+from simulator.world.pictures.company import ALONE, Company
 
 Row = dict[str, Any]
 
@@ -42,6 +43,8 @@ class WorldPlan(NamedTuple):
     shots: Sequence[catalogue_pictures.Shot]
     specs: dict[str, str]
     """Session → degradation of its picture."""
+    company: dict[str, Company]
+    """Session → what stands beside the thing asked about; none: nothing that is not asked for."""
 
 
 def fact_rows(plan: WorldPlan, entities: Sequence[Entity]) -> list[Row]:
@@ -140,17 +143,25 @@ def session_rows(
 def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Grounding]]) -> Row:
     questions = session.questions
     spec = plan.specs[session.id]
-    shot = shoot.shoot(session, spec, plan.facts, plan.request) if plan.request.pictures else None
+    company = plan.company.get(session.id, ALONE)
+    shot = (
+        shoot.shoot(session, spec, plan.facts, plan.request, company)
+        if plan.request.pictures
+        else None
+    )
     ego = shoot.is_ego(session, plan.facts.seed)
+    nothing = [None] * len(questions)
     scene: Row = {
         "subject": session.entity_id,
         "visible": session.visible,
         "legible": session.text_clue,
         "domain": session.domain,
         "voice": session.voice,
+        "place": session.place,
     }
     if shot:
         scene |= {
+            "visible": shot.things,
             "other_polygons": shot.other_polygons,
             "texts": shot.texts,
             "visible_shares": shot.visible,
@@ -186,6 +197,8 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
             "evidence": [[g.page_url for g in of if g.label == "answers"] for of in found],
             "grounding": [_json({g.page_url: g.label for g in of}) for of in found],
             "notes": [_json(_notes(q)) for q in questions],
+            "settled_by": shot.settled_by if shot else nothing,
+            "gaze": [_listed(point, 4) for point in shot.gazes] if shot else nothing,
         },
     }
 
@@ -214,6 +227,7 @@ def _picture_columns(session: Conversation, shot: shoot.Shot) -> Row:
 def _notes(question: Question) -> Row:
     return {
         "template": question.template,
+        "ways": question.ways,
         "form": question.form,
         "source": question.source,
         "external": question.external,
@@ -223,6 +237,9 @@ def _notes(question: Question) -> Row:
         "at": question.at,
         "entities": question.entities,
         "visible": question.visible,
+        "means": question.means,
+        "could_mean": question.could_mean,
+        "settled_by": question.settled_by,
         "needs": question.needs,
     }
 
@@ -239,8 +256,8 @@ def _grounding_row(question: Question, grounding: Grounding) -> Row:
     }
 
 
-def _listed(box: Box | None) -> list[float] | None:
-    return [round(float(n), 2) for n in box] if box else None
+def _listed(numbers: Sequence[float] | None, digits: int = 2) -> list[float] | None:
+    return [round(float(n), digits) for n in numbers] if numbers else None
 
 
 def _flat(polygon: Polygon | None) -> list[float] | None:

@@ -164,12 +164,17 @@ def _work(place: int) -> None:
 def _retaken(
     row: dict[str, Any], sitting: Sitting, kind: str, severity: int, jpeg: int
 ) -> dict[str, Any]:
-    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
+    from simulator.world.pictures.ground_truth import encode_depth, encode_owners, owners_of
+    from simulator.world.pictures.referents import asked_of, gazes
     from simulator.world.pictures.shoot import encode_jpeg
 
     twin = sitting.twin(kind, severity) if severity else None
     shown = twin.shown if twin else sitting.clean
-    data = encode_jpeg(shown.image, jpeg)
+    data, owners = encode_jpeg(shown.image, jpeg), owners_of(shown.masks, shown.hand)
+    known = msgspec.json.decode(row["scene"])
+    notes = [msgspec.json.decode(note) for note in row["extra"]["notes"]]
+    asked = asked_of(((n.get("means", ()), (), "") for n in notes), known["visible"])
+    extra = {**row["extra"], "gaze": gazes(owners, asked)}
     quality = plain_quality(QUALITY.get(kind, kind)) if twin else "normal"
     label = [plain_quality(name) for name in IMAGE_QUALITY].index(quality)
     turns = {**row["turns"], "image_quality": [label] * len(row["turns"]["query"])}
@@ -180,6 +185,7 @@ def _retaken(
     return {
         **row,
         "turns": turns,
+        "extra": extra,
         "image": {"bytes": data, "path": f"{row['session_id']}.jpg"},
         "image_sha256": hashlib.sha256(data).hexdigest(),
         "focus": _listed(shown.polygon),
@@ -190,7 +196,7 @@ def _retaken(
         "clean_sha256": None,
         "clean_focus": None,
         "clean_polygon": None,
-        "owner_image": {"bytes": encode_owners(shown.masks), "path": f"{row['session_id']}-o.png"},
+        "owner_image": {"bytes": encode_owners(owners), "path": f"{row['session_id']}-o.png"},
         "depth_image": {"bytes": encode_depth(shown.depth), "path": f"{row['session_id']}-d.png"},
     }
 

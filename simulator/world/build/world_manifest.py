@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import msgspec
 from mmrag.errors import DataError, SpecError
 from mmrag.files.atomic import file_sha256, write_bytes
 from simulator.world.build.table_columns import MANIFEST, SCHEMA_VERSION
+
+_BESIDE = ("README.md", "ladder.json")
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "pyarrow", "jinja2")
 """Libraries whose version can change the bytes of a world."""
@@ -41,11 +44,7 @@ def write_manifest(folder: Path, about: dict[str, Any], rows: dict[str, int]) ->
     Nothing in it depends on when or how it was built, so two builds of a seed give equal bytes.
     """
     files = {
-        path.name: {
-            "rows": rows.get(path.name),
-            "bytes": path.stat().st_size,
-            "sha256": file_sha256(path),
-        }
+        path.name: _entry(path, rows.get(path.name))
         for path in sorted(folder.iterdir())
         if path.is_file() and path.name != MANIFEST and not path.name.startswith(".")
     }
@@ -56,15 +55,33 @@ def write_manifest(folder: Path, about: dict[str, Any], rows: dict[str, int]) ->
         "files": files,
     }
     manifest["fingerprint"] = fingerprint(manifest)
-    data = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
-    write_bytes(folder / MANIFEST, data)
+    _write(folder, manifest)
     return manifest
 
 
+def replace_files(folder: Path, manifest: dict[str, Any], names: Sequence[str]) -> None:
+    """Hash files of a world that were written anew, beside its content."""
+    known = manifest["files"]
+    changed = {name: _entry(folder / name, known.get(name, {}).get("rows")) for name in names}
+    _write(folder, {**manifest, "files": dict(sorted({**known, **changed}.items()))})
+
+
+def _entry(path: Path, rows: int | None) -> dict[str, Any]:
+    return {"rows": rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def _write(folder: Path, manifest: dict[str, Any]) -> None:
+    data = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+    write_bytes(folder / MANIFEST, data)
+
+
 def fingerprint(manifest: dict[str, Any]) -> str:
-    """One hash over the files of a world."""
+    """One hash over the files of a world that are its content: not what was measured of it, and
+    not the card that says so."""
     digest = hashlib.sha256()
     for name, entry in sorted(manifest["files"].items()):
+        if name in _BESIDE:
+            continue
         digest.update(f"{name}\x00{entry['sha256']}\x00".encode())
     return digest.hexdigest()
 

@@ -83,12 +83,6 @@ def strategies(studied: Sequence[Conversation]) -> dict[str, Strategy]:
     return {
         "always yes": lambda q, _: "Yes" if _is_yes_no(q) else None,
         "always no": lambda q, _: "No" if _is_yes_no(q) else None,
-        "first option": lambda q, _: _option(q, lambda names: names[0]),
-        "last option": lambda q, _: _option(q, lambda names: names[-1]),
-        "longer option": lambda q, _: _option(q, lambda names: max(names, key=len)),
-        "shorter option": lambda q, _: _option(q, lambda names: min(names, key=len)),
-        "the pictured one": lambda q, _: "{x}" if "{x}" in q.choice else None,
-        "the named one": lambda q, _: q.choice[-1] if "{x}" in q.choice else None,
         "wrong premise": lambda q, _: WRONG_PREMISE if "/premise/" in q.template else None,
         "name from the question": lambda q, _: _last_name(q.text),
         "name from the history": _from_history,
@@ -98,38 +92,22 @@ def strategies(studied: Sequence[Conversation]) -> dict[str, Strategy]:
             questions, lambda q: q.template, sure=True
         ),
         "most frequent per operation, if sure": _frequent(
-            questions, lambda q: "/".join(q.template.split("/")[1:]), sure=True
+            questions, lambda q: q.template.split("/")[1], sure=True
         ),
         "words of the question (naive Bayes)": _bayes(questions),
     }
 
 
 def is_right(question: Question, guess: str) -> bool:
-    """Whether a guess is accepted. Generous: option words and bare objections count."""
+    """Whether a guess is accepted. Generous: bare objections count."""
     if guess == WRONG_PREMISE:
         return question.false_premise
-    if guess == "{x}":
-        return question.choice[-1] != question.answer
     truth = {t.casefold() for t in (question.answer, *question.accept)}
     return guess.casefold() in truth
 
 
 def _is_yes_no(question: Question) -> bool:
     return question.choice == ("Yes", "No")
-
-
-def _option(question: Question, pick: Callable[[list[str]], str]) -> Guess:
-    """An option in the order of mention; the pictured thing is mentioned as `this …` or `it`."""
-    if len(question.choice) != 2 or _is_yes_no(question):
-        return None
-    named = [o for o in question.choice if o != "{x}" and o in question.text]
-    if "{x}" not in question.choice:
-        return pick(sorted(named, key=question.text.index)) if named else None
-    if not named:
-        return None
-    before = question.text[: question.text.index(named[0])]
-    pictured_first = re.search(r"\b(this|that|it)\b", before) is not None
-    return pick(["{x}", named[0]] if pictured_first else [named[0], "{x}"])
 
 
 def _last_name(text: str) -> Guess:
@@ -152,7 +130,7 @@ def _frequent(
     """The most frequent answer under a key; when `sure`, only if it was right more than half."""
     seen: dict[str, Counter[str]] = {}
     for question in questions:
-        text = WRONG_PREMISE if question.false_premise else _role(question)
+        text = WRONG_PREMISE if question.false_premise else question.answer
         seen.setdefault(key(question), Counter())[text] += 1
 
     def guess(question: Question, _earlier: tuple[Question, ...]) -> Guess:
@@ -162,32 +140,13 @@ def _frequent(
         answer, n = counts.most_common(1)[0]
         if sure and 2 * n <= sum(counts.values()) + 1:
             return None
-        return _unrole(question, answer)
+        return answer
 
     return guess
 
 
-def _role(question: Question) -> str:
-    """An answer as something that can be learned: the part it plays, where it plays one."""
-    if "{x}" in question.choice:
-        return "<named>" if question.answer == question.choice[-1] else "<pictured>"
-    if question.choice and not _is_yes_no(question):
-        return "<first>" if question.answer == question.choice[0] else "<second>"
-    return question.answer
-
-
-def _unrole(question: Question, role: str) -> Guess:
-    options = {"<pictured>": "{x}", "<named>": -1, "<first>": 0, "<second>": 1}
-    if role not in options:
-        return role
-    if not question.choice or _is_yes_no(question):
-        return None
-    place = options[role]
-    return place if isinstance(place, str) else question.choice[place]
-
-
 def _bayes(questions: Sequence[Question]) -> Strategy:
-    """Yes or no (or which option) from the words of the question, by naive Bayes."""
+    """Yes or no from the words of the question, by naive Bayes."""
     words: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     totals = {True: 0, False: 0}
     for question in questions:
@@ -205,9 +164,7 @@ def _bayes(questions: Sequence[Question]) -> Strategy:
             odds -= math.log((words[False][token] + 1) / (totals[False] + 2))
         if question.template.split("/")[1] == "premise":
             return WRONG_PREMISE if odds > 0 else None
-        if _is_yes_no(question):
-            return "Yes" if odds > 0 else "No"
-        return question.choice[0 if odds > 0 else -1]
+        return "Yes" if odds > 0 else "No"
 
     return guess
 
@@ -215,11 +172,7 @@ def _bayes(questions: Sequence[Question]) -> Strategy:
 def _side(question: Question) -> bool | None:
     if "/premise/" in question.template:
         return question.false_premise
-    if _is_yes_no(question):
-        return question.answer == "Yes"
-    if question.choice:
-        return question.answer != question.choice[-1]
-    return None
+    return question.answer == "Yes" if _is_yes_no(question) else None
 
 
 def _tokens(question: Question) -> set[str]:

@@ -10,10 +10,14 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Record, Session
+from simulator.counting import counted
+from simulator.world.build.difficulty import difficulty_of
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
+from simulator.world.checks.things_in_view import things_in_view
 from simulator.world.checks.verify import stream
+from simulator.world.facts.look import LABELLED
 from simulator.world.language.voices.reading import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
@@ -105,7 +109,12 @@ def world_stats(folder: Path) -> Stats:
             *_conversations(multi, single),
             *_questions(multi, single),
             *_voices([*multi, *single]),
+            *_difficulty(folder, manifest, [*multi, *single]),
             *_pictures([*multi, *single]),
+            *(
+                Figure(group="What is meant", name=name, generated=share)
+                for name, share in things_in_view(folder).items()
+            ),
             *_kg(folder, [*multi, *single]),
             *_pages(folder, [*multi, *single]),
         ),
@@ -136,6 +145,44 @@ def _voices(sessions: list[Session]) -> Iterable[Figure]:
         if name:
             share = 100 * count / len(sessions)
             yield Figure(group="Voices", name=name, generated=share)
+
+
+def _difficulty(
+    folder: Path, manifest: dict[str, Any], sessions: list[Session]
+) -> Iterable[Figure]:
+    """What the dial was set to, in place of what is published, beside what came of it."""
+    dial = difficulty_of(manifest)
+    if dial is None:
+        return
+    group = f"Difficulty ({dial.name}): asked for"
+    looks = ("entity_id", "kind", "family", "look")
+    things = [row for row in stream(folder / "entities.parquet", list(looks)) if row["look"]]
+    sizes = Counter((row["kind"], row["family"]) for row in things)
+    last = dict(sorted(sizes))  # the last family of a kind may be a smaller one
+    counts = Counter(n - 1 for (kind, family), n in sizes.items() if family != last[kind])
+    for others in sorted({*dial.look_alikes, *counts}):
+        yield Figure(
+            group=group,
+            name=f"families with {counted(others, 'look-alike')} of each",
+            generated=100 * counts[others] / max(1, counts.total()),
+            published=100 * dial.look_alikes.get(others, 0),
+        )
+    kinds = {row["entity_id"]: row["kind"] for row in things}
+    clues = [bool(s.turns[0].text_clue) for s in sessions if kinds[s.extra["subject"]] in LABELLED]
+    yield Figure(
+        group=group,
+        name="print that is legible",
+        generated=100 * sum(clues) / max(1, len(clues)),
+        published=100 * dial.legible,
+    )
+    ways = Counter(w for s in sessions if (w := s.turns[0].extra.get("settled_by")))
+    for way, share in dial.settled.items() if ways else ():
+        yield Figure(
+            group=group,
+            name=f"settled by: {way}",
+            generated=100 * ways[way] / ways.total(),
+            published=100 * share,
+        )
 
 
 def _sizes(

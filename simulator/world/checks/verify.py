@@ -16,6 +16,8 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.counting import problems_told
+from simulator.datasets.broken import problem_of
+from simulator.datasets.own.lines import is_gaze
 from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.fact_records import Entity, Fact
@@ -26,6 +28,8 @@ from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, Need, Question
 from simulator.world.pages.document import Statement
 from simulator.world.pages.grounding import worth
+from simulator.world.pictures.ground_truth import decode_owners
+from simulator.world.pictures.referents import Owners, asked_of, settle
 from simulator.world.sessions import read_world
 
 
@@ -68,12 +72,16 @@ def verify_world(folder: Path) -> Report:
     turns: dict[str, Turn] = {}
     for split in SPLITS:
         for session in read_world(folder, split):
+            if (problem := problem_of(session)) is not None:
+                problems.append(problem)
+                continue
             conversation = conversation_of(session)
             answers += len(session.turns)
             turns |= {turn.id: turn for turn in session.turns}
             problems += check_session(conversation, facts)
             problems += _check_needs(conversation, facts)
             problems += _check_scene(conversation, facts, voices)
+        problems += _check_referents(folder / f"{split}.parquet", facts)
     said, statements = _check_pages(folder, facts, voices, problems)
     groundings = _check_grounding(folder, facts, turns, said, problems)
     problems += _check_kg(folder)
@@ -157,6 +165,7 @@ def conversation_of(session: Session) -> Conversation:
         query_time=session.query_time or "",
         domain=session.extra["domain"],
         voice=session.extra.get("voice", ""),
+        place=session.extra.get("place", "out"),
         questions=tuple(_question_of(turn) for turn in session.turns),
     )
 
@@ -208,6 +217,53 @@ def _check_scene(conversation: Conversation, facts: FactBase, voices: set[str]) 
     if conversation.text_clue and (look is None or not look.label):
         problems.append(f"{name}: its picture is to show print, and what it shows carries none")
     return problems
+
+
+def _check_referents(table: Path, facts: FactBase) -> list[str]:
+    """What every turn means is settled again from the owner mask; nothing is taken from the scene.
+
+    Tables without pictures have no mask, and those that were written before say nothing of it.
+    """
+    problems: list[str] = []
+    for row in stream(table, ["session_id", "owner_image", "scene", "extra"]):
+        extra, mask = row["extra"], row["owner_image"]
+        if mask is None or not mask["bytes"] or not extra.get("settled_by"):
+            continue
+        visible = msgspec.json.decode(row["scene"])["visible"]
+        notes = [msgspec.json.decode(note) for note in extra["notes"]]
+        try:
+            owners = decode_owners(mask["bytes"])
+            asked = asked_of(
+                ((n["means"], n["could_mean"], n["settled_by"]) for n in notes), visible
+            )
+        except (DataError, KeyError) as error:
+            problems.append(f"{row['session_id']}: what its picture shows is not known ({error})")
+            continue
+        kinds = [facts.entity(name).kind for name in visible]
+        said = zip(extra["settled_by"], extra["gaze"], strict=True)
+        open_to_gaze = "gaze" in extra["settled_by"]
+        ways = settle(owners, kinds, asked, gaze=open_to_gaze)
+        for number, (way, one, (stored, gaze)) in enumerate(zip(ways, asked, said, strict=True)):
+            name = f"{row['session_id']}-{number}"
+            if way != stored:
+                problems.append(
+                    f"{name}: said to be settled by {stored or 'nothing in view'}; the picture "
+                    f"says {way or 'nothing in view'}"
+                )
+            if not _looks_at(owners, gaze, (one.means or (1,))[0]):
+                problems.append(f"{name}: the wearer looks beside the thing that is meant")
+    return problems
+
+
+def _looks_at(owners: Owners, gaze: list[float] | None, number: int) -> bool:
+    """Whether a gaze is on a thing; what nobody sees cannot be looked at."""
+    if gaze is None:
+        return not (owners == number).any()
+    if not is_gaze(gaze):
+        return False
+    height, width = owners.shape
+    x, y = min(int(gaze[0] * width), width - 1), min(int(gaze[1] * height), height - 1)
+    return bool(owners[y, x] == number)
 
 
 def _check_pages(

@@ -18,8 +18,14 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.names import Names
 
-FIRST_NAME = 1 << 19
-"""Where the names of the stage begin in the row of names, far beyond all entities of a world."""
+FILMS = ("The {word} in {place}", "Return to {place} {word}", "Goodbye {given} {place}")
+PARTS = ("Captain {given} {place}", "Doctor {given} {place}", "Inspector {given} {place}",
+         "Professor {given} {place}", "Sergeant {given} {place}")  # fmt: skip
+BANDS = ("The {word} {place} Band", "The {brand} {word} Five")
+SONGS = ("{brand} {word} Blues", "Dancing in {place} {word}", "Hold Me {given} {place}")
+ALBUMS = ("{brand} {word} Sessions", "Live at {place} {word}")
+TEAMS = ("Badgers", "Comets", "Dolphins", "Dragons", "Griffins", "Leopards", "Otters", "Pilots")
+"""Patterns that no kind of thing has: nothing on the stage is called as something else is."""
 
 FIRST_YEAR = 1990
 COUNTRIES = ("XA", "XB", "XC", "XD", "XE")
@@ -139,7 +145,7 @@ class Stage:
 
     def __init__(self, facts: FactBase) -> None:
         self.facts = facts
-        self._names = Names(facts.seed, FIRST_NAME)
+        self._names = Names(facts.seed)
         self.people = sorted(facts.of_kind("person"), key=lambda e: e.id)
         self.films = self._films()
         self.artists = self._artists()
@@ -172,9 +178,7 @@ class Stage:
 
     def _film(self, number: int, directors: Sequence[Entity], actors: Sequence[Entity]) -> Film:
         draw = self._draw("film", number)
-        first, second = self._names.pair()
-        title = draw.pick(("The {a} of {b}", "{a} {b}", "The Last {a} {b}", "{a} and {b}"))
-        title = title.format(a=first, b=second)
+        title = self._names.new(draw.pick(FILMS)).text
         director = draw.pick(directors)
         year = draw.between(FIRST_YEAR, self.today.year - 1)
         ceremony = year + 1
@@ -190,7 +194,7 @@ class Stage:
             for category in draw.sample(OSCARS, draw.pick((0, 0, 1, 2, 3)))
         )
         people = draw.sample([a for a in actors if a.id != director.id], draw.between(3, 5))
-        parts = [self._names.pair()[0] for _ in people]
+        parts = [self._names.new(draw.pick(PARTS)).text for _ in people]
         return Film(
             id=1000 + number,
             title=title,
@@ -214,7 +218,7 @@ class Stage:
             members = draw.sample(self.people[3::5], draw.between(3, 5))
             bands.append(
                 Artist(
-                    name="The {} {}s".format(*self._names.pair()),
+                    name=self._names.new(draw.pick(BANDS)).text,
                     country=draw.pick(COUNTRIES),
                     begin=str(draw.between(FIRST_YEAR, self.today.year - 8)),
                     members=tuple(person.name for person in members),
@@ -237,14 +241,12 @@ class Stage:
         found: list[Song] = []
         for artist in self.artists:
             draw = self._draw("songs", artist.name)
-            albums = [" ".join(self._names.pair()) for _ in range(2)]
+            albums = [self._names.new(draw.pick(ALBUMS)).text for _ in range(2)]
             for _ in range(draw.between(2, 4)):
-                first, second = self._names.pair()
-                pattern = draw.pick(("{a} {b}", "{a} in {b}", "Hold Me, {a} {b}", "{a} by {b}"))
                 since = max(int(artist.begin[:4]) + (18 if artist.person else 0), FIRST_YEAR)
                 found.append(
                     Song(
-                        name=pattern.format(a=first, b=second),
+                        name=self._names.new(draw.pick(SONGS)).text,
                         artist=artist.name,
                         author=draw.pick(artist.members) if artist.members else artist.name,
                         country=draw.pick((*COUNTRIES, "XW")),
@@ -323,7 +325,7 @@ class Stage:
         towns = [town.name for town in self.facts.of_kind("town")]
         return {
             "soccer": tuple(f"{town} Rovers" for town in towns[:16]),
-            "nba": tuple(f"{town} {self._names.pair()[0]}s" for town in towns[-12:]),
+            "nba": tuple(f"{town} {self._draw('team', town).pick(TEAMS)}" for town in towns[-12:]),
         }
 
     def _games(self, sport: str) -> list[Game]:

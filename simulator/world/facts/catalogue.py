@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mmrag.files import bounded_yaml
 from simulator.world.facts.fact_records import (
@@ -26,6 +26,9 @@ _ORDER = (
     "animal", "book", "food", "general", "local", "math", "plants", "shopping", "sports", "fashion",
     "text", "vehicle", "other", "hub",
 )  # fmt: skip
+SHAPES = ("number", "times_of", "year", "day", "clock", "one_of", "some_of", "to")
+"""What an attribute's row has one of."""
+
 _PACES = {"slow": "slow-changing", "fast": "fast-changing", "live": "real-time"}
 
 
@@ -62,30 +65,44 @@ def _attribute(key: str, said: Mapping[str, Any], kind: str | None = None) -> At
 
 
 def _value(said: Mapping[str, Any], kind: str | None) -> ValueSpec:
-    if "number" in said:
-        ranges = said["number"]
-        if isinstance(ranges, dict):
-            of = [ranges[kind]] if kind in ranges else list(ranges.values())
-            ranges = [min(r[0] for r in of), max(r[1] for r in of)]
-        digits = said.get("digits", 0)
+    digits, unit = said.get("digits", 0), said.get("unit", "")
+    significant = 4 if digits == 2 else 3
+    if "times_of" in said:
+        base, low, high = said["times_of"]
         return Number(
-            low=ranges[0],
-            high=ranges[1],
-            digits=digits,
-            unit=said.get("unit", ""),
-            significant=4 if digits == 2 else 3,
+            low=low, high=high, digits=digits, unit=unit, significant=significant, times_of=base
         )
-    if "year" in said:
-        return Year(low=said["year"][0], high=said["year"][1], same_as=said.get("same_as", ""))
-    if "day" in said:
-        return Day(low=said["day"][0], high=said["day"][1], year_of=said.get("year_of", ""))
-    if "clock" in said:
-        return Clock(low=said["clock"][0], high=said["clock"][1])
-    if "one_of" in said:
-        return Choice(words=tuple(said["one_of"]))
-    if "some_of" in said:
-        return Several(words=tuple(said["some_of"]))
-    return Ref(kinds=tuple(said["to"]))
+    shape = next(s for s in SHAPES if s in said)
+    of = said[shape]
+    if isinstance(of, dict):
+        by_kind = cast("dict[str, list[Any]]", of)
+        each = [by_kind[kind]] if kind in by_kind else list(by_kind.values())
+        of = _merged(each) if shape in ("one_of", "some_of", "to") else _widest(each)
+    if shape == "number":
+        return Number(low=of[0], high=of[1], digits=digits, unit=unit, significant=significant)
+    if shape == "year":
+        return Year(low=of[0], high=of[1], same_as=said.get("same_as", ""))
+    if shape == "day":
+        return Day(low=of[0], high=of[1], year_of=said.get("year_of", ""))
+    if shape == "clock":
+        return Clock(low=of[0], high=of[1])
+    if shape == "one_of":
+        return Choice(words=tuple(of))
+    if shape == "some_of":
+        return Several(
+            words=tuple(of),
+            without=said.get("without", {}),
+            in_a_row=said.get("in_a_row", False),
+        )
+    return Ref(kinds=tuple(of))
+
+
+def _merged(lists: list[list[Any]]) -> list[Any]:
+    return list(dict.fromkeys(word for words in lists for word in words))
+
+
+def _widest(ranges: list[list[Any]]) -> list[Any]:
+    return [min(r[0] for r in ranges), max(r[1] for r in ranges)]
 
 
 _ALL = {raw["name"]: _domain(stem, raw) for stem, raw in raw_domains().items()}

@@ -62,6 +62,8 @@ class Number(Record, frozen=True, kw_only=True, tag="number"):
     unit: str = ""
     significant: int = 3
     """Significant digits kept, so that values look measured."""
+    times_of: str = ""
+    """`low` and `high` are then factors of this attribute of the same entity: an online price."""
 
 
 class Year(Record, frozen=True, kw_only=True, tag="year"):
@@ -96,11 +98,15 @@ class Choice(Record, frozen=True, kw_only=True, tag="choice"):
 
 
 class Several(Record, frozen=True, kw_only=True, tag="several"):
-    """A few of some words, sorted."""
+    """A few of some words, in order."""
 
     words: tuple[str, ...]
     low: int = 2
     high: int = 4
+    without: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    """Attribute of the same entity → its value → words that cannot stand beside it."""
+    in_a_row: bool = False
+    """They follow one another, as months do."""
 
 
 class Ref(Record, frozen=True, kw_only=True, tag="ref"):

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Mapping, Sequence
 
 from mmrag.errors import UsageError
+from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.published import SESSIONS
 from simulator.world.facts.catalogue import DOMAINS, attribute_of, attributes_of, domain_of_kind
@@ -27,11 +29,11 @@ from simulator.world.facts.fact_records import (
 )
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.look import KINDS, LABELLED, Look
-from simulator.world.facts.names import Names
+from simulator.world.facts.names import Name, Names
 from simulator.world.facts.wording import say_value
 
-FAMILY = 8
-"""Look-alikes per family, so that a query picture has plenty of hard negatives."""
+LEAST = 8
+"""Things of each kind, however small the world."""
 
 WINDOW_DAYS = 3
 """Wearers ask on three consecutive days: the snapshot of the world."""
@@ -43,15 +45,22 @@ _WELL_KNOWN = 0.7
 """Share of relations that are drawn among head entities only: most links lead to the known."""
 
 
-def generate_facts(seed: int, n_entities: int) -> FactBase:
+def generate_facts(
+    seed: int, n_entities: int, look_alikes: Mapping[int, float] = LIFE.look_alikes
+) -> FactBase:
     """The fact base of a seed with about `n_entities` things that can stand in a picture.
 
-    Each kind gets at least `FAMILY` of them; people, companies and towns come on top.
+    Each kind gets at least `LEAST` of them; people, companies and towns come on top. Things come in
+    families of look-alikes: so many beside each → share of the families.
     """
     if n_entities < 1:
         raise UsageError(f"{n_entities} entities make no world; ask for at least one.")
     names = Names(seed)
-    entities = [e for kind, n in _counts(n_entities) for e in _entities(names, seed, kind, n)]
+    entities = [
+        e
+        for kind, n in _counts(n_entities)
+        for e in _entities(names, seed, kind, _families(seed, kind, n, look_alikes))
+    ]
     values = _Values(seed, entities)
     spans = {e.id: {a.key: values.spans(e, a) for a in attributes_of(e.kind)} for e in entities}
     facts = FactBase(seed=seed, window=values.window, entities=entities, spans=spans)
@@ -65,7 +74,7 @@ def _counts(n_entities: int) -> list[tuple[str, int]]:
     counts: list[tuple[str, int]] = []
     for domain, kinds in KINDS.items():
         share = n_entities * SESSIONS[domain] / total / len(kinds)
-        counts += [(kind, max(FAMILY, round(share))) for kind in kinds]
+        counts += [(kind, max(LEAST, round(share))) for kind in kinds]
     visible = sum(n for _, n in counts)
     per_domain = len(DOMAINS)
     people = max(6 * per_domain, visible // 4)
@@ -73,47 +82,67 @@ def _counts(n_entities: int) -> list[tuple[str, int]]:
     return [*counts, ("person", people), ("company", firms), ("town", max(24, visible // 40))]
 
 
-def _entities(names: Names, seed: int, kind: str, n: int) -> list[Entity]:
+def _families(
+    seed: int, kind: str, n: int, look_alikes: Mapping[int, float]
+) -> list[tuple[int, int]]:
+    """Family and number in it of each of `n` things; the last family may be a smaller one."""
+    draw = Draw(seed, kind, "families")
+    found: list[tuple[int, int]] = []
+    family = 0
+    while len(found) < n:
+        u = draw.uniform()
+        size = 1
+        for others, share in sorted(look_alikes.items()):
+            if share > 0:
+                size = others + 1
+            if u < share:
+                break
+            u -= share
+        found += [(family, member) for member in range(size)]
+        family += 1
+    return found[:n]
+
+
+def _entities(
+    names: Names, seed: int, kind: str, families: Sequence[tuple[int, int]]
+) -> list[Entity]:
     domain = domain_of_kind(kind)
     sectors = tuple(DOMAINS)
+    patterns = Draw(seed, kind, "patterns").shuffled(domain.names[kind])
     made: list[Entity] = []
     # Looks are drawn from the family's number alone, so every seed has families of its own: an
     # encoder trained on one world has not seen the things of another. Numbers from 10⁹ on are kept
     # free for training.
-    first_look = Draw(seed, kind, "looks").below(1_900_000) * 500
-    for i in range(n):
+    first_look = Draw(seed, kind, "looks").below(240_000) * 4_000
+    for i, (family, member) in enumerate(families):
         entity_id = f"{kind}-{i:05d}"
         draw = Draw(seed, entity_id, "entity")
-        first, second = names.pair()
-        name = draw.pick(domain.names[kind]).format(a=first, b=second)
+        name = names.new(patterns[family % len(patterns)], f"{kind}/{family}")
         sector = domain.name
         if kind in HUBS:
             sector = "local" if kind == "town" else sectors[i % len(sectors)]
+        look = Look(domain=sector, kind=kind, family=first_look + family, variant=member)
         made.append(
             Entity(
                 id=entity_id,
-                name=name,
-                aliases=_aliases(kind, name, first, second),
+                name=name.text,
+                aliases=_aliases(kind, name),
                 domain=sector,
                 kind=kind,
                 popularity=_popularity(draw),
-                family=i // FAMILY,
-                look=None
-                if kind in HUBS
-                else Look(
-                    domain=sector, kind=kind, family=first_look + i // FAMILY, variant=i % FAMILY
-                ),
+                family=family,
+                look=None if kind in HUBS else look,
             )
         )
     return made
 
 
-def _aliases(kind: str, name: str, first: str, second: str) -> tuple[str, ...]:
-    """Other names people use. Two invented words stay in each, so aliases are unique too."""
+def _aliases(kind: str, name: Name) -> tuple[str, ...]:
+    """Other names people use, as unique in a world as the name."""
     if kind == "person":
-        return (f"{second}, {first}",)
-    short = f"{first} {second}"
-    return (short,) if short != name else (f"the {short}",)
+        given, family = name.text.rsplit(" ", 1)
+        return (f"{family}, {given}",)
+    return (name.short,) if name.short != name.text else (f"the {name.short}",)
 
 
 def _popularity(draw: Draw) -> str:
@@ -173,6 +202,8 @@ class _Values:
         """The value of an attribute through time."""
         draw = Draw(self._seed, entity.id, attribute.key)
         starts = self._starts(attribute.dynamism, draw)
+        if isinstance(attribute.value, Number) and attribute.value.times_of:
+            return self._derived(entity, attribute.value, starts, draw)
         value = self._value(entity, attribute, draw)
         if not starts:
             return ((None, None, value),)
@@ -182,6 +213,24 @@ class _Values:
                 value = self._next(entity, attribute, draw, value)
             spans.append((start, starts[i + 1] if i + 1 < len(starts) else None, value))
         return tuple(spans)
+
+    def _derived(
+        self, entity: Entity, spec: Number, starts: list[str], draw: Draw
+    ) -> tuple[Span, ...]:
+        """The values of a number that follows another one."""
+        base = self.spans(entity, attribute_of(entity.kind, spec.times_of))
+        factor = draw.uniform(spec.low, spec.high)
+        found: list[Span] = []
+        for i, start in enumerate(starts or [""]):
+            of = [value for since, _, value in base if not since or since <= start] or [base[0][2]]
+            near = factor * draw.uniform(0.96, 1.04)
+            value = _round(float(str(of[-1])) * near, spec)
+            while found and value == found[-1][2]:
+                near *= 1.03
+                value = _round(float(str(of[-1])) * near + 10.0**-spec.digits, spec)
+            end = starts[i + 1] if i + 1 < len(starts) else None
+            found.append((start or None, end, value))
+        return tuple(found)
 
     def _starts(self, dynamism: str, draw: Draw) -> list[str]:
         day = dt.timedelta(days=1)
@@ -213,10 +262,27 @@ class _Values:
             steps = draw.between(_minutes(spec.low) // 5, _minutes(spec.high) // 5)
             return f"{steps // 12:02d}:{steps % 12 * 5:02d}"
         if isinstance(spec, Choice):
-            return draw.pick(spec.words)
+            if not attribute.leans:
+                return draw.pick(spec.words)
+            share = self._share(entity, attribute, draw)
+            return spec.words[min(int(share * len(spec.words)), len(spec.words) - 1)]
         if isinstance(spec, Several):
-            return tuple(sorted(draw.sample(spec.words, draw.between(spec.low, spec.high))))
+            words = [w for w in spec.words if w not in self._unfit(entity, spec)]
+            many = draw.between(spec.low, spec.high)
+            if spec.in_a_row:
+                first = draw.below(len(words) - many + 1)
+                return tuple(words[first : first + many])
+            return tuple(sorted(draw.sample(words, many)))
         return self._other(entity, spec, draw)
+
+    def _unfit(self, entity: Entity, spec: Several) -> set[str]:
+        """Words that other values of the entity rule out: milk where it is vegan."""
+        found: set[str] = set()
+        for key, by_value in spec.without.items():
+            other = attribute_of(entity.kind, key)
+            value = self._value(entity, other, Draw(self._seed, entity.id, key))
+            found.update(by_value.get(str(value), ()))
+        return found
 
     def _years(self, entity: Entity, spec: Day) -> tuple[int, int]:
         """The years a date may lie in, given the year that another attribute states."""
@@ -255,6 +321,8 @@ class _Values:
     ) -> FactValue:
         """The value after a change: never the same as before."""
         spec = attribute.value
+        if isinstance(spec, Choice):
+            return draw.pick([word for word in spec.words if word != value])
         if not isinstance(spec, Number) or not isinstance(value, int | float):
             while (new := self._value(entity, attribute, draw)) == value:
                 pass

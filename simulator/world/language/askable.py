@@ -12,13 +12,14 @@ import hashlib
 
 from simulator.world.facts.fact_records import Entity
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.generate import FAMILY
 
-PER_FAMILY = ("head", "head", "torso", "tail")
-"""The popularity of those of a family that are asked about, as far as it has such members."""
+PER_FAMILY = ("head", "torso", "head", "tail")
+"""The popularity of those of a family of eight that are asked about, as far as it has such members;
+smaller families take turns, each from another place of the row."""
 
-ONE_IN = 20
-"""One thing in so many is asked about: one relevant picture to twenty others."""
+ONE_IN = 19
+"""One thing in so many may be asked about. Not all are, so that it comes out as one relevant
+picture to twenty others."""
 
 Family = tuple[str, int]
 """Kind and number."""
@@ -40,29 +41,42 @@ def askable(facts: FactBase) -> dict[Family, tuple[str, ...]]:
         families.setdefault(family_of(entity), []).append(entity)
     chosen = {f: _members(of, facts.seed) for f, of in families.items()}
 
+    last = dict(sorted(families))
+
     def rank(family: Family) -> tuple[bool, bool, bytes]:
-        of = families[family]
-        mixed = sorted(e.popularity for e in of if e.id in chosen[family]) == sorted(PER_FAMILY)
-        return len(of) < FAMILY, not mixed, _hash(f"{facts.seed}/family/{family}")
+        popularity = sorted(facts.entity(i).popularity for i in chosen[family])
+        is_mixed = popularity == sorted(_wanted(families[family], facts.seed))
+        is_last = last[family[0]] == family[1]  # it may be a smaller one
+        return is_last, not is_mixed, _hash(f"{facts.seed}/family/{family}")
 
     ranked = sorted(families, key=rank)
-    firsts = {kind: (kind, number) for kind, number in reversed(ranked)}.values()
-    rest = [f for f in ranked if f not in firsts]
-    wanted = round(len(visible) / ONE_IN / len(PER_FAMILY)) - len(firsts)
-    return {f: chosen[f] for f in sorted([*firsts, *rest[: max(0, wanted)]])}
+    found = set({kind: (kind, number) for kind, number in reversed(ranked)}.values())
+    left = len(visible) / ONE_IN - sum(len(chosen[f]) for f in found)
+    for family in ranked:
+        if family not in found and left >= len(chosen[family]) / 2:
+            found.add(family)
+            left -= len(chosen[family])
+    return {f: chosen[f] for f in sorted(found)}
 
 
 def _members(family: list[Entity], seed: int) -> tuple[str, ...]:
-    """Those that may be asked about: of each popularity first, then any."""
+    """Those that may be asked about, half of them: of each popularity first, then any."""
     left = sorted(family, key=lambda e: _hash(f"{seed}/askable/{e.id}"))
     found: list[Entity] = []
-    for popularity in PER_FAMILY:
+    wanted = _wanted(family, seed)
+    for popularity in wanted:
         fitting = [e for e in left if e.popularity == popularity]
         if fitting:
             found.append(fitting[0])
             left.remove(fitting[0])
-    found += left[: len(PER_FAMILY) - len(found)]
+    found += left[: len(wanted) - len(found)]
     return tuple(sorted(e.id for e in found))
+
+
+def _wanted(family: list[Entity], seed: int) -> list[str]:
+    """The popularity of half of a family, rounded up."""
+    first = _hash(f"{seed}/turn/{family[0].id}")[0]
+    return [PER_FAMILY[(first + i) % len(PER_FAMILY)] for i in range((len(family) + 1) // 2)]
 
 
 def _hash(text: str) -> bytes:

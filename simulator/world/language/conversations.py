@@ -1,7 +1,9 @@
-"""Sessions with their questions: plans filled in with things and facts of one world.
+"""Sessions with their questions: errands that somebody runs with a thing before them.
 
-`make_session` is pure: a plan and a fact base give the same conversation in any order and in any
-process. `check_session` re-derives every answer from its program.
+What is asked next is chosen among the needs of one voice: a follow-up, or another step of the
+errand, never a step back. Of what could be asked, that is taken which the world has least of so
+far, so that types and dynamism come out in the published proportions. `check_session` derives
+every answer again.
 """
 
 from __future__ import annotations
@@ -10,84 +12,78 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from mmrag.errors import DataError
+from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.fact_records import DYNAMISM, Entity
+from simulator.world.checks.published import TYPES
+from simulator.world.facts.catalogue import domain_of_kind
+from simulator.world.facts.fact_records import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
-from simulator.world.language.program import Access, Answer, evaluate
+from simulator.world.language.balance import Balance, asks_for
+from simulator.world.language.filling import Filled, Moment, Statistics, fill, is_mistaken, points
+from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import say_answer
-from simulator.world.language.questions.asking import (
-    Draft,
-    Moment,
-    Statistics,
-    Template,
-    about,
-    words_of,
-)
-from simulator.world.language.questions.operations_by_attribute import OPERATIONS, wordings
-from simulator.world.language.questions.phrases import noun_of, plural_of, utter
+from simulator.world.language.questions.phrases import utter
 from simulator.world.language.questions.question_records import Conversation, Need, Question
-from simulator.world.language.session_plans import SessionPlan, TurnPlan, cell, make_plan
-from simulator.world.language.voices.reading import Voice
+from simulator.world.language.session_plans import SessionPlan, make_plan
+from simulator.world.language.voices.needs import PLACES, STEPS, Want
 from simulator.world.language.voices.reading import voice as voice_of
 
-LEGIBLE = 0.6
-"""Share of pictures of labelled things in which the print is meant to be legible."""
-
 _TRIES = 12
-_ELLIPSIS = 0.7
-_SAME_OF_OTHER = 0.5
-"""How often a simple question is followed by "and what about …?" where the plan allows it."""
+"""Things tried for a session in one voice, and then in each of the others."""
 
 
 def make_sessions(
-    facts: FactBase, voices: Sequence[str], *, conversations: int, singles: int
+    facts: FactBase,
+    voices: Sequence[str],
+    *,
+    conversations: int,
+    singles: int,
+    legible: float = LIFE.legible,
 ) -> Iterator[Conversation]:
     """All sessions of a world in order: the multi-turn set, then the single-turn set."""
-    statistics = Statistics(facts)
-    for plan in make_plan(facts.seed, conversations, singles):
-        yield make_session(plan, facts, voices, statistics)
+    statistics = Statistics(facts, legible)
+    plans = make_plan(facts.seed, conversations, singles)
+    for is_single, of in enumerate((plans[:conversations], plans[conversations:])):
+        balance = Balance()
+        for plan in of:
+            yield _make_session(plan, facts, voices, statistics, balance)
+        if of:
+            balance.refuse_if_short(is_planned=bool(is_single))
 
 
-def make_session(
+def _make_session(
     plan: SessionPlan,
     facts: FactBase,
     voices: Sequence[str],
-    statistics: Statistics | None = None,
+    statistics: Statistics,
+    balance: Balance,
 ) -> Conversation:
-    """One session, in one of the voices.
-
-    The main thing is drawn until every turn of the plan can be asked about it.
-    """
+    """One session in one voice: things are drawn until every turn can be asked about one."""
     draw = Draw(facts.seed, plan.id)
-    voice = voice_of(Draw(facts.seed, plan.id, "voice").pick(voices))
-    statistics = statistics or Statistics(facts)
-    needs_print = any(t.template.legible for t in plan.turns)
-    pool = _pool(statistics, facts, plan, needs_print)
+    order = Draw(facts.seed, plan.id, "voice").shuffled(voices)
     best: _Session | None = None
-    for _ in range(_TRIES):
-        made = _Session(plan, facts, voice, statistics, draw.pick(pool), needs_print)
-        made.ask()
-        if best is None or made.changed < best.changed:
-            best = made
-        if not best.changed:
+    for name in order:
+        for kind in plan.kinds:
+            for attempt in range(_TRIES):
+                made = _Session(plan, facts, name, kind, statistics, balance, draw, attempt)
+                if made.ask() and (best is None or made.missed < best.missed):
+                    best = made
+                if best is not None and not best.missed:
+                    break
+            if best is not None and best.missed < 2:
+                break
+        if best is not None and best.missed < 2:
             break
-    assert best is not None
+    if best is None:
+        what = plan.query_type or f"conversation of {plan.turns} turns"
+        raise DataError(
+            f"no {what} can be had about {', '.join(plan.kinds)} in the world of seed "
+            f"{facts.seed}: ask for more entities, or write more needs about these kinds."
+        )
+    for filled, question in zip(best.filled, best.questions, strict=True):
+        balance.add(filled, question)
     return best.finish()
-
-
-def _pool(
-    statistics: Statistics, facts: FactBase, plan: SessionPlan, needs_print: bool
-) -> list[Entity]:
-    """What may be the main thing, kept from session to session: scanning each time is quadratic."""
-    key = (plan.kind, plan.popularity, needs_print)
-    if key not in statistics.pools:
-        kind = [e for e in facts.of_kind(plan.kind) if e.id in statistics.askable]
-        pool = [e for e in kind if e.popularity == plan.popularity] or kind
-        if needs_print:
-            pool = [e for e in pool if e.look and e.look.label] or pool
-        statistics.pools[key] = pool
-    return statistics.pools[key]
 
 
 def check_session(session: Conversation, facts: FactBase) -> list[str]:
@@ -106,293 +102,307 @@ def check_session(session: Conversation, facts: FactBase) -> list[str]:
             )
         if answer.kind == "entity" and len(facts.find(question.answer)) != 1:
             problems.append(f"{question.id}: {question.answer!r} names more than one thing.")
-        if any(name in question.text for name in (question.answer,) if not question.choice) and (
-            len(question.answer) > 4 and answer.kind in ("entity", "word", "text")
-        ):
+        if _says_its_answer(question.text, question.answer, answer.kind, question.choice):
             problems.append(f"{question.id}: the question gives its answer away.")
     return problems
 
 
+def _says_its_answer(text: str, answer: str, kind: str, choice: tuple[str, ...]) -> bool:
+    told = len(answer) > 4 and kind in ("entity", "word", "text")
+    return told and not choice and answer in text
+
+
 class _Session:
-    """One attempt to fill in a plan with one main thing."""
+    """One attempt to have a conversation about one thing."""
 
     def __init__(
         self,
         plan: SessionPlan,
         facts: FactBase,
-        voice: Voice,
+        voice: str,
+        kind: str,
         statistics: Statistics,
-        main: Entity,
-        needs_print: bool,
+        balance: Balance,
+        draw: Draw,
+        attempt: int,
     ) -> None:
-        self._plan = plan
-        self._facts = facts
-        self._voice = voice
-        self._statistics = statistics
-        self._main = main
-        self._draw = Draw(facts.seed, plan.id, main.id)
+        self._plan, self._facts, self._statistics = plan, facts, statistics
+        self._voice, self._before = voice_of(voice), balance
+        self._main = draw.pick(_pool(statistics, facts, plan, kind))
+        self._draw = Draw(facts.seed, plan.id, self._main.id, attempt)
         self._at = _query_time(facts, self._draw)
-        has_label = bool(main.look and main.look.label)
-        self._text_clue = has_label and (needs_print or self._draw.chance(LEGIBLE))
-        self._questions: list[Question] = []
-        self._answers: list[Answer] = []
-        self._subjects: list[Entity] = []
-        self._templates: list[Template] = []
-        self._asked: set[str] = set()
-        self._visible: list[Entity] = []
-        self._said: str = ""
-        self._mentioned: list[Entity] = []
-        """Everything that has come up, in order: what "that town" means is the last town."""
-        self.changed = 0
-        """Turns that could not be asked as planned."""
+        self._has_label = bool(self._main.look and self._main.look.label)
+        self._text_clue = self._has_label and self._draw.chance(statistics.legible)
+        shops = facts.of_kind("shopfront")
+        known = [e for e in shops if e.popularity == plan.popularity] or shops
+        self._shop = self._draw.pick([e for e in known if e.id != self._main.id] or shops)
+        self._wants = self._voice.wants(kind)
+        self._places = PLACES
+        self._view: tuple[Entity, ...] = ()
+        self._said = ""
+        self._mine = Balance()
+        self._shifted = 0
+        self.filled: list[Filled] = []
+        self.questions: list[Question] = []
+        self.missed = 0
+        """What did not come out as planned: shifts that are wanting, answers to the other side."""
 
-    def ask(self) -> None:
-        for i, turn in enumerate(self._plan.turns):
-            self._turn(i, turn)
+    def ask(self) -> bool:
+        """Ask every turn; False where one cannot be."""
+        for i in range(self._plan.turns):
+            if not self._turn(i):
+                return False
+        self.missed += 2 * max(0, self._plan.shifts - self._shifted)
+        return True
 
     def finish(self) -> Conversation:
         return Conversation(
             id=self._plan.id,
             entity_id=self._main.id,
-            visible=(self._main.id, *(e.id for e in self._visible)),
+            visible=(self._main.id, *(e.id for e in self._view)),
             text_clue=self._text_clue,
             query_time=self._at,
             domain=self._plan.domain,
             voice=self._voice.name,
-            questions=tuple(self._questions),
+            place=self._places[0],
+            questions=tuple(self.questions),
         )
 
-    def _turn(self, i: int, turn: TurnPlan) -> None:
-        subject, domain = self._main, turn.domain
-        if turn.subject >= 0:
-            answer = self._answers[turn.subject]
-            if answer.kind == "entity":
-                subject = self._facts.entity(answer.value)
-            else:
-                domain = self._plan.domain
-        if self._same_of_other(i, turn, domain):
-            return
-        candidates = self._candidates(turn, subject)
-        for n, template in enumerate(candidates):
-            if self._try(i, turn, template, subject, domain):
-                self.changed += n > 0
-                return
-        for template in self._instead(turn):
-            if self._try(i, turn, template, self._main, self._plan.domain):
-                self.changed += 2
-                return
-        raise DataError(
-            f"no {turn.dynamism} {turn.query_type} question can be asked about {subject.id} in the "
-            f"world of seed {self._facts.seed}; it has too few things: ask for more entities."
-        )
+    def _turn(self, i: int) -> bool:
+        now = self._before.plus(self._mine) if i else self._before
+        may = self._candidates(i)
+        often = 1 + max((now.used[w.id] for w in may), default=0)
+        ranks = {w.id: self._rank(w, i, now) - 2 * now.used[w.id] / often for w in may}
+        ranked = sorted(may, key=lambda w: ranks[w.id], reverse=True)
+        second: Filled | None = None
+        for want in ranked:
+            filled = fill(want, self._moment(i, want))
+            if filled is None or self._given_away(filled):
+                continue
+            if filled.as_wanted:
+                self._add(i, filled)
+                return True
+            second = second or filled
+        if second is None:
+            return False
+        self.missed += 1
+        self._add(i, second)
+        return True
 
-    def _same_of_other(self, i: int, turn: TurnPlan, domain: str) -> bool:
-        """Ask of another, named thing what was just asked of this one: "and what about …?"."""
-        if not self._questions or turn.query_type != "simple-knowledge":
-            return False
-        before, subject = self._questions[-1], self._subjects[-1]
-        template = self._templates[-1]
-        if (
-            template.operation != "attribute"
-            or template.dynamism != turn.dynamism
-            or before.domain != domain
-            or before.entity_id != subject.id
-            or not self._draw.chance(_SAME_OF_OTHER)
-        ):
-            return False
-        following = self._plan.turns[i + 1 : i + 2]
-        if following and following[0].subject >= 0:
-            return False
-        pool = [e for e in self._facts.family(subject) if e.popularity == subject.popularity]
-        pool = [e for e in pool if e.id not in (self._main.id, *(v.id for v in self._visible))]
-        pool = [e for e in pool if e.name not in self._said]
-        return bool(pool) and self._try(
-            i, turn, template, self._draw.pick(pool), domain, named=True
-        )
-
-    def _candidates(self, turn: TurnPlan, subject: Entity) -> list[Template]:
-        """The planned template first, then the others of its operation, then those of its cell."""
-        groups = cell(subject.kind, turn.query_type, turn.dynamism, subject.id != self._main.id)
-        planned = [turn.template] if subject.kind in turn.template.kinds else []
-        same = list(groups.get(turn.template.operation, ()))
-        rest = [t for group in groups.values() for t in group]
-        order = [*planned, *self._draw.shuffled(same), *self._draw.shuffled(rest)]
+    def _candidates(self, i: int) -> list[Want]:
+        """What may be said now: what leans on the turn before, or a step of the errand."""
+        if not i:
+            wanted = self._plan.query_type
+            fits = [w for w in self._wants if w.opens and wanted in ("", w.query_type)]
+            return [w for w in fits if not self._shifts(w)]
+        last = self.filled[-1].want
+        step = max(f.want.step for f in self.filled)
+        asked = {f.want.id for f in self.filled}
+        found = [
+            *last.then,
+            *(w for w in self._wants if w.step >= step and w.id not in asked),
+        ]
+        may_shift = self._shifted < self._plan.shifts
+        away = self.questions[-1].domain != self._plan.domain
         return [
-            t
-            for t in dict.fromkeys(order)
-            if t.id not in self._asked and (self._text_clue or not t.legible)
+            w for w in found
+            if set(w.places) & set(self._places)
+            and (may_shift or not self._shifts(w) or (away and w in last.then))
+        ]  # fmt: skip
+
+    def _rank(self, want: Want, i: int, now: Balance) -> float:
+        """How much a need is wanted now."""
+        rank = self._lack(want, now)
+        rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
+        if self._plan.turns > 1:
+            left = self._plan.turns - i - 1
+            rank -= abs(want.step - i * len(STEPS) / self._plan.turns)
+            after = self._after(want)
+            rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
+            rank += 1.0 if self.filled and want in self.filled[-1].want.then else 0.0
+            rank -= 3.0 if is_mistaken(want, self._main, self._came_up(want)) else 0.0
+            if left and want.then:  # what can only be asked after it
+                rank += max(0.0, 0.7 * max(self._lack(after, now) for after in want.then))
+            if self._shifted < self._plan.shifts:
+                rank += 6.0 if i and self._shifts(want) else 0.0
+                rank += 3.0 if 0 < self._turns_away(want) <= left else 0.0
+                may_shift = any(self._turns_away(w) < left for w in after)
+                rank -= 0.0 if may_shift or self._turns_away(want) <= left else 9.0
+        return rank
+
+    def _after(self, want: Want) -> list[Want]:
+        """The needs that there are to go on with after it."""
+        asked = {want.id, *(f.want.id for f in self.filled)}
+        places = set(self._places) & set(want.places)
+        return [
+            w
+            for w in self._wants
+            if w.step >= want.step and w.id not in asked and places & set(w.places)
         ]
 
-    def _instead(self, turn: TurnPlan) -> list[Template]:
-        """When the planned cell cannot be asked: the main thing, then any speed of the type."""
-        found = self._candidates(turn, self._main)
-        for speed in DYNAMISM:
-            groups = cell(self._main.kind, turn.query_type, speed, False)
-            found += self._draw.shuffled([t for group in groups.values() for t in group])
-        return [t for t in found if t.id not in self._asked and (self._text_clue or not t.legible)]
+    def _lack(self, want: Want, now: Balance) -> float:
+        said = want.meanings[self._main.kind]
+        return now.lack(want.query_type, said.dynamism, visual=self._is_seen(want))
 
-    def _try(
-        self,
-        i: int,
-        turn: TurnPlan,
-        template: Template,
-        subject: Entity,
-        domain: str,
-        *,
-        named: bool = False,
-    ) -> bool:
-        draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, template.id)
-        moment = Moment(
+    def _is_seen(self, want: Want) -> bool:
+        """Whether the picture alone answers it."""
+        said = want.meanings[self._main.kind]
+        return said.is_visual and (want.query_type == TYPES[0] or self._is_legible)
+
+    @property
+    def _is_legible(self) -> bool:
+        """Whether print can be read; before anything is asked that is still open."""
+        return self._text_clue or (self._has_label and not self.questions)
+
+    def _turns_away(self, want: Want) -> int:
+        """After how many follow-ups it leads to another domain; very many where it never does."""
+        if self._shifts(want):
+            return 0
+        return 1 + min(map(self._turns_away, want.then), default=99)
+
+    def _shifts(self, want: Want) -> bool:
+        """Whether a need leads to another domain."""
+        if "shop" in want.things and not want.things & {"it", "both", "these", "next"}:
+            return self._plan.domain != "local"
+        said = want.meanings[self._main.kind]
+        kinds = [k for root, k, _ in said.reads if root == "answer" and k not in HUBS]
+        kinds += [k for k in said.kinds if said.result == "thing" and k not in HUBS]
+        return any(domain_of_kind(k).name != self._plan.domain for k in kinds)
+
+    def _moment(self, i: int, want: Want) -> Moment:
+        flips = self._before.flips[want.id] + self._mine.flips[want.id]
+        asks = asks_for(want)
+        flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
+        draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, want.id)
+        last = self.filled[-1] if self.filled else None
+        named = last.answer.value if last is not None and last.answer.kind == "entity" else None
+        return Moment(
             facts=self._facts,
             statistics=self._statistics,
             draw=draw,
             at=self._at,
-            subject=subject,
-            polarity=turn.polarity,
-            order=turn.order,
-            text_clue=self._text_clue,
-            view=tuple(self._visible),
+            main=self._main,
+            view=self._view,
+            shop=self._shop,
+            answer=self._facts.entity(named) if named else None,
+            polarity=draw.chance(0.5) if not flips else flips < 0,
+            text_clue=self._is_legible,
+            came_up=self._came_up(want),
+            is_first=not i,
         )
-        try:
-            draft = OPERATIONS[template.operation].bind(template, moment)
-            if draft is None:
-                return False
-            answer, accesses = evaluate(draft.program, self._facts, self._at)
-        except DataError:
-            return False
-        if self._given_away(answer, draft):
-            return False
-        self._add(i, template, subject, domain, draft, answer, accesses, draw, named)
-        return True
 
-    def _given_away(self, answer: Answer, draft: Draft) -> bool:
-        """Whether an earlier turn has named the answer: copying must not pay."""
-        if draft.choice or answer.kind not in ("entity", "entities"):
+    def _came_up(self, want: Want) -> Entity | None:
+        """What was spoken of last, as far as it is not what a need leans on."""
+        if not self.filled or want in self.filled[-1].want.then:
+            return None
+        last = self.filled[-1]
+        is_named = last.answer.kind == "entity"
+        return self._facts.entity(last.answer.value) if is_named else last.subject
+
+    def _given_away(self, filled: Filled) -> bool:
+        """Whether the words, or an earlier turn, name the answer: copying must not help."""
+        answer, kind = filled.answer, filled.answer.kind
+        text, _ = say_answer(answer, self._facts)
+        if any(_says_its_answer(said, text, kind, filled.choice) for said in filled.texts):
+            return True
+        if kind not in ("entity", "entities"):
             return False
-        ids = [answer.value] if answer.kind == "entity" else list(answer.value)
-        if self._main.id in ids and not self._questions:
-            return False
+        ids = [answer.value] if kind == "entity" else list(answer.value)
         return any(self._facts.entity(e).name in self._said for e in ids)
 
-    def _add(
-        self,
-        i: int,
-        template: Template,
-        subject: Entity,
-        domain: str,
-        draft: Draft,
-        answer: Answer,
-        accesses: tuple[Access, ...],
-        draw: Draw,
-        named: bool,
-    ) -> None:
-        if named:
-            words = draw.pick(self._voice.operations["again"])
-            text, needs_history = utter(words.format(other=subject.name), draw), True
-        else:
-            text, needs_history = self._words(template, subject, draft, draw)
-        main = subject.id == self._main.id
-        known = any(n in self._said for n in (self._main.name, *self._main.aliases))
-        wording, accept = say_answer(answer, self._facts)
-        touched = dict.fromkeys((subject.id, *(a.entity_id for a in accesses)))
-        for other in draft.visible:
-            if other not in self._visible:
-                self._visible.append(other)
-        self._questions.append(
-            Question(
-                id=f"{self._plan.id}-{i}",
-                index=i,
-                template=template.id,
-                text=text,
-                answer=wording,
-                accept=accept,
-                answer_kind=answer.kind,
-                program=draft.program,
-                at=self._at,
-                entity_id=subject.id,
-                entities=tuple(touched),
-                needs=tuple(
-                    Need(entity_id=a.entity_id, attribute=a.attribute, at=a.at) for a in accesses
-                ),
-                visible=(self._main.id, *(e.id for e in draft.visible)),
-                domain=domain,
-                query_type=template.query_type,
-                form="false-premise" if draft.false_premise else template.form,
-                dynamism=template.dynamism,
-                popularity=subject.popularity,
-                source=self._plan.source,
-                needs_image=main and (template.pictured or not known),
-                needs_history=needs_history,
-                text_clue=self._text_clue,
-                external=not (template.visual and (not template.legible or self._text_clue)),
-                false_premise=draft.false_premise,
-                choice=draft.choice,
-            )
+    def _add(self, i: int, filled: Filled) -> None:
+        said = filled.want.meanings[self._main.kind]
+        self._text_clue = self._text_clue or (said.is_visual and self._is_legible)
+        question = self._question(i, filled)
+        self.filled.append(filled)
+        self.questions.append(question)
+        self._mine.add(filled, question)
+        self._view = self._view or filled.beside
+        self._places = tuple(p for p in self._places if p in filled.want.places)
+        self._said = f"{self._said}\n{question.text}\n{question.answer}"
+        self._shifted += question.domain != self._plan.domain and self._shifts(filled.want)
+
+    def _question(self, i: int, filled: Filled) -> Question:
+        want, subject, main = filled.want, filled.subject, self._main
+        said = want.meanings[main.kind]
+        draw = Draw(self._facts.seed, self._plan.id, i, "words")
+        texts = draw.shuffled([utter(text, draw) for text in filled.texts])
+        wording, accept = say_answer(filled.answer, self._facts)
+        leans = bool(i) and (not want.opens or "answer" in want.things)
+        known = any(n in self._said for n in (main.name, *main.aliases))
+        touched = dict.fromkeys((subject.id, *(a.entity_id for a in filled.accesses)))
+        beside = filled.beside
+        return Question(
+            id=f"{self._plan.id}-{i}",
+            index=i,
+            template=f"{self._plan.domain}/{want.answer[0]}/{want.id.replace('/', '.')}",
+            text=texts[0],
+            ways=tuple(texts[1:]),
+            answer=wording,
+            accept=accept,
+            answer_kind=filled.answer.kind,
+            program=filled.program,
+            at=self._at,
+            entity_id=subject.id,
+            entities=tuple(touched),
+            needs=tuple(
+                Need(entity_id=a.entity_id, attribute=a.attribute, at=a.at) for a in filled.accesses
+            ),
+            visible=(main.id, *(e.id for e in beside)),
+            means=filled.means,
+            could_mean=filled.could_mean,
+            settled_by=_settled_by(i, filled, texts[0], leans=leans),
+            domain=self._domain(filled),
+            query_type=want.query_type,
+            form=_form(want, filled),
+            dynamism=said.dynamism,
+            popularity=subject.popularity,
+            source=self._plan.source,
+            needs_image=bool(filled.means) and bool(beside or not known),
+            needs_history=leans,
+            text_clue=self._text_clue,
+            external=bool(filled.accesses) and not self._is_seen(want),
+            false_premise=filled.false_premise,
+            choice=filled.choice,
         )
-        self._mention(subject, text, answer, accesses)
-        self._answers.append(answer)
-        self._subjects.append(subject)
-        self._templates.append(template)
-        self._asked.add(template.id)
-        self._said = f"{self._said}\n{text}\n{wording}"
 
-    def _mention(
-        self, subject: Entity, text: str, answer: Answer, accesses: tuple[Access, ...]
-    ) -> None:
-        self._mentioned.append(subject)
-        read = [self._facts.entity(a.entity_id) for a in accesses if a.entity_id != subject.id]
-        self._mentioned += [e for e in read if e.name in text]
-        if answer.kind == "entity":
-            self._mentioned.append(self._facts.entity(answer.value))
-        elif answer.kind == "entities":
-            self._mentioned += [self._facts.entity(i) for i in answer.value]
+    def _domain(self, filled: Filled) -> str:
+        """That of what is talked about: the thing, or what another domain has in its place."""
+        home = self._plan.domain
+        if not self._shifts(filled.want):
+            return home
+        found = [filled.subject]
+        if filled.answer.kind == "entity":
+            found.insert(0, self._facts.entity(filled.answer.value))
+        of = [e.domain for e in found if e.kind not in HUBS and e.domain != home]
+        return of[0] if of else home
 
-    def _words(
-        self, template: Template, subject: Entity, draft: Draft, draw: Draw
-    ) -> tuple[str, bool]:
-        """The question in words, and whether it leans on earlier turns."""
-        main = subject.id == self._main.id
-        phrase, leaning = self._phrase(subject, template, draw)
-        noun = noun_of(subject.kind)
-        before = self._questions[-1] if self._questions else None
-        if (
-            before is not None
-            and template.operation == "attribute"
-            and self._subjects[-1].id == subject.id
-            and before.template.split("/")[1] in ("attribute", "past", "hop")
-            and draw.chance(_ELLIPSIS)
-        ):
-            return utter(
-                about(draw.pick(words_of(template, self._voice).short), phrase), draw
-            ), True
-        pattern = draw.pick(wordings(template, draft, self._voice))
-        slots = {"noun": noun, "plural": plural_of(subject.kind), **draft.slots}
-        for _ in range(2):
-            for name, value in slots.items():
-                pattern = pattern.replace(f"{{{name}}}", value)
-        if phrase == "it" and "{x}'s" in pattern:
-            phrase = f"this {noun}" if main else f"that {noun}"
-        sentence = about(pattern, phrase)
-        if main and self._subjects and self._subjects[-1].id != subject.id:
-            sentence = (
-                draw.pick(("", "", self._voice.operations["back"][draw.below(3)] + " ")) + sentence
-            )
-        return utter(sentence, draw), leaning
 
-    def _phrase(self, subject: Entity, template: Template, draw: Draw) -> tuple[str, bool]:
-        """How the subject is referred to."""
-        noun = noun_of(subject.kind)
-        again = bool(self._subjects) and self._subjects[-1].id == subject.id
-        if subject.id == self._main.id:
-            if again and not template.pictured and draw.chance(0.6):
-                return "it", False
-            return f"this {noun}", False
-        same = [e.id for e in self._mentioned if e.kind == subject.kind]
-        if not same or same[-1] != subject.id:
-            return subject.name, False
-        if again and subject.kind != "person" and draw.chance(0.6):
-            return "it", True
-        return f"that {noun}", True
+def _settled_by(i: int, filled: Filled, text: str, *, leans: bool) -> str:
+    if not filled.means:
+        return ""
+    if filled.beside:
+        return "words"
+    return "history" if i and (leans or not points(text)) else "attention"
+
+
+def _form(want: Want, filled: Filled) -> str:
+    if filled.false_premise:
+        return "false-premise"
+    if filled.answer.kind == "entities":
+        return "set"
+    if any(slot.how in ("past", "claim") for slot in want.slots.values()):
+        return "condition"
+    return "post-processing" if want.query_type == "reasoning" else "plain"
+
+
+def _pool(statistics: Statistics, facts: FactBase, plan: SessionPlan, kind: str) -> list[Entity]:
+    """What may be the main thing, kept from session to session: scanning each time is quadratic."""
+    key = (kind, plan.popularity)
+    if key not in statistics.pools:
+        of = [e for e in facts.of_kind(kind) if e.id in statistics.askable]
+        statistics.pools[key] = [e for e in of if e.popularity == plan.popularity] or of
+    return statistics.pools[key]
 
 
 def _query_time(facts: FactBase, draw: Draw) -> str:

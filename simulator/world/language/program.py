@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -47,7 +48,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """The result of a program."""
 
     kind: str
-    """number, year, day, clock, word(s), entity, entities, bool, text, letters or correction."""
+    """number, year, day, clock, word(s), entity, entities, bool, text or correction."""
     value: Any
     unit: str = ""
     digits: int = 0
@@ -152,12 +153,6 @@ def _printed(run: _Run, thing: Any, part: str) -> Answer:
     return Answer(kind="text", value=text)
 
 
-def _initials(run: _Run, thing: Any) -> Answer:
-    text = str(_printed(run, thing, "label").value)
-    letters = [word[0].upper() for word in text.replace("-", " ").split() if word[0].isalpha()]
-    return Answer(kind="letters", value=tuple(letters))
-
-
 def _sources(run: _Run, thing: Any, relation: str, kind: str) -> Answer:
     owner = run.entity(thing)
     found = run.facts.sources(owner, relation, run.at, kind)
@@ -171,15 +166,33 @@ def _without(run: _Run, things: Any, thing: Any) -> Answer:
     return Answer(kind="entities", value=tuple(i for i in run.entities(things) if i != left_out))
 
 
-def _where(run: _Run, things: Any, key: str, relation: str, bound: float) -> Answer:
+def _where(run: _Run, things: Any, key: str, sign: str, wanted: Any) -> Answer:
+    """Those of some things whose value lies over or under a bound, is a word, or says it."""
     chosen: list[str] = []
     for i in run.entities(things):
         value = run.read(i, key).value
-        if value == bound:
-            raise ProgramError(f"{i} lies on the bound {bound}.")
-        if (value > bound) == (relation == ">"):
+        if sign in "<>" and value == wanted:
+            raise ProgramError(f"{i} lies on the bound {wanted}.")
+        if _HOLDS[sign](value, wanted):
             chosen.append(i)
     return Answer(kind="entities", value=tuple(chosen))
+
+
+_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda value, wanted: value < wanted,
+    "<=": lambda value, wanted: value <= wanted,
+    ">=": lambda value, wanted: value >= wanted,
+    ">": lambda value, wanted: value > wanted,
+    "is": lambda value, wanted: value == wanted,
+    "has": lambda value, wanted: _says(value, wanted),
+    "lacks": lambda value, wanted: not _says(value, wanted),
+}
+
+
+def _says(value: Any, word: str) -> bool:
+    """Whether a word, or one of several words, begins so: "cats and dogs" says "cat"."""
+    said = " ".join(value) if isinstance(value, tuple) else str(value)
+    return re.search(rf"\b{re.escape(word.lower())}", said.lower()) is not None
 
 
 def _extreme(sign: int) -> Callable[..., Answer]:
@@ -204,13 +217,6 @@ def _total(run: _Run, things: Any, key: str) -> Answer:
     return Answer(kind="number", value=total, unit=first.unit, digits=first.digits)
 
 
-def _average(run: _Run, things: Any, key: str) -> Answer:
-    parts = [run.read(i, key) for i in run.entities(things)]
-    mean = sum(p.value for p in parts) / len(parts)
-    digits = max(1, parts[0].digits)
-    return Answer(kind="number", value=round(mean, digits), unit=parts[0].unit, digits=digits)
-
-
 def _minus(run: _Run, a: Any, b: Any) -> Answer:
     """How far two numbers lie apart."""
     x, y = run.number(a), run.number(b)
@@ -219,49 +225,105 @@ def _minus(run: _Run, a: Any, b: Any) -> Answer:
     unit = "years" if x.kind == "year" and y.kind == "year" else x.unit
     if not apart:
         raise ProgramError("the two are equal.")
-    return Answer(kind="number", value=apart, unit=unit, digits=digits)
+    return Answer(kind="number", value=_whole(apart, digits), unit=unit, digits=digits)
 
 
-def _times(run: _Run, a: Any, factor: float) -> Answer:
-    x = run.number(a)
-    value = round(x.value * factor, x.digits)
-    return Answer(kind="number", value=value, unit=x.unit, digits=x.digits)
+def _plus(run: _Run, a: Any, b: Any) -> Answer:
+    x, y = run.number(a), run.number(b)
+    digits = max(x.digits, y.digits)
+    value = _whole(round(x.value + y.value, digits), digits)
+    return Answer(kind="number", value=value, unit=x.unit or y.unit, digits=digits)
 
 
-def _fits(run: _Run, amount: float, a: Any) -> Answer:
+def _over(run: _Run, a: Any, b: Any) -> Answer:
+    """One number divided by another: a price per serving, hours at a speed."""
+    x, y = run.number(a), run.number(b)
+    if not y.value:
+        raise ProgramError("nothing can be divided by zero.")
+    digits = 2 if x.unit == "$" else 1
+    unit = "" if x.unit == y.unit else x.unit
+    return Answer(kind="number", value=round(x.value / y.value, digits), unit=unit, digits=digits)
+
+
+def _whole(value: float, digits: int) -> float:
+    return value if digits else int(value)
+
+
+def _times(run: _Run, a: Any, b: Any) -> Answer:
+    x, y = run.number(a), run.number(b)
+    value = _whole(round(x.value * y.value, x.digits), x.digits)
+    return Answer(kind="number", value=value, unit=x.unit or y.unit, digits=x.digits)
+
+
+def _fits(run: _Run, amount: Any, a: Any) -> Answer:
     """How many whole times something goes into an amount."""
-    each = run.number(a).value
-    if each <= 0:
-        raise ProgramError("nothing can be bought at that price.")
-    return Answer(kind="number", value=math.floor(round(amount / each, 9)))
+    whole, each = run.number(amount).value, run.number(a).value
+    if each <= 0 or whole < each:
+        raise ProgramError("it does not go into that once.")
+    return Answer(kind="number", value=math.floor(round(whole / each, 9)))
+
+
+def _deal(run: _Run, thing: Any, count: Any) -> Answer:
+    """What several cost together, with today's offer."""
+    owner, many = run.entity(thing), int(run.number(count).value)
+    price, offer = run.read(owner, "price"), str(run.read(owner, "offer").value)
+    each = _OFFERS.get(offer, lambda n: float(n))
+    value = round(price.value * each(many), price.digits)
+    return Answer(kind="number", value=value, unit=price.unit, digits=price.digits)
+
+
+_OFFERS: dict[str, Callable[[int], float]] = {
+    "20 % off": lambda n: 0.8 * n,
+    "3 for the price of 2": lambda n: n - n // 3,
+    "second one half price": lambda n: n - n // 2 / 2,
+}
+"""Offer → how many prices so many things cost."""
 
 
 def _above(run: _Run, a: Any, b: Any) -> Answer:
-    x, y = run.number(a).value, run.number(b).value
+    """Whether one is more than the other, or later."""
+    x, y = _plain(run, a), _plain(run, b)
     if x == y:
         raise ProgramError("the two are equal.")
     return Answer(kind="bool", value=x > y)
 
 
+def _at_least(run: _Run, a: Any, b: Any) -> Answer:
+    return Answer(kind="bool", value=_plain(run, a) >= _plain(run, b))
+
+
+def _plain(run: _Run, node: Any) -> Any:
+    return run.eval(node).value if isinstance(node, list) else node
+
+
 def _same(run: _Run, a: Any, b: Any) -> Answer:
+    if not isinstance(b, list):
+        return _is(run, a, b)
     return Answer(kind="bool", value=run.eval(a).value == run.eval(b).value)
+
+
+def _is(run: _Run, a: Any, wanted: Any) -> Answer:
+    value = run.eval(a).value
+    if isinstance(value, str) and isinstance(wanted, str):
+        return Answer(kind="bool", value=value.lower() == wanted.lower())
+    return Answer(kind="bool", value=value == wanted)
+
+
+def _has(run: _Run, a: Any, word: str) -> Answer:
+    return Answer(kind="bool", value=_says(run.eval(a).value, word))
+
+
+def _not(run: _Run, a: Any) -> Answer:
+    return Answer(kind="bool", value=run.eval(a).value is False)
+
+
+def _all(run: _Run, *conditions: Any) -> Answer:
+    found = [run.eval(condition).value is True for condition in conditions]
+    return Answer(kind="bool", value=all(found))
 
 
 def _either(run: _Run, condition: Any, a: Any, b: Any) -> Answer:
     return run.eval(a) if run.eval(condition).value is True else run.eval(b)
-
-
-def _before(run: _Run, a: Any, b: Any) -> Answer:
-    """Whether one clock time is before another (or before HH:MM)."""
-    x = run.eval(a).value
-    y = b if isinstance(b, str) else run.eval(b).value
-    if x == y:
-        raise ProgramError("the two times are equal.")
-    return Answer(kind="bool", value=x < y)
-
-
-def _clock(_run: _Run, text: str) -> Answer:
-    return Answer(kind="clock", value=dt.time.fromisoformat(text).strftime("%H:%M"))
 
 
 def _minutes_until(run: _Run, a: Any) -> Answer:
@@ -273,6 +335,13 @@ def _minutes_until(run: _Run, a: Any) -> Answer:
     return Answer(kind="number", value=minutes, unit="minutes")
 
 
+def _days_until(run: _Run, a: Any) -> Answer:
+    days = (dt.date.fromisoformat(run.eval(a).value) - dt.date.fromisoformat(run.at[:10])).days
+    if days <= 0:
+        raise ProgramError("that day has passed.")
+    return Answer(kind="number", value=days, unit="days")
+
+
 def _in_unit(run: _Run, a: Any, unit: str) -> Answer:
     x = run.number(a)
     factor, offset, digits = UNITS[(x.unit, unit)]
@@ -280,44 +349,9 @@ def _in_unit(run: _Run, a: Any, unit: str) -> Answer:
     return Answer(kind="number", value=value if digits else int(value), unit=unit, digits=digits)
 
 
-def _year_of(run: _Run, a: Any) -> Answer:
-    return Answer(kind="year", value=int(run.eval(a).value[:4]))
-
-
-def _this_year(run: _Run) -> Answer:
-    return Answer(kind="year", value=int(run.at[:4]))
-
-
 def _weekday(run: _Run, a: Any) -> Answer:
     day = dt.date.fromisoformat(run.eval(a).value)
     return Answer(kind="word", value=WEEKDAYS[day.weekday()])
-
-
-def _days_apart(run: _Run, a: Any, b: Any) -> Answer:
-    x, y = (dt.date.fromisoformat(run.eval(d).value) for d in (a, b))
-    if x == y:
-        raise ProgramError("both are on the same day.")
-    return Answer(kind="number", value=abs((x - y).days), unit="days")
-
-
-def _percent(run: _Run, new: Any, old: Any) -> Answer:
-    x, y = run.number(new).value, run.number(old).value
-    change = round(100 * (x - y) / abs(y), 1)
-    if not change:
-        raise ProgramError("it has not changed.")
-    return Answer(kind="number", value=change, unit="%", digits=1)
-
-
-def _over_days(pick: Callable[[list[float]], float]) -> Callable[..., Answer]:
-    def over_days(run: _Run, thing: Any, key: str, days: int) -> Answer:
-        owner = run.entity(thing)
-        today = dt.date.fromisoformat(run.at[:10])
-        instants = [f"{today - dt.timedelta(days=i)}T12:00" for i in range(1, days + 1)]
-        parts = [run.read(owner, key, at) for at in [*instants, run.at]]
-        value = round(pick([p.value for p in parts]), parts[0].digits)
-        return Answer(kind="number", value=value, unit=parts[0].unit, digits=parts[0].digits)
-
-    return over_days
 
 
 def _premise(run: _Run, thing: Any, key: str, claim: Any, then: Any) -> Answer:
@@ -333,36 +367,11 @@ def _premise(run: _Run, thing: Any, key: str, claim: Any, then: Any) -> Answer:
 
 
 _OPERATIONS: dict[str, Callable[..., Answer]] = {
-    "it": _it,
-    "these": _these,
-    "get": _get,
-    "printed": _printed,
-    "initials": _initials,
-    "sources": _sources,
-    "without": _without,
-    "where": _where,
-    "most": _extreme(1),
-    "least": _extreme(-1),
-    "count": _count,
-    "total": _total,
-    "average": _average,
-    "minus": _minus,
-    "times": _times,
-    "fits": _fits,
-    "above": _above,
-    "same": _same,
-    "either": _either,
-    "before": _before,
-    "clock": _clock,
-    "minutes_until": _minutes_until,
-    "in_unit": _in_unit,
-    "year_of": _year_of,
-    "this_year": _this_year,
-    "weekday": _weekday,
-    "days_apart": _days_apart,
-    "percent": _percent,
-    "peak": _over_days(max),
-    "trough": _over_days(min),
-    "swing": _over_days(lambda values: max(values) - min(values)),
-    "premise": _premise,
-}
+    "it": _it, "these": _these, "get": _get, "printed": _printed, "sources": _sources,
+    "without": _without, "where": _where, "most": _extreme(1), "least": _extreme(-1),
+    "count": _count, "total": _total, "plus": _plus, "minus": _minus, "times": _times,
+    "over": _over, "fits": _fits, "deal": _deal, "above": _above,
+    "at_least": _at_least, "same": _same, "is": _is,
+    "has": _has, "not": _not, "all": _all, "either": _either, "minutes_until": _minutes_until,
+    "days_until": _days_until, "weekday": _weekday, "in_unit": _in_unit, "premise": _premise,
+}  # fmt: skip

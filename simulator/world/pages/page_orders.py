@@ -17,7 +17,7 @@ from simulator.world.facts.fact_records import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable import Family, askable
 from simulator.world.language.questions.question_records import Need
-from simulator.world.pages.writing import Order, fact_at
+from simulator.world.pages.writing import Order, can_be_wrong, fact_at
 
 IRRELEVANT_PER_RELEVANT = 2
 WEB_GAP = 0.05
@@ -81,6 +81,13 @@ def plan_pages(facts: FactBase, needs: Iterable[Need], voices: Sequence[str]) ->
         _plan_family(plan, family, wanted, facts)
     apart = [e for e in sorted(wanted) if not plan.relevant_to(e)]
     taken = {*wanted, *(o.entity_id for o in plan.orders)}
+    for entity in map(facts.entity, sorted(taken - set(apart))):
+        about, beside = plan.relevant_to(entity.id), plan.irrelevant_to(entity.id)
+        lacking = IRRELEVANT_PER_RELEVANT * len(about) - len(beside)
+        if lacking > 0:  # its family is too small to stand in the way of itself
+            others = _others(entity, about, taken, facts)
+            strangers = [o for o in others if o.label == "distractor"]
+            plan.add(strangers[:lacking], beside=[entity.id])
     for entity_id in apart:
         entity = facts.entity(entity_id)
         orders = _about(entity, _distinct(wanted[entity_id], facts), facts)
@@ -171,7 +178,12 @@ def _about(entity: Entity, needs: list[Need], facts: FactBase) -> list[Order]:
         orders.append(
             _variant(source, "o", "outdated", as_of=_inside(old, draw), must=(need.attribute,))
         )
-    attributes = [a for a in sorted({d.attribute for d in needs}) if a not in avoid]
+    asked = {d.attribute for d in needs}.difference(avoid)
+    attributes = sorted(
+        a.key
+        for a in facts.attributes(entity.id)
+        if a.key in asked and can_be_wrong(entity.id, a, facts)
+    )
     if attributes and draw.chance(_CONTRADICTION):
         source, wrong = draw.pick(fresh), draw.pick(attributes)
         orders.append(_variant(source, "c", "contradiction", wrong=wrong, must=(wrong,)))

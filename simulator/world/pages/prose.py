@@ -7,7 +7,7 @@ import re
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.fact_records import Attribute, Number, Year
 from simulator.world.facts.wording import say_day
-from simulator.world.language.questions.asking import possessive
+from simulator.world.language.questions.phrases import possessive
 from simulator.world.language.voices.reading import Wording
 
 _SLOT = re.compile(r"\{(xs?|v|d)\}")

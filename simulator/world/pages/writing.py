@@ -13,7 +13,7 @@ from mmrag.errors import DataError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.catalogue import domain_of_kind
-from simulator.world.facts.fact_records import Attribute, Entity, Fact, FactValue
+from simulator.world.facts.fact_records import Attribute, Choice, Entity, Fact, FactValue
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 from simulator.world.language.voices.reading import Voice, Wording
@@ -131,7 +131,7 @@ class _Page:
         return text.replace("{x}", self.entity.name)
 
     def _wording(self, stated: StatedFact) -> Wording:
-        return self._voice.wording(self._domain.name, stated.attribute.key)
+        return self._voice.wording(self._domain.name, stated.attribute)
 
     def paragraphs(self, stated: list[StatedFact], per: int = 3) -> list[Block]:
         """Facts in prose, a few to a paragraph, with chatter between them."""
@@ -186,11 +186,20 @@ def _stated_facts(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> 
     return draw.shuffled(stated)
 
 
+def can_be_wrong(entity_id: str, attribute: Attribute, facts: FactBase) -> bool:
+    """Whether there is a value that it never had: an offer may have been all that offers can be."""
+    spec = attribute.value
+    ever = {f.value for f in facts.history(entity_id, attribute.key)}
+    return not isinstance(spec, Choice) or not ever.issuperset(spec.words)
+
+
 def wrong_value(
     attribute: Attribute, entity: Entity, value: FactValue, facts: FactBase, draw: Draw
 ) -> FactValue:
     """A value that never held: shifted where it is a number, else that of a similar entity."""
     ever = {f.value for f in facts.history(entity.id, attribute.key)}
+    if isinstance(attribute.value, Choice):
+        return draw.pick([word for word in attribute.value.words if word not in ever])
     for _ in range(8):
         shifted = cast("FactValue | None", prose.another_value(attribute, value, draw))
         if shifted is not None and shifted not in ever:

@@ -1,7 +1,8 @@
 """What a picture's pixels show, kept beside it as two small pictures.
 
-Owners: 0 where nothing of the world is, 1 the thing asked about, 2 and on its neighbours; as large
-as the picture. Depth: a quarter as large; grey levels count equal ratios of distance, 0 is the sky.
+Owners: 0 where nothing of the world is, 1 the thing asked about, 2 and on its neighbours, 255 the
+wearer's hand; as large as the picture. Depth: a quarter as large; grey levels count equal ratios of
+distance, 0 is the sky.
 """
 
 from __future__ import annotations
@@ -17,15 +18,26 @@ from mmrag.errors import DataError
 _NEAREST, _FARTHEST = 0.1, 200.0
 """Metres of the levels 1 and 255: a step is 3 %."""
 _STEPS = 254 / math.log(_FARTHEST / _NEAREST)
+HAND = 255
+"""What owns the pixels of the wearer's hand."""
 SHRUNK = 4
 """Pixels of the picture to one of the depth, across and down."""
 
 
-def encode_owners(masks: tuple[NDArray[np.bool_], ...]) -> bytes:
-    """Masks of things as one PNG file."""
+def owners_of(
+    masks: tuple[NDArray[np.bool_], ...], hand: NDArray[np.bool_] | None = None
+) -> NDArray[np.uint8]:
+    """Masks of things, and of the wearer's hand, as one."""
     owners = np.zeros(masks[0].shape, np.uint8)
     for number, mask in enumerate(masks, 1):
         owners[mask] = number
+    if hand is not None:
+        owners[hand] = HAND
+    return owners
+
+
+def encode_owners(owners: NDArray[np.uint8]) -> bytes:
+    """Owners as a PNG file."""
     return _png(owners)
 
 
@@ -37,7 +49,7 @@ def encode_depth(depth: NDArray[np.float32]) -> bytes:
 
 
 def decode_owners(data: bytes) -> NDArray[np.uint8]:
-    """Which thing each pixel shows, counted from 1; 0 is none of the world's."""
+    """Which thing each pixel shows, counted from 1, or `HAND`; 0 is none of the world's."""
     return _grey(data)
 
 

@@ -37,6 +37,8 @@ class Rendered(NamedTuple):
     """How much of each thing can be seen, the main one first: 1 if nothing stands before it."""
     masks: tuple[NDArray[np.bool_], ...]
     """The very pixels of each thing."""
+    hand: NDArray[np.bool_]
+    """Those of the wearer's hand."""
     depth: NDArray[np.float32]
     """Metres from the eye; 0 where there is nothing but sky."""
 

@@ -20,6 +20,14 @@ class Scene(Record, frozen=True, kw_only=True):
     """Other entities of the world that stand beside it, fully visible ("which of these")."""
     is_ego: bool = True
     """First-person picture in a lived-in place (True), or catalogue picture (False)."""
+    attended: bool = True
+    """Whether the main entity stands before the others and in the middle, as people turn to what
+    they ask about. Otherwise nothing tells it from them."""
+    whole_others: bool = True
+    """Whether the others are seen whole, as questions about them need; else the frame may cut
+    them."""
+    pointed_at: bool = False
+    """Whether the wearer's finger points at it."""
     legible: bool = False
     """Whether the main entity's label can be read: the text clue."""
     key: str = ""

@@ -16,13 +16,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.errors import DataError
 from mmrag.files.images import LazyImage
-from mmrag.records import Box, Polygon, Record
+from mmrag.records import Box, Gaze, Polygon, Record
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import Request
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.questions.question_records import Conversation
+from simulator.world.pictures.company import ALONE, Company
+from simulator.world.pictures.referents import AMBIGUOUS, Owners, asked_of, gazes, settle
+from simulator.world.pictures.renderer import Rendered
 from simulator.world.pictures.scene import Scene
 
 EGO_SHARE = 6248 / (6248 + 1695)
@@ -36,6 +40,10 @@ its first 30 about as often as CLIP has on CRAG-MM (52 %); measured in docs/benc
 Print that a question needs is held closer: the renderer keeps it large enough to read.
 """
 
+TRIES = 4
+"""Pictures that are taken of a session until what is meant is settled; in the second half of them
+a finger points."""
+
 CLUTTER = 0.9
 """How much else there is in egocentric pictures, as `Scene.clutter`."""
 
@@ -44,12 +52,18 @@ class Shot(Record, frozen=True, kw_only=True):
     """A session's picture, clean and as captured."""
 
     scene: Scene
+    things: tuple[str, ...]
+    """Ids of what stands in it, the thing asked about first."""
     clean: bytes
     polygon: Polygon
     other_polygons: tuple[Polygon, ...]
     texts: tuple[tuple[str, Box], ...]
     visible: tuple[float, ...]
     """How much of each thing nothing stands before, the one asked about first."""
+    settled_by: tuple[str, ...]
+    """Per turn, how the clean picture and the words settle which thing is meant (`referents`)."""
+    gazes: tuple[Gaze | None, ...]
+    """Per turn, where in the clean picture the wearer looks."""
     owners: bytes
     """Which thing each pixel of the clean picture shows (`ground_truth`)."""
     depth: bytes
@@ -61,17 +75,28 @@ class Shot(Record, frozen=True, kw_only=True):
     record: Any = None
 
 
-def session_scene(conversation: Conversation, facts: FactBase, request: Request) -> Scene:
-    """What the wearer looks at: the thing asked about, and the others that questions refer to."""
-    looks = [_look(facts, i) for i in conversation.visible]
+def session_scene(
+    conversation: Conversation,
+    facts: FactBase,
+    request: Request,
+    company: Company = ALONE,
+    attempt: int = 0,
+) -> Scene:
+    """What the wearer looks at: the thing asked about, the others that questions refer to, and its
+    rivals. Another attempt is another place, with a finger that points where looks did not help."""
+    looks = [_look(facts, i) for i in (*conversation.visible, *company.rivals)]
+    pointed_at = company.way == "hand" or (len(looks) > 1 and attempt >= TRIES // 2)
     ego = is_ego(conversation, facts.seed)
     width, height = request.ego if ego else (request.catalogue, request.catalogue)
     plain = Scene(
         main=looks[0],
         others=tuple(looks[1:]),
         is_ego=ego,
+        attended=company.way not in ("gaze", AMBIGUOUS),
+        whole_others=not company.rivals,
+        pointed_at=ego and pointed_at and company.way not in ("gaze", AMBIGUOUS),
         legible=conversation.text_clue,
-        key=f"{facts.seed}/{conversation.id}",
+        key=f"{facts.seed}/{conversation.id}" + (f"/{attempt}" if attempt else ""),
         width=width,
         height=height,
     )
@@ -103,27 +128,85 @@ def quality_of(spec: str) -> str:
     return "normal" if spec == "clean" else re.split("[:@+]", spec, maxsplit=1)[0]
 
 
-def shoot(conversation: Conversation, spec: str, facts: FactBase, request: Request) -> Shot:
-    """Render a session's picture and degrade it as the spec says."""
-    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
+def shoot(
+    conversation: Conversation,
+    spec: str,
+    facts: FactBase,
+    request: Request,
+    company: Company = ALONE,
+) -> Shot:
+    """Render a session's picture until it settles what is meant, and degrade it as the spec says.
+
+    Where rivals do not let it be settled it is taken without them, and then gaze has to settle it.
+    """
+    shot = _settled(conversation, facts, request, company)
+    if shot is None and company.rivals:
+        shot = _settled(conversation, facts, request, ALONE)
+    shot = shot or _settled(conversation, facts, request, ALONE, gaze=True)
+    if shot is None:
+        raise DataError(
+            f"{conversation.id}: no picture of {', '.join(conversation.visible)} settles which of "
+            "them is meant; give the world another --seed, or mend the need whose words leave it "
+            f"open: {'; '.join(q.template for q in conversation.questions if q.means)}."
+        )
+    if spec == "clean":
+        return shot
+    return _degraded(shot, spec, f"{facts.seed}/{conversation.id}", request.jpeg)
+
+
+def _settled(
+    conversation: Conversation,
+    facts: FactBase,
+    request: Request,
+    company: Company,
+    *,
+    gaze: bool = False,
+) -> Shot | None:
+    """The first picture in which every turn is settled as the company wants it."""
+    from simulator.world.pictures.ground_truth import owners_of
     from simulator.world.pictures.renderer import renderer
 
-    scene = session_scene(conversation, facts, request)
-    rendered = renderer().compose(scene)
+    visible = (*conversation.visible, *company.rivals)
+    kinds = [facts.entity(name).kind for name in visible]
+    asked = asked_of(
+        ((q.means, q.could_mean, q.settled_by) for q in conversation.questions), visible
+    )
+    for attempt in range(TRIES):
+        scene = session_scene(conversation, facts, request, company, attempt)
+        rendered = renderer().compose(scene)
+        owners = owners_of(rendered.masks, rendered.hand)
+        by_gaze = company.way == "gaze"
+        ways = settle(owners, kinds, asked, gaze=gaze or by_gaze)
+        if (AMBIGUOUS in ways) == (company.way == AMBIGUOUS) and by_gaze <= ("gaze" in ways):
+            return _shot(scene, rendered, owners, visible, ways, gazes(owners, asked), request)
+    return None
+
+
+def _shot(
+    scene: Scene,
+    rendered: Rendered,
+    owners: Owners,
+    visible: tuple[str, ...],
+    ways: Sequence[str],
+    points: Sequence[Gaze | None],
+    request: Request,
+) -> Shot:
+    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
+
     clean = encode_jpeg(rendered.image, request.jpeg)
-    shot = Shot(
+    return Shot(
         scene=scene,
+        things=visible,
+        settled_by=tuple(ways),
+        gazes=tuple(points),
         clean=clean,
         polygon=_rounded(rendered.polygon),
         other_polygons=tuple(_rounded(p) for p in rendered.other_polygons),
         texts=rendered.text_boxes,
         visible=tuple(round(share, 3) for share in rendered.visible),
-        owners=encode_owners(rendered.masks),
+        owners=encode_owners(owners),
         depth=encode_depth(rendered.depth),
     )
-    if spec == "clean":
-        return shot
-    return _degraded(shot, spec, f"{facts.seed}/{conversation.id}", request.jpeg)
 
 
 def box_of(polygon: Polygon) -> Box:

@@ -138,8 +138,19 @@ def test_a_phone_brightens_what_is_dark_up_to_its_limit() -> None:
     assert abs(float(day.mean()) - float(evening.mean())) < 8, "exposed alike"
     night = develop(light * 0.002, draws, limit=8.0)
     assert night.mean() < 0.4 * day.mean()
-    calm, grainy = (develop(np.full((64, 64, 3), s, np.float32), draws) for s in (0.35, 0.02))
-    assert grainy.std() > 2 * calm.std(), "little light is noisy"
+
+    def grain(level: float) -> float:
+        even = np.full((64, 64, 3), level, np.float32)
+        noisy, clean = (develop(even, draws, noise=n).astype(float) for n in (1.0, 0.0))
+        return float((noisy - clean).std())
+
+    assert grain(0.02) > 2 * grain(0.35), "little light is noisy"
+    assert grain(0.35) < 1.0, "and a clean picture is clean"
+    tapped = np.zeros((64, 64), bool)
+    tapped[20:40, 20:40] = True
+    backlit = np.where(tapped[..., None], 0.05, light).astype(np.float32)
+    plain, seen = (develop(backlit, draws, subject=s)[tapped].mean() for s in (None, tapped))
+    assert seen > 1.15 * plain, "what is tapped at is brought out of the dark"
 
 
 def test_a_phone_takes_most_of_the_colour_out_of_the_light() -> None:
@@ -211,11 +222,15 @@ def test_what_a_table_would_hide_is_not_held_up() -> None:
 
 
 @pytest.mark.proof("time")
-def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None:
+@pytest.mark.parametrize(("attended", "found"), [(True, {1}), (False, {0, 1, 2})])
+def test_others_stand_beside_it_and_it_is_amid_them_where_it_is_attended(
+    attended: bool, found: set[int]
+) -> None:
+    """Where it is not, nothing tells which is asked about."""
     others = tuple(look("jar", family) for family in (8, 9))
     middles: list[float] = []
     for key in "abcdefgh":
-        scene = small("jar", others=others, key=key, clutter=0.0)
+        scene = small("jar", others=others, key=key, clutter=0.0, attended=attended)
         staged = stage(scene)
         at = [p.pose[:3, 3] for p in staged.placed[:3]]
         seen = project(staged.view, 96, 128, np.array(at))
@@ -224,7 +239,7 @@ def test_others_stand_beside_it_and_nothing_tells_which_is_asked_about() -> None
         for i, thing in enumerate(staged.placed[:3]):
             _, columns = np.nonzero(silhouette(thing, staged.view, 96, 128))
             assert 0 < columns.min() <= columns.max() < 95, (key, i)
-    assert set(middles) == {0, 1, 2}
+    assert set(middles) == found
 
 
 @pytest.mark.proof("time")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mmrag.errors import SpecError
 from simulator.studio.solid.meshes import lathe, sheet, shifted
 from simulator.studio.solid.prints import Sheet, point_on, prints_on
 from simulator.studio.solid.typesetting import FACES
@@ -85,10 +86,19 @@ def test_letters_that_a_font_lacks_are_set_in_another() -> None:
     assert page.texts[0].text == "Café"
 
 
+@pytest.mark.parametrize("face", FACES)
+def test_a_text_that_no_face_can_set_is_an_error_and_no_empty_label(face) -> None:
+    page = Sheet(0.4, 0.2, PAPER)
+    with pytest.raises(SpecError, match="Latin letters"):
+        page.text("Oat 燕麦", (0, 0, 1, 1), INK, face)
+    page.text("Žluťoučký Ærøskøbing ½", (0, 0, 1, 1), INK, face)
+    assert (page.rgb.min(2) < 120).any()
+
+
 def test_small_print_and_codes_are_not_texts_and_come_out_the_same_again() -> None:
     def drawn() -> Sheet:
         page = Sheet(0.2, 0.2, PAPER, side=300)
-        page.greek((0.1, 0.1, 0.9, 0.5), 6, INK, Draws("a"))
+        page.small_print((0.1, 0.1, 0.9, 0.5), 6, INK, Draws("a"))
         page.barcode((0.1, 0.6, 0.6, 0.9), Draws("b"))
         page.grain(0.02)
         return page

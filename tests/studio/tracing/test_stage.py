@@ -129,7 +129,7 @@ def test_a_cleaner_that_does_not_run_is_told_in_one_line(monkeypatch: pytest.Mon
     with pytest.raises(Unavailable, match=r"\(out of memory\).*fewer workers"):
         trace(placed, LIGHT, VIEW, 32, 32)
     monkeypatch.setattr(tracer, "_clipped", lambda _: [0] * (1 << 60))  # a real MemoryError
-    with pytest.raises(Unavailable, match="32 × 32: leave 2 GB to each worker"):
+    with pytest.raises(Unavailable, match="32 × 32: leave 3 GB to each worker"):
         trace(placed, LIGHT, VIEW, 32, 32)
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "pyoidn.denoise", None)

@@ -237,7 +237,7 @@ def test_words_of_a_voice_that_the_world_does_not_name_make_it_fail(
     world = tmp_path / "w"
     shutil.copytree(text_world, world)
     manifest = json.loads((world / "world.json").read_text())
-    manifest["request"]["voices"] = ["larch"]
+    manifest["request"]["voices"] = ["rowan"]
     (world / "world.json").write_text(json.dumps(manifest))
     problems = verify_world(world).problems
     assert any("single-0" in p and "does not name" in p for p in problems)

@@ -143,7 +143,7 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
 
 
 def test_recall_is_the_papers(stage: Stage) -> None:
-    many = list(ask_questions(stage, 150, seed=3))
+    many = list(ask_questions(stage, 300, seed=3))
     at_50 = [answered_by(pages_of(stage, q), q) for q in many]
     by_source = {
         kg: sum(a for q, a in zip(many, at_50, strict=True) if bool(q.popularity) is kg)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from itertools import pairwise
+from pathlib import Path
 
 import msgspec
 import pytest
-from plain_voice import plain
+import yaml
+from plain_voice import plain, write_plain_voice
 
-from mmrag.errors import UsageError
+from mmrag.errors import DataError, UsageError
 from mmrag.records import Turn
 from simulator.world.checks.published import (
     DOMAIN_SHIFT,
@@ -23,25 +25,44 @@ from simulator.world.checks.published import (
     TYPE_TOTALS,
     TYPES,
 )
+from simulator.world.facts.catalogue import raw_domains
 from simulator.world.facts.fact_records import Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.look import LABELLED
-from simulator.world.language.conversations import check_session, make_session, make_sessions
-from simulator.world.language.questions.operations_by_attribute import hub_templates, templates
-from simulator.world.language.questions.phrases import noun_of
-from simulator.world.language.questions.question_records import Conversation, Question
+from simulator.world.language.conversations import check_session, make_sessions
+from simulator.world.language.questions.question_records import (
+    SETTLED_BY,
+    Conversation,
+    Question,
+)
 from simulator.world.language.session_plans import make_plan, quota
+from simulator.world.language.voices.needs import PLACES, Want
+from simulator.world.language.voices.reading import voice
 
 
 @pytest.fixture(scope="module")
 def facts() -> FactBase:
-    return generate_facts(3, 13_920)
+    return generate_facts(3, 1500)
 
 
 @pytest.fixture(scope="module")
 def sessions(facts: FactBase) -> list[Conversation]:
-    return list(make_sessions(facts, [plain()], conversations=978, singles=3231))
+    return list(make_sessions(facts, [plain()], conversations=300, singles=990))
+
+
+def wants() -> dict[str, tuple[Want, Want | None]]:
+    """Every need of the plain voice, with the one that it follows."""
+    found: dict[str, tuple[Want, Want | None]] = {}
+
+    def walk(of: tuple[Want, ...], parent: Want | None) -> None:
+        for want in of:
+            found["/".join(want.id.split("/"))] = (want, parent)
+            walk(want.then, want)
+
+    for domain in raw_domains().values():
+        for kind in domain["kinds"]:
+            walk(voice(plain()).wants(kind), None)
+    return {want.replace("/", "."): both for want, both in found.items()}
 
 
 def shares(items: list[str]) -> dict[str, float]:
@@ -59,7 +80,7 @@ def test_conversations_have_the_published_shape(sessions: list[Conversation]) ->
     assert max(lengths) == 6
     assert abs(sum(lengths) / len(multi) - MEAN_TURNS) <= 0.1
     domains = [len({q.domain for q in s.questions}) for s in multi]
-    assert max(domains) == 3
+    assert max(domains) == 2
     assert abs(sum(d > 1 for d in domains) / len(multi) - DOMAIN_SHIFT) <= 0.02
     first = shares([s.questions[0].domain for s in multi])
     for domain, n in MULTI_TURN.items():
@@ -86,7 +107,7 @@ def test_single_questions_fill_every_published_cell(sessions: list[Conversation]
     cells = Counter((q.domain, q.query_type) for q in of(sessions, multi=False))
     for domain, row in SINGLE_TURN.items():
         for query_type, n in zip(TYPES, row, strict=True):
-            assert abs(cells[domain, query_type] - n / 2) <= 1.5, (domain, query_type)
+            assert abs(cells[domain, query_type] - n * 990 / 6462) <= 1.5, (domain, query_type)
     assert sum(SINGLE_TOTALS.values()) == 6462
 
 
@@ -97,11 +118,11 @@ def test_every_answer_is_re_derived_and_unique(
 
 
 def test_a_mutated_fact_is_found() -> None:
-    facts = generate_facts(3, 400)
+    facts = generate_facts(3, 1)
     session = next(
         s
-        for s in make_sessions(facts, [plain()], conversations=60, singles=60)
-        if s.questions[0].template.split("/")[1] == "attribute"
+        for s in make_sessions(facts, [plain()], conversations=0, singles=60)
+        if s.questions[0].template.split("/")[1] == "get"
         and isinstance(
             facts.value(s.entity_id, s.questions[0].needs[0].attribute, s.query_time), int
         )
@@ -133,17 +154,10 @@ def test_every_kind_of_answer_depends_on_its_facts(
             assert need.entity_id in question.entities
 
 
-def test_sessions_do_not_depend_on_order(facts: FactBase, sessions: list[Conversation]) -> None:
-    plans = make_plan(facts.seed, 978, 3231)
-    by_id = {s.id: s for s in sessions}
-    for plan in plans[::-97]:
-        assert make_session(plan, facts, [plain()]) == by_id[plan.id]
-
-
 def test_a_fresh_world_asks_the_same() -> None:
     def asked() -> bytes:
-        facts = generate_facts(3, 800)
-        return msgspec.json.encode([*make_sessions(facts, [plain()], conversations=40, singles=60)])
+        facts = generate_facts(3, 1)
+        return msgspec.json.encode([*make_sessions(facts, [plain()], conversations=6, singles=12)])
 
     assert asked() == asked()
 
@@ -165,7 +179,23 @@ def test_pictures_hold_what_their_questions_show(
             look = facts.entity(session.entity_id).look
             assert look is not None
             assert look.label
-    assert several > 100
+    assert several > 30
+
+
+def test_first_turns_open_and_later_ones_take_a_step_or_follow(
+    sessions: list[Conversation],
+) -> None:
+    """An errand goes forward, and what leans stands right behind what it leans on."""
+    known = wants()
+    for session in (s for s in sessions if s.is_multi_turn):
+        asked = [known[q.template.split("/")[2]] for q in session.questions]
+        assert asked[0][0].opens
+        assert len({want.id for want, _ in asked}) == len(asked)
+        for (before, _), (want, parent) in pairwise(asked):
+            assert parent is None or parent.id == before.id
+            assert want.step >= before.step
+        assert session.place in PLACES
+        assert all(session.place in want.places for want, _ in asked)
 
 
 def test_later_turns_lean_on_the_conversation(sessions: list[Conversation]) -> None:
@@ -173,35 +203,21 @@ def test_later_turns_lean_on_the_conversation(sessions: list[Conversation]) -> N
     first = [q for q in questions if q.index == 0]
     later = [q for q in questions if q.index > 0]
     assert not any(q.needs_history for q in first)
-    assert all(q.needs_image for q in first)
-    assert 0.15 < sum(q.needs_history for q in later) / len(later) < 0.6
-    assert 0.2 < sum(not q.needs_image for q in later) / len(later) < 0.7
-    assert all(q.needs_image and not q.needs_history for q in of(sessions, multi=False))
-    openings = ("and ", "what about", "how about")
-    assert any(q.text.casefold().startswith(openings) for q in later if q.needs_history)
+    assert all(q.needs_image for q in (*first, *of(sessions, multi=False)))
+    assert any(q.needs_history for q in later)
+    assert any(not q.needs_image for q in later)
 
 
-def test_that_thing_is_the_last_of_its_kind(facts: FactBase, sessions: list[Conversation]) -> None:
-    """ "that town" means the town that came up last, or it is called by its name."""
-    pointed = named = 0
+def test_a_question_says_what_it_means_and_what_settles_it(sessions: list[Conversation]) -> None:
     for session in sessions:
-        last: dict[str, str] = {}
         for question in session.questions:
-            subject = facts.entity(question.entity_id)
-            noun = noun_of(subject.kind)
-            if question.entity_id != session.entity_id:
-                if subject.name in question.text:
-                    named += 1
-                elif f"that {noun}" in question.text:
-                    assert last[noun] == subject.id, question.id
-                    pointed += 1
-            last[noun] = subject.id
-            read = [facts.entity(i) for i in question.entities]
-            last |= {noun_of(e.kind): e.id for e in read if e.name in question.text}
-            found = facts.find(question.answer)
-            last |= {noun_of(e.kind): e.id for e in found}
-    assert pointed > 100
-    assert named > 20
+            assert set(question.means) <= set(session.visible)
+            assert bool(question.means) == bool(question.settled_by) == bool(question.could_mean)
+            if question.means:
+                assert question.settled_by in SETTLED_BY
+                assert session.entity_id.rpartition("-")[0] in question.could_mean
+            assert question.means or question.index
+            assert question.text not in question.ways
 
 
 def test_answers_are_not_given_away_by_earlier_turns(sessions: list[Conversation]) -> None:
@@ -213,15 +229,14 @@ def test_answers_are_not_given_away_by_earlier_turns(sessions: list[Conversation
             said += question.text + question.answer
 
 
-def test_either_or_questions_are_balanced(sessions: list[Conversation]) -> None:
+def test_yes_and_no_and_true_and_false_come_out_alike(sessions: list[Conversation]) -> None:
     questions = [q for s in sessions for q in s.questions]
     yes = [q.answer == "Yes" for q in questions if q.choice == ("Yes", "No")]
-    assert len(yes) > 300
-    assert abs(sum(yes) / len(yes) - 0.5) < 0.02
-    named = [q.answer == q.choice[-1] for q in questions if "{x}" in q.choice]
-    assert abs(sum(named) / len(named) - 0.5) < 0.02
+    assert len(yes) > 200
+    assert abs(sum(yes) / len(yes) - 0.5) < 0.04
     premises = [q.false_premise for q in questions if "/premise/" in q.template]
-    assert abs(sum(premises) / len(premises) - 0.5) < 0.03
+    assert len(premises) > 30
+    assert abs(sum(premises) / len(premises) - 0.5) < 0.06
 
 
 def test_no_slot_is_left_open(sessions: list[Conversation]) -> None:
@@ -233,29 +248,19 @@ def test_no_slot_is_left_open(sessions: list[Conversation]) -> None:
     assert 0.85 <= sum(asked) / len(asked) <= 0.95  # people do not always sound like asking
 
 
-def test_print_is_asked_for_where_there_is_some(
-    facts: FactBase, sessions: list[Conversation]
-) -> None:
-    """Only of kinds that carry it, in pictures that let it be read, and of the main thing alone."""
-    legible = {t.id: t.legible for t in (*templates(), *hub_templates())}
-    asked = [(s, q) for s in sessions for q in s.questions if legible[q.template]]
-    assert len(asked) > 200
-    for session, question in asked:
-        assert facts.entity(session.entity_id).kind in LABELLED, question.id
-        assert session.text_clue, question.id
-        assert question.entity_id == session.entity_id, question.id
-        assert question.visible == (session.entity_id,), question.id
-    clues = {facts.entity(s.entity_id).kind for s in sessions if s.text_clue}
-    assert clues <= LABELLED
-
-
-def test_nobody_asks_about_arriving_in_the_past(sessions: list[Conversation]) -> None:
-    asked = [q for s in sessions for q in s.questions if q.template.split("/")[1] == "in-time"]
-    assert asked
-    for question in asked:
-        found = re.search(r"\d\d:\d\d", question.text)
-        assert found
-        assert found.group() > question.at[11:16]
+@pytest.mark.proof("time")
+def test_a_world_that_cannot_have_the_published_shares_is_refused(tmp_path: Path) -> None:
+    folder = write_plain_voice(tmp_path / "short")
+    for path in folder.glob("*.yaml"):
+        said = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+        if "needs" in said:
+            said["needs"] = [n for n in said["needs"] if n["type"] != "comparison"]
+            path.write_text(yaml.dump(said, Dumper=yaml.CSafeDumper))
+    facts = generate_facts(3, 1)
+    with pytest.raises(DataError, match=r"0% of .* are of the type comparison, and 15%"):
+        list(make_sessions(facts, [str(folder)], conversations=40, singles=0))
+    with pytest.raises(DataError, match=r"no comparison can be had about .*write more needs"):
+        list(make_sessions(facts, [str(folder)], conversations=0, singles=60))
 
 
 def test_a_question_becomes_a_turn(sessions: list[Conversation]) -> None:
@@ -282,9 +287,9 @@ def test_an_empty_plan_is_refused(n: int, m: int) -> None:
         make_plan(1, n, m)
 
 
-def test_the_smallest_worlds_can_be_asked(facts: FactBase) -> None:
+def test_the_smallest_worlds_can_be_asked() -> None:
     for seed in (1, 2):
         small = generate_facts(seed, 1)
-        made = list(make_sessions(small, [plain()], conversations=60, singles=150))
-        assert len(made) == 210
+        made = list(make_sessions(small, [plain()], conversations=8, singles=20))
+        assert len(made) == 28
         assert [p for s in made for p in check_session(s, small)] == []

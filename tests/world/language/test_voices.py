@@ -12,7 +12,7 @@ from plain_voice import plain, write_plain_voice
 
 from mmrag.errors import DataError, SpecError
 from simulator.world.build.request import make_request
-from simulator.world.facts.catalogue import raw_domains
+from simulator.world.facts.catalogue import SHAPES, attribute_of, raw_domains
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.voices import check
@@ -26,9 +26,9 @@ from simulator.world.language.voices.reading import (
     voice,
     whose,
 )
-from simulator.world.language.voices.rules import check_voice, needs
+from simulator.world.language.voices.rules import WEB, check_voice
 
-SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/operations.yaml"))
+SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/web.yaml"))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -65,11 +65,25 @@ def test_a_plain_voice_can_be_used(tmp_path: Path) -> None:
     folder = write_plain_voice(tmp_path / "plain")
     assert check_voice(folder) == []
     made = Voice(folder)
-    assert made.wording("food", "price").budget
-    assert made.wording("hub", "mayor").who == "the mayor of {x}"
+    price = attribute_of("jar", "price")
+    assert "{d}" in made.wording("food", price).page[0]
+    assert made.wants("kettle")
+    assert not made.wants("town")
     assert len(made.pages["shop"]["chatter"]) == 10
     assert voice(str(folder)).name == "plain"
     assert named(str(folder)) == (str(folder),)
+
+
+def test_an_attribute_that_an_author_left_out_is_stated_in_plain_words(tmp_path: Path) -> None:
+    made = Voice(write_plain_voice(tmp_path / "plain"))
+    price, height = attribute_of("jar", "price"), attribute_of("kettle", "height")
+    for domain, attribute in (("hub", price), ("hub", height)):
+        words = made.wording(domain, attribute)
+        assert words.noun == attribute.noun
+        assert len(words.page) == 4
+        for sentence in words.page:
+            assert sentence.count("{v}") == 1
+            assert sentence.count("{d}") == (attribute is price)
 
 
 Change = Callable[[dict[str, Any]], object]
@@ -78,37 +92,57 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda a: a["price"].pop("past"), "attributes.price.past: give exactly 2"),
-        (lambda a: a["price"]["ask"].pop(), "attributes.price.ask: give exactly 3"),
-        (lambda a: a["price"].update(noun=" "), "attributes.price.noun: a text is missing"),
-        (lambda a: a["price"]["ask"].__setitem__(1, "how dear is it"), "needs {x} or {xs}, once"),
-        (lambda a: a["price"]["ask"].__setitem__(1, "{x} and {y}"), "{y} is no slot here"),
-        (lambda a: a["price"]["page"].__setitem__(0, "{x} costs {v}"), "needs {d} once"),
-        (lambda a: a["price"]["than"].pop("less"), "give more and less"),
-        (lambda a: a["maker"].update(over="x {bound}"), "not needed here"),
-        (lambda a: a.pop("sugar"), "sugar: is missing"),
-        (lambda a: a.update(colour={}), "colour: no attribute of food"),
-        (lambda a: a["salt"].update(ask=[*a["sugar"]["ask"]]), "stands for two attributes"),
-        (lambda a: a["price"].update(budget="for {amount"), "a brace is not closed"),
-        (
-            lambda a: a["price"]["ask"].__setitem__(0, {"how dear": "{x}"}),
-            "ask.0: a text is missing",
-        ),
-        (lambda a: a["price"]["ask"].__setitem__(0, ["{x}"]), "ask.0: a text is missing"),
-        (lambda a: a["price"].update(ask=5), "attributes.price.ask: give exactly 3"),
-        (lambda a: a["maker"].update(claim={"a": "b"}), "maker.claim: a text is missing"),
+        (lambda v: v["attributes"]["price"].pop("page"), "attributes.price: give noun and page"),
+        (lambda v: v["attributes"]["price"].update(ask=[]), "attributes.price: give noun and page"),
+        (lambda v: v["attributes"]["price"]["page"].pop(), "price.page: give exactly 4"),
+        (lambda v: v["attributes"]["price"].update(noun=" "), "price.noun: a text is missing"),
+        (lambda v: v["attributes"]["price"]["page"].__setitem__(0, "{x} costs {v}"),
+         "needs {d} once"),
+        (lambda v: v["attributes"]["price"]["page"].__setitem__(0, "{v} {d} {y}"), "{y} is no"),
+        (lambda v: v["attributes"]["price"]["page"].__setitem__(0, "{v} {d"), "a brace is not"),
+        (lambda v: v["attributes"].update(colour={}), "colour: no attribute of food"),
+        (lambda v: v.update(asks=[]), "asks: a file holds `needs:` and `attributes:`"),
+        (lambda v: v.pop("needs"), "needs: give a list of needs"),
+        (lambda v: v["needs"][3].pop("answer"), "needs.3: answer: is missing"),
+        (lambda v: v["needs"][3].update(answer="it.prize"), "needs.3.answer: a "),
+        (lambda v: v.update(needs=[n for n in v["needs"] if n["kinds"] != ["jar"]]),
+         "none may open a conversation about a jar"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: Change, says: str) -> None:
     folder = write_plain_voice(tmp_path / "v")
     said = yaml.safe_load((folder / "food.yaml").read_text())
-    change(said["attributes"])
+    said["attributes"]["price"] = {"noun": "price", "page": ["{v} on {d}"] * 4}
+    change(said)
     (folder / "food.yaml").write_text(yaml.safe_dump(said))
     wrong = check_voice(folder)
     assert any(says in str(fault) for fault in wrong), wrong
     assert all(fault.file == "food.yaml" and fault.line > 0 for fault in wrong)
     with pytest.raises(DataError, match=r"food\.yaml:\d+"):
         Voice(folder)
+
+
+def test_a_fault_stands_at_the_line_of_its_need(tmp_path: Path) -> None:
+    path = write_plain_voice(tmp_path / "v") / "food.yaml"
+    lines = path.read_text().split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("  answer: it.") and i > 99)
+    lines[at] = "  answer: it.pepper"
+    path.write_text("\n".join(lines))
+    (fault,) = [f for f in check_voice(path.parent) if "pepper" in f.words]
+    assert fault.line == at + 1
+
+
+def test_one_file_can_be_checked_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_plain_voice(tmp_path / "mine") / "food.yaml"
+    (path.parent / "book.yaml").unlink()
+    monkeypatch.setattr("sys.argv", ["check", str(path)])
+    assert check.main() == 0
+    path.rename(path.with_name("foods.yaml"))
+    monkeypatch.setattr("sys.argv", ["check", str(path.with_name("foods.yaml"))])
+    assert check.main() == 1
+    assert "is no file of a voice" in capsys.readouterr().out
 
 
 def test_a_file_that_is_no_yaml_or_is_missing(tmp_path: Path) -> None:
@@ -148,34 +182,12 @@ def test_what_yaml_stumbles_over_or_drops_is_named_with_its_line(
     assert says in fault.words
 
 
-def test_an_attribute_worded_twice_is_named(tmp_path: Path) -> None:
+def test_a_field_given_twice_is_named(tmp_path: Path) -> None:
     """YAML would drop the first without a word."""
     path = write_plain_voice(tmp_path / "v") / "food.yaml"
-    whole = path.read_text()
-    again = yaml.safe_dump({"attributes": {"maker": yaml.safe_load(whole)["attributes"]["maker"]}})
-    path.write_text(whole + again.partition("\n")[2])
-    lines = [i for i, text in enumerate(path.read_text().split("\n"), 1) if text == "  maker:"]
-    assert [(f.file, f.line) for f in check_voice(path.parent)] == [("food.yaml", lines[1])]
-    assert f"attributes.maker: stands on line {lines[0]} too" in str(check_voice(path.parent)[0])
-
-
-def test_a_key_that_takes_over_from_a_shared_block_is_no_double(tmp_path: Path) -> None:
-    path = write_plain_voice(tmp_path / "v") / "food.yaml"
-    path.write_text(path.read_text().replace("  maker:\n", "  maker:\n    <<: {noun: firm}\n"))
-    assert check_voice(path.parent) == []
-
-
-def test_one_question_for_two_attributes_is_named_at_both(tmp_path: Path) -> None:
-    path = write_plain_voice(tmp_path / "v") / "food.yaml"
-    said = yaml.safe_load(path.read_text())
-    said["attributes"]["salt"]["ask"][1] = said["attributes"]["sugar"]["ask"][1]
-    path.write_text(yaml.safe_dump(said))
-    wrong = check_voice(path.parent)
-    text = path.read_text().split("\n")
-    starts = [text.index(f"  {key}:") + 1 for key in ("salt", "sugar")]
-    assert [text[fault.line - 1].strip() for fault in wrong] == ["ask:", "ask:"]
-    assert sorted(f.line for f in wrong) == [text.index("    ask:", at) + 1 for at in starts]
-    assert all("stands for two attributes: " in fault.words for fault in wrong)
+    path.write_text(path.read_text() + "attributes: {}\n")
+    (fault,) = check_voice(path.parent)
+    assert "attributes: stands on line 1 too" in str(fault)
 
 
 def test_a_folder_where_a_file_should_be_is_named(tmp_path: Path) -> None:
@@ -188,17 +200,17 @@ def test_a_folder_where_a_file_should_be_is_named(tmp_path: Path) -> None:
         content_of(str(folder))
 
 
-def test_operations_are_checked_too(tmp_path: Path) -> None:
+def test_how_pages_sound_is_checked_too(tmp_path: Path) -> None:
     folder = write_plain_voice(tmp_path / "v")
-    said = yaml.safe_load((folder / "operations.yaml").read_text())
-    said["total"] = ["add them up"] * 3
-    said["dance"] = []
-    said["pages"]["shop"]["titles"].pop()
-    (folder / "operations.yaml").write_text(yaml.safe_dump(said))
+    said = yaml.safe_load((folder / WEB).read_text())
+    said["shop"]["titles"].pop()
+    said["news"]["leads"][1] = "something"
+    (folder / WEB).write_text(yaml.safe_dump(said))
     found = "\n".join(map(str, check_voice(folder)))
-    assert "total.0: needs {n} once" in found
-    assert "dance: no operation" in found
-    assert "pages.shop.titles: give exactly 4" in found
+    assert "shop.titles: give exactly 4" in found
+    assert "news.leads.1: needs {x} once" in found
+    (folder / WEB).write_text("shop: {}\n")
+    assert "web.yaml:1: give encyclopaedia" in str(check_voice(folder)[0])
 
 
 def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
@@ -228,32 +240,18 @@ def test_a_folder_may_not_pass_for_a_shipped_voice(tmp_path: Path) -> None:
         named(str(folder))
 
 
-def test_two_authors_who_ask_for_two_things_in_the_same_words(tmp_path: Path) -> None:
-    """Nobody could tell what is asked: both places are named by file and line."""
+@pytest.mark.parametrize("theirs", ["How much is it", "how  much - is it", "how much\tis it!"])
+def test_two_authors_who_open_in_the_same_words_and_ask_two_things(
+    tmp_path: Path, theirs: str
+) -> None:
+    """Nobody could tell what is asked, whatever the blanks and signs."""
     one, two = (write_plain_voice(tmp_path / name) for name in ("one", "two"))
-    said = yaml.safe_load((two / "food.yaml").read_text())
-    said["attributes"]["sugar"]["ask"][2] = "how much is in {x}"
-    (two / "food.yaml").write_text(yaml.safe_dump(said))
     assert len(named(f"{one},{two}")) == 2
-    said = yaml.safe_load((one / "food.yaml").read_text())
-    said["attributes"]["salt"]["ask"][0] = "How much is in {x}"
-    (one / "food.yaml").write_text(yaml.safe_dump(said))
-    with pytest.raises(
-        DataError, match=r"two/food\.yaml:\d+ \(sugar\) and one/food\.yaml:\d+ \(salt"
-    ):
-        named(f"{one},{two}")
-
-
-@pytest.mark.parametrize(
-    "theirs", ["Who makes {x} ", "who  makes {x}", "who - makes {x}", "who\tmakes\n{x}?"]
-)
-def test_blanks_do_not_tell_two_questions_apart(tmp_path: Path, theirs: str) -> None:
-    one, two = (write_plain_voice(tmp_path / name) for name in ("one", "two"))
-    for folder, key, text in ((one, "sugar", "who makes {x}"), (two, "salt", theirs)):
+    for folder, text, answer in ((one, "how much is it", "it.salt"), (two, theirs, "it.sugar")):
         said = yaml.safe_load((folder / "food.yaml").read_text())
-        said["attributes"][key]["ask"][0] = text
+        said["needs"].append({"type": "simple-knowledge", "say": [text], "answer": answer})
         (folder / "food.yaml").write_text(yaml.safe_dump(said))
-    with pytest.raises(DataError, match=r"two/food\.yaml:\d+ \(salt\) and one/food\.yaml:\d+ \(s"):
+    with pytest.raises(DataError, match=r"one/food/\d+ and two/food/\d+ both say"):
         named(f"{one},{two}")
 
 
@@ -264,7 +262,7 @@ def test_the_shipped_voices_can_stand_in_one_world() -> None:
 
 
 def test_who_may_have_read_them_is_said() -> None:
-    assert whose(HELD) == "held-out voices juniper, larch and maple"
+    assert whose(HELD) == "held-out voices hazel, rowan and willow"
     assert whose(["plain", "elm"]) == (
         "open voice elm, own voice plain (mixed: the slices by voice tell them apart)"
     )
@@ -284,35 +282,34 @@ def test_words_are_those_that_the_content_names_after_an_edit(tmp_path: Path) ->
     mine, before = str(path.parent), content_of(str(path.parent))
     assert voice(mine) is voice(mine)
     said = yaml.safe_load(path.read_text())
-    said["attributes"]["price"]["noun"] = "cost"
+    said["attributes"]["price"] = {"noun": "cost", "page": ["{v} on {d}"] * 4}
     path.write_text(yaml.safe_dump(said))
     assert content_of(mine) != before
-    assert voice(mine).wording("food", "price").noun == "cost"
+    assert voice(mine).wording("food", attribute_of("jar", "price")).noun == "cost"
 
 
-def test_a_session_has_one_voice_and_a_world_all_of_its_own() -> None:
-    facts = generate_facts(4, 400)
-    sessions = list(make_sessions(facts, ("elm", plain()), conversations=30, singles=30))
-    assert {s.voice for s in sessions} == {"elm", "plain"}
-    again = make_sessions(facts, ("elm", plain()), conversations=30, singles=30)
-    assert [s.voice for s in again] == [s.voice for s in sessions]
-    alone = list(make_sessions(facts, ("elm",), conversations=30, singles=30))
-    assert {s.voice for s in alone} == {"elm"}
-    for both, one in zip(sessions, alone, strict=True):  # the voice changes words, nothing else
-        assert [q.program for q in both.questions] == [q.program for q in one.questions]
-        same = [q.text for q in both.questions] == [q.text for q in one.questions]
-        assert same == (both.voice == "elm")
+def test_a_session_has_one_voice_and_a_world_all_of_its_own(tmp_path: Path) -> None:
+    facts = generate_facts(4, 1)
+    other = str(write_plain_voice(tmp_path / "other"))
+    sessions = list(make_sessions(facts, (other, plain()), conversations=12, singles=12))
+    assert {s.voice for s in sessions} == {"other", "plain"}
+    for session in sessions:
+        assert {q.template.split("/")[2].split(".")[0] for q in session.questions} == {
+            session.voice
+        }
 
 
 def test_every_attribute_says_what_it_is() -> None:
     for domain in raw_domains().values():
         for key, attribute in domain["attributes"].items():
             assert attribute["noun"], key
-            assert "ask" in needs(attribute)
-            assert set(attribute.get("kinds", ())) <= set(domain["kinds"]), (domain["name"], key)
-            ranges = attribute.get("number")
-            if isinstance(ranges, dict):
-                kinds = attribute.get("kinds") or domain["kinds"]
-                assert set(ranges) == set(kinds), (domain["name"], key)
-            for low, high in ranges.values() if isinstance(ranges, dict) else [ranges or (0, 1)]:
-                assert low < high, (domain["name"], key)
+            kinds = set(attribute.get("kinds", domain["kinds"]))
+            assert kinds <= set(domain["kinds"]), (domain["name"], key)
+            (shape,) = [shape for shape in SHAPES if shape in attribute]
+            said = attribute[shape]
+            if isinstance(said, dict):
+                assert set(said) == kinds, (domain["name"], key)
+            if shape == "number":
+                for low, high in said.values() if isinstance(said, dict) else [said]:
+                    assert low < high, (domain["name"], key)
+        assert set(domain.get("called", {})) <= set(domain["kinds"])

@@ -23,7 +23,7 @@ from simulator.world.pages.grounding import MOST_PAGES, Grounder, label, worth
 from simulator.world.pages.markup import to_html
 from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
 from simulator.world.pages.sites import SITES
-from simulator.world.pages.writing import Order, compose, fact_at
+from simulator.world.pages.writing import Order, can_be_wrong, compose, fact_at
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,9 @@ def test_a_contradiction_never_held(facts: FactBase) -> None:
     wrong = 0
     for entity in list(facts.entities.values())[::29]:
         for attribute in facts.attributes(entity.id):
+            if not can_be_wrong(entity.id, attribute, facts):
+                assert attribute.dynamism != "static"
+                continue
             order = order_for(
                 facts, entity.id, "review", label="contradiction",
                 wrong=attribute.key, must=(attribute.key,),
@@ -254,7 +257,7 @@ def test_half_an_answer_says_which_half(facts: FactBase) -> None:
 
 @pytest.fixture(scope="module")
 def needs(facts: FactBase) -> list[Need]:
-    chosen = [e for e in facts.entities.values() if e.family == 0][::5]
+    chosen = [e for e in facts.entities.values() if e.family == 0][::2]
     return [
         Need(entity_id=e.id, attribute=a.key, at=facts.window[1])
         for e in chosen
@@ -265,7 +268,8 @@ def needs(facts: FactBase) -> list[Need]:
 def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> None:
     plan = plan_pages(facts, needs, [plain()])
     asked = {n.entity_id for n in needs}
-    told = {e.id for of in askable(facts) for e in _members(facts, of)}
+    families = ([e.id for e in _members(facts, of)] for of in askable(facts))
+    told = {i for of in families for i in of if not asked.isdisjoint(of)}
     for entity_id in asked - told:
         about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
         assert {o.entity_id for o in about} == {entity_id}
@@ -273,8 +277,10 @@ def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> 
         assert not {o.entity_id for o in beside if o.label == "distractor"} & (asked | told)
     for entity_id in asked & told:
         about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
-        assert len(beside) > 2 * len(about)
-        assert {o.entity_id for o in beside} <= told
+        assert len(beside) >= 2 * len(about)
+        strangers = [o for o in beside if o.entity_id not in told]
+        assert not strangers or len(beside) == 2 * len(about), "no more than are lacking"
+        assert asked.isdisjoint(o.entity_id for o in strangers)
     assert asked - told
     assert asked & told
     assert not {o.entity_id for o in plan.orders if o.label == "distractor"} & asked
@@ -299,7 +305,7 @@ def test_the_web_does_not_tell_what_is_asked_about(facts: FactBase) -> None:
     pages = Counter(o.entity_id for o in plan.orders)
     others = {e.id for of in families for e in _members(facts, of)} - asked
     means = [sum(pages[i] for i in group) / len(group) for group in (asked, others)]
-    assert len(others) == len(asked)
+    assert len(others) <= len(asked) <= 2 * len(others), "half of each family, rounded up"
     assert means[1] == pytest.approx(means[0], rel=0.1)
     for family, chosen in families.items():
         told = [

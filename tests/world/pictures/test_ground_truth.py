@@ -11,6 +11,7 @@ from simulator.world.pictures.ground_truth import (
     decode_owners,
     encode_depth,
     encode_owners,
+    owners_of,
 )
 
 
@@ -18,7 +19,7 @@ def test_owners_come_back_to_the_pixel() -> None:
     main, other = np.zeros((2, 40, 30), bool)
     main[3:9, 4:20] = True
     other[20:22, 0:5] = True
-    found = decode_owners(encode_owners((main, other)))
+    found = decode_owners(encode_owners(owners_of((main, other))))
     assert (found == main.astype(int) + 2 * other).all()
 
 

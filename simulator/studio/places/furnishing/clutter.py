@@ -1,4 +1,4 @@
-"""Boxes, binders, vases, baskets: what lies about in any room. No names, nothing asked about."""
+"""Boxes, binders, vases, baskets: what lies about in any room, of kinds that nobody asks about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simulator.studio.places.furnishing import printed
 from simulator.studio.places.paint import (
     BLACK,
     BRASS,
@@ -26,6 +27,7 @@ from simulator.studio.solid.meshes import (
     lathe,
     posed,
     scaled,
+    sheet,
     shifted,
     smooth_path,
     tube,
@@ -36,11 +38,11 @@ from simulator.world.pictures.traits import Draws
 
 
 def carton(draws: Draws) -> Thing:
-    """A plain cardboard box with a strip of tape, sometimes open."""
+    """A cardboard box with a strip of tape, sometimes open."""
     w, d, h = draws("w", 0.22, 0.45), draws("d", 0.2, 0.36), draws("h", 0.14, 0.34)
     body = box(w, d, h, bevel=0.004)
     parts = [
-        Part(body, CARD),
+        Part(body, printed.shipped(printed.which(draws))),
         Part(shifted(box(0.05, d + 0.001, 0.001), z=h), paint((176, 134, 84), 0.25)),
     ]
     if draws.chance("flaps", 0.4):
@@ -86,22 +88,13 @@ def folders(draws: Draws) -> Thing:
                 3,
             )
         )
-        labels.append(shifted(box(w * 0.6, 0.001, 0.12), x + w / 2, -0.1405, 0.14))
-        rings.append(
-            shifted(
-                posed(
-                    lathe([(0.008, 0), (0.012, 0.002), (0.008, 0.003)], around=16),
-                    turned((1, 0, 0), 90),
-                ),
-                x + w / 2,
-                -0.14,
-                0.06,
-            )
-        )
+        labels.append(shifted(sheet(w * 0.6, 0.12), x + w / 2, -0.1405, 0.14))
+        rings.append(shifted(posed(lathe([(0.008, 0), (0.012, 0.002), (0.008, 0.003)], around=16),
+            turned((1, 0, 0), 90)), x + w / 2, -0.14, 0.06))  # fmt: skip
         x += w
     parts = (
         Part(joined(row), shades(*colours, rough=0.5)),
-        Part(joined(labels), PAPER),
+        Part(joined(labels), printed.binder(printed.which(draws))),
         Part(joined(rings, smooth=True), STEEL),
     )
     return Thing(tuple(Part(shifted(p.mesh, -x / 2), p.material) for p in parts))
@@ -124,12 +117,7 @@ def tin(draws: Draws) -> Thing:
         around=48,
     )
     band = lathe([(r * 0.99, h * 0.2), (r * 0.99, h * draws("full", 0.65, 0.85))], around=48)
-    return Thing(
-        (
-            Part(body, STEEL),
-            Part(band, paint(tint(draws, "band", level=(0.3, 0.9), chroma=(0.02, 0.16)), 0.45)),
-        )
-    )
+    return Thing((Part(body, STEEL), Part(band, printed.tinned(printed.which(draws)))))
 
 
 def vase(draws: Draws) -> Thing:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.studio.places import room
-from simulator.studio.places.furnishing import clutter, furniture, gear, stationery, tabletop
+from simulator.studio.places.furnishing import (
+    clutter,
+    furniture,
+    gear,
+    printed,
+    stationery,
+    tabletop,
+)
 from simulator.studio.places.furnishing.furniture import (
     cabinets,
     chair,
@@ -26,8 +33,17 @@ from simulator.studio.places.paint import (
 )
 from simulator.studio.places.stage import Maker, own
 from simulator.studio.solid.forms import Part, Thing
-from simulator.studio.solid.meshes import box, joined, lathe, scaled, shifted, smooth_path, tube
-from simulator.studio.solid.surfaces import laid, plaster, wood
+from simulator.studio.solid.meshes import (
+    box,
+    joined,
+    lathe,
+    scaled,
+    sheet,
+    shifted,
+    smooth_path,
+    tube,
+)
+from simulator.studio.solid.surfaces import laid, wood
 from simulator.world.pictures.traits import Draws
 
 
@@ -130,8 +146,7 @@ def rack(draws: Draws) -> Thing:
 def blackboard(draws: Draws) -> Thing:
     """A board, black, green or white, in a frame, with a ledge; half wiped."""
     w = draws("w", 1.8, 2.8)
-    colour = draws.pick("c", ((44, 66, 56), (46, 50, 54), (236, 238, 238)))
-    pane = shifted(box(w, 0.02, 1.1), 0, -0.01)
+    pane = shifted(sheet(w, 1.1), 0, -0.02)
     rim = [shifted(box(w + 0.06, 0.035, 0.03, bevel=0.004), 0, -0.017, z) for z in (-0.03, 1.1)]
     rim += [
         shifted(box(0.03, 0.035, 1.1, bevel=0.004), s * (w / 2 + 0.015), -0.017) for s in (-1, 1)
@@ -139,7 +154,7 @@ def blackboard(draws: Draws) -> Thing:
     ledge = shifted(box(w, 0.08, 0.015), 0, -0.05, -0.02)
     return Thing(
         (
-            laid(pane, plaster(colour, 1)),
+            Part(pane, printed.board(printed.which(draws))),
             Part(joined([*rim, ledge]), draws.pick("f", (STEEL, paint((186, 146, 96), 0.5)))),
         )
     )
@@ -154,20 +169,8 @@ def school_desk(draws: Draws) -> Thing:
 
 def ropes(draws: Draws) -> Thing:
     """Two posts with a sagging rope."""
-    posts = [
-        lathe(
-            [
-                (0.15, 0),
-                (0.15, 0.02),
-                (0.02, 0.04),
-                (0.02, 0.92),
-                (0.035, 0.95),
-                (0.02, 0.99),
-                (1e-4, 1.0),
-            ],
-            around=32,
-        )
-    ]
+    posts = [lathe([(0.15, 0), (0.15, 0.02), (0.02, 0.04), (0.02, 0.92), (0.035, 0.95),
+        (0.02, 0.99), (1e-4, 1.0)], around=32)]  # fmt: skip
     both = joined([shifted(posts[0], s * 0.75) for s in (-1, 1)], smooth=True)
     x = np.linspace(-0.75, 0.75, 24)
     rope = tube(np.stack([x, 0 * x, 0.6 + 0.3 * (x / 0.75) ** 2], -1), 0.018, around=10)
@@ -211,14 +214,7 @@ def big_frame(draws: Draws) -> Thing:
 
 
 def plaque(draws: Draws) -> Thing:
-    """A small card on the wall with grey lines."""
-    lines = [
-        shifted(box(draws(f"l{k}", 0.05, 0.11), 0.001, 0.005), -0.01, -0.0062, 0.075 - 0.016 * k)
-        for k in range(4)
-    ]
-    return Thing(
-        (
-            Part(shifted(box(0.15, 0.006, 0.1, bevel=0.001), 0, -0.003), PAPER),
-            Part(joined(lines), paint((96, 96, 98), 0.8)),
-        )
-    )
+    """A small card on the wall."""
+    card = shifted(box(0.15, 0.006, 0.1, bevel=0.001), 0, -0.003)
+    face = shifted(sheet(0.148, 0.098), 0, -0.0062, 0.001)
+    return Thing((Part(card, PAPER), Part(face, printed.caption(printed.which(draws)))))

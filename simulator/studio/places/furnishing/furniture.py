@@ -77,11 +77,8 @@ def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
     drawers = draws.count("drawers", 0, n - 1)
     for k in range(n):
         x = -width / 2 + (k + 0.5) * w
-        rows = (
-            [(0.11, 0.33), (0.45, 0.2), (0.66, height - 0.67)]
-            if k == drawers
-            else [(0.11, height - 0.12)]
-        )
+        rows = ([(0.11, 0.33), (0.45, 0.2),
+            (0.66, height - 0.67)] if k == drawers else [(0.11, height - 0.12)])  # fmt: skip
         for z, h in rows:
             doors.append(shifted(box(w - 0.006, 0.02, h, bevel=0.003), x, -depth / 2 + 0.025, z))
             if draws.chance("shaker", 0.5) and h > 0.3:
@@ -165,13 +162,10 @@ def chair(draws: Draws) -> Thing:
     """A dining or classroom chair; its back towards +y."""
     seat = shifted(box(0.42, 0.41, 0.025, bevel=0.008), 0, 0, 0.44)
     rest = shifted(posed(box(0.4, 0.02, 0.24, bevel=0.008), turned((1, 0, 0), -8)), 0, 0.2, 0.62)
-    legs = [
-        tube([(sx * 0.19, sy * 0.19, 0), (sx * 0.17, sy * 0.17, 0.44)], 0.015, around=10)
-        for sx in (-1, 1)
-        for sy in (-1, 1)
-    ] + [
-        tube([(sx * 0.17, 0.17, 0.44), (sx * 0.18, 0.23, 0.86)], 0.015, around=10) for sx in (-1, 1)
-    ]
+    legs = [tube([(sx * 0.19, sy * 0.19, 0), (sx * 0.17, sy * 0.17, 0.44)], 0.015,
+        around=10) for sx in (-1, 1) for sy in (-1,
+        1)] + [tube([(sx * 0.17, 0.17, 0.44), (sx * 0.18, 0.23, 0.86)], 0.015,
+        around=10) for sx in (-1, 1)]  # fmt: skip
     if draws.chance("wooden", 0.5):
         surface = wood(timber(draws, "wood"), seed(draws, "wood"))
         return Thing(
@@ -189,10 +183,8 @@ def chair(draws: Draws) -> Thing:
 def sofa(draws: Draws, width: float = 1.9) -> Thing:
     """A sofa with seat and back cushions."""
     surface = _fabric(draws)
-    body = [
-        shifted(box(width, 0.86, 0.3, bevel=0.03), 0, 0, 0.12),
-        shifted(box(width, 0.2, 0.62, bevel=0.06), 0, 0.34, 0.16),
-    ]
+    body = [shifted(box(width, 0.86, 0.3, bevel=0.03), 0, 0, 0.12),
+        shifted(box(width, 0.2, 0.62, bevel=0.06), 0, 0.34, 0.16)]  # fmt: skip
     body += [
         shifted(box(0.18, 0.84, 0.46, bevel=0.06), s * (width / 2 - 0.09), 0, 0.14) for s in (-1, 1)
     ]
@@ -296,31 +288,12 @@ def bench(draws: Draws, width: float = 1.6) -> Thing:
     slats = [
         shifted(box(width, 0.09, 0.03, bevel=0.006), 0, -0.2 + k * 0.105, 0.43) for k in range(4)
     ]
-    slats += [
-        shifted(
-            posed(box(width, 0.03, 0.09, bevel=0.006), turned((1, 0, 0), -12)),
-            0,
-            0.2 + 0.03 * k,
-            0.52 + 0.13 * k,
-        )
-        for k in range(3)
-    ]
-    feet = [
-        tube(
-            [
-                (s * width * 0.4, -0.24, 0),
-                (s * width * 0.4, -0.2, 0.42),
-                (s * width * 0.4, 0.18, 0.43),
-                (s * width * 0.4, 0.3, 0.88),
-            ],
-            0.022,
-            around=10,
-        )
-        for s in (-1, 1)
-    ] + [
-        tube([(s * width * 0.4, 0.2, 0), (s * width * 0.4, 0.17, 0.43)], 0.022, around=10)
-        for s in (-1, 1)
-    ]
+    slats += [shifted(posed(box(width, 0.03, 0.09, bevel=0.006), turned((1, 0, 0), -12)), 0,
+        0.2 + 0.03 * k, 0.52 + 0.13 * k) for k in range(3)]  # fmt: skip
+    feet = [tube([(s * width * 0.4, -0.24, 0), (s * width * 0.4, -0.2, 0.42),
+        (s * width * 0.4, 0.18, 0.43), (s * width * 0.4, 0.3, 0.88)], 0.022,
+        around=10) for s in (-1, 1)] + [tube([(s * width * 0.4, 0.2, 0),
+        (s * width * 0.4, 0.17, 0.43)], 0.022, around=10) for s in (-1, 1)]  # fmt: skip
     surface = wood(timber(draws, "slats"), seed(draws, "slats"), board=(0.8, 0.09))
     return Thing((laid(joined(slats), surface), Part(joined(feet, smooth=True), IRON)))
 

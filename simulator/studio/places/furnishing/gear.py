@@ -27,22 +27,15 @@ def screwdriver(draws: Draws) -> Thing:
         [(0, 0, 0.014), (0.05, 0, 0.014), (0.1, 0, 0.014)], [0.011, 0.015, 0.008], around=12
     )
     rod = tube([(0.1, 0, 0.014), (0.22, 0, 0.006)], 0.0035, around=8)
-    return Thing(
-        (
-            Part(
-                grip, paint(draws.pick("c", ((190, 50, 40), (226, 170, 40), (44, 90, 160))), 0.35)
-            ),
-            Part(rod, CHROME),
-        )
-    )
+    return Thing((Part(grip,
+        paint(draws.pick("c", ((190, 50, 40), (226, 170, 40), (44, 90, 160))), 0.35)), Part(rod,
+        CHROME)))  # fmt: skip
 
 
 def hammer(draws: Draws) -> Thing:
     """A hammer lying on its side."""
-    shaft = laid(
-        tube([(0, 0, 0.014), (0.28, 0, 0.014)], [0.015, 0.011], around=12),
-        wood(timber(draws, "shaft"), seed(draws, "s")),
-    )
+    shaft = laid(tube([(0, 0, 0.014), (0.28, 0, 0.014)], [0.015, 0.011], around=12),
+        wood(timber(draws, "shaft"), seed(draws, "s")))  # fmt: skip
     head = shifted(
         posed(box(0.03, 0.03, 0.11, bevel=0.005), turned((1, 0, 0), 90)), 0.28, 0.05, 0.014
     )
@@ -54,28 +47,11 @@ def spanners(draws: Draws) -> Thing:
     out = []
     for k in range(draws.count("many", 2, 5)):
         long = 0.12 + 0.03 * k
-        flat = [
-            (-long / 2, -0.006),
-            (long / 2, -0.006),
-            (long / 2 + 0.012, -0.014),
-            (long / 2 + 0.03, -0.01),
-            (long / 2 + 0.018, 0),
-            (long / 2 + 0.03, 0.01),
-            (long / 2 + 0.012, 0.014),
-            (long / 2, 0.006),
-            (-long / 2, 0.006),
-        ]
-        out.append(
-            shifted(
-                posed(
-                    posed(extrude(flat, 0.006, bevel=0.001), turned((1, 0, 0), -90)),
-                    turned((0, 0, 1), draws(f"t{k}", -8, 8)),
-                ),
-                0,
-                0.04 * k,
-                0.004,
-            )
-        )
+        flat = [(-long / 2, -0.006), (long / 2, -0.006), (long / 2 + 0.012, -0.014),
+            (long / 2 + 0.03, -0.01), (long / 2 + 0.018, 0), (long / 2 + 0.03, 0.01),
+            (long / 2 + 0.012, 0.014), (long / 2, 0.006), (-long / 2, 0.006)]  # fmt: skip
+        out.append(shifted(posed(posed(extrude(flat, 0.006, bevel=0.001), turned((1, 0, 0), -90)),
+            turned((0, 0, 1), draws(f"t{k}", -8, 8))), 0, 0.04 * k, 0.004))  # fmt: skip
     return Thing((Part(joined(out), CHROME),))
 
 
@@ -87,13 +63,8 @@ def shavings(draws: Draws) -> Thing:
         r = 0.006 + 0.0012 * t
         path = np.stack([r * np.cos(t), 0.003 * t, 0.012 + r * np.sin(t)], -1)
         curl = tube(path, 0.005, around=6, flat=0.08)
-        curls.append(
-            shifted(
-                posed(curl, turned((0, 0, 1), draws(f"t{k}", 0, 360))),
-                draws(f"x{k}", -0.12, 0.12),
-                draws(f"y{k}", -0.08, 0.08),
-            )
-        )
+        curls.append(shifted(posed(curl, turned((0, 0, 1), draws(f"t{k}", 0, 360))),
+            draws(f"x{k}", -0.12, 0.12), draws(f"y{k}", -0.08, 0.08)))  # fmt: skip
     return Thing((Part(joined(curls, smooth=True), paint((222, 184, 132), 0.8)),))
 
 
@@ -101,10 +72,8 @@ def planks(draws: Draws) -> Thing:
     """Offcuts of wood in a heap."""
     parts = []
     for k in range(draws.count("many", 2, 5)):
-        piece = posed(
-            box(draws(f"w{k}", 0.2, 0.5), draws(f"d{k}", 0.05, 0.1), 0.022, bevel=0.001),
-            turned((0, 0, 1), draws(f"t{k}", -25, 25)),
-        )
+        piece = posed(box(draws(f"w{k}", 0.2, 0.5), draws(f"d{k}", 0.05, 0.1), 0.022, bevel=0.001),
+            turned((0, 0, 1), draws(f"t{k}", -25, 25)))  # fmt: skip
         parts.append(laid(shifted(piece, z=0.0225 * k), wood(timber(draws, f"c{k % 2}"), k % 3)))
     return Thing(tuple(parts))
 
@@ -157,16 +126,8 @@ def tool_board(draws: Draws) -> Thing:
                         around=8,
                     )
                 )
-            steel.append(
-                shifted(
-                    extrude(
-                        [(-0.018, 0), (0.018, 0), (0.006, 0.09), (-0.006, 0.09)], 0.016, bevel=0.003
-                    ),
-                    x,
-                    -0.025,
-                    0.41,
-                )
-            )
+            steel.append(shifted(extrude([(-0.018, 0), (0.018, 0), (0.006, 0.09), (-0.006, 0.09)],
+                0.016, bevel=0.003), x, -0.025, 0.41))  # fmt: skip
         elif kind == 3:  # a spanner
             steel.append(
                 shifted(
@@ -190,12 +151,8 @@ def tool_board(draws: Draws) -> Thing:
                 )
             )
         else:  # a roll of tape
-            steel_ring = posed(
-                lathe(
-                    [(0.035, 0), (0.05, 0), (0.05, 0.025), (0.035, 0.025), (0.035, 0)], around=24
-                ),
-                turned((1, 0, 0), 90),
-            )
+            steel_ring = posed(lathe([(0.035, 0), (0.05, 0), (0.05, 0.025), (0.035, 0.025),
+                (0.035, 0)], around=24), turned((1, 0, 0), 90))  # fmt: skip
             plastic.append(shifted(steel_ring, x, -0.012, 0.4))
     parts = [
         laid(board, wood((196, 160, 112), 1))
@@ -237,20 +194,8 @@ def kettlebells(draws: Draws) -> Thing:
     bodies, n = [], draws.count("many", 2, 3)
     for k in range(n):
         r = 0.075 + 0.018 * k
-        handle = tube(
-            smooth_path(
-                [
-                    (-r * 0.7, 0, r * 1.5),
-                    (-r * 0.75, 0, r * 2.4),
-                    (0, 0, r * 2.8),
-                    (r * 0.75, 0, r * 2.4),
-                    (r * 0.7, 0, r * 1.5),
-                ],
-                5,
-            ),
-            0.016,
-            around=10,
-        )
+        handle = tube(smooth_path([(-r * 0.7, 0, r * 1.5), (-r * 0.75, 0, r * 2.4), (0, 0, r * 2.8),
+            (r * 0.75, 0, r * 2.4), (r * 0.7, 0, r * 1.5)], 5), 0.016, around=10)  # fmt: skip
         bodies.append(
             shifted(
                 joined([shifted(ball(r, around=28), z=r * 0.96), handle], smooth=True),
@@ -317,16 +262,9 @@ def step(draws: Draws) -> Thing:
 
 def cones(draws: Draws) -> Thing:
     """Marking cones."""
-    out = [
-        shifted(
-            lathe(
-                [(0.06, 0), (0.06, 0.006), (0.045, 0.008), (0.012, 0.18), (0.01, 0.18)], around=24
-            ),
-            0.16 * k,
-            draws(f"y{k}", -0.08, 0.08),
-        )
-        for k in range(draws.count("many", 1, 3))
-    ]
+    out = [shifted(lathe([(0.06, 0), (0.06, 0.006), (0.045, 0.008), (0.012, 0.18), (0.01, 0.18)],
+        around=24), 0.16 * k, draws(f"y{k}", -0.08, 0.08)) for k in range(draws.count("many", 1,
+        3))]  # fmt: skip
     return Thing(
         (
             Part(

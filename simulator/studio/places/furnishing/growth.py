@@ -9,7 +9,16 @@ import numpy as np
 
 from simulator.studio.places.paint import CLAY, paint, seed, timber, tint
 from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, turned
-from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, smooth_path, tube
+from simulator.studio.solid.meshes import (
+    ball,
+    box,
+    joined,
+    lathe,
+    posed,
+    shifted,
+    smooth_path,
+    tube,
+)
 from simulator.studio.solid.surfaces import bark, concrete, dyed, laid, shades, wood
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
@@ -30,6 +39,7 @@ def greens(draws: Draws) -> Material:
             for k in range(5)
         ),
         rough=0.6,
+        grain="leaf",
     )
 
 
@@ -80,6 +90,20 @@ def _cards(rng: np.random.Generator, at: Array, facing: Array, size: Array, up: 
         np.zeros((4 * n, 2), np.float32),
     )
     return dyed(mesh, np.repeat(shade, 4), 5)
+
+
+def belt(draws: Draws, width: float) -> Thing:
+    """The crowns of a wood far away, as they close a view."""
+    crowns: list[Mesh] = []
+    x, k = -width / 2, 0
+    while x < width / 2:
+        wide, tall = width / 60 * draws(f"w{k}", 0.9, 2.0), draws(f"t{k}", 3.0, 6.5)
+        core = dyed(ball(0.86, around=10)._replace(smooth=False), 1, 5)
+        crown = joined([leaves(k % 4, 240), core])
+        crown = posed(crown, np.diag([wide, wide * 0.6, tall, 1.0]))
+        crowns.append(shifted(crown, x, draws(f"y{k}", -6, 6), tall * draws(f"z{k}", 0.5, 0.9)))
+        x, k = x + wide * draws(f"step{k}", 0.45, 1.1), k + 1
+    return Thing((Part(joined(crowns), greens(draws)),))
 
 
 def tree(draws: Draws, height: float = 7.0) -> Thing:

@@ -1,20 +1,27 @@
-"""Neutral packs in rows, as on a shop's shelves: colours and shapes, no words."""
+"""Packs in rows, as on a shop's shelves, of brands that nobody asks about, and their prices."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from simulator.studio.places.paint import PAPER, STEEL, WHITE, paint, tint
+from simulator.studio.places.paint import PAPER, STEEL, WHITE
 from simulator.studio.places.stage import Stage
 from simulator.studio.solid.forms import Array, Material, Mesh, Part
-from simulator.studio.solid.meshes import box, joined, lathe, shifted
-from simulator.world.pictures.noise import generator
-from simulator.world.pictures.traits import Draws
+from simulator.studio.solid.meshes import box, joined, lathe, sheet, shifted
+from simulator.studio.solid.prints import Sheet, showing, side_by_side
+from simulator.studio.solid.typesetting import BOLD, SANS
+from simulator.studio.solid.wording import GOODS, brand
+from simulator.studio.things.packaging import design, front
+from simulator.world.facts.look import Look
+from simulator.world.pictures.traits import Draws, Traits
 
 COVERS = (6, 4)
-"""Designs on one sheet, across and down."""
+"""Designs on one sheet, across and down; prices are on one likewise."""
+FAMILY = 1_900_000_000
+"""Designs of packs from here on are no entity's."""
 
 LIDS = (STEEL, WHITE, PAPER)
 
@@ -25,7 +32,7 @@ def facings(
 ) -> None:  # fmt: skip
     """Fill a board with products, side by side and one behind another; `hole` is half of what is
     left free about x = 0."""
-    sheet = covers(stage.draws.count("assortment", 0, 7))
+    printed = covers(stage.draws.count("assortment", 0, 7))
     x = xs[0] + draws("start", 0.005, 0.03)
     for k in range(14):
         shape = draws.pick(f"shape{k}", ("box", "box", "can", "tub", "pouch"))
@@ -49,31 +56,40 @@ def facings(
         if where and not draws.chance(f"empty{k}", 0.07):
             cell = draws.count(f"cover{k}", 0, COVERS[0] * COVERS[1] - 1)
             body, lid = _pack(shape, w, deep, h)
-            stage.room(Part(joined([shifted(_printed(body, cell), *at) for at in where]), sheet))
+            stage.room(
+                Part(joined([shifted(showing(body, cell, *COVERS), *at) for at in where]), printed)
+            )
             if lid is not None:
                 cap = STEEL if shape == "can" else draws.pick(f"lid{k}", LIDS)
                 stage.room(Part(joined([shifted(lid, *at) for at in where], smooth=True), cap))
-            _tag(stage, columns[0], front - 0.028, z)
+            _tag(stage, Draws("tag", cell, draws(f"tag{k}")), columns[0], front - 0.028, z)
         x += many * (w + 0.004) + draws(f"gap{k}", 0.0, 0.025)
 
 
 @lru_cache(maxsize=4)
 def covers(key: int) -> Material:
     """A sheet of designs."""
-    across, down = COVERS
-    draws = Draws("covers", key)
-    rows = [
-        np.concatenate([_cover(draws, f"{row}-{column}") for column in range(across)], 1)
-        for row in range(down)
-    ]
-    return Material(sheet=np.concatenate(rows), rough=0.38)
+    cells = [_cover(Draws("covers", key, k)) for k in range(_MANY)]
+    return Material(sheet=side_by_side(cells, COVERS[0]), rough=0.38)
 
 
-def _printed(mesh: Mesh, cell: int) -> Mesh:
-    """A mesh whose sheet is one of the designs."""
-    at = np.array((cell % COVERS[0], cell // COVERS[0]))
-    uv = (mesh.uv * 0.97 + 0.015 + at) / np.array(COVERS)
-    return mesh._replace(uv=uv.astype(np.float32))
+_MANY = COVERS[0] * COVERS[1]
+
+
+def _cover(draws: Draws) -> Array:
+    look = Look(
+        domain="food", kind="packet", family=FAMILY + draws.count("family", 0, 9999),
+        variant=draws.count("variant", 0, 7), label=brand(draws, "brand"),
+        sublabel=draws.pick("goods", GOODS),
+    )  # fmt: skip
+    page = Sheet(0.12, 0.18, (240, 238, 230), side=256)
+    front(page, design(look, Traits(look)))
+    return page.rgb
+
+
+def _wrapped(profile: Sequence[tuple[float, float]]) -> Mesh:
+    """A round body with its design in front and once more behind."""
+    return joined([lathe(profile, around=12, part=(k, k + 0.5)) for k in (-0.25, 0.25)])
 
 
 def _pack(shape: str, w: float, d: float, h: float) -> tuple[Mesh, Mesh | None]:
@@ -81,10 +97,10 @@ def _pack(shape: str, w: float, d: float, h: float) -> tuple[Mesh, Mesh | None]:
     if shape == "can":
         rim = [(r * 0.98, 0), (r * 1.01, 0.003), (r, 0.005), (r, h - 0.005), (r * 1.01, h - 0.003)]
         lid = lathe([*rim, (r * 0.96, h), (1e-4, h - 0.003)], around=24)
-        return lathe([(r * 1.001, 0.005), (r * 1.001, h - 0.005)], around=24), lid
+        return _wrapped([(r * 1.001, 0.005), (r * 1.001, h - 0.005)]), lid
     if shape == "tub":
         top = [(r * 1.04, h * 0.83), (r * 1.04, h * 0.92), (r, h * 0.94), (1e-4, h * 0.94)]
-        return lathe([(r * 0.85, 0), (r, h * 0.85)], around=24), lathe(top, around=24)
+        return _wrapped([(r * 0.85, 0), (r, h * 0.85)]), lathe(top, around=24)
     body = box(w, d, h, bevel=0.012 if shape == "pouch" else 0.002)
     if shape == "pouch":  # pinched towards the top
         at = body.vertices.copy()
@@ -93,51 +109,33 @@ def _pack(shape: str, w: float, d: float, h: float) -> tuple[Mesh, Mesh | None]:
     return body, None
 
 
-def _cover(draws: Draws, name: str) -> Array:
-    """A front of fields of colour: a band, a disc, dots that could be fruit, bars for writing."""
-    rng = generator("pack", draws(f"{name}-key"))
-    ground, second, third = (_ink(draws, f"{name}-{part}") for part in ("a", "b", "c"))
-    y, x = np.mgrid[0:144, 0:96] / np.array([144.0, 96.0])[:, None, None]
-    y = y + (0.2 * x if draws.chance(f"{name}-slant", 0.4) else 0)
-    sheet = np.tile(ground, (144, 96, 1))
-    band = draws(f"{name}-band", 0.15, 0.4)
-    sheet[(y > band) & (y < band + draws(f"{name}-wide", 0.15, 0.3))] = second
-    cx, cy = draws(f"{name}-x", 0.3, 0.7), draws(f"{name}-y", 0.6, 0.8)
-    r = draws(f"{name}-r", 0.1, 0.28)
-    sheet[(x - cx) ** 2 + ((y - cy) * 1.5) ** 2 < r**2] = third
-    for _ in range(draws.count(f"{name}-dots", 0, 14)):
-        dx, dy = rng.uniform(-r, r, 2)
-        dot = (x - cx - dx) ** 2 + ((y - cy - dy) * 1.5) ** 2 < (r * 0.2) ** 2
-        sheet[dot] = third * rng.uniform(0.7, 1.2)
-    for j in range(2):  # where a name would be
-        top = int(144 * (band + 0.05 + 0.09 * j))
-        sheet[top : top + 6 - 2 * j, 18 + 8 * j : int(rng.integers(60, 82))] = ground * 0.8 + 20
-    return np.clip(sheet, 4, 250).astype(np.uint8)
+@lru_cache(maxsize=1)
+def _prices() -> Material:
+    """A sheet of price tags: what it is, and what it costs."""
+    tags: list[Array] = []
+    for k in range(_MANY):
+        draws = Draws("price", k)
+        ground = draws.pick("ground", ((240, 240, 234), (246, 226, 96)))
+        page = Sheet(0.06, 0.036, ground, side=160)
+        part = draws.pick("part", ("49", "99", "25", "79", "10"))
+        page.text(draws.pick("goods", GOODS), (0.06, 0.06, 0.94, 0.3), _INK, SANS, lines=1)
+        page.text(
+            f"{draws.count('whole', 0, 11)}.{part}",
+            (0.3, 0.36, 0.95, 0.95),
+            _INK,
+            BOLD,
+            lines=1,
+            align="right",
+        )
+        page.barcode((0.05, 0.46, 0.3, 0.94), draws)
+        tags.append(page.rgb)
+    return Material(sheet=side_by_side(tags, COVERS[0]), rough=0.4)
 
 
-def _ink(draws: Draws, name: str) -> Array:
-    """A printer's colour: reds, yellows, greens, blues, browns, and much white and black."""
-    if draws.chance(f"{name}-plain", 0.35):
-        plain = ((238, 236, 230), (36, 36, 40), (226, 214, 190))
-        return np.array(draws.pick(f"{name}-which", plain), float)
-    hue, chroma, low, high = draws.pick(
-        f"{name}-family",
-        (
-            (27, 0.18, 0.4, 0.58), (55, 0.14, 0.6, 0.75), (88, 0.15, 0.75, 0.88),
-            (142, 0.12, 0.35, 0.7), (252, 0.12, 0.3, 0.65), (60, 0.06, 0.3, 0.5),
-        ),
-    )  # fmt: skip
-    return np.array(
-        tint(draws, name, level=(low, high), chroma=(0.6 * chroma, chroma), hue=(hue - 8, hue + 8))
-    )
+_INK = (28.0, 28.0, 32.0)
 
 
-def _tag(stage: Stage, x: float, y: float, z: float) -> None:
-    """A price tag on the board's edge, its figures too small to read."""
-    stage.room(
-        Part(shifted(box(0.05, 0.002, 0.03), x, y, z - 0.034), WHITE),
-        Part(shifted(box(0.024, 0.001, 0.009), x - 0.006, y - 0.0014, z - 0.022), _GREY),
-    )
-
-
-_GREY = paint((60.0, 60.0, 62.0))
+def _tag(stage: Stage, draws: Draws, x: float, y: float, z: float) -> None:
+    """A price tag on the board's edge."""
+    ticket = showing(sheet(0.06, 0.036), draws.count("price", 0, _MANY - 1), *COVERS)
+    stage.room(Part(shifted(ticket, x, y - 0.001, z - 0.038), _prices()))

@@ -1,4 +1,4 @@
-"""What lies about on desks. No names, nothing asked about."""
+"""What lies about on desks. No kind of thing that is asked about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simulator.studio.places.furnishing import printed
 from simulator.studio.places.paint import (
     BLACK,
     CARD,
@@ -30,7 +31,6 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.studio.solid.surfaces import dyed, shades
-from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
 
 
@@ -74,7 +74,7 @@ def pen_cup(draws: Draws) -> Thing:
 
 
 def papers(draws: Draws) -> Thing:
-    """Sheets of A4, not quite square to each other, greyly written on."""
+    """Sheets of A4, not quite square to each other, written on."""
     parts = [
         Part(
             shifted(
@@ -88,27 +88,7 @@ def papers(draws: Draws) -> Thing:
         for k in range(draws.count("many", 2, 6))
     ]
     top = posed(box(0.21, 0.297, 0.0006), turned((0, 0, 1), draws("top", -14, 14)))
-    return Thing((*parts, Part(shifted(top, z=0.006), _written(draws))))
-
-
-def _written(draws: Draws) -> Material:
-    rng = generator("written", draws("text"))
-    page = np.full((160, 112, 3), 236, np.uint8)
-    y = 14
-    while y < 146:
-        if rng.random() < 0.12:
-            y += 9
-            continue
-        x = 12
-        end = 100 if rng.random() < 0.75 else int(rng.integers(40, 90))
-        while x < end:
-            w = int(rng.integers(3, 11))
-            page[y : y + 2, x : min(x + w, end)] = int(rng.integers(80, 120))
-            x += w + 2
-        y += 5
-    if draws.chance("figure", 0.4):
-        page[60:110, 20:92] = np.array(tint(draws, "figure", level=(0.6, 0.9)))
-    return Material(sheet=page, rough=0.75)
+    return Thing((*parts, Part(shifted(top, z=0.006), printed.letter(printed.which(draws)))))
 
 
 def notebook(draws: Draws) -> Thing:
@@ -136,7 +116,7 @@ def notebook(draws: Draws) -> Thing:
 
 
 def laptop(draws: Draws) -> Thing:
-    """An open laptop, its screen dark or dim."""
+    """An open laptop, its screen dark or bright."""
     w, d = draws("w", 0.3, 0.36), draws("d", 0.21, 0.25)
     case = draws.pick("case", (Material((168, 170, 174), rough=0.35, metal=1.0), BLACK))
     base = box(w, d, 0.014, bevel=0.004)
@@ -156,11 +136,7 @@ def laptop(draws: Draws) -> Thing:
         for i in range(int(w * 0.86 / 0.0185))
     ]
     pad = shifted(box(0.1, 0.062, 0.0006), 0, -d * 0.32, 0.014)
-    shine = (
-        SCREEN
-        if draws.chance("off", 0.5)
-        else Material(tint(draws, "screen", level=(0.5, 0.8), chroma=(0.01, 0.06)), glow=0.6)
-    )
+    shine = SCREEN if draws.chance("off", 0.25) else printed.screen(printed.which(draws))
     return Thing(
         (
             Part(joined([base, shifted(lid, *hinge)]), case),
@@ -246,32 +222,22 @@ def notes(draws: Draws) -> Thing:
     parts = []
     for k in range(draws.count("many", 2, 6)):
         pose = turned((0, 1, 0), draws(f"turn{k}", -9, 9))
-        note = shifted(
-            posed(posed(box(0.076, 0.076, 0.0008), turned((1, 0, 0), 84)), pose),
-            draws(f"x{k}", -0.16, 0.16),
-            -0.008,
-            draws(f"z{k}", 0.02, 0.3),
-        )
-        parts.append(
-            Part(
-                note,
-                paint(
-                    draws.pick(
-                        f"c{k}",
-                        ((244, 224, 110), (240, 150, 160), (150, 210, 150), (140, 190, 226)),
-                    ),
-                    0.8,
-                ),
-            )
-        )
+        note = shifted(posed(posed(box(0.076, 0.076, 0.0008), turned((1, 0, 0), 84)), pose),
+            draws(f"x{k}", -0.16, 0.16), -0.008, draws(f"z{k}", 0.02, 0.3))  # fmt: skip
+        parts.append(Part(note, printed.note(draws.count(f"c{k}", 0, 2 * printed.VARIETY - 1))))
     return Thing(tuple(parts))
 
 
 def monitor(draws: Draws) -> Thing:
-    """A screen on its foot, dark."""
+    """A screen on its foot."""
     w = draws("w", 0.5, 0.66)
     h = w * 0.56
     back = shifted(box(w, 0.022, h, bevel=0.006), 0, 0, 0.12)
     pane = shifted(box(w - 0.016, 0.002, h - 0.02), 0, -0.0115, 0.13)
     foot = [box(0.22, 0.18, 0.01, bevel=0.003), shifted(box(0.06, 0.02, 0.2), 0, 0.02)]
-    return Thing((Part(joined([back, *foot]), draws.pick("c", (BLACK, STEEL))), Part(pane, SCREEN)))
+    return Thing(
+        (
+            Part(joined([back, *foot]), draws.pick("c", (BLACK, STEEL))),
+            Part(pane, printed.screen(printed.which(draws))),
+        )
+    )

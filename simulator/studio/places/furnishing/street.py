@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simulator.studio.places.furnishing import printed
 from simulator.studio.places.paint import BLACK, IRON, RUBBER, STEEL, paint, seed, timber, tint
 from simulator.studio.solid.forms import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
@@ -14,12 +15,14 @@ from simulator.studio.solid.meshes import (
     joined,
     lathe,
     posed,
+    sheet,
     shifted,
     skin,
     smooth_path,
     tube,
 )
-from simulator.studio.solid.surfaces import cloth, concrete, laid, wood
+from simulator.studio.solid.surfaces import cloth, concrete, dyed, laid, shades, wood
+from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws
 
 
@@ -84,13 +87,8 @@ def lamp_post(draws: Draws) -> Thing:
     """A street lamp, unlit."""
     h = draws("h", 3.6, 5.0)
     pole = lathe([(0.1, 0), (0.1, 0.3), (0.055, 0.5), (0.045, h), (1e-4, h)], around=20)
-    head = shifted(
-        lathe(
-            [(0.06, 0), (0.17, 0.06), (0.14, 0.42), (0.22, 0.46), (0.03, 0.62), (1e-4, 0.64)],
-            around=20,
-        ),
-        z=h,
-    )
+    head = shifted(lathe([(0.06, 0), (0.17, 0.06), (0.14, 0.42), (0.22, 0.46), (0.03, 0.62),
+        (1e-4, 0.64)], around=20), z=h)  # fmt: skip
     return Thing(
         (Part(pole, draws.pick("m", (IRON, BLACK))), Part(head, paint((206, 204, 196), 0.2)))
     )
@@ -142,18 +140,71 @@ def wheelie(draws: Draws) -> Thing:
     outline = [(-0.24, 0.08), (0.2, 0.0), (0.28, 0.95), (-0.3, 0.95)]
     body = posed(extrude(outline, 0.46, bevel=0.02), turned((0, 0, 1), 90))
     lid = shifted(posed(box(0.5, 0.62, 0.05, bevel=0.015), turned((1, 0, 0), 3)), 0, 0.0, 0.95)
-    tyre = [
-        posed(lathe([(0.1, -0.02), (0.1, 0.02), (1e-4, 0.02)], around=20), turned((0, 1, 0), 90))
-        for _ in (0, 1)
-    ]
+    tyre = [posed(lathe([(0.1, -0.02), (0.1, 0.02), (1e-4, 0.02)], around=20),
+        turned((0, 1, 0), 90)) for _ in (0, 1)]  # fmt: skip
     wheels = [shifted(t, s * 0.25, 0.22, 0.1) for t, s in zip(tyre, (-1, 1), strict=True)]
     colour = paint(draws.pick("c", ((50, 70, 54), (54, 56, 60), (46, 66, 100), (104, 76, 50))), 0.5)
-    lids = (
-        colour
-        if draws.chance("same")
-        else paint(draws.pick("l", ((206, 170, 50), (60, 96, 150), (60, 60, 62))), 0.5)
-    )
+    lids = (colour if draws.chance("same") else paint(draws.pick("l",
+        ((206, 170, 50), (60, 96, 150), (60, 60, 62))), 0.5))  # fmt: skip
     return Thing((Part(body, colour), Part(lid, lids), Part(joined(wheels, smooth=True), RUBBER)))
+
+
+def cabinet(draws: Draws) -> Thing:
+    """A grey box of the power or telephone works, with a notice."""
+    w, h = draws("w", 0.5, 1.1), draws("h", 0.9, 1.3)
+    body = shifted(box(w, 0.34, h, bevel=0.015), z=0.06)
+    seam = shifted(box(0.01, 0.345, h * 0.9), z=0.06 + h * 0.05)
+    notice = shifted(sheet(0.16, 0.12), w * 0.25, -0.172, h * 0.75)
+    grey = paint(tint(draws, "c", level=(0.55, 0.75), chroma=(0, 0.03)), 0.55)
+    base = Part(box(w * 0.94, 0.3, 0.07), paint((120, 118, 112), 0.9))
+    return Thing(
+        (
+            Part(body, grey),
+            base,
+            Part(seam, IRON),
+            Part(notice, printed.note(draws.count("n", 0, 2 * printed.VARIETY - 1))),
+        )
+    )
+
+
+def stand(draws: Draws) -> Thing:
+    """Three hoops to lock bicycles to."""
+    hoop = [(-0.35, 0, 0), (-0.35, 0, 0.62), (-0.2, 0, 0.78), (0.2, 0, 0.78), (0.35, 0, 0.62),
+        (0.35, 0, 0)]  # fmt: skip
+    one = posed(tube(smooth_path(hoop, 4), 0.024, around=10), turned((0, 0, 1), 90))
+    row = joined([shifted(one, 0.8 * k) for k in (-1, 0, 1)], smooth=True)
+    return Thing((Part(row, draws.pick("m", (STEEL, IRON))),))
+
+
+def cover(draws: Draws) -> Thing:
+    """A manhole's lid or a drain's grate, let into the ground."""
+    if draws.chance("round", 0.6):
+        lid = lathe([(0.34, 0.0), (0.34, 0.008), (1e-4, 0.008)], around=36)
+        knobs = [
+            shifted(box(0.05, 0.05, 0.012), 0.09 * i, 0.09 * j)
+            for i in range(-3, 4)
+            for j in range(-3, 4)
+            if i * i + j * j < 10
+        ]
+        return Thing((Part(lid, IRON), Part(joined(knobs), IRON)))
+    bars = [shifted(box(0.03, 0.36, 0.012), -0.2 + 0.05 * k) for k in range(9)]
+    return Thing((Part(joined(bars), IRON), Part(box(0.46, 0.36, 0.004), BLACK)))
+
+
+def litter(draws: Draws) -> Thing:
+    """Leaves, a paper, a ticket that somebody dropped."""
+    rng = generator("litter", draws("key"))
+    bits = []
+    for _ in range(draws.count("many", 4, 16)):
+        size = rng.uniform(0.03, 0.08)
+        bit = posed(
+            box(size, size * rng.uniform(0.4, 0.9), 0.002),
+            turned((rng.normal(), rng.normal(), 2), rng.uniform(0, 360)),
+        )
+        x, y = rng.normal(0, 0.7, 2)
+        bits.append(dyed(shifted(bit, x, y, 0.012), int(rng.integers(4)), 4))
+    browns = shades((126, 88, 44), (150, 116, 52), (96, 74, 48), (206, 202, 192), rough=0.8)
+    return Thing((Part(joined(bits), browns),))
 
 
 def watering_can(draws: Draws) -> Thing:
@@ -164,26 +215,10 @@ def watering_can(draws: Draws) -> Thing:
     spout = tube(
         [(0.08, 0, 0.05), (0.24, 0, 0.2), (0.33, 0, 0.28)], [0.02, 0.014, 0.012], around=10
     )
-    rose = shifted(
-        posed(lathe([(0.012, 0), (0.035, 0.04), (1e-4, 0.045)], around=20), turned((0, 1, 0), 50)),
-        0.33,
-        0,
-        0.28,
-    )
-    grip = tube(
-        smooth_path(
-            [
-                (-0.05, 0, 0.23),
-                (-0.03, 0, 0.33),
-                (-0.16, 0, 0.3),
-                (-0.17, 0, 0.14),
-                (-0.1, 0, 0.06),
-            ],
-            6,
-        ),
-        0.009,
-        around=8,
-    )
+    rose = shifted(posed(lathe([(0.012, 0), (0.035, 0.04), (1e-4, 0.045)], around=20),
+        turned((0, 1, 0), 50)), 0.33, 0, 0.28)  # fmt: skip
+    grip = tube(smooth_path([(-0.05, 0, 0.23), (-0.03, 0, 0.33), (-0.16, 0, 0.3), (-0.17, 0, 0.14),
+        (-0.1, 0, 0.06)], 6), 0.009, around=8)  # fmt: skip
     m = (
         Material((160, 166, 166), rough=0.45, metal=0.8)
         if draws.chance("zinc")
@@ -194,10 +229,8 @@ def watering_can(draws: Draws) -> Thing:
 
 def trowel(draws: Draws) -> Thing:
     """A hand trowel and gloves."""
-    blade = posed(
-        extrude([(-0.03, 0), (0.03, 0), (0.034, 0.09), (0, 0.15), (-0.034, 0.09)], 0.004),
-        turned((1, 0, 0), -86),
-    )
+    blade = posed(extrude([(-0.03, 0), (0.03, 0), (0.034, 0.09), (0, 0.15), (-0.034, 0.09)], 0.004),
+        turned((1, 0, 0), -86))  # fmt: skip
     grip = tube([(0, -0.03, 0.014), (0, -0.17, 0.016)], [0.012, 0.016, 0.012], around=10)
     return Thing((Part(shifted(blade, z=0.01), STEEL), laid(grip, wood(timber(draws, "w"), 0))))
 

@@ -76,14 +76,8 @@ def _loaf(draws: Draws) -> list[Part]:
 
 
 def _halves(draws: Draws) -> list[Part]:
-    skin, flesh = draws.pick(
-        "fruit",
-        (
-            ((228, 186, 40), (240, 222, 140)),
-            ((120, 150, 50), (206, 216, 140)),
-            ((226, 122, 34), (236, 164, 70)),
-        ),
-    )
+    skin, flesh = draws.pick("fruit", (((228, 186, 40), (240, 222, 140)),
+        ((120, 150, 50), (206, 216, 140)), ((226, 122, 34), (236, 164, 70))))  # fmt: skip
     r = draws("r", 0.026, 0.036)
     bowl = lathe(
         [(1e-4, 0), *[(r * math.sin(a), r - r * math.cos(a)) for a in np.linspace(0.15, 1.57, 9)]]
@@ -200,14 +194,8 @@ def plates(draws: Draws) -> Thing:
     """A stack of plates or small bowls."""
     r, step = draws("r", 0.08, 0.135), draws("step", 0.007, 0.012)
     count = draws.count("count", 2, 6)
-    one = [
-        (r * 0.55, 0),
-        (r * 0.6, 0.004),
-        (r, 0.016),
-        (r, 0.0185),
-        (r * 0.6, 0.008),
-        (1e-4, 0.007),
-    ]
+    one = [(r * 0.55, 0), (r * 0.6, 0.004), (r, 0.016), (r, 0.0185), (r * 0.6, 0.008),
+        (1e-4, 0.007)]  # fmt: skip
     colour = tint(draws, "glaze", level=(0.75, 0.94), chroma=(0.003, 0.05))
     stack = [
         shifted(lathe(one), draws(f"x{k}", -0.002, 0.002), draws(f"y{k}", -0.002, 0.002), k * step)
@@ -220,13 +208,9 @@ def tumbler(draws: Draws) -> Thing:
     """A drinking glass, with water or juice or empty."""
     h, r = draws("h", 0.085, 0.14), draws("r", 0.03, 0.038)
     glass = lathe([(1e-4, 0.003), (r * 0.85, 0.003), (r, h), (r * 0.99, h)], around=40)
-    parts = [
-        Part(glass, CLEAR),
-        Part(
-            lathe([(1e-4, 0), (r * 0.85, 0), (r * 0.86, 0.004), (1e-4, 0.005)]),
-            paint((200, 206, 208), 0.1),
-        ),
-    ]
+    parts = [Part(glass, CLEAR),
+        Part(lathe([(1e-4, 0), (r * 0.85, 0), (r * 0.86, 0.004), (1e-4, 0.005)]),
+        paint((200, 206, 208), 0.1))]  # fmt: skip
     if draws.chance("drink", 0.5):
         colour = draws.pick("juice", ((226, 150, 50), (150, 40, 48), (210, 200, 160), (90, 54, 34)))
         level = h * draws("level", 0.3, 0.75)
@@ -285,11 +269,8 @@ def soap(draws: Draws) -> Thing:
     """A pump for washing up, with a sponge beside it."""
     h = draws("h", 0.12, 0.16)
     body = lathe([(0.033, 0), (0.035, 0.004), (0.035, h * 0.8), (0.012, h * 0.9), (0.012, h)])
-    pump = tube(
-        [(0, 0, h), (0, 0, h + 0.035), (0, -0.012, h + 0.04), (0, -0.045, h + 0.034)],
-        0.0055,
-        around=10,
-    )
+    pump = tube([(0, 0, h), (0, 0, h + 0.035), (0, -0.012, h + 0.04), (0, -0.045, h + 0.034)],
+        0.0055, around=10)  # fmt: skip
     sponge = shifted(box(0.1, 0.065, 0.03, bevel=0.006), 0.09, 0, 0)
     scour = shifted(box(0.1, 0.065, 0.008, bevel=0.002), 0.09, 0, 0.03)
     return Thing(
@@ -306,11 +287,8 @@ def pan(draws: Draws) -> Thing:
     """A frying pan or saucepan with its handle to one side."""
     r, h = draws("r", 0.1, 0.14), draws("h", 0.045, 0.11)
     body = lathe([(r * 0.86, 0), (r, h), (r - 0.003, h), (r * 0.84, 0.004), (1e-4, 0.004)])
-    handle = tube(
-        smooth_path([(r * 0.95, 0, h * 0.8), (r + 0.06, 0, h + 0.01), (r + 0.19, 0, h + 0.02)]),
-        [0.006, 0.01, 0.011],
-        around=12,
-    )
+    handle = tube(smooth_path([(r * 0.95, 0, h * 0.8), (r + 0.06, 0, h + 0.01),
+        (r + 0.19, 0, h + 0.02)]), [0.006, 0.01, 0.011], around=12)  # fmt: skip
     return Thing((Part(body, draws.pick("metal", (IRON, STEEL))), Part(handle, BLACK)))
 
 

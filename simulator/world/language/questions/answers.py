@@ -122,16 +122,12 @@ def _text(answer: Answer, _facts: FactBase) -> list[str]:
     return [str(answer.value)]
 
 
-def _letters(answer: Answer, _facts: FactBase) -> list[str]:
-    letters = list(answer.value)
-    return [". ".join(letters) + ".", "".join(letters), " ".join(letters), ", ".join(letters)]
-
-
 def _correction(answer: Answer, _facts: FactBase) -> list[str]:
     noun, wrong, right = answer.value
     return [
-        f"That's not right: the {noun} is {right}, not {wrong}.",
-        f"The {noun} isn't {wrong}; it's {right}.",
+        f"No, it's {right}, not {wrong}.",
+        f"That's not right: {noun} is {right}, not {wrong}.",
+        f"It isn't {wrong}; it's {right}.",
         f"The {noun} is actually {right}.",
     ]
 
@@ -153,6 +149,5 @@ _WORDINGS = {
     "entities": _entities,
     "bool": _bool,
     "text": _text,
-    "letters": _letters,
     "correction": _correction,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import domain_of_kind
+from simulator.world.facts.catalogue import domain_of_kind, raw_domains
 from simulator.world.facts.wording import MONTHS
 
 _PLURALS = {"person": "people", "fish": "fish"}
@@ -18,14 +18,30 @@ def noun_of(kind: str) -> str:
 
 def plural_of(kind: str) -> str:
     """Several of them."""
-    noun = noun_of(kind)
+    return plural(noun_of(kind))
+
+
+def plural(noun: str) -> str:
+    """ "dog" → "dogs"."""
     if noun in _PLURALS:
         return _PLURALS[noun]
     if noun.startswith("pair of "):
         return "pairs of " + noun.removeprefix("pair of ")
-    if noun.endswith("y"):
+    if noun.endswith("y") and noun[-2] not in "aeiou":
         return noun[:-1] + "ies"
     return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def called(kind: str) -> tuple[str, ...]:
+    """Every noun, singular and plural, that people use for a thing of this kind."""
+    said = raw_domains()[domain_of_kind(kind).stem].get("called", {}).get(kind, [])
+    nouns = [noun_of(kind).removeprefix("pair of "), *said]
+    return tuple(dict.fromkeys(form for noun in nouns for form in (noun, plural(noun))))
+
+
+def possessive(name: str) -> str:
+    """ "this book" → "this book's"."""
+    return name + ("'" if name.endswith("s") else "'s")
 
 
 def spoken_day(iso: str, today: str) -> str:
@@ -36,9 +52,10 @@ def spoken_day(iso: str, today: str) -> str:
 
 
 def spoken_time(iso: str) -> str:
-    """ "2031-04-03T18:00" → "6 pm"."""
-    hour = int(iso[11:13])
-    return f"{(hour - 1) % 12 + 1} {'am' if hour < 12 else 'pm'}"
+    """ "2031-04-03T18:05" → "6:05 pm"."""
+    hour, minute = int(iso[11:13]), iso[14:16]
+    minutes = "" if minute == "00" else f":{minute}"
+    return f"{(hour - 1) % 12 + 1}{minutes} {'am' if hour < 12 else 'pm'}"
 
 
 def utter(sentence: str, draw: Draw) -> str:

@@ -12,6 +12,9 @@ Program = list[Any]
 FORMS = ("plain", "condition", "set", "post-processing", "false-premise")
 """CRAG's question types beside CRAG-MM's six."""
 
+SETTLED_BY = ("alone", "attention", "words", "hand", "gaze", "history")
+"""What tells which thing in view a question means."""
+
 
 class Need(Record, frozen=True, kw_only=True):
     """A fact that the answer rests on: a passage that states it `answers`."""
@@ -28,12 +31,14 @@ class Question(Record, frozen=True, kw_only=True):
     id: str
     index: int
     template: str
-    """domain/operation/attributes; the same for all paraphrases."""
+    """domain/operation/need; the same for all paraphrases."""
     text: str
+    ways: tuple[str, ...] = ()
+    """The other wordings of its author, filled alike."""
     answer: str
     accept: tuple[str, ...] = ()
     answer_kind: str
-    """number, year, day, clock, word(s), entity, entities, bool, text, letters or correction."""
+    """number, year, day, clock, word(s), entity, entities, bool, text or correction."""
     program: Program
     at: str
     """Query time: the program is evaluated as of then."""
@@ -44,6 +49,14 @@ class Question(Record, frozen=True, kw_only=True):
     needs: tuple[Need, ...] = ()
     visible: tuple[str, ...] = ()
     """Things that must stand in the picture for this question, the main one first."""
+    means: tuple[str, ...] = ()
+    """Things in view that the words mean: "this", "the one next to it", "these". None where the
+    question is about what an earlier turn or a name has brought up."""
+    could_mean: tuple[str, ...] = ()
+    """Kinds of things that the words could mean: those that their noun fits, and without a noun all
+    that have what is asked for. A thing in view of such a kind that is not meant is a rival."""
+    settled_by: str = ""
+    """How it is settled which thing is meant, one of `SETTLED_BY`; empty where none is."""
     domain: str
     query_type: str
     form: str = "plain"
@@ -58,7 +71,7 @@ class Question(Record, frozen=True, kw_only=True):
     """Whether facts from outside the picture are needed."""
     false_premise: bool = False
     choice: tuple[str, ...] = ()
-    """The options that the question itself offers: yes and no, or the things it names."""
+    """The options that the question itself offers: yes and no."""
 
     def turn(
         self, *, evidence: tuple[str, ...] = (), grounding: dict[str, str] | None = None
@@ -102,6 +115,8 @@ class Conversation(Record, frozen=True, kw_only=True):
     """Whether the names printed on them are to be legible."""
     query_time: str
     domain: str
+    place: str = "out"
+    """Where the wearer is: shop, home or out."""
     voice: str = ""
     """Whose wordings it is in."""
     questions: tuple[Question, ...]

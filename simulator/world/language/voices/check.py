@@ -1,4 +1,5 @@
-"""`python -m simulator.world.language.voices.check NAME`: what is wrong with a voice, by line."""
+"""`python -m simulator.world.language.voices.check NAME`: what is wrong with a voice (or one of its
+files), by line."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import sys
 from pathlib import Path
 
 from simulator.world.language.voices.reading import VOICES, folder_of
-from simulator.world.language.voices.rules import check_voice
+from simulator.world.language.voices.rules import check_voice, read_file
 
 
 def main() -> int:
@@ -16,7 +17,11 @@ def main() -> int:
             f"give the name of a voice, a folder in {VOICES}, or your own, with a /.\n"
         )
         return 2
-    wrong = [f"{Path(name)}/{w}" for name in sys.argv[1:] for w in check_voice(folder_of(name))]
+    wrong: list[str] = []
+    for name in sys.argv[1:]:
+        path = folder_of(name)
+        found = read_file(path).wrong if path.is_file() else check_voice(path)
+        wrong += [f"{path.parent if path.is_file() else Path(name)}/{fault}" for fault in found]
     for fault in wrong:
         sys.stdout.write(f"{fault}\n")
     return bool(wrong)

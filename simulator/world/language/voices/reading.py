@@ -3,76 +3,81 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import product
 from pathlib import Path
 
 import msgspec
 
 from mmrag.errors import DataError, SpecError
-from mmrag.files import bounded_yaml
 from mmrag.records import Record
-from simulator.world.facts.catalogue import raw_domains
-from simulator.world.language.voices.rules import OPERATIONS, check_voice, lines_of
+from simulator.world.facts.catalogue import DOMAINS, raw_domains
+from simulator.world.facts.fact_records import Attribute
+from simulator.world.language.voices.needs import Want, folded
+from simulator.world.language.voices.rules import WEB, read_files
 
 VOICES = Path(__file__).parent
 
 OPEN = ("alder", "birch", "cedar", "dogwood", "elm")
 """Voices that whoever builds a reader may read."""
 
-HELD = ("juniper", "larch", "maple")
+HELD = ("hazel", "rowan", "willow")
 """Voices that nobody reads who builds a reader: reports are on these."""
 
 
 class Wording(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one author asks for an attribute and states it; AUTHORS.md says what each is."""
+    """How one author's pages state an attribute."""
 
     noun: str
-    ask: tuple[str, ...]
-    short: tuple[str, ...]
     page: tuple[str, ...]
-    claim: str = ""
-    past: tuple[str, ...] = ()
-    than: Mapping[str, str] = {}
-    comp: Mapping[str, str] = {}
-    rank: Mapping[str, str] = {}
-    over: str = ""
-    under: str = ""
-    times: str = ""
-    budget: str = ""
-    who: str = ""
-    same: str = ""
+    """Four sentences, from an encyclopaedia's to a forum's."""
 
 
 class Voice:
-    """One author's wordings."""
+    """What one author wrote."""
 
     def __init__(self, folder: Path) -> None:
-        if wrong := check_voice(folder):
+        files = read_files(folder)
+        if wrong := [fault for file in files.values() for fault in file.wrong]:
             raise DataError(f"the voice {folder.name} cannot be used: {wrong[0]}"
                             + (f" (and {len(wrong) - 1} more)" if wrong[1:] else ""))  # fmt: skip
         self.name = folder.name
+        self.pages = msgspec.convert(
+            files.pop(Path(WEB).stem).said, dict[str, dict[str, tuple[str, ...]]]
+        )
         self._of: dict[tuple[str, str], Wording] = {}
-        for stem, domain in raw_domains().items():
-            for key, said in bounded_yaml.read(folder / f"{stem}.yaml")["attributes"].items():
-                self._of[domain["name"], key] = msgspec.convert(said, Wording)
-        said = bounded_yaml.read(folder / "operations.yaml")
-        self.operations: dict[str, tuple[str, ...]] = {
-            name: tuple(said[name]) for name in OPERATIONS
-        }
-        self.starts: dict[str, str] = said["starts"]
-        self.ends: dict[str, str] = said["ends"]
-        self.pages: dict[str, dict[str, tuple[str, ...]]] = {
-            style: {part: tuple(texts) for part, texts in parts.items()}
-            for style, parts in said["pages"].items()
-        }
+        self._wants: dict[str, list[Want]] = {}
+        for stem, file in files.items():
+            for key, words in file.said.get("attributes", {}).items():
+                self._of[raw_domains()[stem]["name"], key] = msgspec.convert(words, Wording)
+            for want in file.wants:
+                for kind in want.kinds:
+                    self._wants.setdefault(kind, []).append(want)
 
-    def wording(self, domain: str, key: str) -> Wording:
-        """How this author words an attribute of a domain (`hub` for people, companies, towns)."""
-        return self._of[domain, key]
+    def wording(self, domain: str, attribute: Attribute) -> Wording:
+        """How this author's pages state an attribute of a domain (`hub` for people, companies,
+        towns); in plain words where the author has none."""
+        found = self._of.get((domain, attribute.key))
+        return found or _plain(attribute)
+
+    def wants(self, kind: str) -> tuple[Want, ...]:
+        """What this author would ask about a kind of thing."""
+        return tuple(self._wants.get(kind, ()))
+
+
+def _plain(attribute: Attribute) -> Wording:
+    noun = attribute.noun
+    when = "" if attribute.dynamism == "static" else " ({d})"
+    return Wording(
+        noun=noun,
+        page=(
+            f"On record for {{x}}, {noun}: {{v}}{when}.",
+            f"{noun[0].upper()}{noun[1:]}{when}: {{v}}",
+            f"As for {noun}, {{x}} has this to show: {{v}}{when}.",
+            f"{noun}, since somebody asked: {{v}}{when}",
+        ),
+    )
 
 
 def folder_of(name: str) -> Path:
@@ -107,8 +112,8 @@ def _read(name: str, _content: str) -> Voice:
     folder = folder_of(name)
     if folder.parent != VOICES and folder.name in (*OPEN, *HELD):
         raise SpecError(f"{name}: a voice of that name is shipped; give your folder another name.")
-    if not (folder / "operations.yaml").is_file():
-        known = ", ".join(sorted(p.parent.name for p in VOICES.glob("*/operations.yaml")))
+    if not (folder / "web.yaml").is_file():
+        known = ", ".join(sorted(p.parent.name for p in VOICES.glob("*/web.yaml")))
         raise SpecError(
             f"there is no voice {name!r}. Known: {known}; or say open, held, or give the folder of "
             "one of your own, with a / in it."
@@ -158,24 +163,12 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _clashes(names: Sequence[str]) -> Iterator[str]:
-    """Questions that one author asks for one attribute and another for another of that thing."""
-    voices = {name: voice(name) for name in names}
-    for stem, domain in raw_domains().items():
-        kinds = {k: set(a.get("kinds", domain["kinds"])) for k, a in domain["attributes"].items()}
-        asked: dict[str, list[tuple[str, str]]] = {}
-        for name, key in product(names, kinds):
-            for text in voices[name].wording(domain["name"], key).ask:
-                words = re.sub(r"[^\w{}\s]", "", text.casefold()).split()
-                said = asked.setdefault(" ".join(words), [])
-                for other, theirs in said:
-                    if kinds[theirs] & kinds[key] and theirs != key:
-                        here, there = _line(name, stem, key), _line(other, stem, theirs)
-                        yield f"{here} and {there} both ask {text!r}."
-                said.append((name, key))
-
-
-def _line(name: str, stem: str, key: str) -> str:
-    """Where a voice words an attribute, as file:line: attribute."""
-    path = folder_of(name) / f"{stem}.yaml"
-    lines = dict(lines_of(bounded_yaml.compose(bounded_yaml.read_text(path)), ""))
-    return f"{path.parent.name}/{path.name}:{lines[f'attributes.{key}.ask']} ({key})"
+    """Openings of two authors that are the same words about the same kind, and ask two things."""
+    asked: dict[tuple[str, str], Want] = {}
+    for name in names:
+        for kind in (kind for domain in DOMAINS.values() for kind in domain.nouns):
+            for want in voice(name).wants(kind):
+                for text in want.say:
+                    first = asked.setdefault((kind, folded(text)), want)
+                    if first.answer != want.answer and first.opens and want.opens:
+                        yield f"{first.id} and {want.id} both say {text!r} of a {kind}."

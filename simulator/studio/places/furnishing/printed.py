@@ -1,0 +1,165 @@
+"""What is written on things that lie about: letters, notes, labels, plaques, screens."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.studio.places.paint import PAPER, tint
+from simulator.studio.solid.forms import Material
+from simulator.studio.solid.prints import Sheet
+from simulator.studio.solid.typesetting import BOLD, SANS, Face
+from simulator.studio.solid.wording import CLAIMS, GOODS, TITLES, brand
+from simulator.world.pictures.traits import Draws
+
+VARIETY = 6
+"""Different ones of each sort: sheets are used again."""
+
+_INK, _GREY = (34.0, 34.0, 40.0), (96.0, 98.0, 104.0)
+_PEN = Face("STIXGeneralItalic.ttf", 0.95, False, 0.012)
+_SUBJECTS = ("Invoices", "Letters", "Insurance", "Contracts", "Repairs", "Minutes", "Orders", "Tax")
+_JOTTED = (
+    "call the plumber", "milk, eggs, bread", "Thursday 14:30", "back at 3", "send the forms",
+    "water the plants", "2 x AA", "ask about keys", "rent due 1st", "print 12 copies",
+)  # fmt: skip
+
+
+def which(draws: Draws) -> int:
+    """One of the few that there are of each sort."""
+    return draws.count("written", 0, VARIETY - 1)
+
+
+@lru_cache(maxsize=VARIETY)
+def letter(k: int) -> Material:
+    """A page of A4: a head, a subject, paragraphs, sometimes a table."""
+    draws = Draws("letter", k)
+    page = Sheet(0.21, 0.297, PAPER.colour, side=768)
+    head = tint(draws, "head", level=(0.3, 0.5), chroma=(0.03, 0.12))
+    page.text(brand(draws, "from"), (0.1, 0.05, 0.5, 0.085), head, BOLD, lines=1, align="left")
+    page.text(draws.pick("subject", _SUBJECTS), (0.1, 0.13, 0.6, 0.16), _INK, BOLD, lines=1,
+              align="left")  # fmt: skip
+    y = 0.19
+    for n in range(4):
+        rows = draws.count(f"rows{n}", 3, 8)
+        page.small_print((0.1, y, 0.9, y + 0.018 * rows), rows, _INK, Draws("letter", k, n))
+        y += 0.018 * rows + 0.03
+    if draws.chance("table"):
+        for n in range(6):
+            page.line([(0.1, y + 0.02 * n), (0.9, y + 0.02 * n)], 0.002, _GREY)
+    return Material(sheet=page.rgb, rough=0.75)
+
+
+@lru_cache(maxsize=2 * VARIETY)
+def note(k: int) -> Material:
+    """A sticky note with a few words by hand."""
+    draws = Draws("note", k)
+    grounds = ((244, 224, 110), (240, 150, 160), (150, 210, 150), (140, 190, 226))
+    page = Sheet(0.076, 0.076, draws.pick("ground", grounds), side=160)
+    page.text(draws.pick("jotted", _JOTTED), (0.08, 0.15, 0.92, 0.8), (40, 44, 90), _PEN, lines=3)
+    page.shade(1 - 0.1 * np.linspace(1, 0, page.rgb.shape[0])[:, None] ** 6)
+    return Material(sheet=page.rgb, rough=0.8)
+
+
+@lru_cache(maxsize=VARIETY)
+def binder(k: int) -> Material:
+    """The label on a binder's spine."""
+    draws = Draws("binder", k)
+    page = Sheet(0.05, 0.12, PAPER.colour, side=192)
+    page.text(draws.pick("subject", _SUBJECTS), (0.1, 0.1, 0.9, 0.36), _INK, BOLD, lines=1)
+    page.text(str(draws.count("year", 2024, 2033)), (0.1, 0.42, 0.9, 0.62), _INK, lines=1)
+    page.line([(0.1, 0.72), (0.9, 0.72)], 0.02, _GREY)
+    page.text(draws.pick("part", ("A–K", "L–Z", "I", "II")), (0.2, 0.78, 0.8, 0.92), _INK, lines=1)
+    return Material(sheet=page.rgb, rough=0.7)
+
+
+@lru_cache(maxsize=VARIETY)
+def shipped(k: int) -> Material:
+    """Cardboard, printed and labelled by whoever sent it."""
+    draws = Draws("shipped", k)
+    page = Sheet(0.4, 0.3, (184, 146, 104), side=640)
+    page.shade(1 + 0.025 * page.noise("brushed") + 0.03 * page.noise("cloud"))
+    ink = (70.0, 52.0, 40.0)
+    page.text(brand(draws, "maker"), (0.06, 0.08, 0.5, 0.26), ink, BOLD, lines=1, align="left")
+    page.text(draws.pick("goods", GOODS), (0.06, 0.3, 0.5, 0.4), ink, SANS, lines=1, align="left")
+    if draws.chance("labelled", 0.7):
+        slip = page.part((0.56, 0.12, 0.92, 0.56), (240, 239, 234))
+        slip.text(brand(draws, "to"), (0.06, 0.06, 0.94, 0.2), _INK, BOLD, lines=1, align="left")
+        slip.small_print((0.06, 0.26, 0.94, 0.48), 3, _INK, draws)
+        slip.barcode((0.06, 0.54, 0.94, 0.94), draws)
+    page.text("THIS WAY UP", (0.06, 0.8, 0.4, 0.88), ink, BOLD, lines=1, align="left")
+    return Material(sheet=page.rgb, rough=0.8)
+
+
+@lru_cache(maxsize=VARIETY)
+def tinned(k: int) -> Material:
+    """The band of a paint tin."""
+    draws = Draws("tinned", k)
+    colour = tint(draws, "band", level=(0.3, 0.9), chroma=(0.02, 0.16))
+    page = Sheet(0.4, 0.1, colour, side=512)
+    for x in (0.0, 0.25, 0.5, 0.75):
+        field = page.part((x + 0.02, 0.12, x + 0.23, 0.88), (240, 238, 232))
+        field.text(brand(draws, "brand"), (0.06, 0.08, 0.94, 0.42), _INK, BOLD, lines=1)
+        field.text(draws.pick("sort", ("Matt wall paint", "Satin varnish", "Primer", "Wood oil")),
+                   (0.1, 0.46, 0.9, 0.64), _GREY, lines=1)  # fmt: skip
+        field.text("2.5 L", (0.3, 0.7, 0.7, 0.92), colour, BOLD, lines=1)
+    return Material(sheet=page.rgb, rough=0.4)
+
+
+@lru_cache(maxsize=VARIETY)
+def caption(k: int) -> Material:
+    """A museum's card beside what it shows."""
+    draws = Draws("caption", k)
+    page = Sheet(0.15, 0.1, PAPER.colour, side=384)
+    page.text(brand(draws, "who"), (0.08, 0.08, 0.7, 0.22), _INK, BOLD, lines=1, align="left")
+    page.text(draws.pick("what", TITLES), (0.08, 0.26, 0.8, 0.38), _INK, _PEN, lines=1,
+              align="left")  # fmt: skip
+    page.small_print((0.08, 0.46, 0.92, 0.92), 5, _GREY, draws)
+    return Material(sheet=page.rgb, rough=0.7)
+
+
+@lru_cache(maxsize=VARIETY)
+def board(k: int) -> Material:
+    """Chalk on a board, half wiped."""
+    draws = Draws("board", k)
+    colour = draws.pick("c", ((44, 66, 56), (46, 50, 54), (236, 238, 238)))
+    page = Sheet(2.3, 1.1, colour, side=1000)
+    chalk = (226.0, 228.0, 222.0) if colour[0] < 100 else (40.0, 60.0, 130.0)
+    page.text(draws.pick("title", CLAIMS), (0.05, 0.08, 0.45, 0.22), chalk, _PEN, align="left")
+    for n in range(3):
+        page.text(f"{n + 1}.  {draws.pick(f'item{n}', _JOTTED)}", (0.06, 0.32 + 0.18 * n, 0.55,
+                  0.42 + 0.18 * n), chalk, _PEN, lines=1, align="left")  # fmt: skip
+    page.text("y = a x² + b", (0.62, 0.2, 0.92, 0.34), chalk, _PEN, lines=1)
+    x = np.linspace(0.64, 0.92, 40)
+    page.line(np.stack([x, 0.85 - 5.2 * (x - 0.76) ** 2 - 0.1], 1), 0.006, chalk)
+    page.line([(0.62, 0.9), (0.95, 0.9)], 0.005, chalk)
+    page.shade(1 + 0.1 * page.noise("cloud"))
+    return Material(sheet=page.rgb, rough=0.8)
+
+
+@lru_cache(maxsize=VARIETY)
+def screen(k: int) -> Material:
+    """A screen that shows a letter, a table or a picture among its windows."""
+    draws = Draws("screen", k)
+    page = Sheet(0.34, 0.21, tint(draws, "desk", level=(0.25, 0.5), chroma=(0.03, 0.1)), side=768)
+    page.fade(tint(draws, "top", level=(0.3, 0.6)), tint(draws, "low", level=(0.2, 0.4)))
+    page.box((0, 0, 1, 0.035), (26, 27, 31))
+    page.text(f"{draws.count('h', 8, 19)}:{draws.count('m', 10, 59)}", (0.46, 0.004, 0.54, 0.031),
+              (230, 230, 232), lines=1)  # fmt: skip
+    window = page.part((0.08, 0.09, 0.7, 0.95), (238, 239, 241))
+    window.box((0, 0, 1, 0.06), (206, 208, 212))
+    window.text(draws.pick("subject", _SUBJECTS), (0.3, 0.01, 0.7, 0.05), _INK, lines=1)
+    if draws.chance("table", 0.4):
+        for row in range(12):
+            y = 0.1 + 0.07 * row
+            window.line([(0, y), (1, y)], 0.002, (196, 198, 204))
+            for column in range(5):
+                number = f"{draws(f'n{row}.{column}', 0, 900):.2f}"
+                window.text(number, (0.04 + 0.19 * column, y + 0.015, 0.18 + 0.19 * column,
+                            y + 0.055), _INK, lines=1, align="right")  # fmt: skip
+    else:
+        window.text(draws.pick("title", TITLES), (0.1, 0.1, 0.9, 0.17), _INK, BOLD, align="left")
+        window.small_print((0.1, 0.22, 0.9, 0.95), 17, _INK, draws)
+    other = page.part((0.66, 0.3, 0.96, 0.7), (36, 38, 44))
+    other.small_print((0.06, 0.1, 0.9, 0.94), 9, (150, 210, 170), Draws("terminal", k))
+    return Material(sheet=page.rgb, rough=0.1, coat=0.6)

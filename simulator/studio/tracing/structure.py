@@ -1,0 +1,163 @@
+"""Structure finer and coarser than any sheet: grit, fibres, scratches, stains, in true scale.
+
+Sheets repeat and end at a millimetre. What a surface is made of is therefore laid over the picture
+once more, from noise in the scene's own metres: along the axis that a surface faces, in as many
+sizes as the eye can tell apart there, none of which repeats where the other does. The slopes of the
+noise turn the light that falls on it, as relief does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.studio.solid.forms import Array, Material
+from simulator.world.pictures.noise import TILE, generator, tile
+
+Field = NDArray[np.float32]
+
+
+class Layer(NamedTuple):
+    """One noise of a surface."""
+
+    noise: str
+    metres: float
+    """How far its tile reaches."""
+    tone: float
+    """How much lighter and darker it makes the surface."""
+    relief: float = 0.0
+    """How steep it is: 1 is as deep as wide."""
+
+
+STRUCTURE: dict[str, tuple[Layer, ...]] = {
+    "even": (),
+    "plain": (Layer("cloud", 2.9, 0.04), Layer("cloud", 0.41, 0.02),
+              Layer("fine", 0.11, 0.012, 0.015), Layer("scratch", 0.9, 0.008)),
+    "smooth": (Layer("cloud", 0.37, 0.03), Layer("scratch", 0.23, 0.012),
+               Layer("dust", 0.31, 0.008), Layer("fine", 0.04, 0.012, 0.02)),
+    "metal": (Layer("brushed", 0.21, 0.03), Layer("scratch", 0.17, 0.02),
+              Layer("cloud", 0.33, 0.05)),
+    "paper": (Layer("fine", 0.05, 0.012, 0.02), Layer("cloud", 0.31, 0.02),
+              Layer("scratch", 0.6, 0.008)),
+    "wood": (Layer("cloud", 1.3, 0.05), Layer("scratch", 0.5, 0.01),
+             Layer("fine", 0.05, 0.02, 0.04), Layer("cloud", 4.1, 0.05)),
+    "wall": (Layer("cloud", 4.7, 0.04), Layer("cloud", 1.1, 0.02),
+             Layer("fine", 0.17, 0.012, 0.04), Layer("cloud", 0.29, 0.012, 0.015),
+             Layer("dust", 2.7, 0.006)),
+    "ground": (Layer("cloud", 9.7, 0.12), Layer("cloud", 2.3, 0.07),
+               Layer("fine", 0.23, 0.05, 0.14), Layer("speckle", 1.9, 0.03),
+               Layer("dust", 3.1, 0.025)),
+    "stone": (Layer("cloud", 3.1, 0.09), Layer("cloud", 0.7, 0.05), Layer("fine", 0.13, 0.04, 0.14),
+              Layer("speckle", 0.31, 0.02)),
+    "cloth": (Layer("cloth", 0.17, 0.05, 0.08), Layer("fine", 0.31, 0.03, 0.06),
+              Layer("cloud", 0.7, 0.05)),
+    "leather": (Layer("leather", 0.09, 0.04, 0.1), Layer("cloud", 0.31, 0.06),
+                Layer("scratch", 0.3, 0.015)),
+    "fur": (Layer("fur", 0.07, 0.13, 0.2), Layer("fur", 0.23, 0.1, 0.12),
+            Layer("cloud", 0.5, 0.07)),
+    "skin": (Layer("leather", 0.03, 0.02, 0.07), Layer("cloud", 0.09, 0.05),
+             Layer("fine", 0.02, 0.015)),
+    "leaf": (Layer("leafage", 0.31, 0.1), Layer("fine", 0.09, 0.04, 0.08)),
+    "grass": (Layer("cloud", 11.0, 0.12), Layer("leafage", 1.7, 0.1), Layer("fur", 0.3, 0.12)),
+}  # fmt: skip
+"""What a surface is made of → its noises."""
+
+GRAINS = tuple(STRUCTURE)
+_PIXELS = {"cloud": 60.0, "leafage": 8.0, "brushed": 4.0, "leather": 9.0, "cloth": 4.0}
+"""How many of a tile's pixels its finest form takes; of others 4."""
+_TURN = 0.55
+"""Tiles lie aslant, so that they line up with nothing."""
+
+
+def grain_of(material: Material) -> int:
+    """The number of what a material is made of: what it says, or what its gloss lets one think."""
+    name = material.grain
+    if not name:
+        name = "metal" if material.metal > 0.5 else "smooth" if material.rough < 0.45 else "plain"
+        name = "paper" if material.sheet is not None and name == "plain" else name
+    return GRAINS.index(name)
+
+
+def structured(
+    light: Field, grain: NDArray[np.int8], at: Field, normal: Field, wide: Field, towards: Array
+) -> Field:
+    """Light on surfaces with their structure. `at`: metres; `wide`: metres that a pixel covers,
+    infinite where nothing is known; `towards`: from where most light comes, or a point of it."""
+    factor = np.ones(grain.shape, np.float32)
+    for number in np.unique(grain[np.isfinite(wide)]):
+        rows, columns = np.nonzero((grain == number) & np.isfinite(wide))
+        points = at[rows, columns], normal[rows, columns], wide[rows, columns]
+        factor[rows, columns] = _factor(STRUCTURE[GRAINS[number]], *points, towards)
+    return light * factor[..., None]
+
+
+def _factor(layers: tuple[Layer, ...], at: Field, normal: Field, wide: Field, sun: Array) -> Field:
+    """How much lighter or darker points of one surface are."""
+    away = np.asarray(sun[:3], np.float32) - at * np.float32(sun[3])
+    away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6)
+    facing = np.maximum((away * normal).sum(1), 0.5)
+    axis = np.abs(normal).argmax(1)
+    tone, slope = np.zeros(len(at), np.float32), np.zeros(len(at), np.float32)
+    for k in np.unique(axis):
+        here = axis == k
+        i, j = ((1, 2), (0, 2), (0, 1))[k]
+        u, v, sun_u, sun_v = at[here, i], at[here, j], away[here, i], away[here, j]
+        for n, layer in enumerate(layers):
+            finest = layer.metres * _PIXELS.get(layer.noise, 4.0) / TILE
+            seen = np.clip(finest / wide[here] * 1.4 - 0.6, 0, 1)
+            if not seen.any():
+                continue
+            c, s = (1.0, 0.0) if layer.noise in ("fur", "brushed") else _aslant(n + 5 * int(k))
+            scale = np.float32(TILE / layer.metres)
+            x, y = (u * c - v * s) * scale, (u * s + v * c) * scale
+            found = cv2.remap(_tile(layer.noise), _round(x), _round(y), cv2.INTER_LINEAR,
+                              borderMode=cv2.BORDER_WRAP).reshape(-1, 3)[: len(x)]  # fmt: skip
+            tone[here] += layer.tone * seen * found[:, 0]
+            if layer.relief:
+                right, down = sun_u * c - sun_v * s, sun_u * s + sun_v * c
+                rise = found[:, 1] * right + found[:, 2] * down
+                slope[here] -= layer.relief * seen * rise
+    return np.clip((1 + tone) * (1 + np.clip(slope / facing, -0.6, 0.8)), 0.3, 1.8)
+
+
+def _aslant(k: int) -> tuple[float, float]:
+    return float(np.cos(_TURN * k)), float(np.sin(_TURN * k))
+
+
+def _round(at: Array) -> Field:
+    """Places on a tile as a column, which a remap may be at most so long in one direction."""
+    whole = np.zeros(-(-len(at) // 1024) * 1024, np.float32)
+    whole[: len(at)] = at % TILE
+    return whole.reshape(-1, 1024)
+
+
+@lru_cache(maxsize=16)
+def _tile(name: str) -> Field:
+    """A tile's height and its slopes to the right and down, each of deviation 1."""
+    height = _drawn(name) if name in ("scratch", "dust") else tile(name)
+    soft = cv2.GaussianBlur(np.tile(height, (2, 2)), (0, 0), 0.8)[:TILE, :TILE]
+    slopes = [np.roll(soft, -1, axis) - np.roll(soft, 1, axis) for axis in (1, 0)]
+    return np.stack([height, *(s / max(float(s.std()), 1e-6) for s in slopes)], -1)
+
+
+def _drawn(name: str) -> Field:
+    """Hair lines, or specks of dust and dirt, on a tile that joins seamlessly."""
+    rng, page = generator("structure", name), np.zeros((3 * TILE, 3 * TILE), np.float32)
+    many = 70 if name == "scratch" else 260
+    for x, y, a, size, shade in rng.random((many, 5)):
+        long = 12 + 130 * size**3 if name == "scratch" else 1 + 2.5 * size**4
+        reach = np.array((np.cos(a * 2 * np.pi), np.sin(a * 2 * np.pi))) * long
+        for i, j in np.ndindex(3, 3):
+            spot = (np.array((x + i, y + j)) * TILE).astype(int)
+            end = (int(spot[0] + reach[0]), int(spot[1] + reach[1]))
+            value = float(0.4 + shade) * (1 if name == "scratch" else -1)
+            if name == "scratch":
+                cv2.line(page, tuple(map(int, spot)), end, value, 1, cv2.LINE_AA)
+            else:
+                cv2.circle(page, tuple(map(int, spot)), int(long), value, -1, cv2.LINE_AA)
+    page = page[TILE : 2 * TILE, TILE : 2 * TILE]
+    return ((page - page.mean()) / page.std()).astype(np.float32)

@@ -1,0 +1,319 @@
+"""Needs: what somebody with a thing before them would say out loud, and what answers it.
+
+A need stands in a voice's file as its author wrote it. Here it is read, and everything that is
+wrong with it is said with the place where it stands and what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, TypeVar, cast
+
+from mmrag.errors import DataError
+from mmrag.records import Record
+from simulator.world.checks.published import TYPES
+from simulator.world.facts.catalogue import attribute_of, attributes_of
+from simulator.world.facts.fact_records import Clock, Number, Ref, Year
+from simulator.world.language.expressions import THINGS, Node, parse, variables
+from simulator.world.language.meanings import Meaning, meaning
+
+PLACES = ("shop", "home", "out")
+"""Where one asks: choosing and paying, using and caring, or walking past and visiting."""
+
+STEPS = ("find", "compare", "decide", "act")
+"""What an errand is made of, in this order."""
+
+MOST_WORDS = 24
+"""Of one utterance: what takes longer to say than to look up, nobody says."""
+
+LEAST_TURNS = 6
+"""What the needs of a kind must make, follow-ups counted: the longest conversation."""
+
+T = TypeVar("T")
+
+Fault = tuple[str, str]
+"""Where in a file, as "needs.3.say.0", and what is wrong there."""
+
+
+class Slot(Record, frozen=True, kw_only=True):
+    """What stands in the braces of a wording, and where the program needs it."""
+
+    how: str
+    """pick, near, past, later, claim or name."""
+    key: str = ""
+    """The attribute that a bound, a past or a claim is about."""
+    values: tuple[str | int, ...] = ()
+    """To pick from."""
+    times: str = ""
+    """Another slot that a bound is multiplied by."""
+
+
+class Want(Record, frozen=True, kw_only=True):
+    """One need of one voice."""
+
+    id: str
+    """voice/file/number, and of a follow-up its number too."""
+    kinds: tuple[str, ...]
+    places: tuple[str, ...]
+    step: int
+    """Index in `STEPS`."""
+    query_type: str
+    opens: bool
+    say: tuple[str, ...]
+    later: tuple[str, ...]
+    """How it is said once the conversation is about the thing; as `say` where empty."""
+    answer: Node
+    slots: Mapping[str, Slot]
+    meanings: Mapping[str, Meaning]
+    """Kind → what the answer comes to."""
+    then: tuple[Want, ...] = ()
+    """What may follow at once, leaning on this."""
+
+    @property
+    def things(self) -> frozenset[str]:
+        """The variables that its program leaves open."""
+        return variables(self.answer)
+
+
+def read_needs(name: str, given: Any, kinds: Sequence[str]) -> tuple[list[Want], list[Fault]]:
+    """The needs of one file, and what is wrong with them. `name`: voice/file."""
+    if not isinstance(given, list):
+        return [], [("needs", "needs: give a list of needs (see AUTHORS.md).")]
+    reader = _Reader(kinds)
+    entries = cast("list[Any]", given)
+    found = [reader.want(f"{name}/{i}", f"needs.{i}", entry) for i, entry in enumerate(entries)]
+    wants = [want for want in found if want is not None]
+    faults = [*reader.faults, *_said_twice(wants), *_too_few(wants, kinds)]
+    return wants, faults
+
+
+def folded(text: str) -> str:
+    """An utterance without what does not tell two of them apart."""
+    return " ".join(re.sub(r"[^\w{}\s]", "", text.casefold()).split())
+
+
+def turns_of(wants: Sequence[Want]) -> int:
+    """How many turns needs can make, follow-ups counted."""
+    return sum(1 + turns_of(want.then) for want in wants)
+
+
+def _said_twice(wants: list[Want]) -> Iterator[Fault]:
+    seen: dict[tuple[str, str], str] = {}
+    for want in wants:
+        place = "needs." + want.id.rpartition("/")[2]
+        for kind in want.kinds:
+            for text in dict.fromkeys(map(folded, want.say)):
+                first = seen.setdefault((kind, text), place)
+                if first != place:
+                    said = f"{first} says the same of a {kind}; nobody could tell them apart."
+                    yield f"{place}.say", f"{place}.say: {said}"
+                    break
+
+
+def _too_few(wants: list[Want], kinds: Sequence[str]) -> Iterator[Fault]:
+    for kind in kinds:
+        of = [want for want in wants if kind in want.kinds]
+        if not any(want.opens for want in of):
+            yield "needs", f"needs: none may open a conversation about a {kind}; write one."
+        elif turns_of(of) < LEAST_TURNS:
+            said = f"make {turns_of(of)} turns, and a conversation may have {LEAST_TURNS}"
+            yield "needs", f"needs: those about a {kind} {said}; write more, or follow-ups."
+
+
+_FIELDS = {"kinds", "at", "step", "type", "say", "later", "answer", "with", "opens", "then"}
+_MUST = ("type", "say", "answer")
+_FREE = ("noun", "plural", "other", "shop")
+_SLOT = re.compile(r"\{(\w*)\}")
+_MIDDLE = re.compile(r"(and|but|or|then|also|plus|ok and|okay and|what about|how about)\b", re.I)
+
+
+class _Reader:
+    def __init__(self, kinds: Sequence[str]) -> None:
+        self._all = tuple(kinds)
+        self.faults: list[Fault] = []
+
+    def want(self, name: str, where: str, entry: Any, parent: Want | None = None) -> Want | None:
+        """One entry; None where something is wrong that leaves nothing to be asked."""
+        before = len(self.faults)
+        if not isinstance(entry, dict):
+            return self._wrong(where, "is no need; write `say:`, `type:` and `answer:`.")
+        given = cast("dict[str, Any]", entry)
+        for field in sorted(map(str, given.keys() - _FIELDS)):
+            self._wrong(f"{where}.{field}", f"no field of a need; there are {_listed(_FIELDS)}.")
+        for field in _MUST:
+            if not given.get(field):
+                self._wrong(where, f"{field}: is missing.")
+        if len(self.faults) > before:
+            return None
+        allowed = parent.kinds if parent else self._all
+        kinds = self._some(where, "kinds", given, allowed) or allowed
+        places = self._some(where, "at", given, PLACES) or (parent.places if parent else PLACES)
+        step = self._one(where, "step", given, STEPS, STEPS[parent.step if parent else 0])
+        if parent and step in STEPS[: parent.step]:
+            self._wrong(f"{where}.step", f"{step!r} is a step back from {STEPS[parent.step]!r}.")
+        query_type = self._one(where, "type", given, TYPES, "")
+        slots = self._slots(where, given.get("with", {}), kinds)
+        answer = self._tried(f"{where}.answer", lambda: parse(str(given["answer"]), slots))
+        if len(self.faults) > before or answer is None:
+            return None
+        meanings = self._meanings(where, kinds, answer, slots, query_type, parent)
+        in_view = bool(variables(answer) & {"it", "next", *THINGS})
+        opens = bool(given.get("opens", True)) and parent is None and in_view
+        want = Want(
+            id=name, kinds=kinds, places=places, step=STEPS.index(step), query_type=query_type,
+            opens=opens, say=self._texts(where, "say", given, answer, slots, opens=opens),
+            later=self._texts(where, "later", given, answer, slots),
+            answer=answer, slots=slots, meanings=meanings,
+        )  # fmt: skip
+        if len(self.faults) > before:
+            return None
+        then = given.get("then", [])
+        if not isinstance(then, list):
+            return self._wrong(f"{where}.then", "give a list of follow-ups.")
+        follow = [
+            self.want(f"{name}.{i}", f"{where}.then.{i}", one, want)
+            for i, one in enumerate(cast("list[Any]", then))
+        ]
+        return _with(want, tuple(f for f in follow if f is not None))
+
+    def _meanings(
+        self, where: str, kinds: tuple[str, ...], answer: Node, slots: Mapping[str, Slot],
+        query_type: str, parent: Want | None,
+    ) -> dict[str, Meaning]:  # fmt: skip
+        found: dict[str, Meaning] = {}
+        for kind in kinds:
+            before = parent.meanings[kind] if parent else None
+            answers = before.kinds if before and before.result == "thing" else ()
+            results = {name: _result(slot, kind) for name, slot in slots.items()}
+            said = self._tried(
+                f"{where}.answer", lambda k=kind, a=answers, r=results: meaning(answer, k, a, r)
+            )
+            if said is None:
+                return {}
+            if query_type not in said.types:
+                fits = " or ".join(said.types) or "none by itself"
+                self._wrong(f"{where}.type", f"the answer is {fits}, not {query_type}.")
+                return {}
+            found[kind] = said
+        return found
+
+    def _texts(
+        self, where: str, field: str, given: Mapping[str, Any], answer: Node,
+        slots: Mapping[str, Slot], *, opens: bool = False,
+    ) -> tuple[str, ...]:  # fmt: skip
+        texts = given.get(field, [])
+        if not isinstance(texts, list) or len(cast("list[Any]", texts)) > 3:
+            self._wrong(f"{where}.{field}", f"{field}: give a list of one to three wordings.")
+            return ()
+        must = {"other", "shop"} & variables(answer) | slots.keys()
+        for i, text in enumerate(cast("list[Any]", texts)):
+            here = f"{where}.{field}.{i}"
+            if not isinstance(text, str) or not text.strip():
+                self._wrong(here, "a text is missing (quote it if YAML reads it as another thing).")
+                continue
+            found = _SLOT.findall(text)
+            if text.count("{") != len(found) or text.count("}") != len(found):
+                self._wrong(here, "a brace is not closed.")
+            for slot in sorted(set(found) - must - set(_FREE)):
+                self._wrong(here, f"{{{slot}}} is no slot here; say under `with:` what it is.")
+            for slot in sorted(must - set(found)):
+                self._wrong(here, f"{{{slot}}} is asked about but not said; put it into the words.")
+            if len(text.split()) > MOST_WORDS:
+                self._wrong(here, f"is longer than {MOST_WORDS} words; say it as you would aloud.")
+            if text.rstrip().endswith("?"):
+                self._wrong(here, "leave the last question mark out; it is added.")
+            if opens and _MIDDLE.match(text):
+                self._wrong(here, "begins in the middle; nobody opens so (or say `opens: false`).")
+        return tuple(str(text) for text in cast("list[Any]", texts))
+
+    def _slots(self, where: str, given: Any, kinds: tuple[str, ...]) -> dict[str, Slot]:
+        found: dict[str, Slot] = {}
+        if not isinstance(given, dict):
+            self._wrong(f"{where}.with", "with: give slots, as {count: 2..6}.")
+            return found
+        for name, said in cast("dict[str, Any]", given).items():
+            here = f"{where}.with.{name}"
+            slot = self._tried(here, lambda s=said: _slot(s, kinds))
+            if slot is not None:
+                found[str(name)] = slot
+        return found
+
+    def _some(
+        self, where: str, field: str, given: Mapping[str, Any], known: Sequence[str]
+    ) -> tuple[str, ...]:
+        said = given.get(field, [])
+        listed = [said] if isinstance(said, str) else said
+        if not isinstance(listed, list):
+            self._wrong(f"{where}.{field}", f"{field}: give a list.")
+            return ()
+        words = [str(word) for word in cast("list[Any]", listed)]
+        for word in words:
+            if word not in known:
+                self._wrong(f"{where}.{field}", f"{word!r} is none of {_listed(known)}.")
+        return tuple(dict.fromkeys(words))
+
+    def _one(
+        self, where: str, field: str, given: Mapping[str, Any], known: Sequence[str], default: str
+    ) -> str:
+        said = str(given.get(field, default))
+        if said not in known:
+            self._wrong(f"{where}.{field}", f"{said!r} is none of {_listed(known)}.")
+        return said
+
+    def _tried(self, where: str, make: Callable[[], T]) -> T | None:
+        try:
+            return make()
+        except DataError as error:
+            return self._wrong(where, str(error))
+        except (TypeError, IndexError, RecursionError):
+            return self._wrong(where, "cannot be read; write it as AUTHORS.md shows.")
+
+    def _wrong(self, where: str, words: str) -> None:
+        self.faults.append((where, f"{where}: {words}"))
+
+
+def _with(want: Want, then: tuple[Want, ...]) -> Want:
+    from msgspec.structs import replace
+
+    return replace(want, then=then)
+
+
+def _slot(said: Any, kinds: tuple[str, ...]) -> Slot:
+    if isinstance(said, list):
+        return Slot(how="pick", values=tuple(cast("list[str | int]", said)))
+    text = str(said)
+    if found := re.fullmatch(r"(\d+)\.\.(\d+)", text):
+        low, high = int(found[1]), int(found[2])
+        return Slot(how="pick", values=tuple(range(low, high + 1)))
+    if text in ("later", "name"):
+        return Slot(how=text)
+    if found := re.fullmatch(r"(near|past|claim) (\w+)(?: \* (\w+))?", text):
+        how, key, times = found[1], found[2], found[3] or ""
+        for kind in kinds:
+            if all(a.key != key for a in attributes_of(kind)):
+                raise DataError(f"a {kind} has no attribute {key!r}.")
+            spec = attribute_of(kind, key).value
+            if how == "near" and not isinstance(spec, Number | Year):
+                raise DataError(f"near is for numbers, and {key!r} is none.")
+            if how == "past" and attribute_of(kind, key).dynamism in ("static", "real-time"):
+                raise DataError("past is for what changes from day to day or year to year.")
+            if how == "claim" and isinstance(spec, Number | Ref | Clock):
+                raise DataError(f"claim is for words and years, and {key!r} is another thing.")
+        return Slot(how=how, key=key, times=times)
+    raise DataError(f"{text!r} is no slot; write a list, 2..6, near KEY, past KEY, claim KEY, "
+                    "later or name.")  # fmt: skip
+
+
+def _result(slot: Slot, kind: str) -> str:
+    """What a slot is where the program needs it."""
+    if slot.how == "near":
+        return "year" if isinstance(attribute_of(kind, slot.key).value, Year) else "number"
+    if slot.how == "pick":
+        return "number" if isinstance(slot.values[0], int) else "word"
+    return {"later": "clock", "name": "thing"}.get(slot.how, "word")
+
+
+def _listed(words: Any) -> str:
+    return ", ".join(sorted(chain(words)))

@@ -1,0 +1,347 @@
+"""Needs: how they are read, what they come to, and that each can be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from plain_voice import plain
+
+from mmrag.errors import DataError
+from simulator.world.build.randomness import Draw
+from simulator.world.facts.fact_records import Entity
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.generate import generate_facts
+from simulator.world.facts.look import KINDS
+from simulator.world.language.expressions import parse
+from simulator.world.language.filling import Filled, Moment, Statistics, fill
+from simulator.world.language.meanings import meaning
+from simulator.world.language.voices.needs import Want, read_needs
+from simulator.world.language.voices.reading import HELD, OPEN, VOICES, voice
+
+SHIPPED = [name for name in (*OPEN, *HELD) if (VOICES / name).is_dir()]
+
+
+@pytest.fixture(scope="module")
+def facts() -> FactBase:
+    return generate_facts(9, 1)
+
+
+@pytest.fixture(scope="module")
+def large() -> FactBase:
+    """Things enough that every word of an attribute is true of some of each kind."""
+    return generate_facts(9, 6000)
+
+
+# -- expressions
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "program", "result", "types"),
+    [
+        ("kettle", "it", ["var", "it"], "thing", ("simple-recognition",)),
+        ("kettle", "it.price", ["get", ["var", "it"], "price"], "number", ("simple-knowledge",)),
+        ("jar", "it.contents", ["get", ["var", "it"], "contents"], "number",
+         ("simple-recognition", "simple-knowledge")),
+        ("kettle", "it.maker.store", ["get", ["get", ["var", "it"], "maker"], "store"], "thing",
+         ("multi-hop",)),
+        ("kettle", "it.price < next.price",
+         ["above", ["get", ["var", "next"], "price"], ["get", ["var", "it"], "price"]], "bool",
+         ("comparison", "reasoning")),
+        ("kettle", "it.price < 40", ["above", 40, ["get", ["var", "it"], "price"]], "bool",
+         ("reasoning",)),
+        ("car", "it.seats >= 4", ["at_least", ["get", ["var", "it"], "seats"], 4], "bool",
+         ("reasoning",)),
+        ("car", "it.seats <= next.seats",
+         ["at_least", ["get", ["var", "next"], "seats"], ["get", ["var", "it"], "seats"]], "bool",
+         ("comparison", "reasoning")),
+        ("tree", "it.light == place", ["same", ["get", ["var", "it"], "light"], ["slot", "place"]],
+         "bool", ("simple-knowledge", "reasoning")),
+        ("tower", "it.closes > time",
+         ["above", ["get", ["var", "it"], "closes"], ["slot", "time"]], "bool", ("reasoning",)),
+        ("tree", '"cat" not in it.toxic',
+         ["not", ["has", ["get", ["var", "it"], "toxic"], "cat"]], "bool",
+         ("simple-knowledge", "reasoning")),
+        ("jar", "it.price + next.price",
+         ["plus", ["get", ["var", "it"], "price"], ["get", ["var", "next"], "price"]], "number",
+         ("aggregation", "reasoning")),
+        ("jar", "most(both, sugar)", ["most", ["var", "both"], "sugar"], "thing", ("comparison",)),
+        ("jar", "least(these, sugar).maker",
+         ["get", ["least", ["var", "these"], "sugar"], "maker"], "thing", ("multi-hop",)),
+        ("jar", 'which(these, "milk" not in allergens)',
+         ["where", ["var", "these"], "allergens", "lacks", "milk"], "things", ("aggregation",)),
+        ("book", "others(it, author)",
+         ["without", ["sources", ["get", ["var", "it"], "author"], "author", ["slot", "kind"]],
+          ["var", "it"]], "things", ("aggregation", "multi-hop")),
+        ("jar", "deal(it, 3)", ["deal", ["var", "it"], 3], "number", ("reasoning",)),
+        ("book", "at(it.price, time)", ["get", ["var", "it"], "price", ["slot", "time"]], "number",
+         ("simple-knowledge",)),
+        ("jar", "premise(it.diet, time)",
+         ["premise", ["var", "it"], "diet", ["slot", "time"],
+          ["is", ["get", ["var", "it"], "diet"], ["slot", "time"]]], "bool", ("simple-knowledge",)),
+    ],
+)  # fmt: skip
+def test_an_expression_is_a_program_and_its_types(
+    kind: str, text: str, program: list[Any], result: str, types: tuple[str, ...]
+) -> None:
+    slots = {"time": "clock", "place": "word"}
+    node = parse(text, slots)
+    assert node == program
+    found = meaning(node, kind, (), slots)
+    assert (found.result, found.types) == (result, types)
+
+
+def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_changes() -> None:
+    def speed(text: str) -> str:
+        return meaning(parse(text, {"when": 0}), "kettle").dynamism
+
+    assert speed("it.height") == "static"
+    assert speed("it.rating < it.height") == "slow-changing"
+    assert speed("deal(it, 2)") == "fast-changing"
+    assert speed("it.stock * it.price") == "real-time"
+    assert speed("at(it.price, when)") == "static"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("it.prise", "has no attribute 'prise'; it has"),
+        ("that.price", "'that' is nothing known here"),
+        ("it.price <", "cannot be read"),
+        ("(" * 290, "cannot be read"),
+        ("it.price\0", "cannot be read"),
+        ("it.price + " * 90 + "1", "is longer than 300 characters"),
+        ("cheapest(these)", "no function is called 'cheapest'"),
+        ("__import__('os')", "no function is called"),
+        ("[x for x in these]", "more than an answer may be"),
+        ("it.maker < 3", "a number cannot be compared with a thing"),
+        ("it.price.maker", "one thing expected, not a number"),
+        ("most(it, price)", "several things expected, not a thing"),
+        ("most(these, maker)", "is no number that could be compared"),
+        ("answer.price", "`answer` needs a need before it"),
+        ('"vegan" in it.price', "ask for words, and this is a number"),
+        ('"wood" in it.material', "never says 'wood'; it says"),
+        ("print(it)", "carries no print"),
+        ("minutes_until(it.price)", "asks for a clock"),
+        ("deal(it)", "takes 2 in brackets, not 1"),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_said(text: str, says: str) -> None:
+    with pytest.raises(DataError, match=re.escape(says)):
+        meaning(parse(text, {}), "kettle")
+
+
+# -- entries
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    plain_one = {"type": "simple-knowledge", "say": ["how much is this"], "answer": "it.price"}
+    return {k: v for k, v in {**plain_one, **changes}.items() if v is not None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"say": None}, "needs.0: say: is missing"),
+        ({"saying": "x"}, "needs.0.saying: no field of a need"),
+        ({"kinds": ["teapot"]}, "needs.0.kinds: 'teapot' is none of clock, kettle"),
+        ({"at": ["moon"]}, "needs.0.at: 'moon' is none of home, out, shop"),
+        ({"step": "dance"}, "needs.0.step: 'dance' is none of act, compare"),
+        ({"type": "multi-hop"}, "needs.0.type: the answer is simple-knowledge, not multi-hop"),
+        ({"say": ["how much is this {thing}"]}, "needs.0.say.0: {thing} is no slot here"),
+        ({"say": ["how much is {this"]}, "needs.0.say.0: a brace is not closed"),
+        ({"say": ["how much is this?"]}, "leave the last question mark out"),
+        ({"say": ["and how much is this"]}, "begins in the middle; nobody opens so"),
+        ({"say": ["how " * 30]}, "longer than 24 words"),
+        ({"say": ["a", "b", "c", "d"]}, "give a list of one to three wordings"),
+        ({"answer": "it.prize"}, "needs.0.answer: a kettle has no attribute 'prize'"),
+        ({"answer": "it.boil", "kinds": ["lamp"]}, "a lamp has no attribute 'boil'"),
+        ({"answer": "it.price < other.price", "type": "comparison"}, "{other} is asked about but"),
+        ({"with": {"sum": "near price"}}, "{sum} is asked about but not said"),
+        ({"with": {"sum": "near maker"}, "say": ["{sum}"]}, "near is for numbers"),
+        ({"with": {"sum": "about price"}, "say": ["{sum}"]}, "'about price' is no slot"),
+        ({"with": {"when": "past height"}, "say": ["{when}"]}, "past is for what changes"),
+        ({"then": [entry(type="multi-hop", answer="answer.founded")]}, "`answer` needs a need"),
+        ({"step": "act", "then": [entry(step="find", answer="it.online")]},
+         "needs.0.then.0.step: 'find' is a step back from 'act'"),
+        ({"then": 3}, "needs.0.then: give a list of follow-ups"),
+        ("how much", "needs.0: is no need"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_need_is_named_with_its_place(changes: Any, says: str) -> None:
+    one = entry(**changes) if isinstance(changes, dict) else changes
+    kinds = tuple(KINDS["general object recognition"])
+    _, faults = read_needs("v/general", [one], kinds)
+    assert any(says in words for _, words in faults), faults
+    assert all(where.startswith("needs") for where, _ in faults)
+
+
+def test_a_kind_without_an_opening_or_with_too_little_to_say_is_named() -> None:
+    _, faults = read_needs("v/x", [entry(opens=False), entry(kinds=["lamp"])], ("kettle", "lamp"))
+    said = [words for _, words in faults]
+    assert any("none may open a conversation about a kettle" in words for words in said)
+    assert any("those about a lamp make 2 turns" in words for words in said)
+
+
+def test_two_needs_in_the_same_words_are_named() -> None:
+    two = [entry(), entry(say=["How much is  this!"], answer="it.online")]
+    _, faults = read_needs("v/x", two, ("kettle",))
+    assert any("needs.0 says the same of a kettle" in words for _, words in faults)
+
+
+# -- asking
+
+
+def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iterator[Moment]:
+    statistics = Statistics(facts)
+    for i in range(24):
+        yield Moment(
+            facts=facts,
+            statistics=statistics,
+            draw=Draw("moment", main.id, i),
+            at=f"{facts.window[0][:11]}{8 + i % 8:02d}:10",
+            main=main,
+            view=(),
+            shop=facts.of_kind("shopfront")[i % 4],
+            answer=answer,
+            came_up=None,
+            polarity=i % 2 == 0,
+            text_clue=True,
+            is_first=True,
+        )
+
+
+def asked(facts: FactBase, want: Want, kind: str, before: Entity | None = None) -> Filled:
+    for main in facts.of_kind(kind):
+        for moment in moments(facts, main, before):
+            filled = fill(want, moment)
+            if filled is not None and filled.as_wanted:
+                return filled
+    raise AssertionError(f"{want.id} cannot be asked about a {kind}: {want.say[0]!r}")
+
+
+def ask_all(facts: FactBase, wants: tuple[Want, ...], kind: str, before: Entity | None) -> int:
+    """Ask every need and what follows it; how many they are."""
+    count = 0
+    for want in wants:
+        filled = asked(facts, want, kind, before)
+        assert not any("{" in text for text in filled.texts), want.id
+        named = filled.answer.kind == "entity"
+        after = facts.entity(filled.answer.value) if named else None
+        count += 1 + ask_all(facts, want.then, kind, after)
+    return count
+
+
+@pytest.mark.proof("time")
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_need_of_a_shipped_voice_can_be_asked_of_each_of_its_kinds(
+    large: FactBase, name: str
+) -> None:
+    made = voice(name)
+    for kind in (k for kinds in KINDS.values() for k in kinds):
+        assert ask_all(large, made.wants(kind), kind, None) >= 6
+
+
+def test_every_need_of_a_kind_can_be_asked(facts: FactBase) -> None:
+    assert ask_all(facts, voice(plain()).wants("jar"), "jar", None) > 40
+
+
+def want(kind: str, **given: Any) -> Want:
+    (found, *_), _ = read_needs("v/x", [entry(**given)], (kind,))
+    return found
+
+
+def test_words_say_which_things_are_meant_and_leave_no_more_room_than_they_do(
+    facts: FactBase,
+) -> None:
+    main = facts.of_kind("kettle")[0]
+
+    def means(**given: Any) -> tuple[int, tuple[str, ...]]:
+        filled = asked(facts, want("kettle", **given), "kettle")
+        assert filled.means[:1] != () or given["answer"].startswith("shop")
+        return len(filled.means), filled.could_mean
+
+    assert means(say=["what does this kettle cost"], answer="it.price") == (1, ("kettle",))
+    many, kinds = means(say=["how much is this"], answer="it.price")
+    assert many == 1
+    assert {"kettle", "jar", "guitar"} <= set(kinds)
+    assert "tower" not in kinds  # nobody asks what it costs
+    both = {"say": ["which of these two boils faster"], "type": "comparison"}
+    assert means(answer="least(both, boil)", **both)[0] == 2
+    beside = asked(facts, want("kettle", say=["and that one"], answer="next.price", opens=False),
+                   "kettle")  # fmt: skip
+    assert beside.means == (beside.beside[0].id,)
+    assert main.id not in beside.means or beside.subject.id == main.id
+    shop = asked(facts, want("kettle", say=["when does {shop} shut"], answer="shop.closes"),
+                 "kettle")  # fmt: skip
+    assert (shop.means, shop.could_mean) == ((), ())
+    assert shop.subject.kind == "shopfront"
+
+
+def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBase) -> None:
+    """After "which of these is cheaper – that one", "how heavy is it" would ask about that one."""
+    main, other = facts.of_kind("kettle")[:2]
+    (moment, *_) = moments(facts, main)
+    bare = want("kettle", say=["how heavy is it"], answer="it.weight")
+    both = want("kettle", say=["how heavy is it", "how heavy is this"], answer="it.weight")
+    town, person = facts.of_kind("town")[0], facts.of_kind("person")[0]
+
+    def said(one: Want, came_up: Entity | None) -> tuple[str, ...]:
+        filled = fill(one, replace(moment, came_up=came_up, is_first=False))
+        return filled.texts if filled else ()
+
+    assert said(bare, None) == said(bare, main) == said(bare, town) == ("how heavy is it",)
+    assert said(bare, person) == ("how heavy is it",)
+    assert said(bare, other) == ("this one here again, how heavy is it",)
+    assert said(both, other) == ("how heavy is this",)
+
+
+def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:
+    main, other, third = facts.of_kind("kettle")[:3]
+    (moment, *_) = moments(facts, main, other)
+    after = {
+        "type": "simple-knowledge",
+        "say": ["how heavy is that one"],
+        "answer": "answer.weight",
+    }
+    first = {"type": "comparison", "say": ["which of these two is taller"]}
+    one = want("kettle", **first, answer="most(both, height)", then=[after]).then[0]
+
+    def meant(view: tuple[Entity, ...]) -> tuple[str, ...]:
+        filled = fill(one, replace(moment, view=view, is_first=False))
+        assert filled is not None
+        assert filled.subject == other
+        return filled.means
+
+    assert meant((other,)) == (other.id,)
+    assert meant((third,)) == ()
+
+
+def test_small_english_of_slots(facts: FactBase) -> None:
+    ages = {"with": {"n": [8, 9]}, "type": "reasoning", "answer": "it.warranty > n"}
+    said = {asked(facts, want("kettle", say=["ok for a {n}-year-old"], **ages), "kettle").texts}
+    assert said <= {("ok for an eight-year-old",), ("ok for a nine-year-old",)}
+
+
+def test_a_bound_lies_near_what_is_usual_and_gives_nothing_away(facts: FactBase) -> None:
+    one = want("kettle", type="reasoning", say=["under {sum}"], answer="it.price < sum",
+               **{"with": {"sum": "near price"}})  # fmt: skip
+    said = [fill(one, m) for e in facts.of_kind("kettle") for m in moments(facts, e)]
+    assert 0.35 < sum(f.answer.value for f in said if f) / len(said) < 0.65
+    low, high = Statistics(facts).middle("kettle", "price")
+    for moment in moments(facts, facts.of_kind("kettle")[0]):
+        filled = fill(one, moment)
+        assert filled is not None
+        (bound,) = re.findall(r"\$([\d,.]+)", filled.texts[0])
+        assert 0.8 * low <= float(bound.replace(",", "")) <= 1.2 * high
+
+
+def test_a_need_that_has_no_single_answer_is_not_asked(facts: FactBase) -> None:
+    main = facts.of_kind("kettle")[0]
+    twin = want(
+        "kettle", type="comparison", say=["which is taller"], answer="it.height < it.height"
+    )
+    assert all(fill(twin, moment) is None for moment in moments(facts, main))
