@@ -233,6 +233,6 @@ def _cut_out(session: Session) -> LazyImage | None:
 def _by_words(folder: Path) -> WebSearch:
     from mmrag.search.index.sources import open_source
     from mmrag.search.web.by_words import PagesByWords
-    from mmrag.text.cutting import Cut
+    from mmrag.passages import Cut
 
     return PagesByWords(open_source(str(folder)).pages, Cut().chunker)
