@@ -13,7 +13,7 @@ from mmrag.errors import AgentError, ImageError, SpecError, UsageError
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli import build
 from simulator.cli.agents import _explain
-from simulator.run.trials import risk_coverage, seconds_per_part
+from simulator.run.trials import risk_coverage
 
 
 def run(*arguments):
@@ -151,7 +151,6 @@ def test_risk_and_coverage():
     points = risk_coverage(made, [{"x": 0.0}, {"x": 1.0}], [False, True], 4)
     assert (points[0].coverage, points[0].risk) == (0.5, 0.5)
     assert (points[10].coverage, points[10].risk) == (0.25, 0.0)
-    assert seconds_per_part([]) == {}
 
 
 @pytest.mark.parametrize("kind", ["light", "likeness"])
