@@ -106,7 +106,7 @@ def test_links_and_scripts_lead_somewhere() -> None:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             if not (path.parent / target).exists():
                 broken.append(f"{path.name}: {target}")
-        for script in re.findall(r"(?<![\w/])((?:scripts|tests)/[a-z][\w/.-]+)", text):
+        for script in re.findall(r"(?<![\w/:])((?:scripts|tests)/[a-z][\w/.-]+)", text):
             if not (ROOT / script.rstrip(".")).exists():
                 broken.append(f"{path.name}: {script}")
     assert not broken, broken
