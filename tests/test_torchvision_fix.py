@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -14,6 +16,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.proof("time")
 def test_open_clip_imports_after_the_cure() -> None:
     out = run(
         "from mmrag.torchvision_fix import ensure_torchvision\n"
@@ -35,6 +38,7 @@ def test_a_healthy_torchvision_is_left_alone() -> None:
     assert out.split() == ["True", "False"]
 
 
+@pytest.mark.proof("time")
 def test_threads_that_load_at_once_wait_for_each_other() -> None:
     out = run(
         "import threading\n"

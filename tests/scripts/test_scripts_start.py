@@ -7,6 +7,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.proof("time")
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 _IMPORT_ALL = """
