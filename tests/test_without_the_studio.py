@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.proof("time")
+
 _BLOCKED = """
 import sys
 
@@ -33,7 +35,6 @@ def without(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.proof("time")
 def test_a_run_and_its_report(tmp_path: Path) -> None:
     run = tmp_path / "run"
     options = ("--agent", "random", "--search", "none", "--limit", "1", "--out", str(run))
@@ -43,7 +44,6 @@ def test_a_run_and_its_report(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.proof("time")
 def test_the_app_is_imported() -> None:
     pytest.importorskip("gradio")
     done = without(_APP)
@@ -58,7 +58,6 @@ def test_new_pictures_name_the_extra_in_one_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "nothing was begun"
 
 
-@pytest.mark.proof("time")
 def test_a_world_of_text_is_written_and_verified(tmp_path: Path) -> None:
     world = str(tmp_path / "w")
     sizes = ("--size", "mini", "--sessions", "1", "--text-only", "--out", world)
