@@ -113,7 +113,7 @@ def test_links_and_scripts_lead_somewhere() -> None:
             page = path.parent / target if target else path
             if not page.exists() or (anchor and anchor not in headings(page)):
                 broken.append(f"{path.name}: {target}#{anchor}")
-        for script in re.findall(r"(?<![\w/])((?:scripts|tests)/[a-z][\w/.-]+)", text):
+        for script in re.findall(r"(?<![\w/:])((?:scripts|tests)/[a-z][\w/.-]+)", text):
             if not (ROOT / script.rstrip(".")).exists():
                 broken.append(f"{path.name}: {script}")
     assert not broken, broken
