@@ -29,6 +29,11 @@ class TurnClock:
         """The turn waits as long as the agent shows signs of life; `alive` is when it last did."""
         self._since = alive
 
+    def resume(self) -> None:
+        """Begin again if it stands: what the turn waited for is there."""
+        if callable(self._since):
+            self.start()
+
     def stop(self) -> None:
         """The turn is over; what happens later to the clock is not its time."""
         if self._until is None:

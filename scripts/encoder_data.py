@@ -311,10 +311,6 @@ class Probe:
         """Queries × gallery: whether the picture shows the thing."""
         return np.array([[row == asked for row in self.rows] for asked in self.asked])
 
-    def foreign(self) -> NDArray[np.bool_]:
-        """Which queries are of things that somebody else modelled."""
-        return np.array([kind.startswith("foreign ") for kind, _, _ in self.asked])
-
     def unseen(self) -> NDArray[np.bool_]:
         """Which queries are of kinds that training never showed."""
         return np.array([kind in unseen_kinds() for kind, _, _ in self.asked])

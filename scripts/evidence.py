@@ -145,9 +145,7 @@ def judge() -> dict[str, Any]:
 
 def commands() -> dict[str, Any]:
     """Every command with its arguments, options and defaults."""
-    import typer
-
-    from simulator.cli import build
+    from simulator.cli import build_command
 
     def walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
         if below := getattr(command, "commands", None):
@@ -156,7 +154,7 @@ def commands() -> dict[str, Any]:
         else:
             yield name, " ".join(map(_spelled, command.params))
 
-    return dict(walk(typer.main.get_command(build()), "mmrag"))
+    return dict(walk(build_command(), "mmrag"))
 
 
 def old_runs() -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 import ui.command
-from simulator.cli import build
+from simulator.cli import build_command
 from simulator.cli.options.settings import PANELS
 
 PAGE = Path(__file__).parents[1] / "docs/reference.md"
@@ -26,11 +26,6 @@ Made by `python scripts/reference.py` from what `mmrag COMMAND --help` prints; d
 Specs of agents, models, judges and searches: [agents](agents.md), [models](models.md),
 [judges](judges.md), [search](search.md).
 """
-
-
-def command_line() -> Any:
-    """`mmrag` itself."""
-    return typer.main.get_command(build())
 
 
 def commands(group: Any, path: str = "mmrag") -> Iterator[tuple[str, Any]]:
@@ -70,7 +65,7 @@ def section(path: str, command: Any) -> str:
 
 
 def page() -> str:
-    return "\n".join([HEAD, *(section(*one) for one in commands(command_line()))])
+    return "\n".join([HEAD, *(section(*one) for one in commands(build_command()))])
 
 
 if __name__ == "__main__":

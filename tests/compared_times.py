@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 
 
-def times_as_long(one: Callable[[], object], other: Callable[[], object]) -> float:
-    """Processor time of one call as a multiple of the other's, each the least of three."""
-    return _least(one) / _least(other)
+def times_as_long(one: Callable[[], object], other: Callable[[], object], calls: int = 3) -> float:
+    """Processor time of one call as a multiple of the other's, each the least of some."""
+    return _least(one, calls) / _least(other, calls)
 
 
-def _least(call: Callable[[], object]) -> float:
+def _least(call: Callable[[], object], calls: int) -> float:
     taken: list[float] = []
-    for _ in range(3):
+    for _ in range(calls):
         start = time.process_time()
         call()
         taken.append(time.process_time() - start)

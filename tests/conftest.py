@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import pytest
+import typer.testing
 from hypothesis import settings
 from small_runs import make_session
 
@@ -13,6 +15,9 @@ from mmrag.records import Session
 from simulator.studio import check_packages
 
 pytest_plugins = ["suite_rules"]
+
+# Typer makes all commands anew for each call of a test, which takes longer than most of the calls.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 settings.register_profile("ci", derandomize=True)  # so that a failure there can be repeated
 if os.environ.get("CI"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ _DOCTOR = "simulator.cli.doctor_checks"
 """It says what the renderer finds on this machine."""
 
 
+@cache
 def modules() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for package in ALLOWED:
@@ -32,6 +34,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
 def imports(path: Path, name: str) -> set[str]:
     """What a module imports anywhere in it: in functions and under TYPE_CHECKING too."""
     tree = ast.parse(path.read_text())
@@ -50,6 +53,7 @@ def imports(path: Path, name: str) -> set[str]:
     return found
 
 
+@cache
 def _is_module(name: str) -> bool:
     path = ROOT.joinpath(*name.split("."))
     return path.with_suffix(".py").is_file() or path.is_dir()

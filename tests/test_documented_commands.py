@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer
 
-from simulator.cli import build
+from simulator.cli import build_command
 
 ROOT = Path(__file__).parent.parent
 TEXTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
@@ -56,7 +56,7 @@ def test_there_are_commands_to_check() -> None:
 @pytest.mark.parametrize(("text", "line"), commands(), ids=lambda value: value[:60])
 def test_the_command_exists(text: str, line: str) -> None:
     words = shlex.split(line.replace("…", " ").replace("|", " "), comments=True)[1:]
-    command: Any = typer.main.get_command(build())
+    command: Any = build_command()
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         name = words.pop(0).rstrip(",;.")
         if command.name == "judge" and name not in command.commands:
@@ -72,7 +72,7 @@ def test_the_command_exists(text: str, line: str) -> None:
 
 
 def old_spellings() -> dict[str, Any]:
-    whole: Any = typer.main.get_command(build())
+    whole: Any = build_command()
     return {name: command for name, command in whole.commands.items() if command.hidden}
 
 
@@ -87,7 +87,7 @@ def test_no_message_names_an_old_spelling() -> None:
 
 
 def test_old_spellings_still_work() -> None:
-    groups: Any = typer.main.get_command(build()).commands
+    groups: Any = build_command().commands
     old = old_spellings()
     old |= old.pop("search").commands  # `mmrag search for` and `mmrag search eval`
     now = groups["lab"].commands | {

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 
 def run(code: str) -> str:
@@ -12,6 +16,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.proof("time")
 def test_open_clip_imports_after_the_cure() -> None:
     out = run(
         "from mmrag.torchvision_fix import ensure_torchvision\n"
@@ -33,6 +38,7 @@ def test_a_healthy_torchvision_is_left_alone() -> None:
     assert out.split() == ["True", "False"]
 
 
+@pytest.mark.proof("time")
 def test_threads_that_load_at_once_wait_for_each_other() -> None:
     out = run(
         "import threading\n"
@@ -52,9 +58,23 @@ def test_threads_that_load_at_once_wait_for_each_other() -> None:
 
 
 def test_every_loader_waits() -> None:
-    from mmrag.encoders import image, text
-    from mmrag.models import local
-    from mmrag.search.web.rerank import CrossEncoderReranker
-
-    for load in (image._load, text._load, local._load, CrossEncoderReranker.__init__):
-        assert hasattr(load, "__wrapped__"), load
+    """Whatever imports a library that imports its parts lazily does so one at a time."""
+    lazy, loaders = {"transformers", "open_clip", "sentence_transformers"}, 0
+    for path in (Path(__file__).parents[1] / "mmrag").rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            imported = {
+                name.partition(".")[0]
+                for node in ast.walk(function)
+                for name in (
+                    [node.module or ""] if isinstance(node, ast.ImportFrom)
+                    else [alias.name for alias in node.names] if isinstance(node, ast.Import)
+                    else []
+                )
+            }  # fmt: skip
+            if imported & lazy:
+                loaders += 1
+                decorators = {ast.unparse(one) for one in function.decorator_list}
+                assert "one_at_a_time" in decorators, f"{path}: {function.name}"
+    assert loaders >= 4

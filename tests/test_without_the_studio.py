@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.proof("time")
+
 _BLOCKED = """
 import sys
 

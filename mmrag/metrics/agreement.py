@@ -109,11 +109,5 @@ def krippendorff_alpha(votes: Sequence[Sequence[Hashable | None]]) -> float | No
     return 1.0 - (total - 1) * observed / expected
 
 
-def base_rates(votes: Sequence[Hashable]) -> dict[str, float]:
-    """Share of each outcome among the votes."""
-    counts = Counter(str(vote) for vote in votes)
-    return {name: counts[name] / len(votes) for name in sorted(counts)}
-
-
 def _ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None

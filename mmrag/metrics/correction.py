@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mmrag.errors import DataError, UsageError
-from mmrag.metrics.statistics import Interval, generator, normal_quantile, percentile_interval
+from mmrag.metrics.statistics import Interval, generator, percentile_interval
 from mmrag.records import Record, decode_as, encode
 
 Floats = NDArray[np.float64]
@@ -36,91 +36,6 @@ class Calibration(Record, frozen=True, kw_only=True):
     def n(self) -> int:
         """Items that people and the judge both decided."""
         return sum(map(sum, self.counts))
-
-
-def rogan_gladen(
-    judged: int,
-    n: int,
-    *,
-    true_positives: int,
-    positives: int,
-    true_negatives: int,
-    negatives: int,
-    level: float = 0.95,
-) -> Interval:
-    """The true rate of a yes/no outcome of which the judge said yes `judged` times in `n`.
-
-    (rate + specificity − 1) / (sensitivity + specificity − 1), cut to [0, 1]; the interval is
-    Lang and Reiczigel's (2014), which adds pseudo-counts and the uncertainty of sensitivity and
-    specificity. A judge no better than chance gives no information: [0, 1] without an estimate.
-
-    >>> round(rogan_gladen(60, 100, true_positives=90, positives=100,
-    ...                    true_negatives=95, negatives=100).estimate, 4)
-    0.6471
-    """
-    _check(judged, n)
-    _check(true_positives, positives)
-    _check(true_negatives, negatives)
-    z = normal_quantile((1 + level) / 2)
-    sensitivity, specificity = true_positives / positives, true_negatives / negatives
-    if sensitivity + specificity <= 1:
-        return Interval(estimate=None, low=0.0, high=1.0, n=n, level=level)
-    youden = sensitivity + specificity - 1
-    estimate = (judged / n + specificity - 1) / youden
-    size = n + z * z
-    rate = (judged + z * z / 2) / size
-    se, sp = (true_positives + 1) / (positives + 2), (true_negatives + 1) / (negatives + 2)
-    if se + sp <= 1:
-        return Interval(estimate=None, low=0.0, high=1.0, n=n, level=level)
-    slope = se + sp - 1
-    adjusted = (rate + sp - 1) / slope
-    spread_se, spread_sp = se * (1 - se) / (positives + 2), sp * (1 - sp) / (negatives + 2)
-    shift = 2 * z * z * (adjusted * spread_se - (1 - adjusted) * spread_sp)
-    variance = (
-        rate * (1 - rate) / size + adjusted**2 * spread_se + (1 - adjusted) ** 2 * spread_sp
-    ) / slope**2
-    low, high = (adjusted + shift + sign * z * variance**0.5 for sign in (-1, 1))
-    best = _clip(estimate)
-    return Interval(
-        estimate=best,
-        low=min(_clip(low), best),
-        high=max(_clip(high), best),
-        n=n,
-        level=level,
-    )
-
-
-def prediction_powered(
-    judged: ArrayLike,
-    judged_where_known: ArrayLike,
-    true_where_known: ArrayLike,
-    *,
-    level: float = 0.95,
-) -> Interval:
-    """Mean true score from the judge's scores on all items and people's on some (PPI++).
-
-    λ·mean(judged) + mean(true − λ·judged) with the λ that makes the variance least, so that a
-    useless judge does no harm. Needs two human scores. Items must be independent: give one mean per
-    session for conversations.
-    """
-    every = np.asarray(judged, float)
-    seen, true = np.asarray(judged_where_known, float), np.asarray(true_where_known, float)
-    if seen.shape != true.shape or seen.ndim != 1 or every.ndim != 1:
-        raise UsageError("prediction-powered inference needs judged and human scores in pairs.")
-    if len(true) < 2 or not len(every):
-        return Interval(estimate=None, low=None, high=None, n=len(every), level=level)
-    share = len(true) / len(every)
-    spread = float(np.var(np.concatenate([every, seen]), ddof=1))
-    together = float(np.cov(seen, true, ddof=1)[0, 1])
-    # λ beyond [0, 1] only ever comes from noise.
-    weight = _clip(together / (spread * (1 + share))) if spread else 0.0
-    rest = true - weight * seen
-    estimate = float(weight * every.mean() + rest.mean())
-    variance = weight**2 * _variance(every) / len(every) + _variance(rest) / len(true)
-    half = normal_quantile((1 + level) / 2) * variance**0.5
-    return Interval(
-        estimate=estimate, low=estimate - half, high=estimate + half, n=len(every), level=level
-    )
 
 
 class Unjudged(NamedTuple):
@@ -244,16 +159,3 @@ def _project(points: NDArray[np.float64]) -> Floats:
     excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, points.shape[1] + 1)
     last = (ordered > excess).sum(axis=1) - 1
     return np.maximum(points - np.take_along_axis(excess, last[:, None], axis=1), 0.0)
-
-
-def _variance(values: Floats) -> float:
-    return float(np.var(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def _check(part: int, whole: int) -> None:
-    if whole < 1 or not 0 <= part <= whole:
-        raise UsageError(f"{part} of {whole} is impossible; a correction needs at least one item.")
-
-
-def _clip(value: float) -> float:
-    return min(max(value, 0.0), 1.0)

@@ -6,11 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mmrag.errors import UsageError
-from mmrag.metrics.measures import RANKED, Measure, measure
-from mmrag.records import Evidence, Record, Reply, Step
-
-GAINS = {"answers": 2.0, "related": 1.0, "outdated": 0.0, "irrelevant": 0.0, "unknown": 0.0}
-"""What a grounding label is worth to nDCG; only `answers` is relevant to the others."""
+from mmrag.metrics.measures import RANKED, Measure
+from mmrag.records import Evidence, Record, Step
 
 
 class Ranking(Record, frozen=True, kw_only=True):
@@ -20,35 +17,6 @@ class Ranking(Record, frozen=True, kw_only=True):
     gains: Mapping[str, float]
     """Item → gain. Items of `relevant_from` or more are relevant; unlisted ones are worth 0."""
     relevant_from: float = 2.0
-
-
-class RetrievalFigure(Record, frozen=True, kw_only=True):
-    """A measure over several queries."""
-
-    measure: str
-    mean: float | None
-    """None when no query has a relevant item."""
-    n: int
-    """Queries under the mean: those with a relevant item."""
-    per_query: tuple[float | None, ...]
-
-
-def evaluate(
-    rankings: Sequence[Ranking], measures: Iterable[str | Measure]
-) -> dict[str, RetrievalFigure]:
-    """Every measure over every query. A query without any relevant item is None in each."""
-    wanted = [measure(m) if isinstance(m, str) else m for m in measures]
-    figures: dict[str, RetrievalFigure] = {}
-    for one in wanted:
-        values = tuple(score(one, ranking) for ranking in rankings)
-        known = [value for value in values if value is not None]
-        figures[str(one)] = RetrievalFigure(
-            measure=str(one),
-            mean=math.fsum(known) / len(known) if known else None,
-            n=len(known),
-            per_query=values,
-        )
-    return figures
 
 
 def score(what: Measure, ranking: Ranking) -> float | None:
@@ -90,27 +58,11 @@ def mrr_of_all(ranking: Ranking) -> float | None:
     return math.fsum(1 / ranks[item] for item in relevant if item in ranks) / len(relevant)
 
 
-def retrieved(reply: Reply, source: str | None = None) -> tuple[str, ...]:
-    """Ids of what an agent retrieved, in the order of its trace, each once."""
-    found = (item.id for step in reply.trace for item in evidence(step))
-    if source is not None:
-        found = (
-            item.id for step in reply.trace for item in evidence(step) if item.source == source
-        )
-    return tuple(dict.fromkeys(found))
-
-
 def evidence(step: Step) -> Iterable[Evidence]:
     """All evidence of a step and of the steps within it."""
     yield from step.evidence
     for inner in step.steps:
         yield from evidence(inner)
-
-
-def ranking_of(reply: Reply, grounding: Mapping[str, str], source: str | None = None) -> Ranking:
-    """A reply's retrieval against the world's grounding labels (id → label)."""
-    gains = {item: GAINS.get(label, 0.0) for item, label in grounding.items()}
-    return Ranking(found=retrieved(reply, source), gains=gains)
 
 
 def _dcg(gains: Sequence[float]) -> float:

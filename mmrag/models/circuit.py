@@ -3,7 +3,7 @@
 A server that restarts, or a gateway that lost its backend, refuses whatever it is asked. Each turn
 would be asked until its retries are used up and fail, for as long as that lasts. So after a few
 such refusals in a row, with no answer between them, the circuit is open: nothing more is sent but
-one short question now and then, and the clocks of the turns that wait stand.
+one short question now and then. From the first refusal on, the clocks of the turns that wait stand.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class Circuit:
 
         Else one that hangs would cost each turn its whole time limit, and a judge its retries.
         """
+        resume_clock()
         if self._spoke:
             return await ask()
         clock = asyncio.get_running_loop().time
@@ -103,18 +104,15 @@ class Circuit:
     async def closed(self) -> bool:
         """Return at once where all is well; else when it is back, and then True.
 
-        Raises `Denied` when it does not come back: a run ends with it and can be gone on with.
+        The turn's clock stands from the first refusal until it asks again, or gives up: else the
+        waits between the refusals that open the circuit would be its time.
+        Raises `Denied` when it does not come back: a run ends with it and can be resumed.
         """
+        if self._in_a_row and (clock := CLOCK.get()) is not None:
+            clock.stand()
         if self._waiting is None or self._is_to_be_tried():
             return False
-        clock = CLOCK.get()
-        if clock is not None:
-            clock.stand()
-        try:
-            await asyncio.shield(self._waiting)
-        finally:
-            if clock is not None:
-                clock.start()
+        await asyncio.shield(self._waiting)
         return True
 
     def _is_to_be_tried(self) -> bool:
@@ -142,3 +140,9 @@ class Circuit:
             "nothing more was asked. Start it again and go on with `mmrag resume`, or let runs "
             "wait longer with patience= in its spec."
         )
+
+
+def resume_clock() -> None:
+    """Let the turn's clock run again, where it stands because somebody was gone."""
+    if (clock := CLOCK.get()) is not None:
+        clock.resume()

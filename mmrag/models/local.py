@@ -100,7 +100,7 @@ class LocalModel:
                 if len(now) == 1 or isinstance(error, Unavailable):
                     for request in now:
                         request.settle(self._problem(error))
-                elif _is_out_of_memory(error):
+                elif is_out_of_memory(error):
                     self.batch = len(now) // 2
                     left.insert(0, now)
                 else:  # one request may be at fault, and the others are not to suffer for it
@@ -278,7 +278,7 @@ def _logprobs(
     )
 
 
-def _is_out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """On a GPU, in Python, and as the allocators of a CPU say it."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True

@@ -24,7 +24,7 @@ from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavai
 from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import doubled, retried
-from mmrag.models.circuit import GONE, Circuit
+from mmrag.models.circuit import GONE, Circuit, resume_clock
 from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
     denial,
@@ -142,6 +142,7 @@ class OpenAIModel:
 
         outcome = await retried(attempt, self._retries, self._pause)
         if isinstance(outcome, _Miss):
+            resume_clock()
             raise outcome.error
         return outcome
 

@@ -1,7 +1,6 @@
-"""Recall of an image encoder on path-traced pictures: of kinds seen, kinds unseen, foreign things.
+"""Recall of an image encoder on path-traced pictures: of kinds seen and unseen.
 
     python scripts/encoder_pictures.py test TEST
-    python scripts/foreign_pictures.py MODELS TEST
     python scripts/bench/encoder.py TEST [--encoder builtin] [--gallery 5215]
 
 Queries are a world's egocentric pictures, one of each kind; the gallery holds catalogue pictures
@@ -88,9 +87,8 @@ def ranks(test: Probe, table: NDArray[np.float32], gallery: int) -> NDArray[np.f
 def recall(test: Probe, found: dict[str, NDArray[np.float32]], gallery: int) -> dict[str, Any]:
     """Shares of the queries, kinds trained on and not."""
     result: dict[str, Any] = {"pictures": len(test.rows), "gallery": gallery}
-    unseen, foreign = test.unseen(), test.foreign()
-    sorts = {"seen kinds": ~unseen & ~foreign, "unseen kinds": unseen, "foreign things": foreign}
-    for sort, those in sorts.items():
+    unseen = test.unseen()
+    for sort, those in (("seen kinds", ~unseen), ("unseen kinds", unseen)):
         if not those.any():
             continue
         part: dict[str, Any] = {"queries": int(those.sum())}

@@ -35,7 +35,7 @@ from mmrag.records import (
     Session,
     Turn,
 )
-from simulator.run.results.turn_results import turn_scores
+from simulator.run.results.turn_results import ScoreOptions, turns_of
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
 
@@ -102,7 +102,7 @@ def hold(folder: Path, n: int, pictures: list[bytes], agent: Instant, concurrenc
 
 def scored(folder: Path) -> int:
     with RunReader(folder) as reader:
-        figures = score(turn_scores(reader), "strict", resamples=0)["all"]
+        figures = score(turns_of(reader, ScoreOptions()), "strict", resamples=0)["all"]
     assert figures["accuracy"] == 1.0
     return figures["total"]
 

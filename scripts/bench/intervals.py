@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from mmrag.metrics.correction import Calibration, correct_rates, prediction_powered, rogan_gladen
+from mmrag.metrics.correction import Calibration, correct_rates
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation, wilson
 
 
@@ -90,7 +90,7 @@ def false_positives(rng: np.random.Generator, runs: int) -> None:
 def corrections(rng: np.random.Generator, runs: int) -> None:
     """A judge with sensitivity .93 and specificity .88, calibrated on 500 human verdicts."""
     print("\ncorrected intervals hold the true rate 0.35 (judge: sensitivity .93, specificity .88)")
-    rate, held = 0.35, {"uncorrected": 0, "Rogan-Gladen": 0, "matrix": 0, "prediction-powered": 0}
+    rate, held = 0.35, {"uncorrected": 0, "corrected": 0}
     for seed in range(runs):
         known, judged_known = draw(rng, rate, 500)
         _, judged = draw(rng, rate, 2_000)
@@ -99,11 +99,7 @@ def corrections(rng: np.random.Generator, runs: int) -> None:
         rejects = int((~judged_known & ~known).sum())
         intervals = {
             "uncorrected": wilson(yes, n),
-            "Rogan-Gladen": rogan_gladen(
-                yes, n, true_positives=hits, positives=int(known.sum()), true_negatives=rejects,
-                negatives=int((~known).sum()),
-            ),
-            "matrix": correct_rates(
+            "corrected": correct_rates(
                 {"correct": yes, "incorrect": n - yes},
                 Calibration(
                     judge="j",
@@ -116,7 +112,6 @@ def corrections(rng: np.random.Generator, runs: int) -> None:
                 resamples=1_000,
                 seed=seed,
             )["correct"],
-            "prediction-powered": prediction_powered(judged, judged_known, known),
         }  # fmt: skip
         for name, found in intervals.items():
             held[name] += found.low <= rate <= found.high

@@ -239,12 +239,12 @@ def _home(case: Case, sessions: list[Any], work: Path) -> tuple[dict[str, str], 
 
     from cragmm_search.search import UnifiedSearchPipeline  # type: ignore[import-not-found]
 
-    from mmrag.encoders.text import _minilm_folder
+    from mmrag.encoders.text import minilm_folder
 
     published = str(work / case.images / "published")
     search = UnifiedSearchPipeline(
         image_model_name="builtin", image_hf_dataset_id=published,
-        text_model_name=str(_minilm_folder()), web_hf_dataset_id=published,
+        text_model_name=str(minilm_folder()), web_hf_dataset_id=published,
     )  # fmt: skip
     evaluation = _evaluation(case.kit)
     made = getattr(importlib.import_module(case.module), case.name)

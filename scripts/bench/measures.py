@@ -149,7 +149,6 @@ def truth(given: argparse.Namespace) -> None:
     for name in chosen_measures("ragas,garage"):
         _compare(name, rows, turns)
     _sentences(rows, turns)
-    _needed(rows, kept)
     _forms(rows, forms)
 
 
@@ -216,29 +215,6 @@ def _sentences(rows: dict[Any, Measurement], turns: dict[str, str]) -> None:
             print(
                 f"sentences of {name:<22} agree {found.estimate:.3f} "
                 f"[{found.low:.3f}, {found.high:.3f}]  n {len(agree)}"
-            )
-
-
-def _needed(rows: dict[Any, Measurement], lines: list[dict[str, Any]]) -> None:
-    """Which sentences of the context are needed: how many of them the judge finds, and how purely.
-
-    Many answers share a question and its context: each context counts once.
-    """
-    found: dict[str, list[tuple[float, str]]] = {"precision": [], "recall": []}
-    contexts = {(line["meta"]["turn"], str(line["passages"])): line for line in lines}
-    for line in contexts.values():
-        row = rows.get((line["id"], "context_relevance", False))
-        if row is not None and row.value is not None:
-            turn, truth, said = line["meta"]["turn"], line["annotations"]["needed"], row.details
-            found["precision"] += [(float(s in truth), turn) for s in said["needed"]]
-            found["recall"] += [(float(s in said["needed"]), turn) for s in truth]
-    for name, cells in found.items():
-        if cells:
-            values, clusters = [cell[0] for cell in cells], [cell[1] for cell in cells]
-            one = cluster_bootstrap(np.array(values), clusters)["all"]
-            print(
-                f"needed sentences, {name:<10}{one.estimate:.3f} [{one.low:.3f}, {one.high:.3f}]"
-                f"  n {len(cells)}"
             )
 
 

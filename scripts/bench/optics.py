@@ -1,7 +1,6 @@
 """Optics against imagecorruptions and albumentations: time, workers, fidelity of the levels.
 
-    python scripts/bench/optics.py --out docs/benchmarks/optics.md
-    python scripts/bench/optics.py --only speed     # or workers, fidelity; each within 9 minutes
+    python scripts/bench/optics.py [--only speed]     # or workers, fidelity; each within 9 minutes
 
 Both peers are installed into an environment of their own (they pin what this project does not),
 which runs this same file with --peer. A task and its peers take turns in every round, everybody
@@ -16,7 +15,6 @@ import argparse
 import io
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -62,15 +60,6 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
         composed = A.Compose([transform], seed=7)
         return lambda image: composed(image=image)["image"]
 
-    dark = A.Compose(
-        [
-            A.RandomBrightnessContrast((-0.6, -0.6), (0, 0), p=1),
-            A.RandomGamma((120, 120), p=1),
-            A.ISONoise(p=1),
-            A.GaussNoise(p=1),
-        ],
-        seed=7,
-    )
     chain = A.Compose(
         [
             A.Rotate((18, 18), crop_border=True, p=1),
@@ -108,8 +97,6 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
             i, corruption_name="shot_noise", severity=3
         ),
         "low-light/albumentations": one(A.ISONoise(p=1)),
-        "low-light/albumentations-shot": one(A.ShotNoise(p=1)),
-        "low-light/albumentations-chain": lambda i: dark(image=i)["image"],
         "motion/imagecorruptions": lambda i: corrupt(i, corruption_name="motion_blur", severity=5),
         "motion/albumentations": one(A.MotionBlur((length, length), allow_shifted=False, p=1)),
         "defocus/imagecorruptions": lambda i: corrupt(
@@ -356,52 +343,18 @@ def fidelity(first: int, count: int) -> dict[str, list[list[float]]]:
 
 
 def report(state: dict[str, Any]) -> str:
-    import cv2
-
-    lines = [
-        "# Optics: measured",
-        "",
-        f"{os.cpu_count()} cores, no GPU, Python {platform.python_version()}, OpenCV "
-        f"{cv2.__version__}, NumPy {np.__version__}; peers {', '.join(PEERS[:2])}",
-        "in their own environment. Written by",
-        "`python scripts/bench/optics.py --out docs/benchmarks/optics.md`.",
-        "",
-    ]
+    """The tables of docs/benchmarks/optics.md."""
     sized = {k.removeprefix("speed "): v for k, v in state.items() if k.startswith("speed ")}
-    if sized:
-        lines += _speed_lines(sized)
+    lines = _speed_lines(sized) if sized else []
     if made := state.get("workers"):
         lines += _worker_lines(made)
-    parts = [v for k, v in state.items() if k.startswith("fidelity ")]
-    if parts:
+    if parts := [v for k, v in state.items() if k.startswith("fidelity ")]:
         lines += _fidelity_lines(parts)
-    lines += [
-        "## Fidelity of the operations",
-        "",
-        "In `tests/optics/test_fidelity.py`, with every test run: low light against a simulated",
-        "Poisson–Gaussian sensor at seven tones and four exposures (1 % plus sampling error);",
-        "motion at least 38 dB against the ideal linear-light blur for 3–61 px at four angles;",
-        "defocus at least 36 dB against an ideal disc; centroids move less than 0.5 px; an",
-        "enlargement nearer to a finer picture than one between light values.",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _speed_lines(sized: dict[str, Any]) -> list[str]:
-    lines = [
-        "## Against the peers",
-        "",
-        "One thread each, processor time: waiting for other work on the machine does not count. In",
-        "every round ours and the peer's follow one another, each the fastest of three calls. A",
-        "cell: **median of the rounds' ratios**, then the ratio of the fastest rounds.",
-        "`degrade(..., calibrated=False, measured=False)` in the rows named rotation, truncation,",
-        "occlusion, chain and *as a user calls it*: there the peer does no calibration either; the",
-        "targets are for these and for the bare operations above them. *Placed* leaves out where a",
-        "window or a matte goes, which the peers do not solve either. Only rows marked so are",
-        "*calibrated and recorded*: what the default call costs against a peer that does neither.",
-        "",
-    ]
-    lines += [f"{size}: {_provenance(part)}  " for size, part in sized.items()]
+    lines = [f"{size}: {_provenance(part)}" for size, part in sized.items()]
     lines += ["", "| ours | peer | target | " + " | ".join(sized) + " |",
               "|---|---|---|" + "---|" * len(sized)]  # fmt: skip
     for task, others in COMPARED.items():
@@ -416,24 +369,8 @@ def _speed_lines(sized: dict[str, Any]) -> list[str]:
             wanted = "" if target is None else f"{target:g}×"
             peer = other.partition("/")[2]
             lines.append(f"| {task} | {peer} | {wanted} | " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "CoarseDropout fills one rectangle with a colour; OverlayElements pastes a cut-out by a",
-        "mask of 0 and 1; GridDropout fills squares. No peer composes by alpha, in light,",
-        "and none places its occluder for a wanted share. The chain of the peer does not solve",
-        "either; ours does, but low light and motion are more than half of its time. Its steps",
-        "between warp and sensor work in linear light. Of `truncation` at 640×480 about",
-        "0.3 ms are Python: 80 windows are compared, one is moved, a record is written, and the",
-        "bare resize takes as long as the peer altogether. Low light is one look-up of each sample",
-        "(0.4 ns), a random byte (0.05) and their interleaving (0.1); of a chain the warp, two",
-        "look-ups and the convolution are left, and at 640×480 about 1 ms that places the finger",
-        "and the window.",
-        "",
-        "Milliseconds, median (fastest):",
-        "",
-        "| | " + " | ".join(sized) + " |",
-        "|---|" + "---|" * len(sized),
-    ]
+    lines += ["", "Milliseconds, median (fastest):", "", "| | " + " | ".join(sized) + " |",
+              "|---|" + "---|" * len(sized)]  # fmt: skip
     names = {n: f"{task} | {n}" for task, others in COMPARED.items() for n in (task, *others)}
     for name, key in names.items():
         values = [part["found"][key] for part in sized.values()]
@@ -451,16 +388,10 @@ def _worker_lines(made: dict[str, Any]) -> list[str]:
     whole = found["all 1"] / found["all 2"]
     each = found["each 1"] / found["each 2"]
     return [
-        "## Workers",
-        "",
-        f"{_provenance(made)}. {found['count']:.0f} pictures of 960×1280 under `{CHAIN}`,",
-        f"files read and written: one process {found['all 1']:.2f} s, two {found['all 2']:.2f} s:",
-        f"**{whole:.2f}×**. Without the start of the processes {found['each 1'] * 1e3:.0f} and",
-        f"{found['each 2'] * 1e3:.0f} ms a picture: **{each:.2f}×** (target 1.8×). Equal bytes.",
-        f"Processor time {found['cpu all 1']:.2f} and {found['cpu all 2']:.2f} s: without waiting",
-        f"{2 * found['cpu all 1'] / found['cpu all 2']:.2f}×.",
-        # up to about one is this bench's own part before
-        *(["**Other work had the cores: this decides nothing.**"] if made["load"][0] > 1.5 else []),
+        f"Workers: {_provenance(made)}. {found['count']:.0f} pictures: one process "
+        f"{found['all 1']:.2f} s, two {found['all 2']:.2f} s: {whole:.2f}×. Without the start of "
+        f"the processes {found['each 1'] * 1e3:.0f} and {found['each 2'] * 1e3:.0f} ms a picture: "
+        f"{each:.2f}×. Processor time {found['cpu all 1']:.2f} and {found['cpu all 2']:.2f} s.",
         "",
     ]
 
@@ -471,11 +402,7 @@ def _fidelity_lines(parts: list[dict[str, Any]]) -> list[str]:
         for kind, found in part["found"].items():
             rows.setdefault(kind, []).extend(found)
     lines = [
-        "## Calibration",
-        "",
-        f"{_provenance(parts[-1])}. {len(rows['low-light'])} varied pictures of five sizes, all",
-        "levels in turn. SSIM within ±.03 of the ladder, shares within ±.02. *Out of reach*: the",
-        "parameter stands at its physical end and the record says so.",
+        f"Calibration: {_provenance(parts[-1])}, {len(rows['low-light'])} pictures.",
         "",
         "| kind | out of reach | reachable | met | mean miss | largest miss |",
         "|---|---|---|---|---|---|",
@@ -502,7 +429,6 @@ def main() -> None:
     parser.add_argument("--only", choices=("speed", "workers", "fidelity"))
     parser.add_argument("--state", type=Path, default=ROOT / "artefacts" / "bench-optics")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
-    parser.add_argument("--out", type=Path, help="write the report here too")
     parser.add_argument("--peer-python", help="an environment that has the peers already")
     parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ours", action="store_true", help=argparse.SUPPRESS)
@@ -542,11 +468,7 @@ def main() -> None:
     count = 20 if args.quick else 200
     for first in range(0, count, 20):
         part(f"fidelity {first}", lambda first=first: {"found": fidelity(first, 20)})
-    text = report(state)
-    print(text)
-    if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(text, encoding="utf-8")
+    print(report(state))
 
 
 def _peers(folder: Path) -> str:

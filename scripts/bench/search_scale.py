@@ -8,13 +8,11 @@ searches. What is not: the vectors. A model would take ten processor hours for 3
 two cores, so two encoders are registered here that draw a vector from a hash of what they are
 given, around common centres; encoding is therefore left out of every figure. Pictures are small
 generated JPEGs, all different; pages are plain text of the words of a real world, as often as they
-stand there, so HTML is not parsed either (`--html` wraps each page in markup, and it is).
+stand there, so HTML is not parsed either.
 
 Each step runs in a process of its own. Memory is the peak of what the process holds itself ("own",
 sampled) and with the files it has mapped ("with mapped files", the kernel's count). FOLDER is kept;
-run it again with the same numbers to measure only reopening and searching. `--derived` leaves out
-the database, decoding, corners and tokenizer, and writes the files that search maps straight from
-made-up rows: enough to reopen and search an index of full size within two minutes.
+run it again with the same numbers to measure only reopening and searching.
 
 `--vectors 2700000` measures the approximate index alone: that many drawn vectors of `--dim` numbers
 around common centres, the product's own graph over them, recall against exact search, time and
@@ -36,7 +34,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +43,7 @@ MINI = Path(__file__).resolve().parents[2] / "assets" / "mini"
 PAGE_PASSAGES = 4
 """Passages of a page, on average."""
 WORDS_A_TOKEN = 238 / 512
-BATCHES = (1, 8, 64, 512)
-CALLERS = (1, 2, 8)
+BATCHES = (1, 512)
 K = 30
 ASKED = 1024
 """Queries of `--vectors`: two batches of 512, and 128 of them one by one."""
@@ -59,15 +55,13 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=300_000)
     parser.add_argument("--tokens", type=int, default=512, help="of a passage; overlap: an eighth")
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--derived", action="store_true")
-    parser.add_argument("--html", action="store_true")
     parser.add_argument("--vectors", type=int, default=0)
     parser.add_argument("--dim", type=int, default=384)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--step", help="used by this script itself", default="")
     given = parser.parse_args()
     if given.step:
-        print(json.dumps((DERIVED | STEPS | VECTORS)[given.step](given)))
+        print(json.dumps((STEPS | VECTORS)[given.step](given)))
         return
     figures: dict[str, Any] = {
         "pictures": given.pictures,
@@ -76,7 +70,7 @@ def main() -> None:
     }
     if given.vectors:
         figures = {"vectors": given.vectors, "dim": given.dim, "k": K}
-    for step in VECTORS if given.vectors else DERIVED if given.derived else STEPS:
+    for step in VECTORS if given.vectors else STEPS:
         figures[step] = apart(step)
         print(json.dumps({step: figures[step]}, indent=1), flush=True)
     if given.out:
@@ -133,7 +127,7 @@ def make(given: argparse.Namespace) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     with Watch() as watch:
         made = {"kg": pictures(given.pictures),
-                "pages": pages(given.passages, given.tokens, html=given.html)}  # fmt: skip
+                "pages": pages(given.passages, given.tokens)}  # fmt: skip
         for name, rows in made.items():
             if (folder / f"{name}.parquet").exists():
                 continue
@@ -168,7 +162,7 @@ def pictures(count: int) -> Iterator[dict[str, Any]]:
                "entities": json.dumps([entity])}  # fmt: skip
 
 
-def pages(passages: int, tokens: int, *, html: bool) -> Iterator[dict[str, Any]]:
+def pages(passages: int, tokens: int) -> Iterator[dict[str, Any]]:
     """Pages of about four passages of real words, each with a name of its own."""
     names, often = vocabulary()
     rng = np.random.default_rng(11)
@@ -178,12 +172,8 @@ def pages(passages: int, tokens: int, *, html: bool) -> Iterator[dict[str, Any]]
         said = names[np.searchsorted(often, rng.random(length))].tolist()
         said[length // 2] = f"widget{i}"
         lines = [" ".join(said[a : a + 14]) + "." for a in range(0, length, 14)]
-        if html:
-            body = "".join(f"<p>{' '.join(lines[a : a + 4])}</p>" for a in range(0, len(lines), 4))
-            text = f"<html><body><nav><a href=/>Home</a></nav><article>{body}</article></html>"
-        else:
-            text = "\n".join(lines)
-        yield {"page_url": f"https://pages.example/section-{i % 100}/{i}", "html": text,
+        yield {"page_url": f"https://pages.example/section-{i % 100}/{i}",
+               "html": "\n".join(lines),
                "page_name": f"Page {i} about widget{i}", "date": "2026-01-01",
                "page_snippet": lines[0]}  # fmt: skip
 
@@ -310,63 +300,8 @@ def build_part(given: argparse.Namespace, part: str) -> dict[str, Any]:
             "disk MB": disk(folder), "of it": sizes}  # fmt: skip
 
 
-def derived(given: argparse.Namespace, part: str) -> dict[str, Any]:
-    """The files that search maps, of made-up rows, by the layer below `build_index`."""
-    from mmrag.search.image.corners import KEPT, WIDTH
-    from mmrag.search.index.build import derive, describe
-    from mmrag.search.index.identity import write_manifest
-
-    images, folder = part == "images", given.work / "index" / part
-    folder.mkdir(parents=True, exist_ok=True)
-    encoder: Any = Pictures() if images else Passages()
-    rng = np.random.default_rng(13)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        if images:
-            for i in range(given.pictures):
-                name = f"Thing {i // 3}"
-                yield {"id": str(i), "image_url": f"https://kg.example/{i}.jpg",
-                       "entities": json.dumps([name]),
-                       "info": json.dumps({name: {"weight": f"{i % 97} g", "about": "x" * 250}}),
-                       "features": rng.bytes(KEPT * WIDTH)}  # fmt: skip
-            return
-        size, count = round(WORDS_A_TOKEN * given.tokens), 0
-        for page in pages(given.passages, given.tokens, html=False):
-            said = page["html"].split()
-            for first in range(0, len(said), size):
-                if count == given.passages:
-                    return
-                count += 1
-                yield {"id": f"{page['page_url']}_chunk_{first // size}",
-                       "text": " ".join(said[first : first + size]), "start": first, "end": 0,
-                       **{k: page[k] for k in ("page_url", "page_name", "page_snippet", "date")},
-                       }  # fmt: skip
-
-    def vectors(some: list[dict[str, Any]]) -> np.ndarray:
-        near = [(row["entities"] if images else row["page_name"]).encode() for row in some]
-        ids = [row["id"].encode() for row in some]
-        return np.stack([encoder.drawn(a, b) for a, b in zip(near, ids, strict=True)])
-
-    with Watch() as watch:
-        held = [(some, vectors(some)) for some in in_groups(rows(), 2000)]
-        derive(folder, part, lambda: iter(held), encoder.dim)
-        manifest = describe(
-            folder, part, encoder=encoder.id, dim=encoder.dim,
-            encoder_spec="drawn-pictures" if images else "drawn-passages",
-        )  # fmt: skip
-        write_manifest(folder, manifest)
-    sizes = {path.name: disk(path) for path in sorted(folder.iterdir())}
-    return {**watch.figures(), "rows": manifest.rows, "pages": manifest.pages, "of it": sizes}
-
-
-def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
+def reopen(given: argparse.Namespace) -> dict[str, Any]:
     """From the start of a process, and from `open_index`, to the first answers."""
-    if cold:  # the files leave the page cache; the interpreter and its libraries stay
-        for path in (given.work / "index").rglob("*"):
-            if path.is_file():
-                with path.open("rb") as file:
-                    os.fsync(file.fileno())
-                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     from mmrag.search.index.open import open_index
 
     register()
@@ -389,7 +324,7 @@ def reopen(given: argparse.Namespace, *, cold: bool) -> dict[str, Any]:
 
 
 def speed(given: argparse.Namespace) -> dict[str, Any]:
-    """Searches a second by size of batch, and by callers at once with one query each."""
+    """Searches a second by size of batch."""
     from mmrag.search.index.open import open_index
 
     register()
@@ -398,51 +333,30 @@ def speed(given: argparse.Namespace) -> dict[str, Any]:
     vectors = np.stack([images.vectors.matrix[i * 131 % len(images.rows)] for i in range(512)])
     vectors = vectors + 0.01 * np.random.default_rng(3).normal(size=vectors.shape)
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    seen, asked = asked_pictures(64), [question(given, i) for i in range(512)]
+    asked = [question(given, i) for i in range(512)]
     dense = np.stack([web.vectors.matrix[i * 577 % len(web.rows)] for i in range(512)])
-    ways: dict[str, tuple[Callable[[int, int], Any], int]] = {
-        "picture vectors, k = 30": (lambda a, b: images.search_vectors(vectors[a:b], 30), 512),
-        "passage vectors, k = 50": (lambda a, b: web.vectors.search(dense[a:b], 50), 512),
-        "text, hybrid + rerank, k = 50": (lambda a, b: web.search_text(asked[a:b], 50), 512),
-        "pictures, regions + geometry": (lambda a, b: images.search_images(seen[a:b], 30), 8),
+    ways: dict[str, Callable[[int, int], Any]] = {
+        "picture vectors, k = 30": lambda a, b: images.search_vectors(vectors[a:b], 30),
+        "passage vectors, k = 50": lambda a, b: web.vectors.search(dense[a:b], 50),
+        "text, hybrid + rerank, k = 50": lambda a, b: web.search_text(asked[a:b], 50),
     }
     figures: dict[str, Any] = {}
     with Watch() as watch:
-        for name, (work, most) in ways.items():
+        for name, work in ways.items():
             work(0, 1)
-            figures[name] = {}
-            for batch in (size for size in BATCHES if size <= most):
-                figures[name][f"batch {batch}"] = rate(work, batch, most)
-            for callers in CALLERS:
-                figures[name][f"{callers} callers"] = crowd(work, callers, min(most, 64))
+            figures[name] = {f"batch {batch}": rate(work, batch) for batch in BATCHES}
     return {**figures, **watch.figures()}
 
 
-def rate(work: Callable[[int, int], Any], batch: int, most: int) -> dict[str, float]:
+def rate(work: Callable[[int, int], Any], batch: int) -> dict[str, float]:
     count, began, cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - began < 2:
-        first = count % most
-        work(first, min(first + batch, most))
-        count += min(first + batch, most) - first
+        first = count % 512
+        work(first, first + batch)
+        count += batch
     wall = time.perf_counter() - began
     return {"a second": round(count / wall, 1),
             "cpu ms each": round((time.process_time() - cpu) / count * 1000, 3)}  # fmt: skip
-
-
-def crowd(work: Callable[[int, int], Any], callers: int, most: int) -> dict[str, float]:
-    began, cpu, counts = time.perf_counter(), time.process_time(), [0] * callers
-
-    def one(caller: int) -> None:
-        while time.perf_counter() - began < 2:
-            place = (counts[caller] * callers + caller) % most
-            work(place, place + 1)
-            counts[caller] += 1
-
-    with ThreadPoolExecutor(callers) as pool:
-        list(pool.map(one, range(callers)))
-    wall = time.perf_counter() - began
-    return {"a second": round(sum(counts) / wall, 1),
-            "cpu ms each": round((time.process_time() - cpu) / sum(counts) * 1000, 3)}  # fmt: skip
 
 
 def asked_pictures(count: int) -> list[Any]:
@@ -565,14 +479,8 @@ STEPS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "source": make,
     "build pictures": lambda given: build_part(given, "images"),
     "build pages": lambda given: build_part(given, "web"),
-    "reopen": lambda given: reopen(given, cold=False),
-    "reopen, files not in memory": lambda given: reopen(given, cold=True),
+    "reopen": reopen,
     "search": speed,
-}
-DERIVED: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-    "files of pictures": lambda given: derived(given, "images"),
-    "files of pages": lambda given: derived(given, "web"),
-    **{name: STEPS[name] for name in list(STEPS)[3:]},
 }
 VECTORS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "vectors made": vectors_made,

@@ -10,6 +10,7 @@ import errno
 import importlib
 import os
 import sys
+from functools import cache
 from typing import Any
 
 import typer
@@ -60,6 +61,7 @@ _NO_PLACE = (
 """What a folder that nobody may write to, or a full disk, ends a command with."""
 
 
+@cache
 def build() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
@@ -76,12 +78,18 @@ def build() -> typer.Typer:
     return app
 
 
+@cache
+def build_command() -> Any:
+    """The whole command line as Click calls it, made once: Typer reads every signature anew."""
+    return typer.main.get_command(build())
+
+
 def main() -> None:
     """Entry point: an expected failure is one paragraph on stderr and a non-zero exit code."""
     command_begins()
     code: object = 1
     try:
-        build()()
+        build_command()()
     except MmragError as error:
         typer.secho(f"error: {words(error)}", fg="red", err=True)
         code = error.exit_code

@@ -21,7 +21,7 @@ from mmrag.errors import ConflictError, Unavailable
 from mmrag.records import Outcome, outcome_word
 from simulator.exchange.facts import RunFacts, Talk, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
-from simulator.exchange.spans import Span, TurnSpans, spans_of
+from simulator.exchange.trace_spans import TraceSpan, TurnSpans, spans_of
 from simulator.store.export import write_table
 from simulator.store.run_store import RunReader
 
@@ -177,7 +177,7 @@ def _answered(turn: TurnSpans) -> dict[str, Any] | None:
     return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
 
 
-def _found(span: Span) -> Any:
+def _found(span: TraceSpan) -> Any:
     """What a search found, in the shape that MLflow draws as documents."""
     found = span.attributes.get("gen_ai.retrieval.documents")
     if not isinstance(found, str):

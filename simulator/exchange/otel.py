@@ -16,7 +16,7 @@ import msgspec
 from mmrag.errors import Denied, ServiceError
 from mmrag.files.atomic import appearing
 from simulator.exchange.facts import RunFacts, facts_of, talks
-from simulator.exchange.spans import Event, Span, Value, spans_of
+from simulator.exchange.trace_spans import Event, TraceSpan, Value, spans_of
 from simulator.store.run_store import RunReader
 
 _CLIENT = 3
@@ -91,7 +91,7 @@ def _resource(facts: RunFacts) -> dict[str, Any]:
     return {"attributes": _attributes(about)}
 
 
-def _span(span: Span) -> dict[str, Any]:
+def _span(span: TraceSpan) -> dict[str, Any]:
     status = {"code": _ERROR, "message": span.error} if span.error else {}
     return {
         "traceId": span.trace,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.metrics import noise
+from mmrag.metrics import chance
 from mmrag.records import JudgeItem, Session, TurnResult
 from simulator.run.engine import Rules, ask_again, judge_reply
 from simulator.run.slots import Places
@@ -193,14 +193,14 @@ def _findings(
         other = None if again else outcomes[way]
         found = {
             "cause": way.cause,
-            "flips": noise.flips(outcomes[base], other, sessions, seed=seed),
+            "flips": chance.flips(outcomes[base], other, sessions, seed=seed),
             "beyond": None
             if again
-            else noise.beyond(outcomes[base], outcomes[way], sessions, seed=seed),
-            "words": noise.flips(words[base], None if again else words[way], sessions, seed=seed),
+            else chance.beyond(outcomes[base], outcomes[way], sessions, seed=seed),
+            "words": chance.flips(words[base], None if again else words[way], sessions, seed=seed),
         }
         causes.append(msgspec.to_builtins(found))
-    again = noise.flips(_each(judged, _outcome), None, sessions, seed=seed)
+    again = chance.flips(_each(judged, _outcome), None, sessions, seed=seed)
     causes.append(
         msgspec.to_builtins(
             {"cause": "judged again", "flips": again, "beyond": None, "words": None}
@@ -212,7 +212,7 @@ def _findings(
         "repeats": repeats,
         "seed": seed,
         "causes": causes,
-        "judge_variance": noise.mean_variance(
+        "judge_variance": chance.mean_variance(
             [[_WORTH.get(word) for word in row] for row in _each(judged, _outcome)]
         ),
     }

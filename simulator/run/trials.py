@@ -10,9 +10,9 @@ import msgspec
 
 from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
-from mmrag.metrics.protocols import StopRule, TurnScore
+from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
-from mmrag.records import Record, Session, Step, TurnResult, outcome_of
+from mmrag.records import Record, Session, Step, TurnResult
 from simulator.run.engine import Rules, hold_conversation
 from simulator.run.slots import Places
 
@@ -59,22 +59,6 @@ async def hold_all(
         return Trial(session=session, results=tuple(results))
 
     return list(await asyncio.gather(*(one(s) for s in sessions)))
-
-
-def turn_scores(trials: Sequence[Trial]) -> list[TurnScore]:
-    """The trials as scoring takes them."""
-    return [
-        TurnScore(
-            session_id=t.session.id,
-            turn_index=r.turn_index,
-            outcome=outcome_of(r),
-            votes=tuple(vote.outcome for vote in r.verdict.votes) if r.verdict else (),
-            is_ego=None if t.session.capture is None else t.session.capture.is_ego,
-            skipped=r.status == "skipped_after_stop",
-        )
-        for t in trials
-        for r in t.results
-    ]
 
 
 def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool]]:
@@ -180,22 +164,6 @@ def risk_coverage(
             )
         )
     return points
-
-
-def seconds_per_part(trials: Sequence[Trial]) -> dict[str, float]:
-    """Seconds spent in each part over all turns; nested steps are counted in their parents too."""
-    spent: dict[str, float] = {}
-
-    def add(step: Step) -> None:
-        spent[step.name] = spent.get(step.name, 0.0) + step.seconds
-        for inner in step.steps:
-            add(inner)
-
-    for trial in trials:
-        for result in trial.results:
-            for step in result.reply.trace if result.reply else ():
-                add(step)
-    return spent
 
 
 def _step(steps: Sequence[Step], name: str) -> Step | None:

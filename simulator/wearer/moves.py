@@ -75,7 +75,7 @@ def open_moves(now: Situation, ask: str | None, heard: Outcome) -> tuple[str, ..
             return () if "press" in now.moves else ("press",)
         if ask == "look":
             return ("look", "cannot")
-        return ("point",) if ask == "which" and _pointable(now.turn, now.sight) else ("again",)
+        return ("point",) if ask == "which" and pointable(now.turn, now.sight) else ("again",)
     if heard is Outcome.MISSING:
         return () if {"again", "repeat", "press"} & set(now.moves) else ("again",)
     if heard is not Outcome.INCORRECT or {"correct", "object"} & set(now.moves):
@@ -97,7 +97,7 @@ def after(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     if "cannot" in may:
         return Move("cannot", "cannot", asks)
     if "point" in may:
-        return _point("point", now, _pointable(now.turn, now.sight), asks)
+        return _point("point", now, pointable(now.turn, now.sight), asks)
     return _again(now, asks) if may else None
 
 
@@ -130,7 +130,7 @@ def pointing(move: Move, sight: Sight, words: Sayings) -> str:
 def _against(now: Situation, reply: Reply, asks: Claims) -> Move | None:
     """A word against a wrong answer, where the wearer can see that it is wrong."""
     turn, sight = now.turn, now.sight
-    things = _pointable(turn, sight)
+    things = pointable(turn, sight)
     if len(things) == 1 and (other := _meant_instead(turn, reply, sight, things[0])):
         return _point("correct", now, things, (*asks, ("answers", other)))
     return _objection(turn, reply, sight, asks)
@@ -175,10 +175,10 @@ def _shares(text: str, secret: str) -> bool:
 
 def about_main(turn: Turn, sight: Sight) -> bool:
     """Whether nothing in view but the main thing is asked about."""
-    return len(sight.things) < 2 or _pointable(turn, sight) == [sight.things[0]]
+    return len(sight.things) < 2 or pointable(turn, sight) == [sight.things[0]]
 
 
-def _pointable(turn: Turn, sight: Sight) -> list[Thing]:
+def pointable(turn: Turn, sight: Sight) -> list[Thing]:
     """The things in view that a question is about; none where it is about something else."""
     means = [str(name) for name in turn.extra.get("means") or ()]
     things = [thing for name in means if (thing := sight.thing(name))]

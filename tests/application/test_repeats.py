@@ -10,7 +10,7 @@ import pytest
 from called_command import mmrag
 from planted_runs import plant
 
-from mmrag.metrics import noise
+from mmrag.metrics import chance
 from mmrag.records import Query, Reply, Usage
 from simulator import evaluate
 from simulator.application.execution import forget_failures
@@ -107,12 +107,12 @@ def test_a_report_splits_the_headlines_variance(repeated: Path, tmp_path: Path) 
     found = report["runs"][0]["noise"]
     assert found["repeats"]["repeats"] == 3
     table, sessions = by_hand(repeated)
-    expected = noise.budget(table, sessions)
+    expected = chance.budget(table, sessions)
     shares = {part["source"]: part["variance"] for part in found["sources"]}
     assert shares["conversations"] == pytest.approx(expected.conversations)
     assert shares["repeats"] == pytest.approx(expected.repeats)
     assert found["turns"] == expected.turns
-    assert found["repeats"]["pass_hat"] == pytest.approx(noise.pass_hat(table))
+    assert found["repeats"]["pass_hat"] == pytest.approx(chance.pass_hat(table))
     assert sum(part["share"] for part in found["sources"]) == pytest.approx(1.0)
     page = (tmp_path / "report" / "report.html").read_text()
     assert "pass^3" in page

@@ -12,8 +12,8 @@ from mmrag.agents import agents
 from mmrag.errors import AgentError, ImageError, SpecError, UsageError
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli import build
-from simulator.cli.agents import _explain
-from simulator.run.trials import risk_coverage, seconds_per_part
+from simulator.cli.agents import explain
+from simulator.run.trials import risk_coverage
 
 
 def run(*arguments):
@@ -130,7 +130,7 @@ def test_an_agent_that_cannot_be_made_is_told_in_a_line(tmp_path, monkeypatch):
 def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
     item = Evidence(source="web", id="1", score=0.5, title="A page", url="https://a.example")
     inner = Step(name="ocr", seconds=0.25, info={"lines": ["\x1b[31mred"]})
-    _explain(
+    explain(
         Reply(
             text="x",
             confidence=0.5,
@@ -151,7 +151,6 @@ def test_risk_and_coverage():
     points = risk_coverage(made, [{"x": 0.0}, {"x": 1.0}], [False, True], 4)
     assert (points[0].coverage, points[0].risk) == (0.5, 0.5)
     assert (points[10].coverage, points[10].risk) == (0.25, 0.0)
-    assert seconds_per_part([]) == {}
 
 
 @pytest.mark.parametrize("kind", ["light", "likeness"])

@@ -20,7 +20,6 @@ from simulator.datasets.papers.crag import (
     PAGE,
     SNIPPET,
     CragQuestions,
-    as_pacific_time,
 )
 from simulator.datasets.rows import Row
 
@@ -188,10 +187,6 @@ def test_an_archive_is_refused_with_the_cure(tmp_path: Path) -> None:
     (tmp_path / "crag_task_3_dev_v4.tar.bz2.part1").write_bytes(b"BZh9")
     with pytest.raises(DataError, match=r"tar -xj"):
         open_data(f"crag:{tmp_path / 'crag_task_3_dev_v4.tar.bz2.part1'}")
-
-
-def test_the_time_goes_back_into_the_prompts_form() -> None:
-    assert as_pacific_time("2024-02-28T10:04:54") == "02/28/2024, 10:04:54 PT"
 
 
 def test_two_rows_of_a_large_file_cost_two_rows(tmp_path: Path) -> None:

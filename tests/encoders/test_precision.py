@@ -64,6 +64,7 @@ def test_halves_of_pictures_differ_little_and_have_length_one(
     assert not np.array_equal(half, full)
 
 
+@pytest.mark.proof("weights")
 def test_halves_of_texts_differ_little_and_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     _pretend(monkeypatch, amx_bf16=False)
     text_encoders.create("minilm")  # as any test before this may have: kept, in 32 bits

@@ -1,4 +1,4 @@
-"""Chinese references and replies: figures, dates, units, refusals, sentence ends."""
+"""Chinese figures, dates and sentence ends; verdicts are in `plain_pairs.jsonl`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mmrag.judges import make_judge
 from mmrag.judges.builtin import BuiltinJudge
 from mmrag.judges.structured_replies import split
 from mmrag.metrics.overlap import words_of
-from mmrag.records import JudgeItem, Outcome
+from mmrag.records import JudgeItem
 from mmrag.text.chinese import western
 
 
@@ -17,11 +17,6 @@ def judge() -> BuiltinJudge:
     made = make_judge("builtin")
     assert isinstance(made, BuiltinJudge)
     return made
-
-
-def outcome(judge: BuiltinJudge, reference: str, reply: str) -> Outcome:
-    item = JudgeItem(question="请回答。", references=(reference,), prediction=reply)
-    return judge.judge_many([item])[0].outcome
 
 
 @pytest.mark.parametrize(
@@ -43,56 +38,10 @@ def test_western_notation(text: str, said: str) -> None:
     assert western(text, words_of) == said
 
 
-@pytest.mark.parametrize(
-    ("reference", "reply"),
-    [
-        ("2023年8月", "2023年八月"),
-        ("42人", "４２人"),
-        ("四分之一", "25%"),
-        ("1060万千瓦", "１０６０万千瓦"),
-        ("第15届", "第十五届"),
-        ("北京", "在北京。"),
-    ],
-)
-def test_the_same_in_other_signs(judge: BuiltinJudge, reference: str, reply: str) -> None:
-    assert outcome(judge, reference, reply) in (Outcome.PERFECT, Outcome.ACCEPTABLE)
-
-
-@pytest.mark.parametrize(
-    ("reference", "reply"),
-    [
-        ("2023年8月", "2023年7月"),
-        ("2023年8月5日", "2023年8月6日"),
-        ("42人", "24人"),
-        ("1060万千瓦", "1060千瓦"),
-        ("北京", "上海"),
-    ],
-)
-def test_what_differs(judge: BuiltinJudge, reference: str, reply: str) -> None:
-    assert outcome(judge, reference, reply) is Outcome.INCORRECT
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["无法推断", "我不知道。", "抱歉，我无法回答这个问题。", "文中没有提到。", "我不确定。"],
-)
-def test_deflections(judge: BuiltinJudge, reply: str) -> None:
-    assert outcome(judge, "云南省人民政府", reply) is Outcome.MISSING
-
-
 def test_sentences_end_without_blanks() -> None:
     assert split("第一句话。第二句话！第三句？It is 3.5 m. Yes.") == [
         "第一句话。", "第二句话!", "第三句?", "It is 3.5 m.", "Yes.",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("reference", "reply"), [("May 1987", "June 1987"), ("August 2023", "in July 2023")]
-)
-def test_another_month_is_wrong_in_english_too(
-    judge: BuiltinJudge, reference: str, reply: str
-) -> None:
-    assert outcome(judge, reference, reply) is Outcome.INCORRECT
 
 
 @pytest.mark.parametrize("reply", ["May 1987", "in May", "5 May 1987", "1987", "spring of 1987"])

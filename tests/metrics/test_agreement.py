@@ -10,14 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import DataError, UsageError
-from mmrag.metrics.agreement import base_rates, cohen_kappa, compare, krippendorff_alpha
+from mmrag.metrics.agreement import cohen_kappa, compare, krippendorff_alpha
 from mmrag.metrics.correction import (
     Calibration,
     calibrate,
     correct_rates,
     load_calibration,
-    prediction_powered,
-    rogan_gladen,
     save_calibration,
 )
 
@@ -57,29 +55,6 @@ def test_alpha_by_hand() -> None:
     assert krippendorff_alpha([["x", "x", None], ["y", None, "y"]]) == 1.0
     assert krippendorff_alpha([["x", None]]) is None
     assert krippendorff_alpha([["x", "x"]]) is None
-
-
-def test_base_rates() -> None:
-    assert base_rates(["a", "b", "a", "a"]) == {"a": 0.75, "b": 0.25}
-
-
-def test_rogan_gladen_by_hand() -> None:
-    # (0.6 + 0.95 − 1)/(0.9 + 0.95 − 1) = 0.55/0.85
-    found = rogan_gladen(
-        60, 100, true_positives=90, positives=100, true_negatives=95, negatives=100
-    )
-    assert found.estimate == pytest.approx(0.55 / 0.85)
-    sure = rogan_gladen(
-        60, 100, true_positives=9_000, positives=10_000, true_negatives=9_500, negatives=10_000
-    )
-    assert found.high - found.low > sure.high - sure.low  # what is not known widens
-
-
-def test_rogan_gladen_of_a_useless_judge_knows_nothing() -> None:
-    found = rogan_gladen(6, 10, true_positives=5, positives=10, true_negatives=5, negatives=10)
-    assert (found.estimate, found.low, found.high) == (None, 0.0, 1.0)
-    with pytest.raises(UsageError):
-        rogan_gladen(6, 10, true_positives=0, positives=0, true_negatives=5, negatives=10)
 
 
 CALIBRATION = Calibration(
@@ -123,26 +98,6 @@ def test_corrected_shares_are_shares(correct: int, incorrect: int) -> None:
 def test_an_outcome_without_calibration_is_an_error() -> None:
     with pytest.raises(UsageError, match="does not know missing"):
         correct_rates({"correct": 5, "missing": 1}, CALIBRATION)
-
-
-def test_prediction_powered_by_hand() -> None:
-    # A perfect judge: λ = cov/(var·(1 + n/N)); with N → ∞ the estimate is the judge's own mean.
-    every = [1.0, 0.0] * 5_000
-    seen = [1.0, 1.0, 1.0, 0.0]
-    found = prediction_powered(every, seen, seen)
-    assert found.estimate == pytest.approx(0.5, abs=0.06)
-    useless = prediction_powered(every, [1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0])
-    assert useless.estimate == pytest.approx(0.5)  # λ = 0: people's own mean
-    assert prediction_powered([1.0], [1.0], [1.0]).estimate is None
-
-
-def test_prediction_powered_is_unbiased_for_a_biased_judge() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.random(20_000) < 0.4
-    judged = np.where(rng.random(20_000) < 0.1, 1.0, truth)  # too kind
-    found = prediction_powered(judged[1_000:], judged[:1_000], truth[:1_000].astype(float))
-    assert found.low < 0.4 < found.high
-    assert found.high - found.low < 2 * 1.96 * (0.24 / 1_000) ** 0.5  # better than people alone
 
 
 def test_calibration_is_stored_and_checked(tmp_path: Path) -> None:

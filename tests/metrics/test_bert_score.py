@@ -80,9 +80,9 @@ def test_the_nearest_reference_counts(encoder: TextEncoder) -> None:
 
 
 def test_a_layer_can_be_chosen(encoder: TextEncoder) -> None:
-    from mmrag.encoders.text import _minilm_folder
+    from mmrag.encoders.text import minilm_folder
 
-    spec = f"transformers:model={_minilm_folder()},pooling=mean,precision=full"
+    spec = f"transformers:model={minilm_folder()},pooling=mean,precision=full"
     third: Any = text_encoders.create(f"{spec},layer=3")
     [inner], [outer] = third.token_vectors(["a kettle"]), encoder.token_vectors(["a kettle"])
     assert inner.rows.shape == outer.rows.shape == (4, 384)

@@ -13,7 +13,7 @@ from test_local_models import make_tiny
 from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.models import local
-from mmrag.models.local import LocalModel, _is_out_of_memory
+from mmrag.models.local import LocalModel, is_out_of_memory
 from mmrag.models.request_queue import Request, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.run.runner import Plan, run_sessions
@@ -177,7 +177,7 @@ def test_a_request_that_fails_a_batch_fails_alone(echo, error):
     ],
 )  # fmt: skip
 def test_too_little_memory_halves_the_batch(echo, error):
-    assert _is_out_of_memory(error)
+    assert is_out_of_memory(error)
 
     def broken(texts):
         if len(texts) > 2:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 
+import httpx
 import pytest
 from PIL import Image
 
@@ -15,6 +17,7 @@ from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.tools import CallRequest, Tool
+from mmrag.turn_clock import CLOCK, TurnClock
 
 SECRET = "sk-never-to-be-seen-123"
 
@@ -268,6 +271,32 @@ def test_one_question_that_a_gateway_gives_up_on_is_no_outage(server):
 
     asyncio.run(run())
     assert len(server.bodies) < 12
+
+
+def test_a_turns_clock_stands_until_a_server_that_is_gone_is_asked_again(server):
+    answers = [200, 503, 200, *[503] * 9]
+    clock, counted = TurnClock(), []
+
+    def answer(request):
+        counted.append(clock.seconds)
+        body = httpx.ByteStream(json.dumps(server.reply).encode())
+        return httpx.Response(answers.pop(0), stream=body)
+
+    async def run():
+        model = OpenAIModel(name="m", base_url="http://gone/v1", retries=1, first_wait=1,
+                            transport=httpx.MockTransport(answer))  # fmt: skip
+        message = [Message(role="user", text="hi")]
+        await model.generate(message)
+        CLOCK.set(clock)
+        await model.generate(message)
+        assert counted[-1] < 0.5  # what is waited for another attempt, at least
+        with pytest.raises(ServiceError, match="HTTP 503"):
+            await model.generate(message)
+        given_up = clock.seconds
+        await asyncio.sleep(0.01)
+        assert clock.seconds > given_up, "what an agent does next is its own time"
+
+    asyncio.run(run())
 
 
 def test_specs_make_models_and_bad_ones_say_why():

@@ -6,6 +6,8 @@ import pytest
 
 from scripts.bench.attack import SHORT, areas, attack
 
+pytestmark = pytest.mark.proof("time")
+
 
 @pytest.mark.parametrize("area", areas())
 def test_nothing_goes_wrong_in_the_first_seconds(area: str) -> None:

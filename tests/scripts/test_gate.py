@@ -32,7 +32,7 @@ class Called:
             environment.pop(name, None)
         done = subprocess.run(
             [str(folder / "scripts" / "test"), *arguments], env=environment, text=True,
-            capture_output=True, check=False,
+            capture_output=True, check=False, timeout=100,
         )  # fmt: skip
         self.status, self.said = done.returncode, done.stderr
         self.calls = calls.read_text().splitlines()
@@ -105,12 +105,29 @@ def test_paths_are_these_tests_and_nothing_is_run_again(folder: Path) -> None:
     assert (done.status, len(done.pytest)) == (1, 1)
 
 
-@pytest.mark.parametrize("command", ["ruff", "pyright"])
-def test_lint_and_types_come_first(folder: Path, command: str) -> None:
-    fake(folder, command, "exit 1")
+@pytest.mark.proof("kills")
+def test_a_worker_that_dies_ends_the_run(folder: Path) -> None:
+    (folder / "bin" / "pytest").unlink()
+    (folder / "tests").mkdir()
+    dies = "import os\ndef test_fine(): pass\ndef test_dies(): os._exit(3)"
+    for name in "ab":  # a worker in its place would wait for ever (pytest-xdist 784, 1323)
+        (folder / "tests" / f"test_{name}.py").write_text(dies)
+    assert Called(folder, "tests", MMRAG_TEST_WORKERS="1").status != 0
+
+
+def test_lint_comes_first(folder: Path) -> None:
+    fake(folder, "ruff", "exit 1")
     done = Called(folder)
     assert done.status == 1
     assert done.pytest == []
+
+
+@pytest.mark.parametrize("call", [(), ("tests/run",)])
+def test_wrong_types_fail_beside_the_tests(folder: Path, call: tuple[str, ...]) -> None:
+    fake(folder, "pyright", "echo a type is wrong; exit 1")
+    done = Called(folder, *call)
+    assert (done.status, len(done.pytest)) == (1, 1)
+    assert done.said.endswith("a type is wrong\n")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +147,8 @@ def test_no_room_or_no_place_to_write_is_one_line(
 
 def test_without_chromium_all_says_how_to_get_one_and_the_fast_suite_runs(folder: Path) -> None:
     (folder / "bin" / "chromium").unlink()
-    for name in ("bash", "dirname", "df", "awk", "find", "nproc", "rm", "mkdir", "env", "sh"):
+    for name in ("bash", "dirname", "df", "awk", "find", "nproc", "rm", "mkdir", "env", "sh",
+                 "mktemp", "cat"):  # fmt: skip
         found = shutil.which(name)
         assert found is not None
         (folder / "bin" / name).symlink_to(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scripts import reference
+from simulator.cli import build_command
 
 
 def test_the_page_is_what_the_command_line_says() -> None:
@@ -11,7 +12,7 @@ def test_the_page_is_what_the_command_line_says() -> None:
 
 def test_every_command_and_option_is_on_the_page() -> None:
     sections = dict(section.split("\n", 1) for section in reference.page().split("\n## ")[1:])
-    known = dict(reference.commands(reference.command_line()))
+    known = dict(reference.commands(build_command()))
     assert sections.keys() == known.keys()
     for path, command in known.items():
         names = [name for parameter in command.params for name in parameter.opts]

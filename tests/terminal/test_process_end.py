@@ -207,7 +207,11 @@ def test_isolated_an_agent_answers_as_it_does_here(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "status"),
-    [("Aborts", "agent_error"), ("KeepsTheLock", "timeout"), ("Eats", "agent_error")],
+    [
+        ("Aborts", "agent_error"),
+        pytest.param("KeepsTheLock", "timeout", marks=pytest.mark.proof("kills")),
+        ("Eats", "agent_error"),
+    ],
 )
 def test_isolated_an_agent_costs_its_turn_and_no_more(folder: Path, name: str, status: str) -> None:
     more = ("--isolate", "--isolate-memory", "2G", "--seconds", "1.5", "--limit", "1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -35,7 +34,6 @@ from ui.render import points, render
 from ui.replay.analysis import Analysis, Comparison, Difference
 from ui.replay.catalogue import Catalogue
 from ui.replay.viewmodel import conversation
-from ui.views.curve import severity_curve
 from ui.views.lab_view import degrade_picture
 from ui.views.live_view import AgentShelf, LiveTalk, Seat
 from ui.views.robustness_view import EXAMPLES, Breakage
@@ -541,35 +539,3 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
         "pairs.html.j2", flips=found.flips, total=len(found.flips), texts={}
     )
     assert "mm-breaking" in Robustness(analysis).open_robustness({"run": "run"})["view"]
-
-
-def test_curves_side_by_side_have_one_scale() -> None:
-    def point(kind: str, estimate: float) -> dict[str, Any]:
-        found = {"estimate": estimate, "low": estimate - 0.1, "high": estimate + 0.1, "n": 9}
-        return {"kind": kind, "severity": 3, "condition": f"{kind}@3", "truthfulness": found,
-                "change": {"estimate": estimate - 0.5, "p_holm": 1.0}}  # fmt: skip
-
-    clean = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 9}
-    points = [point("blurred", -0.4), point("rotated", 0.45)]
-    axes = [
-        re.findall(r">([+−]\d+)</text>", severity_curve(p["kind"], [p], clean, points))
-        for p in points
-    ]
-    assert axes[0] == axes[1]
-    assert axes[0] != re.findall(r">([+−]\d+)</text>", severity_curve("rotated", points[1:], clean))
-
-
-def test_points_of_a_curve_have_the_colours_of_the_map() -> None:
-    def colours(change: float, p: float) -> list[str]:
-        found = {"estimate": 0.5 + change, "low": 0.1, "high": 0.9, "n": 9}
-        point = {"kind": "blurred", "severity": 3, "condition": "blurred@3", "truthfulness": found,
-                 "change": {"estimate": change, "p_holm": p}}  # fmt: skip
-        clean = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 9}
-        drawn = str(severity_curve("blurred", [point], clean))
-        (circle,) = re.findall('<circle[^>]*data-condition="blurred@3"[^>]*>', drawn)
-        return re.findall(r'(?:fill|stroke)="var\(--mm-(\w+)\)"', circle)
-
-    assert colours(-0.2, 0.01) == ["bad", "bad"]
-    assert colours(0.2, 0.01) == ["good", "good"]
-    assert colours(-0.2, 0.5) == ["ground", "bad"]  # hollow: this could be chance
-    assert colours(0.0, 1.0) == ["ground", "accent"]

@@ -10,7 +10,7 @@ from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
 from mmrag.metrics.protocols import strikes
 from mmrag.records import ASKS, Capture, Outcome, Reference, Session, Status, Turn, TurnResult
-from simulator.wearer.moves import COSTS, _pointable, right_for
+from simulator.wearer.moves import COSTS, pointable, right_for
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Bounds, Talk
 from simulator.wearer.wordings import other_wordings
@@ -338,7 +338,7 @@ def test_nobody_goes_closer_to_the_main_thing_when_another_is_asked_about() -> N
         main = session.extra["visible"][0]
         for turn in session.turns:
             talk = talk_of(replace(session, turns=(turn,)))
-            things = _pointable(turn, sight_of(session, facts()))
+            things = pointable(turn, sight_of(session, facts()))
             if "closer" in talk.looks():
                 assert [thing.id for thing in things] == [main]
 

@@ -62,7 +62,7 @@ mmrag.robustness = (root, server) => {
   }
 
   function picked(target) {
-    const cell = target.closest(".mm-cell, .mm-stagepart[data-condition], .mm-point");
+    const cell = target.closest(".mm-cell, .mm-stagepart[data-condition], .point");
     if (cell?.dataset.condition) { examples(where(cell.dataset)); return true; }
     const named = target.closest("[data-curve]");
     if (named) curve(named.dataset.curve);
@@ -71,7 +71,7 @@ mmrag.robustness = (root, server) => {
 
   root.addEventListener("click", (event) => picked(event.target));
   root.addEventListener("keydown", (event) => {
-    if ((event.key === "Enter" || event.key === " ") && event.target.classList.contains("mm-point")) {
+    if ((event.key === "Enter" || event.key === " ") && event.target.classList.contains("point")) {
       event.preventDefault();
       picked(event.target);
     }

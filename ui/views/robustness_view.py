@@ -12,9 +12,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from markupsafe import Markup
 
 from mmrag.errors import MmragError, UsageError
 from mmrag.metrics.headline import HEADLINE
+from simulator.reports.draw.charts import severity_curves
+from simulator.reports.draw.svg import svg
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
@@ -54,8 +57,6 @@ class Kind(msgspec.Struct, frozen=True):
     name: str
     cells: tuple[Cell | None, ...]
     """One for each severity of the map; None where the run has none."""
-    points: tuple[dict[str, Any], ...]
-    """Its points as the report has them, for the curve."""
 
 
 class SliceRow(msgspec.Struct, frozen=True):
@@ -97,6 +98,12 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
     slices: tuple[SliceRow, ...]
     stages: tuple[StageBar, ...]
     every_point: tuple[dict[str, Any], ...]
+
+
+def curves(page: Breaking) -> dict[str, Markup]:
+    """By kind the report's chart of truthfulness against severity, its points buttons."""
+    found = severity_curves({"clean": page.clean, "points": page.every_point}, "points")
+    return {chart.title: Markup(svg(chart, chosen=True)) for chart in found}  # noqa: S704 - escaped
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,7 +254,6 @@ def _breaking(name: str, frame: Frame) -> Breaking:
             Kind(
                 kind,
                 tuple(cells[row[s]["condition"]] if s in row else None for s in severities),
-                tuple(row.values()),
             )
             for kind, row in by_kind.items()
         ),

@@ -33,7 +33,7 @@ NAME = "SmolLM2-135M-Instruct.Q4_1"
 SPANS = 3
 """Spans that are given where a reply is to be one."""
 
-_SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 """What the model was tuned to hear first where nobody says anything else."""
 
 _GATHER = 0.005
@@ -174,7 +174,7 @@ class _Desk:
         words, end = self._words, self._words.ends[0]
         said = [(message.role, message.text) for message in messages]
         if not said or said[0][0] != "system":
-            said.insert(0, ("system", _SYSTEM))
+            said.insert(0, ("system", SYSTEM))
         after = words.tokens("\n")
         prompt: list[int] = []
         for role, text in said:

@@ -45,7 +45,6 @@ _DECLARED = re.compile(
 """What pages declare, all but Unicode: Python also knows codecs that no page is written in."""
 _READ_AS = {"iso-8859-1": "cp1252", "gb2312": "gbk"}  # as browsers do
 _SPACES = re.compile(r"[^\S\n]+")
-_LINES = re.compile(r"\n\s*\n+")
 
 
 class Page(Record, frozen=True, kw_only=True):

@@ -14,8 +14,6 @@ from msgspec import Meta
 Text = Annotated[str, Meta(min_length=1)]
 Plain = str | int | float | bool | None
 
-LABELS = ("answers", "related", "outdated", "irrelevant", "unknown")
-
 MANY_TURNS = 20
 """More than these are told of: a conversation with a wearer has 2 to 6."""
 

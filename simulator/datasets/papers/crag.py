@@ -101,15 +101,6 @@ def pacific_time(text: str) -> str | None:
     return found.isoformat()
 
 
-def as_pacific_time(iso: str) -> str:
-    """The other way round: as CRAG's prompts give the time of asking.
-
-    >>> as_pacific_time("2024-02-28T10:04:54")
-    '02/28/2024, 10:04:54 PT'
-    """
-    return f"{dt.datetime.fromisoformat(iso):{_TIME}} PT"
-
-
 _TIME = "%m/%d/%Y, %H:%M:%S"
 
 

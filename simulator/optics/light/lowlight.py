@@ -204,12 +204,6 @@ def _tones_under(
     return (lit >> 8).astype(np.uint8)
 
 
-def dither(key: str, severity: int, h: int, w: int) -> NDArray[np.uint16]:
-    """Rounding offsets for h × w × 3 samples: one random row, rotated differently in each."""
-    windows, turns = _dither_rows(key, severity, h, w)
-    return windows[turns].reshape(h, w, 3)
-
-
 def _dither_rows(
     key: str, severity: int, h: int, w: int
 ) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:

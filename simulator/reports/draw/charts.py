@@ -39,7 +39,7 @@ class Scale:
 
 
 def severity_curves(robustness: dict[str, Any], path: str) -> list[Chart]:
-    """One small chart per kind: truthfulness against severity, with its band."""
+    """One small chart per kind: truthfulness against severity, with its band, all on one scale."""
     clean = robustness["clean"]
     if clean["estimate"] is None:
         return []
@@ -87,11 +87,13 @@ def _curve(
     for index, point in members:
         value = point["truthfulness"]["estimate"]
         draw = chart.dot if point["change"]["p_holm"] <= 0.05 else chart.ring
+        change = round(point["change"]["estimate"] or 0.0, 3)
         draw(
-            x(point["severity"]), y(value), role,
+            x(point["severity"]), y(value), "bad" if change < 0 else "good" if change else role,
             text=f"{point['condition']}: {_signed(value)}, "
             f"p (Holm) {point['change']['p_holm']:.3g}",
             path=f"{path}.{index}.truthfulness.estimate", value=value,
+            condition=point["condition"],
         )  # fmt: skip
     return chart
 

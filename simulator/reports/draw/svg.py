@@ -54,6 +54,8 @@ class Mark:
     bold: bool = False
     path: str = ""
     value: float | None = None
+    condition: str = ""
+    """What a page that can be asked shows when the mark is chosen."""
 
 
 @dataclass
@@ -94,10 +96,14 @@ class Chart:
         self.marks.append(Mark("text", ((x, y),), role, text=text, **values))
 
 
-def svg(chart: Chart, *, standalone: bool = False) -> str:
-    """The chart as an SVG element; standalone, it brings its own colours for light and dark."""
+def svg(chart: Chart, *, standalone: bool = False, chosen: bool = False) -> str:
+    """The chart as an SVG element; standalone, it brings its own colours for light and dark.
+
+    `chosen`: marks with a condition are buttons, as in the app; a report asks nobody.
+    """
     size = f'viewBox="0 0 {chart.width:g} {chart.height:g}"'
-    attributes = f'class="chart" {size} role="img" aria-label="{escape(chart.description)}"'
+    role = "group" if chosen else "img"
+    attributes = f'class="chart" {size} role="{role}" aria-label="{escape(chart.description)}"'
     if standalone:
         attributes += (
             f' xmlns="http://www.w3.org/2000/svg" width="{chart.width:g}" height="{chart.height:g}"'
@@ -106,7 +112,7 @@ def svg(chart: Chart, *, standalone: bool = False) -> str:
     if standalone:
         parts.append(f"<style>{_standalone_style()}</style>")
         parts.append('<rect width="100%" height="100%" class="f-surface"/>')
-    parts += [_svg_mark(mark) for mark in chart.marks]
+    parts += [_svg_mark(mark, chosen) for mark in chart.marks]
     return "".join([*parts, "</svg>"])
 
 
@@ -122,10 +128,16 @@ def colour_properties(*, dark: bool) -> str:
     return "".join(f"--{role}:{pair[dark]};" for role, pair in PALETTE.items())
 
 
-def _svg_mark(mark: Mark) -> str:
-    data = ""
+def _svg_mark(mark: Mark, chosen: bool) -> str:
+    data, button = "", ""
+    if chosen and mark.condition:
+        data = (
+            f' tabindex="0" role="button" data-condition="{escape(mark.condition)}"'
+            f' aria-label="{escape(mark.text)}"'
+        )
+        button = "point "
     if mark.path and mark.value is not None:
-        data = f' data-path="{escape(mark.path)}" data-value="{mark.value!r}"'
+        data += f' data-path="{escape(mark.path)}" data-value="{mark.value!r}"'
     spots = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
     (x, y), tip = mark.points[0], f"<title>{escape(mark.text)}</title>" if mark.text else ""
     if mark.shape == "line":
@@ -144,13 +156,14 @@ def _svg_mark(mark: Mark) -> str:
         )
     if mark.shape == "dot":
         return (
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{mark.radius:g}" class="f-{mark.role}"{data}>'
-            f"{tip}</circle>"
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{mark.radius:g}" '
+            f'class="{button}f-{mark.role}"{data}>{tip}</circle>'
         )
     if mark.shape == "ring":
         return (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{mark.radius:g}" '
-            f'class="f-surface s-{mark.role}" stroke-width="{mark.width:g}"{data}>{tip}</circle>'
+            f'class="{button}f-surface s-{mark.role}" stroke-width="{mark.width:g}"{data}>'
+            f"{tip}</circle>"
         )
     weight = ' font-weight="600"' if mark.bold else ""
     return (

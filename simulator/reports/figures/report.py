@@ -15,9 +15,9 @@ from mmrag.metrics.correction import Calibration
 from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
 from simulator.reports.certainty.by_people import known_of, with_people
+from simulator.reports.certainty.chance import chance
 from simulator.reports.certainty.confidence import confidence
 from simulator.reports.certainty.corrected import check_calibration, corrected
-from simulator.reports.certainty.noise import noise
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
@@ -184,7 +184,7 @@ def _run(
             }
             for name, figures in headlines.items()
         ],
-        "noise": noise(item.run, frame, main, stop, agent_errors, how),
+        "noise": chance(item.run, frame, main, stop, agent_errors, how),
         "robustness": broken,
         "stages": stages(frame),
         "slices": tables,

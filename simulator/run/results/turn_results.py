@@ -78,13 +78,6 @@ def _turns_of(
     return (as_in_kit(said, options.protocol) for said in found)
 
 
-def turn_scores(
-    run: RunReader, *, agent_errors: str = "unscored", degradation: str | None = None
-) -> Iterator[TurnScore]:
-    """Every turn of a run with the verdicts that it holds."""
-    return turns_of(run, ScoreOptions(agent_errors=agent_errors, degradation=degradation))
-
-
 def condition_of(turn: TurnScore) -> str:
     """The degradation that a turn of a run was asked under."""
     return turn.session_id.partition("\x00")[0]

@@ -18,7 +18,7 @@ _READ = 6.0
 """Electrons of noise that reading a pixel adds."""
 _TAPPED = 0.35
 """How far exposure follows the subject rather than the picture."""
-_CLIPS = 0.94
+_CLIPS = 0.9
 """Of what the curve tends to: brighter than this is white."""
 _BRIGHT = 0.35
 """Mean light at which ISO 100 is enough."""

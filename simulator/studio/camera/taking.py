@@ -29,7 +29,7 @@ from simulator.world.pictures.renderer import Rendered
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws, unit
 
-RENDERER = "traced-6"
+RENDERER = "traced-7"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
 and worlds name theirs."""
 

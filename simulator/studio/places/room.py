@@ -165,13 +165,13 @@ def daylight(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
         lamps.append(
             Lamp(sun, (0, 0, 0.9), 0.14, 0.14, (255, 232, 196), draws("strong", 1200, 2600))
         )
-    elif hour == "evening" or draws.chance("lit", 0.3):
+    elif hour == "evening" or draws.chance("lit", 0.6):
         bulb = (draws("lx", -0.9, 0.9), draws("ly", -1.0, -0.1), 2.45)
-        warm = 26.0 if hour == "evening" else 9.0
+        warm = 26.0 if hour == "evening" else 15.0
         lamps.append(
-            Lamp(bulb, (bulb[0] * 0.7, bulb[1] * 0.7, 0), 0.45, 0.45, (255, 204, 146), warm)
+            Lamp(bulb, (bulb[0] * 0.7, bulb[1] * 0.7, 0), 0.45, 0.45, (255, 198, 134), warm)
         )
-    fill = 0.08 if hour == "evening" else draws("fill", 0.12, 0.34)
+    fill = 0.08 if hour == "evening" else draws("fill", 0.06, 0.2)
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), tuple(lamps))
 
 
@@ -182,13 +182,17 @@ def _hour(stage: Stage) -> tuple[str, Colour, float]:
 def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
     """Panels or spots above, as in shops, gyms and museums."""
     draws = own(stage.draws, "panels")
-    colour = draws.pick("colour", ((255, 250, 240), (240, 246, 255), (255, 232, 200)))
+    colours = draws.pick("colours", (((255, 250, 240), (255, 206, 150)),
+        ((232, 242, 255), (255, 232, 200)), ((255, 226, 186), (214, 230, 255))))  # fmt: skip
     size, power = draws.pick("size", ((1.2, 8.0), (0.6, 26.0), (0.25, 110.0)))
     z = draws("z", 2.6, 3.4)
     at = [(half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3)),
         (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2))]  # fmt: skip
-    lamps = tuple(Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power) for x, y in at)
-    fill = draws("fill", 0.1, 0.3)
+    lamps = tuple(
+        Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power)
+        for (x, y), colour in zip(at, colours, strict=True)
+    )
+    fill = draws("fill", 0.05, 0.18)
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), lamps)
 
 

@@ -19,26 +19,47 @@ from simulator.studio.solid.patterns import SIDE, Surface, cells, clouds, noise,
 from simulator.world.pictures.noise import generator
 
 
-def laid(mesh: Mesh, surface: Surface, *, across: bool = False) -> Part:
-    """The mesh covered with a surface in true scale; `across` turns the grain by 90°.
+def laid(mesh: Mesh, surface: Surface) -> Part:
+    """The mesh covered with a surface in true scale; wood grows along what it is made into.
 
     Flat meshes take the sheet from the side that each triangle faces; round ones keep how it lies
     on them, stretched to metres.
     """
-    size = np.array([surface.width, surface.height])
+    size, is_wood = np.array([surface.width, surface.height]), surface.material.grain == "wood"
     if mesh.smooth:
-        return Part(
-            mesh._replace(uv=(_unwrapped(mesh) / size).astype(np.float32)), surface.material
-        )
+        uv = _unwrapped(mesh)[:, :: -1 if is_wood else 1] / size
+        return Part(mesh._replace(uv=uv.astype(np.float32)), surface.material)
     corners = mesh.vertices[mesh.faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     axis = np.abs(normal).argmax(1)
-    u = np.where(axis[:, None] == 0, corners[..., 1], corners[..., 0])
-    v = np.where(axis[:, None] == 2, corners[..., 1], corners[..., 2])
-    uv = np.stack([v, u] if across else [u, v], -1).reshape(-1, 2) / size
+    along, up = np.where(axis == 0, 1, 0), np.where(axis == 2, 1, 2)
+    if is_wood:
+        reach, each = _reach(mesh), np.arange(len(axis))
+        upright = reach[each, up] > 1.1 * reach[each, along]
+        along, up = np.where(upright, up, along), np.where(upright, along, up)
+    uv = np.stack([np.take_along_axis(corners, k[:, None, None], 2)[..., 0] for k in (along, up)],
+                  -1).reshape(-1, 2) / size  # fmt: skip
     faces = np.arange(len(uv), dtype=np.int32).reshape(-1, 3)
     flat = Mesh(corners.reshape(-1, 3).astype(np.float32), faces, uv.astype(np.float32))
     return Part(flat, surface.material)
+
+
+def _reach(mesh: Mesh) -> Array:
+    """Of each triangle how far the piece that it belongs to extends in x, y and z."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    _, same = np.unique(np.rint(mesh.vertices * 1e5).astype(np.int64), axis=0, return_inverse=True)
+    a, b = same.ravel()[mesh.faces[:, [0, 1]]].T, same.ravel()[mesh.faces[:, [1, 2]]].T
+    ends = np.concatenate([a, b], 1)
+    many = int(same.max()) + 1
+    graph = coo_matrix((np.ones(ends.shape[1], bool), tuple(ends)), (many, many))
+    count, label = connected_components(graph, directed=False)
+    piece = label[same.ravel()]
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, piece, mesh.vertices)
+    np.maximum.at(high, piece, mesh.vertices)
+    return (high - low)[piece[mesh.faces[:, 0]]]
 
 
 _STRIPS = 40

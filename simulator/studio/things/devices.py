@@ -126,7 +126,7 @@ def _cabinet(traits: Traits) -> Thing:
     parts = []
     if f.chance("wood", 0.6):
         tone = oklch(f("wood-level", 0.3, 0.7), f("wood-chroma", 0.04, 0.09), f("wood-hue", 40, 75))
-        parts.append(covered(case, wood(tone, f.count("seed", 0, 2), gloss=0.4), across=True))
+        parts.append(covered(case, wood(tone, f.count("seed", 0, 2), gloss=0.4)))
     else:
         tray.add(_shell(traits), case)
     front = Material(f.pick("front", ((28, 28, 30), (28, 28, 30), (218, 216, 210))), rough=0.5)

@@ -35,12 +35,12 @@ class Layer(NamedTuple):
 
 STRUCTURE: dict[str, tuple[Layer, ...]] = {
     "even": (),
-    "plain": (Layer("cloud", 2.9, 0.04), Layer("cloud", 0.41, 0.02),
-              Layer("fine", 0.11, 0.012, 0.015), Layer("scratch", 0.9, 0.008)),
-    "smooth": (Layer("cloud", 0.37, 0.03), Layer("scratch", 0.23, 0.012),
-               Layer("dust", 0.31, 0.008), Layer("fine", 0.04, 0.012, 0.02)),
-    "metal": (Layer("brushed", 0.21, 0.03), Layer("scratch", 0.17, 0.02),
-              Layer("cloud", 0.33, 0.05)),
+    "plain": (Layer("cloud", 2.9, 0.05), Layer("smudge", 0.53, 0.03),
+              Layer("fine", 0.11, 0.015, 0.03), Layer("scratch", 0.31, 0.02)),
+    "smooth": (Layer("cloud", 0.37, 0.04), Layer("smudge", 0.19, 0.035), Layer("dust", 0.31, 0.015),
+               Layer("scratch", 0.23, 0.025), Layer("fine", 0.04, 0.012, 0.02)),
+    "metal": (Layer("brushed", 0.21, 0.045), Layer("smudge", 0.27, 0.05),
+              Layer("scratch", 0.17, 0.03), Layer("cloud", 0.33, 0.05)),
     "paper": (Layer("fine", 0.05, 0.012, 0.02), Layer("cloud", 0.31, 0.02),
               Layer("scratch", 0.6, 0.008)),
     "wood": (Layer("cloud", 1.3, 0.05), Layer("scratch", 0.5, 0.01),
@@ -53,12 +53,12 @@ STRUCTURE: dict[str, tuple[Layer, ...]] = {
                Layer("dust", 3.1, 0.025)),
     "stone": (Layer("cloud", 3.1, 0.09), Layer("cloud", 0.7, 0.05), Layer("fine", 0.13, 0.04, 0.14),
               Layer("speckle", 0.31, 0.02)),
-    "cloth": (Layer("cloth", 0.17, 0.05, 0.08), Layer("fine", 0.31, 0.03, 0.06),
-              Layer("cloud", 0.7, 0.05)),
+    "cloth": (Layer("cloth", 0.17, 0.06, 0.14), Layer("fur", 0.11, 0.04, 0.08),
+              Layer("fine", 0.31, 0.03, 0.1), Layer("cloud", 0.7, 0.06)),
     "leather": (Layer("leather", 0.09, 0.04, 0.1), Layer("cloud", 0.31, 0.06),
                 Layer("scratch", 0.3, 0.015)),
-    "fur": (Layer("fur", 0.07, 0.13, 0.2), Layer("fur", 0.23, 0.1, 0.12),
-            Layer("cloud", 0.5, 0.07)),
+    "fur": (Layer("fur", 0.07, 0.16, 0.32), Layer("fur", 0.23, 0.12, 0.2),
+            Layer("cloud", 0.5, 0.09)),
     "skin": (Layer("leather", 0.03, 0.02, 0.07), Layer("cloud", 0.09, 0.05),
              Layer("fine", 0.02, 0.015)),
     "leaf": (Layer("leafage", 0.31, 0.1), Layer("fine", 0.09, 0.04, 0.08)),
@@ -67,6 +67,12 @@ STRUCTURE: dict[str, tuple[Layer, ...]] = {
 """What a surface is made of → its noises."""
 
 GRAINS = tuple(STRUCTURE)
+WORN = frozenset(map(GRAINS.index, ("plain", "smooth", "metal", "wood", "leather", "stone")))
+"""Of these the edges are rubbed bare."""
+_BARE, _DARK = 0.35, 0.35
+"""How much lighter an edge is where it is worn, and how much darker a seam is."""
+_CLOSE = 0.05
+"""Metres within which one surface keeps light from another that the coarse light does not see."""
 _PIXELS = {"cloud": 60.0, "leafage": 8.0, "brushed": 4.0, "leather": 9.0, "cloth": 4.0}
 """How many of a tile's pixels its finest form takes; of others 4."""
 _TURN = 0.55
@@ -92,7 +98,28 @@ def structured(
         rows, columns = np.nonzero((grain == number) & np.isfinite(wide))
         points = at[rows, columns], normal[rows, columns], wide[rows, columns]
         factor[rows, columns] = _factor(STRUCTURE[GRAINS[number]], *points, towards)
+    edge, seam = _edges(at, normal)
+    worn = np.isin(grain, tuple(WORN)) & np.isfinite(wide)
+    factor *= 1 + _BARE * edge * np.clip(factor - 1, 0, 0.06) / 0.06 * worn - _DARK * seam
     return light * factor[..., None]
+
+
+def _edges(at: Field, normal: Field) -> tuple[Field, Field]:
+    """Of each point how far it stands out and how deep it lies among those close by, from 0 to 1:
+    edges that wear, and seams and feet of things where light hardly comes."""
+    p, n = at[::2, ::2], normal[::2, ::2]
+    edge, seam = np.zeros(p.shape[:2], np.float32), np.zeros(p.shape[:2], np.float32)
+    for step, axis in ((1, 0), (-1, 0), (1, 1), (-1, 1), (4, 0), (-4, 0), (4, 1), (-4, 1)):
+        to = np.roll(p, step, axis) - p
+        far = np.sqrt(np.einsum("ijk,ijk->ij", to, to))
+        rise = np.einsum("ijk,ijk->ij", to, n) / np.maximum(far, 1e-6) * (far < _CLOSE)
+        seam += np.maximum(rise - 0.15, 0)
+        if abs(step) == 1:
+            edge += np.maximum(-rise - 0.15, 0)
+    wide, high = at.shape[1], at.shape[0]
+    soft = (cv2.blur(np.minimum(k, 1.0), (3, 3)) for k in (edge, 0.4 * seam))
+    edge, seam = (np.asarray(cv2.resize(k, (wide, high)), np.float32) for k in soft)
+    return edge, seam
 
 
 def _factor(layers: tuple[Layer, ...], at: Field, normal: Field, wide: Field, sun: Array) -> Field:
@@ -138,26 +165,36 @@ def _round(at: Array) -> Field:
 @lru_cache(maxsize=16)
 def _tile(name: str) -> Field:
     """A tile's height and its slopes to the right and down, each of deviation 1."""
-    height = _drawn(name) if name in ("scratch", "dust") else tile(name)
+    height = _drawn(name) if name in _DRAWN else tile(name)
     soft = cv2.GaussianBlur(np.tile(height, (2, 2)), (0, 0), 0.8)[:TILE, :TILE]
     slopes = [np.roll(soft, -1, axis) - np.roll(soft, 1, axis) for axis in (1, 0)]
     return np.stack([height, *(s / max(float(s.std()), 1e-6) for s in slopes)], -1)
 
 
+_DRAWN = {"scratch": 90, "dust": 260, "smudge": 70}
+"""Hair lines, specks of dust and dirt, marks of fingers, and how many there are on a tile."""
+
+
 def _drawn(name: str) -> Field:
-    """Hair lines, or specks of dust and dirt, on a tile that joins seamlessly."""
+    """A tile of marks that joins seamlessly; scratches lie in the direction of wiping."""
     rng, page = generator("structure", name), np.zeros((3 * TILE, 3 * TILE), np.float32)
-    many = 70 if name == "scratch" else 260
-    for x, y, a, size, shade in rng.random((many, 5)):
-        long = 12 + 130 * size**3 if name == "scratch" else 1 + 2.5 * size**4
-        reach = np.array((np.cos(a * 2 * np.pi), np.sin(a * 2 * np.pi))) * long
+    for x, y, a, size, shade in rng.random((_DRAWN[name], 5)):
+        turn = 2 * np.pi * (0.12 * a if name == "scratch" and shade < 0.5 else a)
+        long = {"scratch": 12 + 130 * size**3, "dust": 1 + 2.5 * size**4, "smudge": 5 + 22 * size}
+        reach = np.array((np.cos(turn), np.sin(turn))) * long[name]
+        mark, value = np.zeros_like(page) if name == "smudge" else page, float(0.4 + shade)
         for i, j in np.ndindex(3, 3):
             spot = (np.array((x + i, y + j)) * TILE).astype(int)
-            end = (int(spot[0] + reach[0]), int(spot[1] + reach[1]))
-            value = float(0.4 + shade) * (1 if name == "scratch" else -1)
+            at = int(spot[0]), int(spot[1])
             if name == "scratch":
-                cv2.line(page, tuple(map(int, spot)), end, value, 1, cv2.LINE_AA)
+                end = int(spot[0] + reach[0]), int(spot[1] + reach[1])
+                cv2.line(mark, at, end, value, 1, cv2.LINE_AA)
+            elif name == "dust":
+                cv2.circle(mark, at, int(long[name]), -value, -1, cv2.LINE_AA)
             else:
-                cv2.circle(page, tuple(map(int, spot)), int(long), value, -1, cv2.LINE_AA)
+                sides = int(long[name]), int(0.6 * long[name])
+                cv2.ellipse(mark, at, sides, 360 * a, 0, 360, -value, -1)
+        page = page + mark if name == "smudge" else page
+    page = cv2.GaussianBlur(page, (0, 0), 4.0) if name == "smudge" else page
     page = page[TILE : 2 * TILE, TILE : 2 * TILE]
     return ((page - page.mean()) / page.std()).astype(np.float32)

@@ -27,7 +27,7 @@ from simulator.world.pictures.noise import TILE, patch
 _GUIDES = 4
 """Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""
 
-_COARSE = 0.8
+_COARSE = 0.64
 """Of a picture's sides: light is followed and cleaned at this size, colours are as fine as it."""
 _BLACK = np.float32(0.05)
 """Added to a surface's colour before light is divided by it."""

@@ -13,10 +13,11 @@ from mmrag.errors import SpecError, UsageError
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
 from simulator.counting import counted
+from simulator.world.language.questions.question_records import SETTLED_BY
 
-WAYS = ("alone", "attention", "words", "hand", "gaze", "ambiguous")
-"""By what it is settled in a picture which thing is meant; `ambiguous`: by nothing, on purpose, and
-the right reply asks back or names both."""
+WAYS = (*(way for way in SETTLED_BY if way != "history"), "ambiguous")
+"""By what it is settled in a conversation which thing is meant; `ambiguous`: by nothing, on
+purpose, and the right reply asks back or names both."""
 
 MOST_LOOK_ALIKES = 30
 MOST_RIVALS = 8

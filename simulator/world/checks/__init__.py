@@ -1,1 +1,1 @@
-"""Proofs of a world: verify, published statistics, shortcuts, contact sheets."""
+"""Proofs of a world: verify, published statistics, contact sheets."""

@@ -15,7 +15,7 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.atomic import appearing
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.questions.asking import Asked, ask_questions
+from simulator.world.crag.questions.question_set import Asked, ask_questions
 from simulator.world.crag.stage import Stage
 from simulator.world.crag.web import PAGES, Page, answered_by, five_of, pages_of
 

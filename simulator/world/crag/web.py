@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.questions.asking import Asked
 from simulator.world.crag.questions.drawing import Need
+from simulator.world.crag.questions.question_set import Asked
 from simulator.world.crag.sheets import Line, before, sheet
 from simulator.world.crag.stage import Stage
 from simulator.world.facts.wording import say_day

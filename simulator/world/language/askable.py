@@ -9,13 +9,17 @@ for one member is made for all.
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 from simulator.world.facts.fact_records import Entity
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import KINDS
 
 PER_FAMILY = ("head", "torso", "head", "tail")
 """The popularity of those of a family of eight that are asked about, as far as it has such members;
 smaller families take turns, each from another place of the row."""
+
+_KIND = {kind: i for i, kind in enumerate(kind for kinds in KINDS.values() for kind in kinds)}
 
 ONE_IN = 19
 """One thing in so many may be asked about. Not all are, so that it comes out as one relevant
@@ -33,7 +37,8 @@ def family_of(entity: Entity) -> Family:
 def askable(facts: FactBase) -> dict[Family, tuple[str, ...]]:
     """The families that questions are about, and those of their members that may be pictured.
 
-    At least one family of each kind, however small the world.
+    At least one family of each kind, and in each domain things of every popularity, however small
+    the world.
     """
     visible = [e for e in facts.entities.values() if e.look]
     families: dict[Family, list[Entity]] = {}
@@ -41,16 +46,20 @@ def askable(facts: FactBase) -> dict[Family, tuple[str, ...]]:
         families.setdefault(family_of(entity), []).append(entity)
     chosen = {f: _members(of, facts.seed) for f, of in families.items()}
 
+    mixture = {f: sorted(facts.entity(i).popularity for i in of) for f, of in chosen.items()}
     last = dict(sorted(families))
 
     def rank(family: Family) -> tuple[bool, bool, bytes]:
-        popularity = sorted(facts.entity(i).popularity for i in chosen[family])
-        is_mixed = popularity == sorted(_wanted(families[family], facts.seed))
+        is_mixed = mixture[family] == sorted(_wanted(families[family]))
         is_last = last[family[0]] == family[1]  # it may be a smaller one
         return is_last, not is_mixed, _hash(f"{facts.seed}/family/{family}")
 
     ranked = sorted(families, key=rank)
     found = set({kind: (kind, number) for kind, number in reversed(ranked)}.values())
+    for kinds, popularity in itertools.product(KINDS.values(), sorted(set(PER_FAMILY))):
+        having = [f for f in ranked if f[0] in kinds and popularity in mixture[f]]
+        if having and not found & set(having):
+            found.add(having[0])
     left = len(visible) / ONE_IN - sum(len(chosen[f]) for f in found)
     for family in ranked:
         if family not in found and left >= len(chosen[family]) / 2:
@@ -63,7 +72,7 @@ def _members(family: list[Entity], seed: int) -> tuple[str, ...]:
     """Those that may be asked about, half of them: of each popularity first, then any."""
     left = sorted(family, key=lambda e: _hash(f"{seed}/askable/{e.id}"))
     found: list[Entity] = []
-    wanted = _wanted(family, seed)
+    wanted = _wanted(family)
     for popularity in wanted:
         fitting = [e for e in left if e.popularity == popularity]
         if fitting:
@@ -73,10 +82,11 @@ def _members(family: list[Entity], seed: int) -> tuple[str, ...]:
     return tuple(sorted(e.id for e in found))
 
 
-def _wanted(family: list[Entity], seed: int) -> list[str]:
+def _wanted(family: list[Entity]) -> list[str]:
     """The popularity of half of a family, rounded up."""
-    first = _hash(f"{seed}/turn/{family[0].id}")[0]
-    return [PER_FAMILY[(first + i) % len(PER_FAMILY)] for i in range((len(family) + 1) // 2)]
+    half = (len(family) + 1) // 2
+    first = half * (_KIND[family[0].kind] + family[0].family)
+    return [PER_FAMILY[(first + i) % len(PER_FAMILY)] for i in range(half)]
 
 
 def _hash(text: str) -> bytes:

@@ -62,9 +62,13 @@ def _make_session(
     """One session in one voice: things are drawn until every turn can be asked about one."""
     draw = Draw(facts.seed, plan.id)
     order = Draw(facts.seed, plan.id, "voice").shuffled(voices)
+    # Few kinds of a small world have things of every popularity: those that have come first.
+    kinds = sorted(
+        plan.kinds, key=lambda k: _pool(statistics, facts, plan, k)[0].popularity != plan.popularity
+    )
     best: _Session | None = None
     for name in order:
-        for kind in plan.kinds:
+        for kind in kinds:
             for attempt in range(_TRIES):
                 made = _Session(plan, facts, name, kind, statistics, balance, draw, attempt)
                 if made.ask() and (best is None or made.missed < best.missed):

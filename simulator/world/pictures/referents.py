@@ -161,7 +161,9 @@ def _way(
         return AMBIGUOUS
     rivals = [n for n in seen if n not in asked.means and kinds[n - 1] in asked.could_mean]
     if asked.way == "words":
-        return "words" if _says_which(sight, asked.means, rivals) else AMBIGUOUS
+        if _says_which(sight, asked.means, rivals):
+            return "words"
+        return "gaze" if gaze and _says_which(sight, asked.means, rivals, gaze=True) else AMBIGUOUS
     if not rivals:
         return "alone"
     if asked.way == "history" and before == asked.means:
@@ -173,17 +175,19 @@ def _way(
     return "gaze" if gaze else AMBIGUOUS
 
 
-def _says_which(sight: Sight, means: tuple[int, ...], rivals: Sequence[int]) -> bool:
+def _says_which(
+    sight: Sight, means: tuple[int, ...], rivals: Sequence[int], *, gaze: bool = False
+) -> bool:
     """Whether words such as "these", "both", "this and the one next to it" fit one choice only.
 
-    They speak of all there are; or of what is attended to, the thing 1, and what is next to it:
-    nothing else may be as near.
+    They speak of all there are; or of what is attended to (or looked at), the thing 1, and what is
+    next to it: nothing else may be as near.
     """
     if 1 in means:
-        return not rivals and (len(means) > 2 or sight.stands_out(1, means[1:]))
+        return not rivals and (gaze or len(means) > 2 or sight.stands_out(1, means[1:]))
     (other,) = means
     rest = [n for n in rivals if n != 1]
-    return sight.stands_out(1, [other, *rest]) and all(
+    return (gaze or sight.stands_out(1, [other, *rest])) and all(
         sight.apart(1, other) + NEARER <= sight.apart(1, n) for n in rest
     )
 

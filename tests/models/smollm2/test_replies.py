@@ -17,7 +17,7 @@ from mmrag.models.smollm2 import decoding, weights
 from mmrag.models.smollm2 import model as model_module
 from mmrag.models.smollm2 import network as network_module
 from mmrag.models.smollm2.decoding import Prefixes
-from mmrag.models.smollm2.model import _SYSTEM, SmolLM2
+from mmrag.models.smollm2.model import SYSTEM, SmolLM2
 from mmrag.models.smollm2.network import Memory, Network
 from mmrag.models.smollm2.weights import read_weights
 from mmrag.protocols import GenerateOptions, Message
@@ -79,7 +79,7 @@ def test_a_batch_answers_as_one_by_one(tiny, make):
         )
     for place in (1, 5, 10):
         messages, options = ASKED[place]
-        wanted, logprobs = naive(tiny, [says(_SYSTEM, "system"), *messages], options)
+        wanted, logprobs = naive(tiny, [says(SYSTEM, "system"), *messages], options)
         assert batched[place].text == wanted
         assert [p for _, p in batched[place].logprobs] == pytest.approx(logprobs, abs=1e-4)
     assert len({c.text for c in single}) > 7  # they depend on what was asked
@@ -264,7 +264,7 @@ def test_a_given_reply_is_scored_and_nothing_is_said(tiny, make, monkeypatch):
     tokens = words.tokens(options.reply)
     words.tokenizer.encode_special_tokens = False
     prompt = words.tokens(
-        f"<|im_start|>system\n{_SYSTEM}<|im_end|>\n<|im_start|>user\nwhere?<|im_end|>\n"
+        f"<|im_start|>system\n{SYSTEM}<|im_end|>\n<|im_start|>user\nwhere?<|im_end|>\n"
         "<|im_start|>assistant\n"
     )
     with torch.inference_mode():

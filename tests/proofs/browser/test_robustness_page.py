@@ -100,7 +100,7 @@ def test_slices_stages_and_points_of_curves_lead_there_too(visitor: Page, robust
         '.mm-stagepart[data-stage="entity missed"][data-condition="low-light@3"]'
     ).click()
     expect(visitor.locator("#mm-examples h3")).to_have_text("low-light@3, entity missed")
-    point = visitor.locator('[data-curveof="low-light"] .mm-point[data-condition="low-light@1"]')
+    point = visitor.locator('[data-curveof="low-light"] .point[data-condition="low-light@1"]')
     point.focus()
     visitor.keyboard.press("Enter")
     expect(visitor.locator("#mm-examples h3")).to_have_text("low-light@1")

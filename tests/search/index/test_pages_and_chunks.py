@@ -47,10 +47,11 @@ def test_deep_markup_takes_no_longer_than_it_is_long() -> None:
 
 def test_a_huge_page_is_bounded() -> None:
     large, huge = (ARTICLE + "<p>word and word</p>" * n for n in (250_000, 2_500_000))
-    text = page_text(huge)
-    assert "ninety seconds" in text
-    assert len(text) <= MAX_TEXT
-    assert times_as_long(lambda: page_text(huge), lambda: page_text(large)) < 5
+    texts: list[str] = []
+    took = times_as_long(lambda: texts.append(page_text(huge)), lambda: page_text(large), calls=1)
+    assert "ninety seconds" in texts[0]
+    assert len(texts[0]) <= MAX_TEXT
+    assert took < 5
 
 
 @pytest.mark.parametrize(("start", "more"), [("<", "a"), ("<a", " b"), ("", "<a/")])
@@ -63,7 +64,7 @@ def test_a_tag_that_never_ends_is_read_once(start: str, more: str) -> None:
 def test_a_page_of_more_tags_than_any_reader_wants_is_stripped() -> None:
     many, more = (ARTICLE + "<br>x" * (MAX_HTML // n) for n in (20, 5))
     assert "ninety seconds" in page_text(more)
-    assert times_as_long(lambda: page_text(more), lambda: page_text(many)) < 10
+    assert times_as_long(lambda: page_text(more), lambda: page_text(many), calls=1) < 10
 
 
 NAMES = "Müller’s café"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.studio.solid import patterns, surfaces
-from simulator.studio.solid.meshes import box, lathe, shifted
+from simulator.studio.solid.meshes import box, joined, lathe, shifted
 from simulator.studio.solid.surfaces import Surface, dyed, laid, shades
 
 MAKERS: dict[str, Callable[[int], Surface]] = {
@@ -70,15 +70,23 @@ def test_a_brick_is_a_brick_on_any_wall() -> None:
     wall = laid(box(4.5, 0.002, 3.0), surface)
     assert np.ptp(wall.mesh.uv[:, 0]) * surface.width == pytest.approx(4.5, abs=1e-4)
     assert np.ptp(wall.mesh.uv[:, 1]) * surface.height == pytest.approx(3.0, abs=0.002)
-    turned = laid(box(4.5, 0.002, 3.0), surface, across=True)
-    assert np.ptp(turned.mesh.uv[:, 1]) * surface.height == pytest.approx(4.5, abs=1e-4)
+
+
+def test_wood_grows_along_what_it_is_made_into() -> None:
+    surface = MAKERS["wood"](0)
+    for sides, along in (((0.05, 0.05, 0.7), 2), ((0.7, 0.05, 0.05), 0), ((0.05, 0.7, 0.04), 1)):
+        mesh = joined([box(*sides), shifted(box(0.02, 0.03, 0.01), 3.0)])
+        part = laid(mesh, surface)
+        piece = np.abs(part.mesh.vertices[:, 0]) < 1
+        rows = np.abs(np.ptp(part.mesh.uv[piece], axis=0) * (surface.width, surface.height))
+        assert rows[0] == pytest.approx(sides[along], abs=0.026)  # ends reach beyond the middle
 
 
 def test_round_things_are_covered_in_metres_too() -> None:
     surface = MAKERS["wood"](0)
     post = laid(lathe([(0.1, 0.0), (0.1, 2.0)]), surface)
-    assert np.ptp(post.mesh.uv[:, 0]) * surface.width == pytest.approx(2 * np.pi * 0.1, rel=0.01)
-    assert np.ptp(post.mesh.uv[:, 1]) * surface.height == pytest.approx(2.0, rel=0.01)
+    assert np.ptp(post.mesh.uv[:, 1]) * surface.height == pytest.approx(2 * np.pi * 0.1, rel=0.01)
+    assert np.ptp(post.mesh.uv[:, 0]) * surface.width == pytest.approx(2.0, rel=0.01)
 
 
 def test_equal_surfaces_share_their_material() -> None:

@@ -55,3 +55,25 @@ def test_what_a_material_is_made_of_is_said_or_told_by_its_gloss() -> None:
     names = [GRAINS[grain_of(m)] for m in (Material(metal=1.0), Material(rough=0.2),
              Material(rough=0.8), Material(rough=0.8, grain="fur"))]  # fmt: skip
     assert names == ["metal", "smooth", "plain", "fur"]
+
+
+def ridge(up: float, name: str, metres: float = 0.1) -> np.ndarray:
+    """Two slopes of 45° that meet in the middle, in an edge (`up` 1) or in a seam (-1)."""
+    n = 128
+    x, y = np.meshgrid(*(np.linspace(-metres / 2, metres / 2, n, dtype=np.float32),) * 2)
+    at = np.stack([x, y, -up * np.abs(x)], -1)
+    normal = np.stack([up * np.sign(x), np.zeros_like(x), np.ones_like(x)], -1) / np.sqrt(2)
+    wide = np.full((n, n), metres / n, np.float32)
+    grain = np.full((n, n), GRAINS.index(name), np.int8)
+    light = np.ones((n, n, 3), np.float32)
+    return structured(light, grain, at, normal.astype(np.float32), wide, SUN)[..., 0]
+
+
+def test_edges_are_worn_in_places_and_seams_are_dark() -> None:
+    middle, away = slice(62, 66), slice(20, 40)
+    assert ridge(-1, "even")[:, middle].mean() < 0.95
+    assert ridge(-1, "even")[:, away] == pytest.approx(1)
+    assert ridge(1, "even") == pytest.approx(1)
+    edge, side = ridge(1, "smooth")[:, middle], ridge(1, "smooth")[:, away]
+    assert edge.mean() > side.mean() + 0.02
+    assert edge.std() > 1.2 * side.std()

@@ -31,7 +31,7 @@ from simulator.world.sessions import SETTLED, World
 
 SHARES = {"alone": 0.2, "attention": 0.2, "hand": 0.2, "gaze": 0.2, "ambiguous": 0.2}
 REQUEST = replace(
-    small_request(pictures=True, singles=4, conversations=20, kg_pictures=4, ego=(90, 120)),
+    small_request(pictures=True, singles=4, conversations=40, kg_pictures=4, ego=(90, 120)),
     difficulty=replace(LIFE, settled=SHARES),
 )
 
@@ -179,7 +179,7 @@ def test_a_folder_from_before_opens_without_them(world: Path, tmp_path: Path) ->
     schema = table.schema.set(place, pa.field("extra", pa.struct(known)))
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
     old = World(folder, without=RunConfig().not_given)
-    assert len(old) == len(list(old)) == 20
+    assert len(old) == len(list(old)) == REQUEST.conversations
     assert all(t.gaze is None and SETTLED not in t.meta for s in old for t in s.turns)
     assert not [p for p in problems(folder) if "settled" in p or "looks" in p]
 
@@ -210,8 +210,9 @@ def test_words_that_nothing_settles_name_the_cure(
     painter: Painter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = make_plan(REQUEST)
-    one = next(s for s in plan.multi if len(s.visible) > 1)
-    first = replace(one.questions[0], means=(one.visible[-1],), could_mean=(), settled_by="words")
+    one = next(s for s in plan.multi if len(s.visible) > 2)
+    kind = plan.facts.entity(one.entity_id).kind
+    first = replace(one.questions[0], means=one.visible[:2], could_mean=(kind,), settled_by="words")
     open_ = replace(one, questions=(first,))
 
     class Alike(Painter):

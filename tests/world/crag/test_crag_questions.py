@@ -18,8 +18,8 @@ from mmrag.records import JudgeItem, Outcome
 from mmrag.tools import Tool
 from simulator.datasets import open_data
 from simulator.world.crag.kg.endpoints import crag_tools
-from simulator.world.crag.questions.asking import DOMAINS, FORMS, Asked, ask_questions
 from simulator.world.crag.questions.proof import Proof, derive
+from simulator.world.crag.questions.question_set import DOMAINS, FORMS, Asked, ask_questions
 from simulator.world.crag.rows import crag_rows, write_rows
 from simulator.world.crag.sheets import sheet
 from simulator.world.crag.stage import Stage

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plain_voice import plain
 
 from mmrag.errors import DataError
-from simulator.world.checks.shortcuts import is_right, measure_shortcuts
+from scripts.bench.world_shortcuts import is_right, measure_shortcuts
 from simulator.world.facts.fact_records import Entity
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts

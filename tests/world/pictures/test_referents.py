@@ -118,6 +118,10 @@ def test_gaze_settles_the_rest_where_it_is_handed_over() -> None:
     assert way(mask(RIGHT, MIDDLE), this(), gaze=True) == ["gaze"]
     assert way(mask(RIGHT, MIDDLE), this()) == [AMBIGUOUS]
     assert way(mask((0, 0, 1, 1), MIDDLE), this(), gaze=True) == [AMBIGUOUS]
+    both, second = Asked((1, 2), (MUG,), "words"), Asked((2,), (MUG,), "words")
+    assert way(mask(RIGHT, MIDDLE), both, second, gaze=True) == ["gaze", "gaze"]
+    three = {"kinds": (MUG, MUG, MUG), "gaze": True}
+    assert way(mask(RIGHT, MIDDLE, LEFT), both, **three) == [AMBIGUOUS]
 
 
 def test_a_turn_about_nothing_in_view_is_settled_by_none() -> None:

@@ -70,6 +70,10 @@ def storage(draws: Draws) -> Thing:
                 shifted(box(w + 0.02, d + 0.02, 0.03, bevel=0.008), z=h - 0.01),
                 paint(tint(draws, "lid"), 0.35),
             ),
+            Part(
+                shifted(sheet(0.11, 0.061), 0, -d / 2 - 0.0012, 0.35 * h),
+                printed.card(printed.which(draws)),
+            ),
         )
     )
 

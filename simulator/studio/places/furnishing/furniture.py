@@ -86,11 +86,7 @@ def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
             handles.append(_handle(draws, x, -depth / 2 + 0.012, z + h - 0.06))
     colour = tint(draws, "front", level=(0.32, 0.93), chroma=(0.005, 0.07))
     front = (
-        laid(
-            joined(doors),
-            wood(timber(draws, "front"), seed(draws, "front"), gloss=0.2),
-            across=True,
-        )
+        laid(joined(doors), wood(timber(draws, "front"), seed(draws, "front"), gloss=0.2))
         if draws.chance("wooden", 0.3)
         else Part(joined(doors), paint(colour, draws.pick("sheen", (0.25, 0.5))))
     )

@@ -19,6 +19,7 @@ VARIETY = 6
 _INK, _GREY = (34.0, 34.0, 40.0), (96.0, 98.0, 104.0)
 _PEN = Face("STIXGeneralItalic.ttf", 0.95, False, 0.012)
 _SUBJECTS = ("Invoices", "Letters", "Insurance", "Contracts", "Repairs", "Minutes", "Orders", "Tax")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _JOTTED = (
     "call the plumber", "milk, eggs, bread", "Thursday 14:30", "back at 3", "send the forms",
     "water the plants", "2 x AA", "ask about keys", "rent due 1st", "print 12 copies",
@@ -163,3 +164,57 @@ def screen(k: int) -> Material:
     other = page.part((0.66, 0.3, 0.96, 0.7), (36, 38, 44))
     other.small_print((0.06, 0.1, 0.9, 0.94), 9, (150, 210, 170), Draws("terminal", k))
     return Material(sheet=page.rgb, rough=0.1, coat=0.6)
+
+
+@lru_cache(maxsize=VARIETY)
+def locked(k: int) -> Material:
+    """A phone's screen while it is locked: the hour, the day, a message or two."""
+    draws = Draws("locked", k)
+    page = Sheet(0.068, 0.145, (20, 21, 26), side=384)
+    page.fade(tint(draws, "top", level=(0.3, 0.7), chroma=(0.04, 0.14)),
+              tint(draws, "low", level=(0.15, 0.5), chroma=(0.04, 0.14)))  # fmt: skip
+    white = (246.0, 246.0, 250.0)
+    hour = f"{draws.count('h', 8, 21)}:{draws.count('m', 10, 59)}"
+    page.text(hour, (0.15, 0.1, 0.85, 0.24), white, lines=1)
+    page.text(f"{draws.pick('day', _DAYS)} {draws.count('of', 1, 28)}", (0.25, 0.25, 0.75, 0.29),
+              white, lines=1)  # fmt: skip
+    for n in range(draws.count("messages", 1, 3)):
+        y = 0.45 + 0.15 * n
+        page.box((0.06, y, 0.94, y + 0.13), (228, 229, 234), round_by=0.06)
+        page.text(brand(draws, f"from{n}"), (0.12, y + 0.015, 0.6, y + 0.05), _INK, BOLD, lines=1,
+                  align="left")  # fmt: skip
+        page.text(draws.pick(f"said{n}", _JOTTED), (0.12, y + 0.06, 0.88, y + 0.11), _GREY, lines=1,
+                  align="left")  # fmt: skip
+    return Material(sheet=page.rgb, rough=0.1, coat=0.6)
+
+
+@lru_cache(maxsize=4 * VARIETY)
+def cover(k: int) -> Material:
+    """The front of a notebook or folder, and what is written on its label."""
+    draws = Draws("cover", k)
+    colour = tint(draws, "c", level=(0.25, 0.85), chroma=(0.01, 0.15))
+    page = Sheet(0.18, 0.25, colour, side=384)
+    page.grain(0.03)
+    dark = sum(colour) < 360
+    ink = PAPER.colour if dark else _INK
+    if draws.chance("label", 0.6):
+        slip = page.part((0.22, 0.14, 0.78, 0.38), (240, 239, 233))
+        slip.text(draws.pick("subject", _SUBJECTS), (0.1, 0.12, 0.9, 0.46), _INK, _PEN, lines=1)
+        slip.text(str(draws.count("year", 2024, 2033)), (0.3, 0.58, 0.7, 0.86), _GREY, lines=1)
+    else:
+        page.text(brand(draws, "maker"), (0.15, 0.3, 0.85, 0.46), ink, BOLD, lines=1)
+        page.text(draws.pick("claim", CLAIMS), (0.2, 0.48, 0.8, 0.54), ink, lines=1)
+    page.line([(0.07, 0), (0.07, 1)], 0.012, tuple(0.75 * c for c in colour))
+    return Material(sheet=page.rgb, rough=0.55)
+
+
+@lru_cache(maxsize=VARIETY)
+def card(k: int) -> Material:
+    """The card on a box or jar that says what is kept in it."""
+    draws = Draws("card", k)
+    page = Sheet(0.09, 0.05, (240, 239, 233), side=256)
+    page.text(
+        draws.pick("kept", (*_SUBJECTS, *GOODS)), (0.08, 0.15, 0.92, 0.6), _INK, _PEN, lines=1
+    )
+    page.text(brand(draws, "maker"), (0.3, 0.7, 0.7, 0.9), _GREY, lines=1)
+    return Material(sheet=page.rgb, rough=0.7)

@@ -106,9 +106,9 @@ def notebook(draws: Draws) -> Thing:
             ]
         )
         pages = shifted(box(w - 0.008, d - 0.008, h - 0.004), z=0.002)
-        colour = tint(draws, f"c{k}", level=(0.25, 0.85), chroma=(0.01, 0.15))
+        front = printed.cover(draws.count(f"cover{k}", 0, 4 * printed.VARIETY - 1))
         parts += [
-            Part(shifted(posed(cover, pose), z=z), paint(colour, 0.55)),
+            Part(shifted(posed(cover, pose), z=z), front),
             Part(shifted(posed(pages, pose), z=z), PAPER),
         ]
         z += h
@@ -198,16 +198,11 @@ def cable(draws: Draws) -> Thing:
 
 
 def phone(draws: Draws) -> Thing:
-    """A phone face up."""
-    return Thing(
-        (
-            Part(
-                box(0.072, 0.15, 0.008, bevel=0.0025),
-                paint(tint(draws, "case", level=(0.2, 0.8)), 0.3),
-            ),
-            Part(shifted(box(0.068, 0.145, 0.0006), z=0.0079), SCREEN),
-        )
-    )
+    """A phone face up, locked or dark."""
+    case = paint(tint(draws, "case", level=(0.2, 0.8)), 0.3)
+    shine = SCREEN if draws.chance("off", 0.25) else printed.locked(printed.which(draws))
+    pane = shifted(box(0.068, 0.145, 0.0006), z=0.0079)
+    return Thing((Part(box(0.072, 0.15, 0.008, bevel=0.0025), case), Part(pane, shine)))
 
 
 def tape(draws: Draws) -> Thing:

@@ -57,7 +57,6 @@ def fence(draws: Draws, width: float) -> Thing:
                     tint(draws, "c", level=(0.45, 0.68), chroma=(0.01, 0.05), hue=(55, 75)),
                     seed(draws, "w"),
                 ),
-                across=True,
             ),
         )
     )

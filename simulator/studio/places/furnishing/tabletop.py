@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simulator.studio.places.furnishing import printed
 from simulator.studio.places.paint import (
     BLACK,
     CHROME,
@@ -28,6 +29,7 @@ from simulator.studio.solid.meshes import (
     lathe,
     posed,
     scaled,
+    sheet,
     shifted,
     smooth_path,
     tube,
@@ -136,7 +138,7 @@ def mill(draws: Draws) -> Thing:
     body = lathe(profile)
     knob = shifted(ball(0.007, around=16), z=h * 0.965)
     if draws.chance("wood", 0.6):
-        part = laid(body, wood(timber(draws, "w"), seed(draws, "w"), gloss=0.3), across=True)
+        part = laid(body, wood(timber(draws, "w"), seed(draws, "w"), gloss=0.3))
     else:
         part = Part(body, draws.pick("plain", (BLACK, WHITE, STEEL)))
     return Thing((part, Part(knob, CHROME)))
@@ -231,7 +233,9 @@ def canister(draws: Draws) -> Thing:
     knob = shifted(ball(0.012, 0.012, 0.01, around=20), z=h * 0.97)
     colour = paint(tint(draws, "body", level=(0.4, 0.92)), 0.3, 0, 0.3)
     cover = laid(lid, wood(timber(draws, "lid"), 0)) if draws.chance("wood") else Part(lid, STEEL)
-    return Thing((Part(body, colour), cover, Part(knob, cover.material)))
+    front = shifted(sheet(1.3 * r, 0.75 * r, bend=0.23 * r), 0, -0.78 * r, 0.3 * h)
+    slip = Part(front, printed.card(printed.which(draws)))
+    return Thing((Part(body, colour), cover, Part(knob, cover.material), slip))
 
 
 def utensils(draws: Draws) -> Thing:

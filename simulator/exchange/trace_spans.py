@@ -27,7 +27,7 @@ class Event(Record, frozen=True, kw_only=True):
     attributes: dict[str, Value]
 
 
-class Span(Record, frozen=True, kw_only=True):
+class TraceSpan(Record, frozen=True, kw_only=True):
     """One piece of work. Times are nanoseconds since 1970."""
 
     trace: str
@@ -50,7 +50,7 @@ class TurnSpans(Record, frozen=True, kw_only=True):
 
     turn: Turn
     result: TurnResult
-    spans: tuple[Span, ...]
+    spans: tuple[TraceSpan, ...]
 
 
 def spans_of(talk: Talk, facts: RunFacts) -> Iterator[TurnSpans]:
@@ -108,7 +108,7 @@ def _turn(
         }
         if reply.confidence is not None:
             attributes["mmrag.confidence"] = reply.confidence
-    whole = Span(
+    whole = TraceSpan(
         trace=trace,
         id=root,
         name=f"invoke_agent {facts.agent}",
@@ -137,9 +137,9 @@ def _evaluation(result: TurnResult, at: float) -> Iterator[Event]:
     yield Event(name="gen_ai.evaluation.result", at=_nanoseconds(at), attributes=attributes)
 
 
-def _step(step: Step, began: float, trace: str, parent: str, place: str) -> Iterator[Span]:
+def _step(step: Step, began: float, trace: str, parent: str, place: str) -> Iterator[TraceSpan]:
     start = began + step.start
-    span = Span(
+    span = TraceSpan(
         trace=trace,
         id=_hex(16, trace, place),
         parent=parent,

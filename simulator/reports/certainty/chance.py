@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import UsageError
-from mmrag.metrics import noise as measured
+from mmrag.metrics import chance as measured
 from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty
 from simulator.reports.read.frame import Frame, load_frame
 from simulator.reports.read.session_sums import view_values
@@ -19,7 +19,7 @@ from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
 
 
-def noise(
+def chance(
     run: RunReader, frame: Frame, main: str, stop: StopPolicy, agent_errors: str, how: Uncertainty
 ) -> dict[str, Any] | None:
     """The sources of the headline's variance; None for a run that was neither repeated nor audited.

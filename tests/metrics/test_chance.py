@@ -7,7 +7,7 @@ import math
 import pytest
 
 from mmrag.errors import UsageError
-from mmrag.metrics.noise import budget, flips, pass_hat, repeats
+from mmrag.metrics.chance import budget, flips, pass_hat, repeats
 
 # rows: turns; columns: repeats. Two turns of conversation a, one of b.
 SCORES = [[1, 1], [1, -1], [-1, -1]]
