@@ -99,13 +99,20 @@ def test_old_spellings_still_work() -> None:
     assert all(options_of(old[name]) == options_of(now[name]) for name in now)
 
 
+def headings(page: Path) -> set[str]:
+    """What GitHub calls the headings of a page in links."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
 def test_links_and_scripts_lead_somewhere() -> None:
     broken: list[str] = []
     for path in TEXTS:
         text = path.read_text()
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
-            if not (path.parent / target).exists():
-                broken.append(f"{path.name}: {target}")
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+            page = path.parent / target if target else path
+            if not page.exists() or (anchor and anchor not in headings(page)):
+                broken.append(f"{path.name}: {target}#{anchor}")
         for script in re.findall(r"(?<![\w/:])((?:scripts|tests)/[a-z][\w/.-]+)", text):
             if not (ROOT / script.rstrip(".")).exists():
                 broken.append(f"{path.name}: {script}")

@@ -109,7 +109,7 @@ def calibrate(
     """Fit the probability of being right on a held-out world, and print risk and coverage.
 
     Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on. Every session
-    is held under each condition, and all of them count alike.
+    is run under each condition, and all of them count alike.
     """
     import asyncio
     from functools import partial

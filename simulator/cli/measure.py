@@ -66,7 +66,7 @@ def measure(
     workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take measures of every reply and keep them beside the verdicts; go on where it was stopped.
+    """Take measures of every reply and keep them beside the verdicts. Called again, it resumes.
 
     No agent is asked anything, and no model is asked the same thing twice.
     """

@@ -161,7 +161,7 @@ def resume(
     worker_gpus: WorkerGpus = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with an interrupted run, from the turn after the last one committed."""
+    """Resume an interrupted run, from the turn after the last one committed."""
     from simulator.application.finished_run import load_run
 
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)

@@ -86,7 +86,7 @@ def build(
     workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
-    """Index the pictures and pages of a source. Calling it again goes on where it stopped."""
+    """Index the pictures and pages of a source. Called again, it resumes."""
     from simulator.terminal.interruption import interruptible
 
     work = partial(

@@ -34,7 +34,7 @@ def load(
     seed: Annotated[int, typer.Option(help="Of the moments at which they come.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Ask at rising rates, whether or not the agent keeps up, and say how many wearers it bears.
+    """Ask at rising rates, whether or not the agent keeps up, and say how many users it handles.
 
     Latency counts from the moment at which a question comes, waiting included.
     """

@@ -52,9 +52,9 @@ def sweep(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run an agent in many settings over the same questions, and say what pays.
+    """Run an agent in many settings over the same questions, and say what helps.
 
-    Called again it goes on with what is left. Pages are cut and encoded once per way of cutting.
+    Called again, it resumes. Pages are cut and encoded once per way of cutting.
     """
     from simulator.experiments.sweep import parse_vary, run_sweep
     from simulator.parts.run_parts import Parts

@@ -1,0 +1,75 @@
+"""Write docs/reference.md from the command line, so that no page lists options by hand.
+
+    python scripts/reference.py [--check]
+
+With `--check` nothing is written, and a committed page that differs is an error.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import ui.command
+from simulator.cli import build_command
+from simulator.cli.options.settings import PANELS
+
+PAGE = Path(__file__).parents[1] / "docs/reference.md"
+HEAD = """# Commands and options
+
+Made by `python scripts/reference.py` from what `mmrag COMMAND --help` prints; do not edit it.
+Specs of agents, models, judges and searches: [agents](agents.md), [models](models.md),
+[judges](judges.md), [search](search.md).
+"""
+
+
+def commands(group: Any, path: str = "mmrag") -> Iterator[tuple[str, Any]]:
+    """Every command that is shown, depth first, in the order of the help."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from () if command.hidden else commands(command, f"{path} {name}")
+        elif not command.hidden:
+            yield f"{path} {name}", _of_ui(name) if name in ("ui", "bundle") else command
+
+
+def _of_ui(name: str) -> Any:
+    """The command behind the one that looks it up when it is called."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(getattr(ui.command, name))
+    return typer.main.get_command(app)
+
+
+def section(path: str, command: Any) -> str:
+    """One command: what it does, its examples, and a row per argument and option."""
+    context = typer.Context(command, info_name=path)
+    text, _, examples = inspect.cleandoc(command.help or "").partition("\n\n\b\n")
+    shown = [" ".join([path, *command.collect_usage_pieces(context)]), *examples.splitlines()]
+    lines = [f"## {path}", "", " ".join(text.split()), "", *(f"    {line}" for line in shown)]
+    panels = {panel: list[str]() for panel in PANELS.values()}
+    for parameter in command.params:
+        record = parameter.get_help_record(context)
+        if record is None or parameter.name == "help":
+            continue
+        panel = getattr(parameter, "rich_help_panel", None) or PANELS["keep"]
+        name, said = (" ".join(part.split()).replace("|", "\\|") for part in record)
+        panels[panel].append(f"|`{name.removesuffix(' <str>')}`|{said}|")
+    full = [panel for panel, rows in panels.items() if rows]
+    for panel in full:
+        lines += ["", f"|{panel if full[1:] else ''}||", "|---|---|", *panels[panel]]
+    return "\n".join(lines) + "\n"
+
+
+def page() -> str:
+    return "\n".join([HEAD, *(section(*one) for one in commands(build_command()))])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--check"]:
+        PAGE.write_text(page())
+    elif PAGE.read_text() != page():
+        sys.exit(f"{PAGE} is not what the command line says: run python scripts/reference.py")
