@@ -231,8 +231,8 @@ def _cut_out(session: Session) -> LazyImage | None:
 
 
 def _by_words(folder: Path) -> WebSearch:
+    from mmrag.passages import Cut
     from mmrag.search.index.sources import open_source
     from mmrag.search.web.by_words import PagesByWords
-    from mmrag.passages import Cut
 
     return PagesByWords(open_source(str(folder)).pages, Cut().chunker)

@@ -1,4 +1,4 @@
-"""What evidence says about a thing: sentences and rows, with where their values may be."""
+"""What evidence says about a thing: sentences and rows, with where a row's value is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from mmrag.agents.grounded.learned.spans import Span, propose
 from mmrag.agents.grounded.statements import (
     NAME,
     fold,
@@ -17,17 +16,28 @@ from mmrag.agents.grounded.statements import (
 from mmrag.agents.grounded.values import DATE, read_date
 from mmrag.records import Evidence, Record
 
-_SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“(a-z])|\n+")
+_SPLIT = re.compile(
+    r"(?<=[.!?])\s+(?=[A-Z\"“(a-z])|\n+"
+    r"|\s+(?=[A-Z][\w'’-]*(?: [a-z0-9][^\s:,.;()]*){0,9}(?: \([^()]{4,40}\))?: )"
+)
+"""Ends of sentences and of rows, also of those run together: "Weight: 2 kg Colour: red"."""
+
 _ROW = re.compile(r"^\|?\s*([^|]{2,80}?)\s*\|\s*([^|]{1,200}?)\s*\|?$")
+_DATED = re.compile(rf"\s*\(\s*(?:as of\s+)?({DATE.pattern})\s*\)", re.I)
 _ABBREVIATED = re.compile(r"\b(?:St|Mr|Mrs|Dr|Co|No|c|ca|vs|etc|approx|[A-Z])\.$")
+_OTHER = re.compile(rf"\b(?i:of|for) {NAME.pattern} (?:is|are|was|were)\b")
+"""What is said of another thing than the page's own."""
+
 _LONGEST = 400
+_IT = re.compile(r"\bIt\b")
 
 
 class Line(Record, frozen=True, kw_only=True):
-    """One sentence or row about a thing, which is called "it" there."""
+    """One sentence or row about a thing, which is called "It" there."""
 
     text: str
-    spans: tuple[Span, ...]
+    value: tuple[int, int] | None = None
+    """Where the value of a row is; in a sentence it has to be found."""
     date: str | None = None
     """Of when it is: what the line says itself, else the date of its page."""
     is_dated: bool = False
@@ -50,13 +60,10 @@ def lines_about(name: str, evidence: Iterable[Evidence], *, strict: bool = True)
     return found
 
 
-_IT = re.compile(r"\bIt\b")
-
-
 def _placed(line: Line, item: Evidence) -> Line:
     return Line(
         text=line.text,
-        spans=line.spans,
+        value=line.value,
         date=line.date or item.date,
         is_dated=line.is_dated,
         evidence=item.id,
@@ -74,13 +81,9 @@ def _lines(text: str, name: str) -> tuple[Line, ...]:
         said = pattern.sub("It", sentence)
         row = _ROW.match(said)
         if row:
-            line = _row(*row.groups())
-            if line:
-                found.append(line)
-            continue
-        if said.startswith("|") or not re.search(r"\w", said):
-            continue
-        found.append(_line(said, tuple(s for s in propose(said) if s.text != "It")))
+            found += _row(*row.groups())
+        elif not (said.startswith("|") or _OTHER.search(said)) and re.search(r"\w", said):
+            found.append(_line(said))
     return tuple(found)
 
 
@@ -94,53 +97,29 @@ def _sentences(text: str) -> list[str]:
     return [" ".join(p.split()) for p in found]
 
 
-def _line(text: str, spans: tuple[Span, ...]) -> Line:
-    dates = [s for s in spans if s.kind == "date"]
-    iso = read_date(dates[0].text) if dates else ""
-    return Line(
-        text=text, spans=spans, date=iso or None, is_dated=bool(iso) and len(spans) > len(dates)
-    )
+def _line(text: str) -> Line:
+    label = re.search(_DATED.pattern + r"(?=:)", text, re.I)
+    dated = label or DATE.search(text)
+    iso = read_date(dated.group(1) if label else dated.group()) if dated else ""
+    text = text[: label.start()] + text[label.end() :] if label else text
+    return Line(text=text, date=iso or None, is_dated=bool(iso))
 
 
-def _row(label: str, value: str) -> Line | None:
-    """A row says its value whole; a date in brackets after it is when it was so."""
+def _row(label: str, value: str, date: str | None = None) -> list[Line]:
+    """A row says its value whole; a date in brackets after it or its label is when it was so."""
     if not re.search(r"\w", value):
-        return None
-    dated = re.search(rf"\s*\(\s*(?:as of\s+)?({DATE.pattern})\s*\)", value, re.I)
-    iso = read_date(dated.group(1)) if dated else ""
-    if dated and iso:
-        value = (value[: dated.start()] + value[dated.end() :]).strip()
-    label = label.replace("_", " ")
+        return []
+    for dated in (_DATED.search(label), _DATED.search(value)):
+        date = date or (read_date(dated.group(1)) if dated else "")
+    label, value = _DATED.sub("", label).replace("_", " "), _DATED.sub("", value).strip()
     text, start = f"{label}: {value}", len(label) + 2
-    inside = propose(value)
-    whole = next((s.kind for s in inside if len(s.text) >= len(value) - 2), "")
-    kind = whole or (
-        "list" if re.search(r",| and |\|", value) else inside[0].kind if inside else "text"
-    )
-    if NAME.fullmatch(value):
-        kind = "name"
-    return Line(
-        text=text,
-        spans=(Span(start, len(text), kind, value),),
-        date=iso or None,
-        is_dated=bool(iso),
-    )
+    return [Line(text=text, value=(start, len(text)), date=date or None, is_dated=bool(date))]
 
 
 def _rows(item: Evidence) -> list[Line]:
     found: list[Line] = []
     for key, raw in read_attributes(item.attributes):
         text, date = plain_markup(raw)
-        line = _row(key, text) if key not in ("name", "entity name") and text else None
-        if line:
-            found.append(
-                Line(
-                    text=line.text,
-                    spans=line.spans,
-                    date=date or line.date,
-                    is_dated=bool(date) or line.is_dated,
-                    evidence=item.id,
-                    source="image-kg",
-                )
-            )
+        if key not in ("name", "entity name") and text:
+            found += [_placed(line, item) for line in _row(key, text, date)]
     return found
