@@ -18,17 +18,20 @@ from mmrag.records import Evidence, Record
 
 _SPLIT = re.compile(
     r"(?<=[.!?])\s+(?=[A-Z\"“(a-z])|\n+"
-    r"|\s+(?=[A-Z][\w'’-]*(?: [a-z0-9][^\s:,.;()]*){0,9}(?: \([^()]{4,40}\))?: )"
+    r"|\s+(?=(?!It\b)[A-Z][\w'’-]*(?: [a-z0-9][^\s:,.;()]*){0,9}(?: \([^()]{4,40}\))?: )"
 )
 """Ends of sentences and of rows, also of those run together: "Weight: 2 kg Colour: red"."""
 
 _ROW = re.compile(r"^\|?\s*([^|]{2,80}?)\s*\|\s*([^|]{1,200}?)\s*\|?$")
 _DATED = re.compile(rf"\s*\(\s*(?:as of\s+)?({DATE.pattern})\s*\)", re.I)
-_ABBREVIATED = re.compile(r"\b(?:St|Mr|Mrs|Dr|Co|No|c|ca|vs|etc|approx|[A-Z])\.$")
+_ABBREVIATED = re.compile(r"\b(?:St|Mr|Mrs|Dr|Co|No|c|ca|vs|etc|approx|(?<!\d )[A-Z])\.$")
 _OTHER = re.compile(rf"\b(?i:of|for) {NAME.pattern} (?:is|are|was|were)\b")
 """What is said of another thing than the page's own."""
 
 _LONGEST = 400
+_HEAD = 120
+"""Characters with which a passage without a title begins, and says what it is about."""
+
 _IT = re.compile(r"\bIt\b")
 
 
@@ -53,7 +56,7 @@ def lines_about(name: str, evidence: Iterable[Evidence], *, strict: bool = True)
         if item.source == "image-kg":
             if fold(item.text) == wanted:
                 found += _rows(item)
-        elif not strict or wanted in fold(item.title):
+        elif not strict or wanted in fold(item.title or item.text[:_HEAD]):
             found += [_placed(line, item) for line in _lines(item.text, name)]
         elif wanted in fold(item.text):
             found += [_placed(x, item) for x in _lines(item.text, name) if _IT.search(x.text)]
@@ -75,10 +78,9 @@ def _placed(line: Line, item: Evidence) -> Line:
 def _lines(text: str, name: str) -> tuple[Line, ...]:
     pattern = re.compile(rf"(?:\b[Tt]he\s+)?\b{re.escape(name)}\b".replace(r"\ ", r"\s+"), re.I)
     found: list[Line] = []
-    for sentence in _sentences(text):
-        if not 4 <= len(sentence) <= _LONGEST or gives_orders(sentence):
+    for said in _sentences(pattern.sub("It", text)):
+        if not 4 <= len(said) <= _LONGEST or gives_orders(said):
             continue
-        said = pattern.sub("It", sentence)
         row = _ROW.match(said)
         if row:
             found += _row(*row.groups())

@@ -186,6 +186,8 @@ class _Run:
 
     def where(self, things: Any, slot: int, sign: str, wanted: Any) -> Found:
         found = self.each(things, slot)
+        if sign == "is" and found[0][1].value.number is not None and self._numbers:
+            sign, wanted = "<", ["number"]  # "which would suit a twelve-year-old"
         if sign in "<>":
             bound = self._value(wanted, found[0][1].value)
             way = 1 if sign == ">" else -1

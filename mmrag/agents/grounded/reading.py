@@ -26,8 +26,8 @@ _READ = 64
 _NEAR = 2.0
 """How much worse than the best a line may fit and still be read as saying the same."""
 
-_LEAST = 0.0
-"""A worse fit is no answer: 0 is where saying nothing is as probable."""
+_LEAST = -2.0
+"""A worse fit is no answer: at 0 saying nothing is as probable, and how sure to be is weighed later."""
 
 _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
@@ -80,6 +80,9 @@ class Fitting:
             value = self._values.get(line.text)
             if value is None:
                 start, end = line.value or value_in(line.text, state, weights)
+                for date in DATE.finditer(line.text):
+                    if date.start() < end and start < date.end():
+                        start, end = min(start, date.start()), max(end, date.end())
                 value = stated(line.text[start:end])
                 self._values.put(line.text, value)
             if value.kind == "date" and len(DATE.findall(line.text)) == 1:

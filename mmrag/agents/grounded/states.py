@@ -61,7 +61,7 @@ def mask_names(text: str) -> Masked:
     names: list[str] = []
 
     def take(found: re.Match[str]) -> str:
-        name = found.group().removesuffix("'s")
+        name = found.group().removesuffix("'s").removesuffix(" I")
         if name.split()[0].lower() in MONTHS:
             return found.group()
         names.append(name)
