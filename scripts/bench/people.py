@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.forms import plan_question
 from mmrag.agents.grounded.grammar import Talk
@@ -31,6 +30,8 @@ from mmrag.agents.grounded.learned.fitting import Fitting
 from mmrag.agents.grounded.learned.planner import LearnedPlanner
 from mmrag.agents.grounded.learned.reading import LearnedReader
 from mmrag.agents.grounded.matching import Matcher
+
+from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.values import Value
