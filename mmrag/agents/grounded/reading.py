@@ -27,7 +27,7 @@ _NEAR = 2.0
 """How much worse than the best a line may fit and still be read as saying the same."""
 
 _LEAST = -2.0
-"""A worse fit is no answer: at 0 saying nothing is as probable, and how sure to be is weighed later."""
+"""A worse fit is no answer: at 0 saying nothing is as probable; how sure to be is weighed later."""
 
 _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
