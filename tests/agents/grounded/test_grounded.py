@@ -15,8 +15,8 @@ from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.entities import resolve
 from mmrag.agents.grounded.ocr import Line
 from mmrag.agents.grounded.parts import SWITCHES, Parts
-from mmrag.agents.grounded.plan import LOOKUP
 from mmrag.agents.grounded.picture import estimate_quality, restore
+from mmrag.agents.grounded.plan import LOOKUP
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
 from mmrag.errors import DataError, SpecError
