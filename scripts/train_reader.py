@@ -20,6 +20,7 @@ from reader.needs import Author
 from reader.pages import bank, chatter
 
 from mmrag.agents.grounded import heads
+from mmrag.agents.grounded.reading import stated
 from mmrag.agents.grounded.states import States
 from mmrag.encoders import text_encoders
 from simulator.world.facts.factbase import FactBase
@@ -28,6 +29,9 @@ from simulator.world.language.voices.reading import OPEN, voice
 
 SEED, WORLD, THINGS = 24, 500_100, 1200
 """Of the training, and of the world that it is about: no world of a report."""
+
+ROUNDS = (SEED, SEED + 1)
+"""In each all is asked once, of other things and after other questions."""
 
 KEPT = 100_000
 """Texts whose vectors are kept: all of them."""
@@ -45,7 +49,7 @@ def main() -> None:
     facts = generate_facts(WORLD, THINGS)
     voices = [voice(name) for name in OPEN if name != leave]
     material = training.Material(
-        asked=[q for v in voices for q in Author(v, facts, SEED).questions()],
+        asked=sorted({q for v in voices for n in ROUNDS for q in Author(v, facts, n).questions()}),
         banks=[bank(v, facts) for v in (*voices, None)],
         idle=[line for v in voices for line in chatter(v)],
     )
@@ -65,17 +69,18 @@ def judge(name: str, facts: FactBase, states: States, made: heads.Weights) -> No
         judged = heads.judge(states, q.text, q.before, made)
         is_program = made.programs[int(judged.programs.argmax())] == q.program
         programs += is_program
-        if q.keys:
-            kind, key = q.keys[0]
+        kind, key = q.keys[0]
+        if kind:
             page = {k: of[0] for (of_kind, k), of in lines.items() if of_kind == kind}
             seen = states.of([s.text for s in page.values()])
-            fits = heads.fits(judged.slots[0], seen, made)
+            kinds = [heads.kind_of(stated(s.text[s.start : s.end])) for s in page.values()]
+            fits = heads.fits(judged.slots[0], seen, kinds, made)
             is_attribute = list(page)[fits.index(max(fits))] == key
             plain, attributes = plain + 1, attributes + is_attribute
             both += is_program and is_attribute
     stated = [s for of in bank(voice(name), facts).values() for s in of]
     for s in stated:
-        values += heads.value_in(s.text, states.of([s.text])[0], made) == (s.start, s.end)
+        values += heads.values_in(s.text, states.of([s.text])[0], made) == [(s.start, s.end)]
     sys.stdout.write(
         f"{name}, left out: of {len(asked)} questions {programs / len(asked):.1%} of the right "
         f"program; of {plain} about an attribute {attributes / plain:.1%} find it, "

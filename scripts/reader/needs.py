@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mmrag.agents.grounded.heads import RELATION, SLOTS
 from mmrag.agents.grounded.states import mask_names
 from mmrag.agents.grounded.times import numbers_in
 from reader.pages import KINDS
@@ -34,7 +35,7 @@ class Asked(NamedTuple):
     program: str
     """JSON; attributes are the numbers of `keys`."""
     keys: tuple[tuple[str, str], ...]
-    """Kind and key of each attribute that the program reads."""
+    """Kind and key of each attribute it reads, by number; empty where it reads none."""
     voice: str
 
 
@@ -67,7 +68,7 @@ class Author:
         program = json.dumps(opened.program, separators=(",", ":"))
         for text in filled.texts:
             earlier = before or self._earlier(want, text, said)
-            yield Asked(_plain(text), earlier, program, tuple(opened.keys), self._voice.name)
+            yield Asked(_plain(text), earlier, program, opened.keys, self._voice.name)
         for then in want.then:
             yield from self._asked(then, kind, said, (_plain(filled.texts[0]), *before), filled)
 
@@ -117,7 +118,7 @@ class Opened:
     """A program in which attributes are numbers, and what the question says is left to be found."""
 
     def __init__(self, kind: str, filled: Filled, parent: Filled | None) -> None:
-        self.keys: list[tuple[str, str]] = []
+        self._keys: dict[int, tuple[str, str]] = {}
         self._kind = kind
         before = parent and parent.want.meanings[kind]
         self._answers = before.kinds if before and before.result == "thing" else ()
@@ -125,6 +126,7 @@ class Opened:
         self._numbers = {value.number for value in numbers_in(filled.texts[0])}
         self._slots = filled.want.slots
         self.program = self._of(filled.want.answer)
+        self.keys = tuple(self._keys.get(slot, ("", "")) for slot in range(SLOTS))
 
     def _of(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -149,10 +151,17 @@ class Opened:
     def _get(self, op: str, thing: Any, key: str, at: Any = None) -> Any:
         return [
             op,
-            self._of(thing),
+            self._owner(thing),
             self._key(self._kinds(thing), key),
             *([["then"]] if at else []),
         ]
+
+    def _owner(self, thing: Any) -> Any:
+        """Whose attribute it is; of a relation's the relation has a number of its own."""
+        if thing == self._said or thing[0] != "get":
+            return self._of(thing)
+        _, of, relation = thing
+        return ["get", self._of(of), self._key(self._kinds(of), relation, is_relation=True)]
 
     def _most(self, op: str, things: Any, key: str) -> Any:
         return [op, self._of(things), self._key((self._kind,), key)]
@@ -194,11 +203,13 @@ class Opened:
     def _has(self, op: str, a: Any, _word: Any) -> Any:
         return [op, self._of(a), ["word"]]
 
-    def _key(self, kinds: Sequence[str], key: str) -> int:
+    def _key(self, kinds: Sequence[str], key: str, *, is_relation: bool = False) -> int:
         pair = (kinds[0], key)
-        if pair not in self.keys:
-            self.keys.append(pair)
-        return self.keys.index(pair)
+        slot = next((n for n, known in self._keys.items() if known == pair), None)
+        if slot is None:
+            slot = RELATION if is_relation else min({0, 1} - self._keys.keys())
+            self._keys[slot] = pair
+        return slot
 
     def _kinds(self, node: Any) -> tuple[str, ...]:
         if node[0] == "var":

@@ -41,10 +41,24 @@ def bank(voice: Voice | None, facts: FactBase) -> Bank:
 
 
 def chatter(voice: Voice) -> list[Stated]:
-    """What an author's pages say besides: it states nothing."""
-    said = {t for parts in voice.pages.values() for t in (*parts["chatter"], *parts["leads"])}
+    """What an author's pages, and any site's, say besides: it states nothing."""
+    parts = ("chatter", "leads", "headings", "titles")
+    said = {t for of in voice.pages.values() for part in parts for t in of.get(part, ())}
     plain = sorted(t.replace("{x}", "It").replace("{noun}", "thing") for t in said)
-    return [Stated(text, 0, 0) for text in plain]
+    return [Stated(text, 0, 0) for text in (*plain, *_FURNITURE)]
+
+
+_FURNITURE = (
+    "2026-12-30 · #10", "2031-02-14 · #1", "Quote Report Like (3)", "References", "Subscribe",
+    "- Regional survey, volume 12, page 304.", "- Private collection, inventory card 252.",
+    "This page was last edited on 4 May 2030.", "Delivery in two to four working days.",
+    "Page as of 4 May 2030.", "Errors and changes reserved.", "Page 1 of 3 · 120 views",
+    "You have 3 free articles left this month.", "Last activity 2 April 2031",
+    "★★★☆☆ 41 ratings · Article number 3802", "oldbucket41", "quietfox7", "Tag: It",
+    "Also known as Alder Brook.", "Also known as Mallory, Dora Finch.", "It near me, It best",
+    "Mattresses at half price until Sunday.", "Holiday flats from nine a night.", "See also",
+    "Compare electricity in your area and switch in five minutes.", "question about It",
+)  # fmt: skip
 
 
 def _lines(voice: Voice | None, kind: str, attribute: Attribute, facts: FactBase) -> list[Stated]:

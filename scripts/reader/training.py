@@ -13,8 +13,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
-from mmrag.agents.grounded.heads import AROUND, BEFORE, FORMAT, GRAMS, Weights, grams
+from mmrag.agents.grounded.heads import (
+    AROUND,
+    BEFORE,
+    FORMAT,
+    GRAMS,
+    KINDS,
+    SLOTS,
+    UNITS,
+    Weights,
+    grams,
+    kind_of,
+)
+from mmrag.agents.grounded.reading import stated
 from mmrag.agents.grounded.states import States, by_word, spans_of
+from mmrag.agents.grounded.values import Value, quantities
 from reader.needs import Asked
 from reader.pages import Bank, Stated
 
@@ -24,7 +37,7 @@ VALUE_PASSES = 6
 DROPPED = 0.3
 UNSTATED = 0.15
 """How often a page says nothing of what is asked."""
-IDLE = 4
+IDLE = 8
 """Lines that state nothing beside those that do."""
 
 
@@ -47,8 +60,9 @@ class Heads(nn.Module):
         for bag in self.grams:
             nn.init.normal_(bag.weight, std=0.02)
         self.program = nn.Linear(2 * HIDDEN, programs)
-        self.slots = nn.ModuleList(nn.Linear(HIDDEN, SHARED) for _ in range(2))
-        self.line = nn.Linear(size, SHARED)
+        self.slots = nn.ModuleList(nn.Linear(HIDDEN, SHARED) for _ in range(SLOTS))
+        self.line = nn.Linear(size, SHARED, bias=False)
+        self.kind = nn.Embedding(len(KINDS) + UNITS, SHARED)
         self.drop = nn.Dropout(DROPPED)
 
     def forward(self, seen: Tensor, bags: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -106,12 +120,13 @@ def questions(material: Material, states: States, seed: int) -> dict[str, np.nda
             logits, slots = heads(SCALE * seen[some], [bags[i] for i in some])
             target = torch.tensor([number[q.program] for q in asked])
             loss = f.cross_entropy(logits, target, label_smoothing=0.05)
-            for k, share in enumerate((1.0, 0.5)):
-                rows = [i for i, q in enumerate(asked) if len(q.keys) > k]
+            for k, share in enumerate((1.0, 0.5, 1.0)):
+                rows = [i for i, q in enumerate(asked) if q.keys[k][0]]
                 if rows:
-                    chosen, mask, right = lines.draw([asked[i].keys[k] for i in rows], r)
-                    stated = heads.line(SCALE * chosen)
-                    fits = (stated * slots[rows, k, None]).sum(-1) + mask
+                    page = lines.draw([asked[i].keys[k] for i in rows], r)
+                    mask, right = page.mask, page.right
+                    says = heads.line(SCALE * heads.drop(page.rows)) + heads.kind(page.kinds)
+                    fits = (says * slots[rows, k, None]).sum(-1) + mask
                     none = torch.zeros(len(rows), 1)
                     loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), right)
             optimiser.zero_grad()
@@ -131,17 +146,17 @@ class _Lines:
         at = {text: i for i, text in enumerate(texts)}
         self.rows = [s.whole for s in states.of(texts, 32)]
         self._rows = torch.tensor(np.stack(self.rows))
+        values = {s.text: _value(s) for b in material.banks for of in b.values() for s in of}
+        values |= {s.text: _value(s) for s in material.idle}
+        self._kinds = torch.tensor([kind_of(values[text]) for text in texts])
         self._of: dict[str, dict[str, list[int]]] = {}
         for bank in material.banks:
             for (kind, key), of in bank.items():
                 self._of.setdefault(kind, {}).setdefault(key, []).extend(at[s.text] for s in of)
         self._idle = [at[s.text] for s in material.idle]
 
-    def draw(
-        self, keys: Sequence[tuple[str, str]], r: random.Random
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """A page for each attribute: vectors, what to add to fits, and where the right line is;
-        0 is nowhere."""
+    def draw(self, keys: Sequence[tuple[str, str]], r: random.Random) -> _Page:
+        """A page for each attribute."""
         pages: list[list[int]] = []
         right: list[int] = []
         for kind, key in keys:
@@ -156,7 +171,24 @@ class _Lines:
         longest = max(map(len, pages))
         mask = torch.tensor([[0.0] * len(p) + [-1e9] * (longest - len(p)) for p in pages])
         filled = torch.tensor([p + [p[0]] * (longest - len(p)) for p in pages])
-        return self._rows[filled], mask, torch.tensor(right)
+        return _Page(self._rows[filled], self._kinds[filled], mask, torch.tensor(right))
+
+
+class _Page(NamedTuple):
+    """Pages to choose a line from: what there is, what to add to fits, and where the right line
+    is; 0 is nowhere."""
+
+    rows: Tensor
+    kinds: Tensor
+    mask: Tensor
+    right: Tensor
+
+
+def _value(s: Stated) -> Value:
+    """What a line states; of one that states nothing, what might be taken for it."""
+    if s.end:
+        return stated(s.text[s.start : s.end])
+    return next(iter(quantities(s.text)), Value(kind="text", text=s.text))
 
 
 def _arrays(heads: Heads) -> dict[str, np.ndarray]:
@@ -167,7 +199,7 @@ def _arrays(heads: Heads) -> dict[str, np.ndarray]:
         "slot.w": torch.stack([slot.weight.T for slot in heads.slots]),
         "slot.b": torch.stack([slot.bias for slot in heads.slots]),
         "line.w": SCALE * heads.line.weight.T,
-        "line.b": heads.line.bias,
+        "kind.w": heads.kind.weight,
     }
     for name, layer, bag in zip(("asks", "does"), heads.seen, heads.grams, strict=True):
         found[f"{name}.seen"] = SCALE * layer.weight.T

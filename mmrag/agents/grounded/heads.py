@@ -11,13 +11,14 @@ import re
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mmrag.agents.grounded.states import States, by_word, spans_of
+from mmrag.agents.grounded.values import Value
 from mmrag.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,13 +27,23 @@ if TYPE_CHECKING:
     from mmrag.encoders.text import InContext
 
 FILE = Path(__file__).parent / "data" / "reader.safetensors"
-FORMAT = "mmrag reader 2"
+FORMAT = "mmrag reader 3"
 
 BEFORE = 2
 """Questions before the one at hand that count."""
 
+SLOTS, RELATION = 3, 2
+"""Attributes of one program, and the number of the one that leads to the thing asked about."""
+
 GRAMS = 2048
 """Buckets for a question's words and pairs of words."""
+
+KINDS = ("text", "name", "list", "year", "date", "clock", "money", "share", "count")
+UNITS = 23
+"""Kinds of value, and buckets for the units of the rest."""
+
+STRONG = 2.0
+"""From which sum of its words' scores a run of words is a value beside another."""
 
 AROUND = 2
 """Words on either side of a word by which it is told whether it is part of a value."""
@@ -101,15 +112,26 @@ def judge(states: States, text: str, before: Sequence[str], weights: Weights) ->
     return Judged(raised / raised.sum(), slots)
 
 
-def fits(asked: NDArray[np.float32], lines: Sequence[InContext], weights: Weights) -> list[float]:
-    """How well lines state what is asked; 0 is as good as nothing."""
+def kind_of(value: Value) -> int:
+    """What a value looks like, by its number in the weights."""
+    if value.kind != "number":
+        return KINDS.index(value.kind)
+    if value.unit[:1] in "$€£%":
+        return KINDS.index("count" if not value.unit else "share" if value.unit == "%" else "money")
+    return len(KINDS) + zlib.crc32(value.unit.encode()) % UNITS
+
+
+def fits(
+    asked: NDArray[np.float32], lines: Sequence[InContext], kinds: Sequence[int], weights: Weights
+) -> list[float]:
+    """How well lines with values of some kinds state what is asked; 0 is as good as nothing."""
     w = weights.arrays
-    rows = np.stack([line.whole for line in lines]) @ w["line.w"] + w["line.b"]
+    rows = np.stack([line.whole for line in lines]) @ w["line.w"] + w["kind.w"][list(kinds)]
     return [float(fit) for fit in rows @ asked]
 
 
-def value_in(text: str, seen: InContext, weights: Weights) -> tuple[int, int]:
-    """Where the value of a line most probably stands."""
+def values_in(text: str, seen: InContext, weights: Weights) -> list[tuple[int, int]]:
+    """Where the values of a line most probably stand: one, or several that are all sure."""
     w = weights.arrays
     rows = by_word(seen)
     padded = np.pad(rows, ((AROUND, AROUND), (0, 0)))
@@ -117,8 +139,19 @@ def value_in(text: str, seen: InContext, weights: Weights) -> tuple[int, int]:
     hidden = np.maximum(near @ w["value.w"] + w["value.b"], 0)
     scores = hidden @ w["value.o"] + w["value.c"]
     places = spans_of(text)[: len(rows)]
-    first, last = _best_run([float(s) for s in scores[:, 0]])
-    return places[first][0], places[last][1]
+    each = [float(s) for s in scores[:, 0]]
+    runs = _strong_runs(each)
+    return [(places[a][0], places[b][1]) for a, b in (runs if len(runs) > 1 else [_best_run(each)])]
+
+
+def _strong_runs(scores: Sequence[float]) -> list[tuple[int, int]]:
+    """Runs of words that are all rather part of a value than not."""
+    found: list[tuple[int, int]] = []
+    for positive, run in groupby(range(len(scores)), key=lambda i: scores[i] > 0):
+        places = list(run)
+        if positive and sum(scores[i] for i in places) > STRONG:
+            found.append((places[0], places[-1]))
+    return found
 
 
 def _best_run(scores: Sequence[float]) -> tuple[int, int]:

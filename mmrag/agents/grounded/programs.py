@@ -17,7 +17,16 @@ import msgspec
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.heads import Weights
 from mmrag.agents.grounded.plan import QuestionPlan
-from mmrag.agents.grounded.reading import Fitting, Found, Reading, finding, joined
+from mmrag.agents.grounded.reading import (
+    ANY,
+    NAMES,
+    SIZES,
+    Fitting,
+    Found,
+    Reading,
+    finding,
+    joined,
+)
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import fold
 from mmrag.agents.grounded.states import Contextual
@@ -41,6 +50,7 @@ _READABLE = 0.5
 _MOST_LISTED = 4
 """Names in one answer: what fits an ear."""
 
+_DAYS = frozenset({"date"})
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 UNITS: dict[tuple[str, str], tuple[float, float]] = {
@@ -149,34 +159,44 @@ class _Run:
     def mentions(self, text: str, *, is_whole: bool = True) -> bool:
         """Whether the question has the words of a text, all of them or one."""
         asked, said = _stems(self._plan.question), _stems(text)
-        if _DENIES.search(text) and not _DENIES.search(self._plan.question):
+        question = self._plan.question
+        if _DENIES.search(text) and not _DENIES.search(question):
             return False
+        first = re.escape(text.split()[0]) if text.split() else ""
+        if is_whole and re.search(rf"\b(?:not|no|never) {first}\b", question, re.I):
+            return False  # "not vegetarian" does not say "vegetarian"
         return bool(said) and (said <= asked if is_whole else bool(said & asked))
 
     # -- values
 
-    def get(self, thing: Any, slot: int, then: Any = None) -> Found:
-        things = self.of(thing)
+    def get(self, thing: Any, slot: int, then: Any = None, kinds: frozenset[str] = ANY) -> Found:
+        is_relation = isinstance(thing, list) and thing[0] == "get"
+        things = self.get(*thing[1:], kinds=NAMES) if is_relation else self.of(thing)
         if isinstance(things, Found):
             name = Candidate(name=things.value.text, confidence=things.recognition, source="web")
-            return self._of_entity(name, slot, "", things)
+            found = self._of_entity(name, slot, kinds)
+            return joined(found.value, things, found)
         if not things or not things[0].name:
             raise Unanswerable
         when = moment_in(self._plan.question, self._reading.now) if then else ""
-        return self._of_entity(things[0], slot, when, None)
+        return self._of_entity(things[0], slot, kinds, when)
 
-    def _of_entity(self, entity: Candidate, slot: int, when: str, trail: Found | None) -> Found:
-        found = self._reading.attribute(entity, slot, when)
+    def _of_entity(
+        self, entity: Candidate, slot: int, kinds: frozenset[str], when: str = ""
+    ) -> Found:
+        found = self._reading.attribute(entity, slot, kinds, when)
         if found is None:
             raise Unanswerable
-        return found if trail is None else joined(found.value, trail, found)
+        return found
 
-    def each(self, things: Any, slot: int) -> list[tuple[Candidate, Found]]:
+    def each(
+        self, things: Any, slot: int, kinds: frozenset[str] = SIZES
+    ) -> list[tuple[Candidate, Found]]:
         """An attribute of each of several things."""
         among = self.of(things)
         if not isinstance(among, list) or len(among) < 2:
             raise Unanswerable
-        return [(one, self._of_entity(one, slot, "", None)) for one in among]
+        return [(one, self._of_entity(one, slot, kinds)) for one in among]
 
     def extreme(self, things: Any, slot: int, sign: int) -> Found:
         found = self.each(things, slot)
@@ -185,7 +205,7 @@ class _Run:
         return joined(chosen, *(f for _, f in found), luck=1 / len(found))
 
     def where(self, things: Any, slot: int, sign: str, wanted: Any) -> Found:
-        found = self.each(things, slot)
+        found = self.each(things, slot, SIZES if sign in "<>" else ANY)
         if sign == "is" and found[0][1].value.number is not None and self._numbers:
             sign, wanted = "<", ["number"]  # "which would suit a twelve-year-old"
         if sign in "<>":
@@ -208,7 +228,7 @@ class _Run:
         return joined(_like(found[0].value, sum(map(_number, found))), *found)
 
     def sources(self, owner: Any, slot: int) -> Found:
-        of = self.of(owner)
+        of = self.sized(owner, NAMES)
         if isinstance(of, list):
             if not of:
                 raise Unanswerable
@@ -246,10 +266,16 @@ class _Run:
     def _value(self, node: Any, like: Value | None, *, is_count: bool = False) -> Found:
         if _is_open(node):
             return self.number(like, is_count=is_count)
-        found = self.of(node)
+        found = self.sized(node)
         if not isinstance(found, Found):
             raise Unanswerable
         return found
+
+    def sized(self, node: Any, kinds: frozenset[str] = SIZES) -> Any:
+        """What a node comes to, where only some kinds of value will do."""
+        if isinstance(node, list) and node[0] == "get":
+            return self.get(*node[1:3], *(node[3:] or [None]), kinds=kinds)
+        return self.of(node)
 
     def sum(self, a: Any, b: Any, of: Callable[[float, float], float]) -> Found:
         x, y = self.two(a, b)
@@ -286,7 +312,7 @@ class _Run:
         return joined(_counted(many), x, y)
 
     def deal(self, thing: Any, price: int, offer: int, count: Any) -> Found:
-        each, said = self.get(thing, price), self.get(thing, offer)
+        each, said = self.get(thing, price, kinds=SIZES), self.get(thing, offer)
         many = self._value(count, each.value, is_count=True)
         paid = _offered(said.value.text, int(_number(many)))
         return joined(_like(each.value, _number(each) * paid), each, said)
@@ -346,28 +372,28 @@ class _Run:
     # -- times
 
     def minutes_until(self, a: Any) -> Found:
-        found = self.of(a)
-        if found.value.kind != "clock" or len(self._reading.now) < 16:
+        found = self.sized(a, frozenset({"clock"}))
+        if len(self._reading.now) < 16:
             raise Unanswerable
         minutes = _minutes(found.value.iso) - _minutes(self._reading.now[11:16])
+        if minutes < 0:
+            raise Unanswerable
         return joined(_counted(minutes, "minutes"), found)
 
     def days_until(self, a: Any) -> Found:
-        found = self.of(a)
-        if found.value.kind != "date" or not self._reading.now:
+        found = self.sized(a, _DAYS)
+        if not self._reading.now:
             raise Unanswerable
         days = _number(found) - dt.date.fromisoformat(self._reading.now[:10]).toordinal()
         return joined(_counted(days, "days"), found)
 
     def weekday(self, a: Any) -> Found:
-        found = self.of(a)
-        if found.value.kind != "date":
-            raise Unanswerable
+        found = self.sized(a, _DAYS)
         day = dt.date.fromisoformat(found.value.iso[:10])
         return joined(Value(kind="text", text=_WEEKDAYS[day.weekday()]), found)
 
     def in_unit(self, a: Any) -> Found:
-        found = self.of(a)
+        found = self.sized(a)
         value = found.value
         asked = self._plan.question
         wanted = [u for word, u in SPOKEN_UNITS.items() if re.search(rf"\b{word}\b", asked)]

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.heads import Weights, fits, judge, read_weights, value_in
+from mmrag.agents.grounded.heads import Weights, fits, judge, kind_of, read_weights, values_in
 from mmrag.agents.grounded.lines import Line
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import fold
-from mmrag.agents.grounded.states import Contextual, States
+from mmrag.agents.grounded.states import NAME_WORD, Contextual, States
 from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record
 from mmrag.search.web.words import words
 
-_READ = 64
+_READ = 96
 """Most lines that are looked at closely: those that share words with the question first."""
 
-_NEAR = 2.0
+NAMES = frozenset({"name"})
+SIZES = frozenset({"number", "year", "date", "clock"})
+ANY = SIZES | {"name", "text", "list"}
+"""Kinds of value that can be what is looked for."""
+
+_NEAR = 3.0
 """How much worse than the best a line may fit and still be read as saying the same."""
 
 _LEAST = -2.0
-"""A worse fit is no answer: at 0 saying nothing is as probable; how sure to be is weighed later."""
+"""A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
 
 _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
@@ -64,31 +69,36 @@ class Fitting:
     def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
         self._states = States(encoder)
         self._weights = weights
-        self._values: RecentResults[str, Value] = RecentResults(_KEPT)
+        self._places: RecentResults[str, list[tuple[int, int]]] = RecentResults(_KEPT)
 
     def places(self, plan: QuestionPlan, slot: int, lines: Sequence[Line]) -> list[Place]:
         """The lines with their values, the best first."""
         weights = self._weights or read_weights()
         asked = judge(self._states, plan.masked, plan.before, weights).slots[slot]
-        seen = self._states.of([line.text for line in lines])
-        fit = fits(asked, seen, weights)
-        ranked = sorted(zip(fit, lines, seen, strict=True), key=lambda f: (-f[0], f[1].text))
-        found: list[Place] = []
-        for score, line, state in ranked:
-            if score < ranked[0][0] - 2 * _NEAR and len(found) > 1:
-                break
-            value = self._values.get(line.text)
-            if value is None:
-                start, end = line.value or value_in(line.text, state, weights)
-                for date in DATE.finditer(line.text):
-                    if date.start() < end and start < date.end():
-                        start, end = min(start, date.start()), max(end, date.end())
-                value = stated(line.text[start:end])
-                self._values.put(line.text, value)
-            if value.kind == "date" and len(DATE.findall(line.text)) == 1:
-                line = msgspec.structs.replace(line, is_dated=False)  # the value is the date itself
-            found.append(Place(line=line, value=value, fit=score))
-        return found
+        valued = [one for line in self._parts(lines, weights) if (one := _valued(line))]
+        if not valued:
+            return []
+        seen = self._states.of([line.text for line, _ in valued])
+        fit = fits(asked, seen, [kind_of(value) for _, value in valued], weights)
+        found = [
+            Place(line=line, value=value, fit=one)
+            for one, (line, value) in zip(fit, valued, strict=True)
+        ]
+        return sorted(found, key=lambda p: (-p.fit, p.line.text))
+
+    def _parts(self, lines: Sequence[Line], weights: Weights) -> Iterator[Line]:
+        """Lines with their value; one that has several is taken apart between them."""
+        for line, seen in zip(lines, self._states.of([x.text for x in lines]), strict=True):
+            places = self._places.get(line.text)
+            if places is None:
+                places = [line.value] if line.value else values_in(line.text, seen, weights)
+                self._places.put(line.text, places)
+            ends = [0, *(end for _, end in places)]
+            starts = [*(start for start, _ in places), len(line.text)]
+            for i, (start, end) in enumerate(places):
+                a, b = (ends[i], starts[i + 1]) if len(places) > 1 else (0, len(line.text))
+                part, value = line.text[a:b], (start - a, end - a)
+                yield msgspec.structs.replace(line, text=part, value=value)
 
 
 class Reading:
@@ -101,6 +111,8 @@ class Reading:
         self.scene = scene
         self.desk = desk
         self.now = now
+        self.hint = " ".join(plan.masked.replace(NAME_WORD, " ").split())
+        """What is searched for beside a name."""
         self._fitting = fitting
 
     def entities(self, thing: str) -> list[Candidate]:
@@ -118,10 +130,12 @@ class Reading:
         beside = {"both": self.scene.beside[:1], "these": self.scene.beside}.get(thing, ())
         return [*([main] if main else []), *beside]
 
-    def attribute(self, entity: Candidate, slot: int, when: str = "") -> Found | None:
-        """One attribute of an entity, now or as of another time."""
-        lines = self.desk.lines(entity.name, self.plan.masked)
-        found = self._best(entity.name, slot, lines, when)
+    def attribute(
+        self, entity: Candidate, slot: int, kinds: frozenset[str] = ANY, when: str = ""
+    ) -> Found | None:
+        """One attribute of an entity, of some kinds of value, now or as of another time."""
+        lines = self.desk.lines(entity.name, self.hint)
+        found = self._best(entity.name, slot, lines, kinds, when)
         if found is None:
             return None
         return msgspec.structs.replace(found, recognition=entity.confidence)
@@ -130,17 +144,19 @@ class Reading:
         """Things of which some page says that they have the same owner."""
         name = owner.value.text
         found: list[tuple[str, Found]] = []
-        for other in self.desk.sharing(name, self.plan.masked):
-            said = self._best(other, slot, self.desk.known_lines(other), "")
+        for other in self.desk.sharing(name, self.hint):
+            said = self._best(other, slot, self.desk.known_lines(other), NAMES, "")
             if said is not None and fold(said.value.text) == fold(name):
                 found.append((other, said))
         return found
 
-    def _best(self, name: str, slot: int, lines: Sequence[Line], when: str) -> Found | None:
+    def _best(
+        self, name: str, slot: int, lines: Sequence[Line], kinds: frozenset[str], when: str
+    ) -> Found | None:
         if not lines:
             return None
         places = self._fitting.places(self.plan, slot, self._likely(lines))
-        places = [p for p in places if p.value.key and fold(p.value.text) != fold(name)]
+        places = [p for p in places if p.value.kind in kinds and fold(p.value.text) != fold(name)]
         if not places or places[0].fit <= _LEAST:
             return None
         best = places[0]
@@ -201,6 +217,20 @@ class Reading:
             freshness=freshness,
             citations=tuple(dict.fromkeys(p.line.evidence for p in winner))[:3],
         )
+
+
+def _valued(line: Line) -> tuple[Line, Value] | None:
+    """A line and what its value means; None where it means nothing."""
+    start, end = line.value or (0, 0)
+    for date in DATE.finditer(line.text):
+        if date.start() < end and start < date.end():
+            start, end = min(start, date.start()), max(end, date.end())
+    value = stated(line.text[start:end])
+    if not value.key or not words(value.text):
+        return None
+    if value.kind == "date" and len(DATE.findall(line.text)) == 1:
+        line = msgspec.structs.replace(line, is_dated=False)  # the value is the date itself
+    return line, value
 
 
 def stated(text: str) -> Value:

@@ -53,9 +53,11 @@ class Handed:
         more["these"] = [main, *beside]
         return (found | more).get(thing, named[:1])
 
-    def attribute(self, entity, slot, when=""):
+    def attribute(self, entity, slot, kinds, when=""):
         said = FACTS.get(entity.name, {}).get(slot)
-        return said and Found(value=stated(said), recognition=entity.confidence)
+        if said is None or stated(said).kind not in kinds:
+            return None
+        return Found(value=stated(said), recognition=entity.confidence)
 
     def sharing(self, owner, slot):
         found = {name: said[slot] for name, said in FACTS.items() if slot in said}
@@ -117,6 +119,7 @@ NUMBER, WORD = ["number"], ["word"]
          "Birch Jam and Dorn Jam"),
         (["premise", "it", 8], "this is the vegan one, right", "Yes"),
         (["premise", "it", 8], "this is the vegetarian one, right", "No, it's vegan."),
+        (["premise", "it", 8], "this is not vegan, is it", "No, it's vegan."),
         (["premise", "it", 8, IT], "the vegan one here, how much is it", "$4.20"),
         (["same", "it", "named"], "is this the Birch Jam", "No"),
         (["minutes_until", ["get", "it", 4]], "how long have I got", "210 minutes"),
