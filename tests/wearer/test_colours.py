@@ -84,22 +84,22 @@ def test_the_wheel_that_proves_it_knows_no_more_than_it_sees() -> None:
 
 
 def test_the_wearer_points_by_a_colour_that_tells_things_apart() -> None:
-    mugs = agenda(lambda session: session.extra["subject"].startswith("mug"))
-    assert len(mugs.extra["visible"]) == 2
-    talk = talk_of(mugs)
+    two = agenda(lambda session: session.extra["subject"].startswith("motorcycle"))
+    assert len(two.extra["visible"]) == 2
+    talk = talk_of(two)
     assert tell(talk, "Which one do you mean?", Outcome.MISSING, "which") == "point"
-    assert "the blue mug on the left" in talk.turn.query
-    assert ("colour", mugs.extra["subject"], "blue") in talk.turn.wearer.claims
+    assert "the blue motorcycle on the left" in talk.turn.query
+    assert ("colour", two.extra["subject"], "blue") in talk.turn.wearer.claims
 
 
 def test_no_colour_is_said_that_answers_what_is_asked() -> None:
-    mugs = agenda(lambda session: session.extra["subject"].startswith("mug"))
-    last = mugs.turns[-1]
+    two = agenda(lambda session: session.extra["subject"].startswith("motorcycle"))
+    last = two.turns[-1]
     asked = msgspec.structs.replace(last.reference, text="Deep Blue", accept=())
-    turns = (*mugs.turns[:-1], msgspec.structs.replace(last, reference=asked))
-    talk = talk_of(msgspec.structs.replace(mugs, turns=turns))
+    turns = (*two.turns[:-1], msgspec.structs.replace(last, reference=asked))
+    talk = talk_of(msgspec.structs.replace(two, turns=turns))
     assert tell(talk, "Which one do you mean?", Outcome.MISSING, "which") == "point"
-    assert "the mug on the left" in talk.turn.query
+    assert "the motorcycle on the left" in talk.turn.query
 
 
 def test_few_things_of_the_mini_world_have_a_colour() -> None:
@@ -110,7 +110,7 @@ def test_few_things_of_the_mini_world_have_a_colour() -> None:
         found = [colour for thing in sight.things if (colour := sight.colour(thing))]
         assert len(found) == len(set(found))
         named += bool(found)
-    assert 0 < named < 10
+    assert 0 < named < len(agendas()) / 4
 
 
 def test_a_world_of_text_has_no_colours() -> None:

@@ -20,11 +20,11 @@ RIGHT, MISSING, WRONG = Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT
 
 
 def about_main(session: Session) -> bool:
-    """Its first question is about the main thing, and has no options."""
+    """Its first question is about the main thing, has no options, and can be put otherwise."""
     turn = session.turns[0]
     program = turn.extra["program"]
     plain = program[0] == "get" and program[1] == ["it", session.extra["subject"]]
-    return plain and not turn.extra["choice"]
+    return plain and not turn.extra["choice"] and bool(other_wordings(turn))
 
 
 def test_who_is_answered_goes_through_the_agenda() -> None:
@@ -200,7 +200,7 @@ def test_a_fixed_share_cannot_look_and_it_is_always_the_same_ones() -> None:
 
 
 def test_at_the_third_request_the_wearer_presses_for_an_answer_and_then_gives_the_goal_up() -> None:
-    talk = talk_of(agendas()[0])
+    talk = talk_of(agenda(about_main))
     moves = [tell(talk, "What?", MISSING, "again") for _ in range(4)]
     assert moves == ["again", "again", "press", "ask"]
 
