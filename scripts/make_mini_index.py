@@ -21,7 +21,7 @@ from mmrag.encoders.cache import EmbeddingCache, vector_key
 from mmrag.files.atomic import file_sha256, write_json
 from mmrag.search.index.build import build_index
 from mmrag.search.index.identity import read_manifest
-from mmrag.search.index.row_table import Rows
+from mmrag.search.index.row_table import RowTable
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.bm25 import titled
 from simulator.parts.shipped_index import FOLDER, KEYS, SOURCE, vectors
@@ -74,7 +74,7 @@ def picture_keys(part: Path) -> Iterator[bytes]:
 
 
 def passage_keys(part: Path) -> Iterator[bytes]:
-    manifest, rows = read_manifest(part), Rows.open(part / "rows.arrow")
+    manifest, rows = read_manifest(part), RowTable.open(part / "rows.arrow")
     for cell in rows.get(range(len(rows))):
         text = titled(cell["page_name"], cell["text"])
         yield vector_key(manifest.encoder, text.encode("utf-8", "replace"))

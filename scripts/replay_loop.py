@@ -25,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from simulator.store.run_store import RunReader
-from ui.replay.catalogue import Catalogue, Conversation, Filter
+from ui.replay.catalogue import Catalogue, Filter, ListedConversation
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "replay-loop.webp"
 RUN = Path("runs") / "loop"
@@ -70,7 +70,7 @@ def main() -> None:
     print(f"{asked.out}: {session}, {worse}, {len(frames)} frames, {size_kb:.0f} kB at {quality}")
 
 
-def telling(one: Conversation) -> tuple[int, bool, int]:
+def telling(one: ListedConversation) -> tuple[int, bool, int]:
     """How much there is to see in a conversation: right answers, and what pictures cost it."""
     clean = right(one.rows[0].outcomes)
     worst = max((lost(one, row.degradation) for row in one.rows[1:]), default=0)
@@ -81,7 +81,7 @@ def right(outcomes: tuple[str, ...]) -> list[bool]:
     return [outcome in ("perfect", "acceptable") for outcome in outcomes]
 
 
-def lost(one: Conversation, condition: str) -> int:
+def lost(one: ListedConversation, condition: str) -> int:
     """Turns that were right on the clean picture and are not on this one."""
     (row,) = (row for row in one.rows if row.degradation == condition)
     pairs = zip(right(one.rows[0].outcomes), right(row.outcomes), strict=False)

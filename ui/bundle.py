@@ -24,7 +24,7 @@ from simulator.exchange.facts import RunFacts, facts_of
 from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
 from simulator.store.run_store import RunReader
 from ui.render import points
-from ui.replay.catalogue import Catalogue, Row
+from ui.replay.catalogue import Catalogue, ListedRow
 from ui.replay.viewmodel import ConversationView, conversation
 from ui.server import Thumbnails
 
@@ -115,7 +115,7 @@ def _file(run: RunReader, out: Path) -> int:
     return len(catalogue)
 
 
-def _shown(run: RunReader, row: Row) -> dict[str, Any]:
+def _shown(run: RunReader, row: ListedRow) -> dict[str, Any]:
     view: ConversationView = conversation(run, "", row.session_id, row.degradation)
     return msgspec.to_builtins(view)
 
@@ -130,7 +130,7 @@ class _Blocks:
         self.size = 0
         """Bytes of the open block."""
 
-    def add(self, row: Row, view: dict[str, Any]) -> None:
+    def add(self, row: ListedRow, view: dict[str, Any]) -> None:
         """Put a conversation into the open block."""
         entry = self._rows.setdefault(
             row.session_id,

@@ -29,7 +29,7 @@ _STORED = 2000
 """Characters of a result that a trace keeps."""
 
 
-class Bounds(Record, frozen=True, kw_only=True):
+class ToolBounds(Record, frozen=True, kw_only=True):
     """How far a model may go with tools in one turn."""
 
     rounds: int = 6
@@ -60,7 +60,7 @@ async def answer_with_tools(
     *,
     at: str | None = None,
     options: GenerateOptions = GenerateOptions(),
-    bounds: Bounds = Bounds(),
+    bounds: ToolBounds = ToolBounds(),
 ) -> Answer:
     """Let a model call tools until it answers, within bounds. `at` is the time of the question."""
     loop = _Loop({tool.name: tool for tool in tools}, trace, at, bounds)
@@ -96,7 +96,7 @@ class _Loop:
     """What has been used up, and how a call is made."""
 
     def __init__(
-        self, tools: Mapping[str, Tool], trace: Trace, at: str | None, bounds: Bounds
+        self, tools: Mapping[str, Tool], trace: Trace, at: str | None, bounds: ToolBounds
     ) -> None:
         self.rounds = 0
         self.citations: list[str] = []

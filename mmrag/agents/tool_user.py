@@ -5,7 +5,7 @@ from __future__ import annotations
 from mmrag.agents.ask_back import heard
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.templates import render
-from mmrag.agents.tool_loop import Bounds, answer_with_tools
+from mmrag.agents.tool_loop import ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
@@ -17,7 +17,9 @@ from mmrag.tools import Tool
 class ToolUser:
     """Gives a model the question, the conversation so far, the picture, and all tools."""
 
-    def __init__(self, model: Model, tools: tuple[Tool, ...], bounds: Bounds = Bounds()) -> None:
+    def __init__(
+        self, model: Model, tools: tuple[Tool, ...], bounds: ToolBounds = ToolBounds()
+    ) -> None:
         self._model = model
         self._tools = tools
         self._bounds = bounds
@@ -75,7 +77,7 @@ def make(
     if resources.model is None:
         raise SpecError(f"model={model}: no models are available here.")
     try:
-        bounds = Bounds(rounds=int(rounds), calls=int(calls), seconds=float(seconds))
+        bounds = ToolBounds(rounds=int(rounds), calls=int(calls), seconds=float(seconds))
     except ValueError as error:
         raise SpecError(f"tool-user: rounds, calls and seconds are numbers ({error}).") from error
     return ToolUser(resources.model(model), resources.tools, bounds)

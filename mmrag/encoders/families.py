@@ -19,7 +19,7 @@ _ASK = (
 )
 
 
-class Usage(Record, frozen=True, kw_only=True):
+class EncoderUsage(Record, frozen=True, kw_only=True):
     """Pooling and prefixes of a text encoder; part of every index's fingerprint."""
 
     pooling: Pooling
@@ -29,24 +29,26 @@ class Usage(Record, frozen=True, kw_only=True):
     """Put before every passage."""
 
 
-_RULES: tuple[tuple[str, Usage], ...] = (
-    (r"bge-m3", Usage(pooling="cls")),
-    (r"bge-.*-zh", Usage(pooling="cls", query="为这个句子生成表示以用于检索相关文章：")),
+_RULES: tuple[tuple[str, EncoderUsage], ...] = (
+    (r"bge-m3", EncoderUsage(pooling="cls")),
+    (r"bge-.*-zh", EncoderUsage(pooling="cls", query="为这个句子生成表示以用于检索相关文章：")),
     (
         r"bge-(small|base|large)",
-        Usage(pooling="cls", query="Represent this sentence for searching relevant passages: "),
+        EncoderUsage(
+            pooling="cls", query="Represent this sentence for searching relevant passages: "
+        ),
     ),
-    (r"e5-mistral", Usage(pooling="last", query=_ASK)),
-    (r"e5-.*instruct", Usage(pooling="mean", query=_ASK)),
-    (r"(^|[/_-])e5-", Usage(pooling="mean", query="query: ", passage="passage: ")),
-    (r"gte-qwen", Usage(pooling="last", query=_ASK)),
-    (r"gte-.*-v1\.5|gte-multilingual|gte-modernbert", Usage(pooling="cls")),
-    (r"(^|[/_-])gte-", Usage(pooling="mean")),
-    (r"minilm|text2vec", Usage(pooling="mean")),
+    (r"e5-mistral", EncoderUsage(pooling="last", query=_ASK)),
+    (r"e5-.*instruct", EncoderUsage(pooling="mean", query=_ASK)),
+    (r"(^|[/_-])e5-", EncoderUsage(pooling="mean", query="query: ", passage="passage: ")),
+    (r"gte-qwen", EncoderUsage(pooling="last", query=_ASK)),
+    (r"gte-.*-v1\.5|gte-multilingual|gte-modernbert", EncoderUsage(pooling="cls")),
+    (r"(^|[/_-])gte-", EncoderUsage(pooling="mean")),
+    (r"minilm|text2vec", EncoderUsage(pooling="mean")),
 )
 
 
-def usage_of(name: str, pooling: str | None = None) -> Usage:
+def usage_of(name: str, pooling: str | None = None) -> EncoderUsage:
     """The right use of a model by its name; `pooling` overrules (then without instructions).
 
     `official` is the public package's own use of BGE, mean without instruction, for comparison
@@ -56,11 +58,11 @@ def usage_of(name: str, pooling: str | None = None) -> Usage:
     ('cls', 'query: ')
     """
     if pooling == "official":
-        return Usage(pooling="mean")
+        return EncoderUsage(pooling="mean")
     if pooling is not None:
         if pooling not in ("cls", "mean", "last"):
             raise SpecError(f"pooling={pooling}: choose cls, mean, last or official.")
-        return Usage(pooling=pooling)
+        return EncoderUsage(pooling=pooling)
     for pattern, usage in _RULES:
         if re.search(pattern, name.lower()):
             return usage

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.encoders.families import Usage, usage_of
+from mmrag.encoders.families import EncoderUsage, usage_of
 from mmrag.encoders.loading import (
     check_tokenizer,
     choose_device,
@@ -67,7 +67,7 @@ class TextEncoder:
         self,
         model: PreTrainedModel,
         tokenizer: Any,
-        usage: Usage,
+        usage: EncoderUsage,
         *,
         name: str,
         revision: str,
@@ -304,7 +304,7 @@ def _load(
     place: str | Path,
     name: str,
     mark: str,
-    usage: Usage,
+    usage: EncoderUsage,
     max_tokens: int,
     dtype: Any,
     revision: str = "main",

@@ -21,7 +21,7 @@ from mmrag.records import Record, decode_as, encode
 Floats = NDArray[np.float64]
 
 
-class Calibration(Record, frozen=True, kw_only=True):
+class JudgeCalibration(Record, frozen=True, kw_only=True):
     """A judge's confusion with people, as `mmrag judge calibrate` stores it."""
 
     judge: str
@@ -49,7 +49,7 @@ class Unjudged(NamedTuple):
 
 def correct_rates(
     judged: Mapping[str, int],
-    calibration: Calibration,
+    calibration: JudgeCalibration,
     *,
     replicates: Floats | None = None,
     sums: Mapping[str, Mapping[str, float]] = {},
@@ -111,7 +111,7 @@ def correct_rates(
 
 def calibrate(
     human: Sequence[str], judged: Sequence[str], *, judge: str, source: str = ""
-) -> Calibration:
+) -> JudgeCalibration:
     """Count a judge's verdicts against people's."""
     names = tuple(sorted({*human, *judged}))
     place = {name: index for index, name in enumerate(names)}
@@ -119,18 +119,18 @@ def calibrate(
     for said, decided in zip(human, judged, strict=True):
         table[place[said], place[decided]] += 1
     counts = tuple(tuple(int(c) for c in row) for row in table)
-    return Calibration(judge=judge, outcomes=names, counts=counts, source=source)
+    return JudgeCalibration(judge=judge, outcomes=names, counts=counts, source=source)
 
 
-def save_calibration(calibration: Calibration, path: Path) -> None:
+def save_calibration(calibration: JudgeCalibration, path: Path) -> None:
     """Store a calibration as JSON for reports to use."""
     path.write_bytes(msgspec.json.format(encode(calibration), indent=1) + b"\n")
 
 
-def load_calibration(path: Path) -> Calibration:
+def load_calibration(path: Path) -> JudgeCalibration:
     """Read a stored calibration back; a table that is not square is refused."""
     try:
-        found = decode_as(Calibration, path.read_bytes())
+        found = decode_as(JudgeCalibration, path.read_bytes())
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(
             f"{path} is no calibration ({error}); make one: mmrag judge calibrate."

@@ -17,7 +17,7 @@ import msgspec
 from mmrag.errors import ServiceError, SpecError, Unavailable, words
 from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.endpoint_errors import nothing_said, unsaid
-from mmrag.models.request_queue import Request, Waiting
+from mmrag.models.request_queue import QueuedRequest, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import whole
@@ -79,7 +79,7 @@ class LocalModel:
         """One completion, computed with whatever other requests are waiting."""
         return await self._waiting.completion(messages, options, self._max_tokens)
 
-    def _serve(self, first: Request) -> None:
+    def _serve(self, first: QueuedRequest) -> None:
         """Answer a request together with those that come within a moment."""
         together = [first]
         while len(together) < self.batch and (another := self._waiting.more(_GATHER)):
@@ -87,7 +87,7 @@ class LocalModel:
         for group in _alike(together):
             self._answer(group)
 
-    def _answer(self, group: list[Request]) -> None:
+    def _answer(self, group: list[QueuedRequest]) -> None:
         left = [[r for r in group if r.future.set_running_or_notify_cancel()]]
         while left:
             group = left.pop(0)
@@ -109,7 +109,7 @@ class LocalModel:
                 for request, completion in zip(now, completions, strict=True):
                     self._settle(request, completion)
 
-    def _settle(self, request: Request, done: Completion) -> None:
+    def _settle(self, request: QueuedRequest, done: Completion) -> None:
         if nothing_said(done.text, done.finish):
             request.settle(ServiceError(f"local model {self.name!r}: {unsaid(done.finish)}"))
         else:
@@ -136,7 +136,7 @@ class LocalModel:
                 )
             return self._loaded
 
-    def _run(self, group: list[Request]) -> list[Completion]:
+    def _run(self, group: list[QueuedRequest]) -> list[Completion]:
         import torch
 
         loaded = self._load()
@@ -163,7 +163,7 @@ class LocalModel:
         return self._completions(group, inputs, out, processor)
 
     def _completions(
-        self, group: list[Request], inputs: Any, out: Any, processor: Any
+        self, group: list[QueuedRequest], inputs: Any, out: Any, processor: Any
     ) -> list[Completion]:
         start = inputs["input_ids"].shape[1]
         pad = cast("_Loaded", self._loaded).pad
@@ -195,7 +195,7 @@ class LocalModel:
             )
         return found
 
-    def _inputs(self, processor: Any, group: list[Request]) -> Any:
+    def _inputs(self, processor: Any, group: list[QueuedRequest]) -> Any:
         texts = [chat_text(processor, r.messages, r.options.tools) for r in group]
         pictures = [[self._picture(i) for m in r.messages for i in m.images] for r in group]
         kwargs: dict[str, Any] = {"text": texts, "padding": True, "return_tensors": "pt"}
@@ -218,9 +218,9 @@ class _Loaded(msgspec.Struct):
     ends: frozenset[int]
 
 
-def _alike(waiting: list[Request]) -> list[list[Request]]:
+def _alike(waiting: list[QueuedRequest]) -> list[list[QueuedRequest]]:
     """Requests that can share a batch: same way of generating, all with pictures or all without."""
-    groups: dict[object, list[Request]] = {}
+    groups: dict[object, list[QueuedRequest]] = {}
     for request in waiting:
         o = request.options
         pictures = any(m.images for m in request.messages)

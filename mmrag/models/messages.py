@@ -54,7 +54,7 @@ class _Call(msgspec.Struct):
     id: str | None = None
 
 
-class Said(msgspec.Struct):
+class EndpointMessage(msgspec.Struct):
     """What the model said in an endpoint's answer."""
 
     content: str | list[_Part] | None = None

@@ -36,7 +36,7 @@ from mmrag.models.endpoint_errors import (
     unsaid,
 )
 from mmrag.models.limits import AdaptiveLimit
-from mmrag.models.messages import Said, sent
+from mmrag.models.messages import EndpointMessage, sent
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import MOST_TOKENS, Usage
 from mmrag.registry import Spec
@@ -388,7 +388,7 @@ class _Logprobs(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    message: Said
+    message: EndpointMessage
     finish_reason: str | None = None
     logprobs: _Logprobs | None = None
 

@@ -18,7 +18,7 @@ _IDLE = 5.0
 """Seconds without a request after which the thread ends."""
 
 
-class Request(msgspec.Struct):
+class QueuedRequest(msgspec.Struct):
     """What is asked, and where the answer is waited for."""
 
     messages: tuple[Message, ...]
@@ -41,12 +41,12 @@ class Waiting:
     it raises fails those that it has not answered, and the thread goes on: nobody waits for ever.
     """
 
-    def __init__(self, serve: Callable[[Request], None]) -> None:
+    def __init__(self, serve: Callable[[QueuedRequest], None]) -> None:
         self._serve = serve
-        self._queue: SimpleQueue[Request] = SimpleQueue()
+        self._queue: SimpleQueue[QueuedRequest] = SimpleQueue()
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
-        self._held: list[Request] = []
+        self._held: list[QueuedRequest] = []
         """What was given to `serve` and may not be answered yet."""
 
     async def completion(
@@ -55,7 +55,7 @@ class Waiting:
         """Leave a request, from any thread, and wait for it; `max_tokens` unless it is 0."""
         if max_tokens:
             options = msgspec.structs.replace(options, max_tokens=max_tokens)
-        request = Request(messages=tuple(messages), options=options, future=Future())
+        request = QueuedRequest(messages=tuple(messages), options=options, future=Future())
         with self._lock:
             self._queue.put(request)
             if self._worker is None:
@@ -63,7 +63,7 @@ class Waiting:
                 self._worker.start()
         return await asyncio.wrap_future(request.future)
 
-    def more(self, seconds: float) -> Request | None:
+    def more(self, seconds: float) -> QueuedRequest | None:
         """The next request, if one is there or comes within so many seconds."""
         try:
             request = self._queue.get(timeout=seconds) if seconds else self._queue.get_nowait()

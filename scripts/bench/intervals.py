@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from mmrag.metrics.correction import Calibration, correct_rates
+from mmrag.metrics.correction import JudgeCalibration, correct_rates
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation, wilson
 
 
@@ -101,7 +101,7 @@ def corrections(rng: np.random.Generator, runs: int) -> None:
             "uncorrected": wilson(yes, n),
             "corrected": correct_rates(
                 {"correct": yes, "incorrect": n - yes},
-                Calibration(
+                JudgeCalibration(
                     judge="j",
                     outcomes=("correct", "incorrect"),
                     counts=(

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.search.index.chroma import IMAGES, Batch, open_folder
-from mmrag.search.index.row_table import Rows, write_rows
+from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, build_graph
 
 K = 30
@@ -125,7 +125,7 @@ def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:
     figures["open to first result, s"] = {"ours": round(float(np.median(opening)), 4)}
     exact = ExactVectors(np.load(place / "vectors.npy", mmap_mode="r"))
     graph = GraphVectors.open(exact.matrix, place / "g")
-    held = Rows.open(place / "r")
+    held = RowTable.open(place / "r")
 
     collection, note = _public(place, figures)
     sys.path.insert(0, str(place / "package"))
@@ -191,7 +191,7 @@ def page_lookup(place: Path, rounds: int, *, count: int = 20_000) -> dict[str, A
         for i in range(count)
     ]  # fmt: skip
     write_rows(place / "pages", "web", rows)
-    held = Rows.open(place / "pages")
+    held = RowTable.open(place / "pages")
     shards, folder = 16, place / "lmdb"
     folder.mkdir()
     for shard in range(shards):
@@ -262,7 +262,7 @@ def held_by_us(place: Path) -> dict[str, Any]:
     """As `open_index` opens the pictures of an index, without their encoder."""
     before = resident()
     search = ExactVectors(np.load(place / "vectors.npy", mmap_mode="r"))
-    rows = Rows.open(place / "r")
+    rows = RowTable.open(place / "r")
 
     def ask(query: np.ndarray) -> list[Any]:
         return rows.get(search.search(query[None], K)[0][0].tolist())
@@ -325,7 +325,7 @@ HOLDERS: dict[str, Callable[[Path], dict[str, Any]]] = {
 def _ready(place: Path, queries: np.ndarray) -> None:
     matrix = np.load(place / "vectors.npy", mmap_mode="r")
     found, _ = ExactVectors(matrix).search(queries[:1], K)
-    Rows.open(place / "r").get(found[0].tolist())
+    RowTable.open(place / "r").get(found[0].tolist())
 
 
 def _public(place: Path, figures: dict[str, Any]) -> tuple[Any, list[str]]:

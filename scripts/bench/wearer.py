@@ -46,7 +46,7 @@ from simulator.store.run_store import RunStore
 from simulator.wearer.moves import right_for
 from simulator.wearer.proof import prove
 from simulator.wearer.sight import sight_of
-from simulator.wearer.talk import Bounds
+from simulator.wearer.talk import TalkBounds
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.verify import read_facts
 from simulator.world.sessions import World
@@ -164,7 +164,7 @@ def _always(query: Query, agenda: Session, draw: Draw) -> Reply:
 
 
 def _proved(wearers: Wearers, agendas: tuple[Session, ...], count: int) -> dict[str, object]:
-    agents, bounds = _agents(wearers), Bounds()
+    agents, bounds = _agents(wearers), TalkBounds()
     problems, moves, ends, most = list[str](), Counter[str](), Counter[str](), Counter[str]()
     utterances = claims = differing = 0
     began = time.process_time()

@@ -1,302 +1,267 @@
-"""The layers over the sentence encoder, trained: what a question is, what fits, what is a value."""
+"""The layers and how they are fitted: torch on the CPU, one seed, the same weights each time."""
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional as f
 
-from mmrag.agents.grounded.learned.heads import FORMAT, Weights
-from mmrag.agents.grounded.learned.spans import KINDS
-from mmrag.encoders.text import TextEncoder
-from reader.data import kinds
-from reader.features import Place, Question, Thing, askings, nouns
-from simulator.world.language.voices.reading import Voice
-
-LABELS = (
-    "O",
-    "ASK",
-    "X",
-    "REL",
-    "OTHER",
-    "WHEN",
-    "BOUND",
-    "UNIT",
-    "HOUR",
-    "AMOUNT",
-    "COUNT",
-    "CLAIM",
-    "VAL",
-    "SAME",
-    "START",
-    "END",
-    "KIND",
-    "PRED",
+from mmrag.agents.grounded.heads import (
+    AROUND,
+    BEFORE,
+    FORMAT,
+    GRAMS,
+    KINDS,
+    SLOTS,
+    UNITS,
+    Weights,
+    grams,
+    kind_of,
 )
-WIDTH, RANK = 96, 96
-STRENGTH = 4.0
+from mmrag.agents.grounded.reading import stated
+from mmrag.agents.grounded.states import States, by_word, spans_of
+from mmrag.agents.grounded.values import Value, quantities
+from reader.needs import Asked
+from reader.pages import Bank, Stated
+
+HIDDEN, SHARED, VALUE = 192, 128, 48
+PASSES, BATCH, RATE = 12, 64, 2e-3
+VALUE_PASSES = 6
+DROPPED = 0.3
+UNSTATED = 0.15
+"""How often a page says nothing of what is asked."""
+IDLE = 8
+"""Lines that state nothing beside those that do."""
 
 
-def planning(asked: Sequence[Question], seed: int) -> Weights:
-    """The weights of the learned planner."""
-    operations = tuple(sorted({q.asked.operation for q in asked}))
-    torch.manual_seed(seed)
-    return Weights(_heads(asked, operations, seed), operations, LABELS)
+class Material(NamedTuple):
+    """What is trained on."""
+
+    asked: Sequence[Asked]
+    banks: Sequence[Bank]
+    idle: Sequence[Stated]
+    """Lines that state nothing."""
 
 
-def reading(
-    planner: Weights,
-    seen: Sequence[Thing],
-    voices: Sequence[Voice],
-    encoder: TextEncoder,
-    seed: int,
-) -> Weights:
-    """Those of the planner with those of the learned reader."""
-    torch.manual_seed(seed)
-    arrays = _values(seen) | _fit(seen, voices, encoder, seed)
-    return Weights(dict(planner.arrays) | arrays, planner.operations, planner.labels)
+class Heads(nn.Module):
+    """As `mmrag.agents.grounded.heads` runs them."""
 
-
-def write(weights: Weights, path: Path) -> None:
-    """Half precision: no decision hangs on the other half."""
-    path.parent.mkdir(exist_ok=True)
-    arrays = {k: np.ascontiguousarray(v.astype(np.float16)) for k, v in weights.arrays.items()}
-    named = {"operations": " ".join(weights.operations), "labels": " ".join(weights.labels)}
-    save_file(arrays, str(path), metadata={"format": FORMAT, **named})
-
-
-class _Heads(nn.Module):
-    def __init__(self, size: int, operations: int) -> None:
+    def __init__(self, programs: int, size: int) -> None:
         super().__init__()
-        self.inp = nn.Linear(size, WIDTH)
-        self.near = nn.Conv1d(WIDTH, WIDTH, 5, padding=2)
-        self.far = nn.Conv1d(WIDTH, WIDTH, 5, padding=2)
-        self.label = nn.Linear(WIDTH, len(LABELS))
-        self.operation = nn.Linear(2 * WIDTH, operations)
-        self.larger = nn.Linear(2 * WIDTH, 1)
-        self.drop = nn.Dropout(0.3)
+        self.seen = nn.ModuleList(nn.Linear(size * (1 + BEFORE), HIDDEN) for _ in range(2))
+        self.grams = nn.ModuleList(nn.EmbeddingBag(GRAMS, HIDDEN, mode="sum") for _ in range(2))
+        for bag in self.grams:
+            nn.init.normal_(bag.weight, std=0.02)
+        self.program = nn.Linear(2 * HIDDEN, programs)
+        self.slots = nn.ModuleList(nn.Linear(HIDDEN, SHARED) for _ in range(SLOTS))
+        self.line = nn.Linear(size, SHARED, bias=False)
+        self.kind = nn.Embedding(len(KINDS) + UNITS, SHARED)
+        self.drop = nn.Dropout(DROPPED)
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        there = mask.unsqueeze(-1)
-        a = torch.relu(self.inp(self.drop(x))) * there
-        b = torch.relu(self.near(self.drop(a).transpose(1, 2)).transpose(1, 2)) * there
-        c = (torch.relu(self.far(self.drop(b).transpose(1, 2)).transpose(1, 2)) + a) * there
-        pooled = self.drop(
-            torch.cat([c.sum(1) / there.sum(1), (c + (there - 1) * 1e4).max(1).values], -1)
-        )
-        return self.label(self.drop(c)), self.operation(pooled), self.larger(pooled)[:, 0]
-
-
-def _heads(
-    asked: Sequence[Question], operations: tuple[str, ...], seed: int, epochs: int = 6
-) -> dict[str, Any]:
-    rng = np.random.default_rng(seed)
-    net = _Heads(asked[0].rows.shape[1], len(operations))
-    optimizer = torch.optim.AdamW(net.parameters(), 2e-3, weight_decay=0.02)
-    steps = epochs * (len(asked) // 64 + 2) + 20
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, total_steps=steps)
-    for _ in range(epochs):
-        for batch in _batches(asked, rng):
-            x, mask, tags = _padded(batch)
-            labels, operation, larger = net(x, mask)
-            wanted = torch.tensor([operations.index(q.asked.operation) for q in batch])
-            sides = torch.tensor(
-                [-1.0 if q.asked.larger is None else float(q.asked.larger) for q in batch]
+    def forward(self, seen: Tensor, bags: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        flat = torch.cat(list(bags))
+        starts = torch.tensor([0, *np.cumsum([len(b) for b in bags])[:-1]])
+        even = torch.cat([torch.full((len(b),), len(b) ** -0.5) for b in bags])
+        even = even * (torch.rand(len(even)) > DROPPED) / (1 - DROPPED) if self.training else even
+        asks, does = (
+            self.drop(
+                torch.relu(layer(self.drop(seen)) + bag(flat, starts, per_sample_weights=even))
             )
-            loss = nn.functional.cross_entropy(labels.transpose(1, 2), tags, ignore_index=-100)
-            loss = loss + nn.functional.cross_entropy(operation, wanted, label_smoothing=0.05)
-            told = (sides >= 0).float()
-            if told.sum() > 0:
-                each = nn.functional.binary_cross_entropy_with_logits(
-                    larger, sides.clamp(min=0), reduction="none"
-                )
-                loss = loss + (each * told).sum() / told.sum()
-            _step(net, optimizer, loss)
-            schedule.step()
-    g = {k: v.detach().numpy() for k, v in net.state_dict().items()}
-    return {
-        "in.w": g["inp.weight"].T,
-        "in.b": g["inp.bias"],
-        "near.w": g["near.weight"].transpose(2, 1, 0),
-        "near.b": g["near.bias"],
-        "far.w": g["far.weight"].transpose(2, 1, 0),
-        "far.b": g["far.bias"],
-        "label.w": g["label.weight"].T,
-        "label.b": g["label.bias"],
-        "operation.w": g["operation.weight"].T,
-        "operation.b": g["operation.bias"],
-        "larger.w": g["larger.weight"].T,
-        "larger.b": g["larger.bias"],
-    }
-
-
-def _batches(asked: Sequence[Question], rng: np.random.Generator) -> Iterator[list[Question]]:
-    """Batches of questions of like length, in random order."""
-    order = list(rng.permutation(len(asked)))
-    shelves = [
-        sorted(order[i : i + 1024], key=lambda i: len(asked[i].rows))
-        for i in range(0, len(order), 1024)
-    ]
-    batches = [s[i : i + 64] for s in shelves for i in range(0, len(s), 64)]
-    for i in rng.permutation(len(batches)):
-        yield [asked[j] for j in batches[i]]
-
-
-def _padded(batch: Sequence[Question]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    longest = max(len(q.rows) for q in batch)
-    x = np.zeros((len(batch), longest, batch[0].rows.shape[1]), np.float32)
-    mask = np.zeros((len(batch), longest), np.float32)
-    tags = np.full((len(batch), longest), -100)
-    for i, q in enumerate(batch):
-        x[i, : len(q.rows)], mask[i, : len(q.rows)] = q.rows, 1
-        tags[i, : len(q.rows)] = [LABELS.index(t) for t in q.asked.labels]
-    return torch.tensor(x), torch.tensor(mask), torch.tensor(tags)
-
-
-def _step(net: nn.Module, optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-    optimizer.step()
-
-
-class _Fit(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        sides = ("line", "about", "inside")
-        self.a = nn.ParameterDict({s: nn.Parameter(torch.randn(384, RANK) * 0.05) for s in sides})
-        self.b = nn.ParameterDict({s: nn.Parameter(torch.randn(384, RANK) * 0.05) for s in sides})
-        self.kind, self.nothing = nn.Linear(384, len(KINDS)), nn.Linear(384, 1)
-        self.plain = nn.Parameter(torch.tensor(8.0))
-        self.drop = nn.Dropout(0.15)
-
-    def forward(
-        self, q: torch.Tensor, rows: dict[str, torch.Tensor], kind: torch.Tensor
-    ) -> torch.Tensor:
-        dropped = self.drop(q)
-        fits = self.plain * (q @ rows["line"].T)
-        for side, row in rows.items():
-            fits = fits + STRENGTH * (dropped @ self.a[side]) @ (self.drop(row) @ self.b[side]).T
-        fits = fits + self.kind(STRENGTH * dropped)[:, kind]
-        return torch.cat([fits, self.nothing(STRENGTH * dropped)], 1)
-
-    def nouns(self, q: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        return STRENGTH * (q @ self.a["line"]) @ (rows @ self.b["line"]).T + self.plain * (
-            q @ rows.T
+            for layer, bag in zip(self.seen, self.grams, strict=True)
         )
+        slots = torch.stack([slot(asks) for slot in self.slots], 1)
+        return self.program(torch.cat([does, asks], 1)), slots
 
 
-def _fit(
-    seen: Sequence[Thing], voices: Sequence[Voice], encoder: TextEncoder, seed: int, epochs: int = 4
-) -> dict[str, Any]:
+SCALE = 4.0
+"""What unit vectors are multiplied by, so that the layers start with inputs of a fair size."""
+
+
+def questions(material: Material, states: States, seed: int) -> dict[str, np.ndarray]:
+    """Fit what a question comes to and which lines state what it asks."""
+    torch.manual_seed(seed)
     r = random.Random(seed)
-    said = {
-        (v.name, kind, key): askings(v, kind, key)
-        for v in voices
-        for kind, _ in kinds()
-        for key in nouns(kind)
-    }
-    texts = sorted(
-        {t for of in said.values() for t in of} | {n for k, _ in kinds() for n in nouns(k).values()}
-    )
-    texts = sorted({*texts, *(t for x in seen for of in x.asked.values() for t in of)})
-    vector = dict(zip(texts, torch.tensor(encoder.encode(texts)), strict=True))
-    net = _Fit()
-    optimizer = torch.optim.AdamW(net.parameters(), 1e-3, weight_decay=0.05)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, 2e-3, total_steps=epochs * len(seen) + 5
-    )
-    order = list(seen)
-    for _ in range(epochs):
-        r.shuffle(order)
-        for thing in order:
-            chosen, kept = _chosen(thing, r)
-            if not chosen:
-                continue
-            ways = [
-                thing.asked.get(k) or said[r.choice(voices).name, thing.kind, k] for k in chosen
+    lines = _Lines(material, states)
+    programs = sorted({q.program for q in material.asked})
+    number = {program: i for i, program in enumerate(programs)}
+    texts = {t for q in material.asked for t in (q.text, *q.before)}
+    whole = {t: s.whole for t, s in zip(sorted(texts), states.of(sorted(texts), 32), strict=True)}
+    size = len(lines.rows[0])
+    nothing = np.zeros(size, np.float32)
+    seen = torch.tensor(
+        np.stack(
+            [
+                np.concatenate(
+                    [whole[t] for t in (q.text, *q.before[:BEFORE])]
+                    + [nothing] * (BEFORE - len(q.before[:BEFORE]))
+                )
+                for q in material.asked
             ]
-            q = torch.stack([vector[r.choice(way)] for way in ways])
-            rows = {
-                s: torch.tensor(np.stack([getattr(p, s) for p in kept]))
-                for s in ("line", "about", "inside")
-            }
-            fits = net(q, rows, torch.tensor([p.kind for p in kept]))
-            if thing.beside:
-                beside = torch.tensor(np.stack([thing.beside[k] for k in chosen]))
-                fits = fits + nn.functional.pad(beside, (0, 1))
-            logs = torch.log_softmax(fits, 1)
-            loss = torch.zeros(())
-            for i, key in enumerate(chosen):
-                true = [j for j, p in enumerate(kept) if p.key == key]
-                loss = loss - (torch.logsumexp(logs[i, true], 0) if true else logs[i, -1])
-            loss = loss / len(chosen)
-            if thing.asked:
-                _step(net, optimizer, loss)
-                schedule.step()
-                continue
-            named = nouns(thing.kind)
-            every = list(named)
-            some = r.sample(every, min(6, len(every)))
-            asked = torch.stack(
-                [vector[r.choice(said[r.choice(voices).name, thing.kind, k])] for k in some]
-            )
-            fits = net.nouns(asked, torch.stack([vector[named[k]] for k in every]))
-            wanted = torch.tensor([every.index(k) for k in some])
-            _step(net, optimizer, loss + 0.5 * nn.functional.cross_entropy(fits, wanted))
-            schedule.step()
-    g = {k: v.detach().numpy() for k, v in net.state_dict().items()}
-    sides = {f"{s}.{x}": g[f"{x}.{s}"] for s in ("line", "about", "inside") for x in "ab"}
-    return sides | {
-        "kind.w": g["kind.weight"].T,
-        "kind.b": g["kind.bias"],
-        "nothing.w": g["nothing.weight"].T,
-        "nothing.b": g["nothing.bias"],
-        "plain": g["plain"].reshape(1),
-    }
-
-
-def _chosen(thing: Thing, r: random.Random) -> tuple[list[str], list[Place]]:
-    """Keys to ask for, and the places that are left: now and then a value is nowhere."""
-    if thing.asked:
-        return list(thing.asked), thing.places
-    keys = list(dict.fromkeys(p.key for p in thing.places if p.key))
-    gone = set(r.sample(keys, min(2, len(keys))))
-    kept = [p for p in thing.places if p.key not in gone]
-    return [*r.sample(keys, min(8, len(keys))), *gone], kept
-
-
-def _values(seen: Sequence[Thing], epochs: int = 3) -> dict[str, Any]:
-    """Which words of a line are a value, by the word and its neighbours."""
-    rows, values = list[np.ndarray](), list[np.ndarray]()
-    for words, truth in (w for t in seen for w in t.words):
-        near = np.pad(words.astype(np.float32), ((1, 1), (0, 0)))
-        rows.append(np.concatenate([near[:-2], near[1:-1], near[2:]], 1))
-        values.append(truth[: len(words)])
-    x, y = torch.tensor(np.concatenate(rows)), torch.tensor(np.concatenate(values))
-    net = nn.Sequential(
-        nn.Dropout(0.2), nn.Linear(x.shape[1], 48), nn.ReLU(), nn.Dropout(0.2), nn.Linear(48, 1)
+        )
     )
-    optimizer = torch.optim.AdamW(net.parameters(), 2e-3, weight_decay=0.02)
-    for _ in range(epochs):
-        order = torch.randperm(len(x))
-        for i in range(0, len(x), 256):
-            some = order[i : i + 256]
-            _step(
-                net,
-                optimizer,
-                nn.functional.binary_cross_entropy_with_logits(net(x[some])[:, 0], y[some]),
-            )
-    g = {k: v.detach().numpy() for k, v in net.state_dict().items()}
-    return {
-        "value.in": g["1.weight"].T,
-        "value.in.b": g["1.bias"],
-        "value.out": g["4.weight"].T,
-        "value.out.b": g["4.bias"],
+    bags = [torch.tensor(grams(q.text)) for q in material.asked]
+    heads = Heads(len(programs), size)
+    optimiser = torch.optim.AdamW(heads.parameters(), lr=RATE, weight_decay=0.02)
+    order = list(range(len(material.asked)))
+    for turn in range(PASSES):
+        r.shuffle(order)
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * (1 - turn / PASSES)
+        for start in range(0, len(order), BATCH):
+            some = order[start : start + BATCH]
+            asked = [material.asked[i] for i in some]
+            logits, slots = heads(SCALE * seen[some], [bags[i] for i in some])
+            target = torch.tensor([number[q.program] for q in asked])
+            loss = f.cross_entropy(logits, target, label_smoothing=0.05)
+            for k, share in enumerate((1.0, 0.5, 1.0)):
+                rows = [i for i, q in enumerate(asked) if q.keys[k][0]]
+                if rows:
+                    page = lines.draw([asked[i].keys[k] for i in rows], r)
+                    mask, right = page.mask, page.right
+                    says = heads.line(SCALE * heads.drop(page.rows)) + heads.kind(page.kinds)
+                    fits = (says * slots[rows, k, None]).sum(-1) + mask
+                    none = torch.zeros(len(rows), 1)
+                    loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), right)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return _arrays(heads) | {"programs": np.array(programs)}
+
+
+class _Lines:
+    """Lines by what they state, as vectors, to be drawn from."""
+
+    def __init__(self, material: Material, states: States) -> None:
+        texts = sorted(
+            {s.text for bank in material.banks for of in bank.values() for s in of}
+            | {s.text for s in material.idle}
+        )
+        at = {text: i for i, text in enumerate(texts)}
+        self.rows = [s.whole for s in states.of(texts, 32)]
+        self._rows = torch.tensor(np.stack(self.rows))
+        values = {s.text: _value(s) for b in material.banks for of in b.values() for s in of}
+        values |= {s.text: _value(s) for s in material.idle}
+        self._kinds = torch.tensor([kind_of(values[text]) for text in texts])
+        self._of: dict[str, dict[str, list[int]]] = {}
+        for bank in material.banks:
+            for (kind, key), of in bank.items():
+                self._of.setdefault(kind, {}).setdefault(key, []).extend(at[s.text] for s in of)
+        self._idle = [at[s.text] for s in material.idle]
+
+    def draw(self, keys: Sequence[tuple[str, str]], r: random.Random) -> _Page:
+        """A page for each attribute."""
+        pages: list[list[int]] = []
+        right: list[int] = []
+        for kind, key in keys:
+            said = self._of[kind]
+            page = [r.choice(said[other]) for other in said]
+            place = list(said).index(key)
+            if r.random() < UNSTATED:
+                del page[place]
+                place = -1
+            pages.append([*page, *r.choices(self._idle, k=IDLE)])
+            right.append(place + 1)
+        longest = max(map(len, pages))
+        mask = torch.tensor([[0.0] * len(p) + [-1e9] * (longest - len(p)) for p in pages])
+        filled = torch.tensor([p + [p[0]] * (longest - len(p)) for p in pages])
+        return _Page(self._rows[filled], self._kinds[filled], mask, torch.tensor(right))
+
+
+class _Page(NamedTuple):
+    """Pages to choose a line from: what there is, what to add to fits, and where the right line
+    is; 0 is nowhere."""
+
+    rows: Tensor
+    kinds: Tensor
+    mask: Tensor
+    right: Tensor
+
+
+def _value(s: Stated) -> Value:
+    """What a line states; of one that states nothing, what might be taken for it."""
+    if s.end:
+        return stated(s.text[s.start : s.end])
+    return next(iter(quantities(s.text)), Value(kind="text", text=s.text))
+
+
+def _arrays(heads: Heads) -> dict[str, np.ndarray]:
+    """The layers as they are run, on unit vectors."""
+    found: dict[str, Tensor] = {
+        "program.w": heads.program.weight.T,
+        "program.b": heads.program.bias,
+        "slot.w": torch.stack([slot.weight.T for slot in heads.slots]),
+        "slot.b": torch.stack([slot.bias for slot in heads.slots]),
+        "line.w": SCALE * heads.line.weight.T,
+        "kind.w": heads.kind.weight,
     }
+    for name, layer, bag in zip(("asks", "does"), heads.seen, heads.grams, strict=True):
+        found[f"{name}.seen"] = SCALE * layer.weight.T
+        found[f"{name}.bias"] = layer.bias
+        found[f"{name}.grams"] = bag.weight
+    return {name: tensor.detach().numpy() for name, tensor in found.items()}
+
+
+def values(material: Material, states: States, seed: int) -> dict[str, np.ndarray]:
+    """Fit which words of a line are its value."""
+    torch.manual_seed(seed)
+    r = random.Random(seed)
+    stated = sorted({s for bank in material.banks for of in bank.values() for s in of})
+    rows: list[Tensor] = []
+    right: list[Tensor] = []
+    for s in stated:
+        seen = by_word(states.of([s.text], 1)[0]).astype(np.float32)
+        places = spans_of(s.text)[: len(seen)]
+        padded = np.pad(seen, ((AROUND, AROUND), (0, 0))).astype(np.float16)
+        rows.append(torch.tensor(padded))
+        right.append(torch.tensor([float(s.start <= a and b <= s.end) for a, b in places]))
+    size = rows[0].shape[1] * (2 * AROUND + 1)
+    hidden, out = nn.Linear(size, VALUE), nn.Linear(VALUE, 1)
+    drop = nn.Dropout(DROPPED)
+    optimiser = torch.optim.AdamW([*hidden.parameters(), *out.parameters()], lr=1e-3)
+    order = list(range(len(stated)))
+    for turn in range(VALUE_PASSES):
+        r.shuffle(order)
+        for group in optimiser.param_groups:
+            group["lr"] = 1e-3 * (1 - turn / VALUE_PASSES)
+        for start in range(0, len(order), BATCH):
+            some = order[start : start + BATCH]
+            near = torch.cat([_near(rows[i].float()) for i in some])
+            logits = out(drop(torch.relu(hidden(drop(near)))))[:, 0]
+            loss = f.binary_cross_entropy_with_logits(logits, torch.cat([right[i] for i in some]))
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    layers = {
+        "value.w": hidden.weight.T, "value.b": hidden.bias,
+        "value.o": out.weight.T, "value.c": out.bias,
+    }  # fmt: skip
+    return {name: tensor.detach().numpy() for name, tensor in layers.items()}
+
+
+def _near(padded: Tensor) -> Tensor:
+    long = len(padded) - 2 * AROUND
+    return torch.cat([padded[i : i + long] for i in range(2 * AROUND + 1)], 1)
+
+
+def weights(material: Material, states: States, seed: int) -> Weights:
+    """All that is trained."""
+    fitted = questions(material, states, seed) | values(material, states, seed)
+    programs = tuple(map(str, fitted.pop("programs")))
+    rounded = {k: v.astype(np.float16).astype(np.float32) for k, v in fitted.items()}
+    return Weights(rounded, programs)
+
+
+def write(made: Weights, path: Path) -> None:
+    """Half precision, and what programs there are."""
+    from safetensors.numpy import save_file
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    halves = {k: np.ascontiguousarray(v.astype(np.float16)) for k, v in sorted(made.arrays.items())}
+    save_file(halves, str(path), {"format": FORMAT, "programs": json.dumps(made.programs)})

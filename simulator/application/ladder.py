@@ -85,7 +85,7 @@ def measure_ladder(
     return Ladder(agent=agent, judge=judge.id, conversations=conversations, rungs=tuple(rungs))
 
 
-class Truth(NamedTuple):
+class WorldTruth(NamedTuple):
     """What a world knows about its turns."""
 
     facts: FactBase
@@ -94,7 +94,7 @@ class Truth(NamedTuple):
     """Turn → the passages that answer it."""
 
 
-def handed(stage: str, query: Query, session: Session, turn: Turn, truth: Truth) -> Query:
+def handed(stage: str, query: Query, session: Session, turn: Turn, truth: WorldTruth) -> Query:
     """What the agent gets at a stage in place of the query."""
     if stage == "picture":
         return query
@@ -160,7 +160,11 @@ def _hit(thing: Entity) -> Evidence:
 
 
 async def climb(
-    sessions: Iterable[Session], agent: Agent, judge: Judge, truth: Truth, stages: Sequence[str]
+    sessions: Iterable[Session],
+    agent: Agent,
+    judge: Judge,
+    truth: WorldTruth,
+    stages: Sequence[str],
 ) -> list[Rung]:
     """Ask every turn at every stage, after the true answers of the turns before."""
     counts: dict[str, Counter[Outcome]] = {stage: Counter() for stage in stages}
@@ -198,7 +202,7 @@ async def climb(
     ]
 
 
-def read_truth(folder: Path, others: ImageSearch | None = None) -> Truth:
+def read_truth(folder: Path, others: ImageSearch | None = None) -> WorldTruth:
     """What the folder knows about its turns."""
     passages: dict[str, list[Passage]] = {}
     for row in stream(folder / "grounding.parquet", ["turn_id", "page_url", "label", "passage"]):
@@ -207,7 +211,7 @@ def read_truth(folder: Path, others: ImageSearch | None = None) -> Truth:
             of.append(Passage(id=row["page_url"], text=row["passage"], url=row["page_url"]))
     facts = read_facts(folder, read_manifest(folder))
     answering = {turn: tuple(of) for turn, of in passages.items()}
-    return Truth(facts, NameSearch(facts, others), answering)
+    return WorldTruth(facts, NameSearch(facts, others), answering)
 
 
 def _sentences(turn: Turn, facts: FactBase) -> tuple[Passage, ...]:

@@ -13,10 +13,10 @@ from mmrag.records import Record
 from simulator.people.agreement import PeopleAgreement, agreement
 from simulator.people.current_verdicts import Standing, agreed, standing_in, turn_of
 from simulator.people.human_verdicts import (
+    HumanOutcome,
     HumanVerdict,
     Key,
     Log,
-    Said,
     append,
     check_there,
     make_verdict,
@@ -72,7 +72,7 @@ class Verdicts:
         self,
         session_id: str,
         turn_index: int,
-        said: Said | str,
+        said: HumanOutcome | str,
         *,
         person: str,
         degradation: str = "clean",

@@ -277,7 +277,7 @@ def _tell_reply(name: str, reply: Reply, out: TextIO, *, explain: bool, as_json:
         return
     typer.echo(readable(f"{name}: {reply.text}" if name else reply.text), file=out)
     if explain:
-        explain(reply, out)
+        print_reply(reply, out)
 
 
 def _iso(text: str) -> str:
@@ -294,7 +294,7 @@ def _iso(text: str) -> str:
     )
 
 
-def explain(reply: Reply, out: TextIO | None = None) -> None:
+def print_reply(reply: Reply, out: TextIO | None = None) -> None:
     """Print a reply with the steps that led to it."""
     from rich.console import Console
     from rich.tree import Tree

@@ -117,7 +117,7 @@ def wikieval(
     from mmrag.judges.measure_registry import encoder_measurers
     from mmrag.judges.papers.ragas import RagasJudge
     from simulator.application.measure import cached_encoder, paid_model
-    from simulator.datasets.papers.wikieval import Pair, read_wikieval
+    from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
     from simulator.experiments import wikieval as agreement
     from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
@@ -125,8 +125,8 @@ def wikieval(
     from simulator.terminal.progress import stage_bars
 
     rows = list(read_wikieval(data))
-    pairs = [row for row in rows if isinstance(row, Pair)]
-    for problem in [row.problem for row in rows if not isinstance(row, Pair)]:
+    pairs = [row for row in rows if isinstance(row, AnswerPair)]
+    for problem in [row.problem for row in rows if not isinstance(row, AnswerPair)]:
         typer.secho(problem, fg="yellow", err=True)
     chosen = cached_encoder(encoder)
     with interruptible(f"what was committed to {out}"), RunStore(out) as store:

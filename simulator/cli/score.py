@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mmrag.metrics.protocols import TurnScore
     from mmrag.records import Verdict
     from simulator.application.scores import Scores
-    from simulator.run.results.official import Said
+    from simulator.run.results.official import ScoredReply
     from simulator.run.results.turn_results import ScoreOptions
 
 _IN_FLIGHT = 8
@@ -164,7 +164,7 @@ class _Asked:
         self._usual = spec or (NO_JUDGE if official else "builtin")
         self._none = NO_JUDGE
 
-    def verdicts(self, said: list[Said]) -> list[Said]:
+    def verdicts(self, said: list[ScoredReply]) -> list[ScoredReply]:
         """The turns, with a verdict on each reply that is left to the judge.
 
         Verdicts that are there stand, unless a judge was named.
@@ -183,7 +183,7 @@ class _Asked:
             found[place] = _with(said[place], verdict)
         return found
 
-    def _judged(self, said: list[Said]) -> Sequence[Verdict]:
+    def _judged(self, said: list[ScoredReply]) -> Sequence[Verdict]:
         from mmrag.records import Outcome, Verdict
         from simulator.cli.judge import verdicts_of
         from simulator.parts.preflight import ready_judge
@@ -197,7 +197,7 @@ class _Asked:
         return [v for part in verdicts_of(lines, judge, _IN_FLIGHT) for _, v in part]
 
 
-def _with(said: Said, verdict: Verdict) -> Said:
+def _with(said: ScoredReply, verdict: Verdict) -> ScoredReply:
     turn = msgspec.structs.replace(
         said.turn,
         outcome=verdict.outcome,

@@ -20,7 +20,7 @@ from simulator.cluster.keeper import Keeper, LeasedConversation
 from simulator.cluster.lookup import Sessions
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import Lost, answered, load_ray
-from simulator.cluster.schedule import Item, Schedule, Seat
+from simulator.cluster.schedule import QueuedConversation, Schedule, WorkerSeat
 from simulator.cluster.worker import Job, Ready, Worker, cache_of, heard
 from simulator.run.engine import broken_turns
 from simulator.run.runner import Progress, labelled
@@ -43,7 +43,7 @@ BreakOff = Callable[[Session, Session, MmragError, LeasedConversation], Awaitabl
 """(the agenda, the session as it stands, why, what is kept of it) → all its turns."""
 
 
-class Summary(Record, frozen=True, kw_only=True):
+class ClusterSummary(Record, frozen=True, kw_only=True):
     """What a cluster took to do it; kept with the run."""
 
     machines: tuple[str, ...]
@@ -54,11 +54,11 @@ class Summary(Record, frozen=True, kw_only=True):
     """Turns that may have been asked, and paid for, twice; each was committed once."""
     quarantined: int
 
-    def after(self, before: dict[str, Any] | None) -> Summary:
+    def after(self, before: dict[str, Any] | None) -> ClusterSummary:
         """With what earlier drivers of the run took, as far as they lived to tell."""
         if before is None:
             return self
-        earlier = msgspec.convert(before, Summary)
+        earlier = msgspec.convert(before, ClusterSummary)
         return msgspec.structs.replace(
             self,
             machines=tuple(sorted({*earlier.machines, *self.machines})),
@@ -78,7 +78,7 @@ async def hold_on_cluster(
     workers: int,
     break_off: BreakOff | None,
     on_progress: Callable[[Progress], None],
-) -> tuple[Summary, CacheStats]:
+) -> tuple[ClusterSummary, CacheStats]:
     """Hold `items` on a cluster that this process has joined, into a run that it has open.
 
     `sessions` reads the same data anew, for what has to be told of a conversation that nobody can
@@ -99,7 +99,7 @@ async def hold_on_cluster(
         driver.kill()
 
 
-class Place(Seat):
+class WorkerPlace(WorkerSeat):
     """A seat, and the worker that sits there now."""
 
     worker: Any = None
@@ -122,7 +122,7 @@ class _Driver:
 
         self._store, self._break_off, self._on_progress = store, break_off, on_progress
         self._sessions = Sessions(sessions, keep=1)
-        self._places = [Place() for _ in range(workers)]
+        self._places = [WorkerPlace() for _ in range(workers)]
         self._kill: Callable[..., None] = ray.kill
         # a shard lies beside the run, on this machine's disk
         keeper = ray.remote(Keeper).options(
@@ -200,10 +200,10 @@ class _Driver:
             with contextlib.suppress(Exception):
                 self._kill(keeper)
 
-    def summary(self, late: int) -> Summary:
+    def summary(self, late: int) -> ClusterSummary:
         """What it took."""
         again = self._schedule.asked_again if self._schedule else 0
-        return Summary(
+        return ClusterSummary(
             machines=tuple(sorted(self._machines)),
             workers=len(self._places),
             stores=len(self._keepers),
@@ -212,7 +212,7 @@ class _Driver:
             quarantined=self._quarantined,
         )
 
-    async def _slot(self, place: Place, schedule: Schedule) -> None:
+    async def _slot(self, place: WorkerPlace, schedule: Schedule) -> None:
         """Lend one conversation after the other to the worker of one place."""
         while True:
             await self._worker(place)
@@ -227,7 +227,7 @@ class _Driver:
             finally:
                 schedule.done(place)
 
-    async def _lend(self, item: Item, place: Place, schedule: Schedule) -> None:
+    async def _lend(self, item: QueuedConversation, place: WorkerPlace, schedule: Schedule) -> None:
         done = self._store.turns(item.session_id, item.degradation)
         if self._break_off is None and len(done) == item.turns:  # nobody knows how many a talk has
             self._tell(item, tuple(done), resumed=True)
@@ -248,7 +248,7 @@ class _Driver:
         elif not schedule.died(place, item, lent.reason):
             await self._quarantine(item)
 
-    async def _quarantine(self, item: Item) -> None:
+    async def _quarantine(self, item: QueuedConversation) -> None:
         """Every worker dies over it: nobody is asked its turns again."""
         why = AgentError(
             f"quarantined: {len(item.deaths)} workers died over this conversation, the last two "
@@ -263,7 +263,7 @@ class _Driver:
         self._tell(item, tuple(results), resumed=False)
 
     async def _broken(
-        self, item: Item, kept: LeasedConversation, why: MmragError
+        self, item: QueuedConversation, kept: LeasedConversation, why: MmragError
     ) -> list[TurnResult]:
         session = kept.begun()
         if session is None or self._break_off is not None:
@@ -277,7 +277,7 @@ class _Driver:
             await kept.commit(*rest)
         return [*kept.done, *rest]
 
-    def _tell(self, item: Item, results: tuple[Any, ...], *, resumed: bool) -> None:
+    def _tell(self, item: QueuedConversation, results: tuple[Any, ...], *, resumed: bool) -> None:
         self._on_progress(
             Progress(
                 session_id=item.session_id,
@@ -287,13 +287,13 @@ class _Driver:
             )
         )
 
-    async def _worker(self, place: Place) -> None:
+    async def _worker(self, place: WorkerPlace) -> None:
         """Return when a worker of this place is ready, for as long as that takes."""
         if place.starting is None:
             place.starting = asyncio.create_task(self._start(place))
         await asyncio.shield(place.starting)
 
-    async def _start(self, place: Place) -> None:
+    async def _start(self, place: WorkerPlace) -> None:
         for start in range(STARTS):
             worker = self._make()
             try:
@@ -312,7 +312,7 @@ class _Driver:
                 if place.worker is not worker:
                     self._kill(worker)
 
-    def _drop(self, place: Place) -> None:
+    def _drop(self, place: WorkerPlace) -> None:
         if place.starting is not None:
             place.starting.cancel()
         if place.worker is not None:
@@ -330,7 +330,7 @@ class Lent(NamedTuple):
     reason: str = ""
 
 
-async def lend(item: Item, worker: Any) -> Lent:
+async def lend(item: QueuedConversation, worker: Any) -> Lent:
     """Have a worker hold a conversation. A suspect is blamed for none that was dead before."""
     try:
         if item.deaths:

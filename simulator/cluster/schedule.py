@@ -24,7 +24,7 @@ DEATHS = 4
 """Workers that a conversation may cost before it is quarantined."""
 
 
-class Item(msgspec.Struct):
+class QueuedConversation(msgspec.Struct):
     """One conversation that is to be held."""
 
     position: int
@@ -35,10 +35,12 @@ class Item(msgspec.Struct):
     """Why each of its workers ended."""
 
 
-class Seat(msgspec.Struct, eq=False):
+class WorkerSeat(msgspec.Struct, eq=False):
     """A place of a worker, as the schedule sees it."""
 
-    own: deque[Item] = msgspec.field(default_factory=lambda: deque[Item]())
+    own: deque[QueuedConversation] = msgspec.field(
+        default_factory=lambda: deque[QueuedConversation]()
+    )
     in_hand: int = 0
     is_alone: bool = False
 
@@ -46,23 +48,23 @@ class Seat(msgspec.Struct, eq=False):
 class Schedule:
     """Gives every conversation out until it is done. Belongs to one event loop."""
 
-    def __init__(self, work: Iterator[tuple[int, Session, str]], seats: list[Seat]) -> None:
+    def __init__(self, work: Iterator[tuple[int, Session, str]], seats: list[WorkerSeat]) -> None:
         self._groups = groupby(
-            (Item(place, session.id, degradation, len(session.turns))
+            (QueuedConversation(place, session.id, degradation, len(session.turns))
              for place, session, degradation in work),
             key=lambda item: item.position,
         )  # fmt: skip
         self._seats = seats
-        self._again: deque[Item] = deque()
-        self._suspects: deque[Item] = deque()
-        self._confined: Seat | None = None
+        self._again: deque[QueuedConversation] = deque()
+        self._suspects: deque[QueuedConversation] = deque()
+        self._confined: WorkerSeat | None = None
         """Whose worker takes nothing new but suspects, one at a time."""
         self._is_read = False
         self._changed = asyncio.Event()
         self.asked_again = 0
         """Conversations that were given out again: each may repeat one turn."""
 
-    async def take(self, seat: Seat) -> Item | None:
+    async def take(self, seat: WorkerSeat) -> QueuedConversation | None:
         """The next conversation for a worker; None when there is nothing more and will not be."""
         while True:
             item = self._offer(seat)
@@ -75,7 +77,7 @@ class Schedule:
             self._changed.clear()
             await self._changed.wait()
 
-    def done(self, seat: Seat) -> None:
+    def done(self, seat: WorkerSeat) -> None:
         """A worker is through with a conversation."""
         seat.in_hand -= 1
         if seat.is_alone:
@@ -83,7 +85,7 @@ class Schedule:
             self._confined = None
         self._wake()
 
-    def died(self, seat: Seat, item: Item, reason: str) -> bool:
+    def died(self, seat: WorkerSeat, item: QueuedConversation, reason: str) -> bool:
         """A worker died over a conversation. False: it is to be quarantined, not tried again."""
         self._confined = None if self._confined is seat else self._confined
         item.deaths.append(reason)
@@ -92,17 +94,17 @@ class Schedule:
         self.again(item)
         return True
 
-    def again(self, item: Item) -> None:
+    def again(self, item: QueuedConversation) -> None:
         """Give out once more a conversation that somebody was at."""
         self.asked_again += 1
         self.put_back(item)
 
-    def put_back(self, item: Item) -> None:
+    def put_back(self, item: QueuedConversation) -> None:
         """Give out once more a conversation that nobody was at."""
         (self._suspects if len(item.deaths) >= ALONE else self._again).append(item)
         self._wake()
 
-    def _offer(self, seat: Seat) -> Item | None:
+    def _offer(self, seat: WorkerSeat) -> QueuedConversation | None:
         if seat.is_alone:
             return None
         if self._suspects and self._confined in (None, seat):

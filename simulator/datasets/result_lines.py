@@ -33,7 +33,7 @@ _NUMBERS = ("turn_index", "turn_idx")
 _YES_OR_NO = ("is_ego", "is_correct", "is_miss", "human_correct", *NAMES["exact_match"])
 
 
-class Row:
+class ResultRow:
     """One row under our names, with its place for messages."""
 
     def __init__(self, where: str, number: int, given: dict[str, Any]) -> None:
@@ -119,7 +119,7 @@ class Row:
         raise DataError(f"{self.where}: {theirs!r} is {value}; write {words}.")
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[ResultRow]:
     """Every row of a file, in order: CSV where the name ends so, else one JSON object per line."""
     try:
         if path.suffix.lower() == ".csv":
@@ -130,7 +130,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
 
 
-def _objects(path: Path) -> Iterator[Row]:
+def _objects(path: Path) -> Iterator[ResultRow]:
     with path.open("rb") as file:
         number = 0
         while line := file.readline(MAX_LINE + 1):
@@ -148,10 +148,10 @@ def _objects(path: Path) -> Iterator[Row]:
                 ) from error
             if not isinstance(found, dict):
                 raise DataError(f"{where}: not a JSON object; write one per line.")
-            yield Row(where, number, cast("dict[str, Any]", found))
+            yield ResultRow(where, number, cast("dict[str, Any]", found))
 
 
-def _table(path: Path) -> Iterator[Row]:
+def _table(path: Path) -> Iterator[ResultRow]:
     """Cells are texts: numbers and flags are read back, an empty flag is none at all."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         table = csv.reader(file, strict=True)
@@ -170,7 +170,9 @@ def _table(path: Path) -> Iterator[Row]:
                             "write the table anew."
                         )
                     pairs = zip(columns, cells, strict=True)
-                    yield Row(where, number, {name: _cell(name, cell) for name, cell in pairs})
+                    yield ResultRow(
+                        where, number, {name: _cell(name, cell) for name, cell in pairs}
+                    )
                 number = table.line_num + 1
         except (csv.Error, UnicodeDecodeError) as error:
             raise DataError(f"{path}, line {number}: no CSV in UTF-8 ({error}).") from error

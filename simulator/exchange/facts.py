@@ -45,7 +45,7 @@ class RunFacts(Record, frozen=True, kw_only=True):
     ended: float
 
 
-class Talk(NamedTuple):
+class ExportedTalk(NamedTuple):
     """One conversation as it happened."""
 
     session: Session
@@ -90,7 +90,7 @@ def facts_of(run: RunReader, *, resamples: int = 1000) -> RunFacts:
     )
 
 
-def talks(run: RunReader, facts: RunFacts) -> Iterator[Talk]:
+def talks(run: RunReader, facts: RunFacts) -> Iterator[ExportedTalk]:
     """Every conversation, streamed in the data set's order."""
     options = options_for(run)
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
@@ -102,7 +102,9 @@ def talks(run: RunReader, facts: RunFacts) -> Iterator[Talk]:
     at = facts.began
     for session in run.sessions():
         results = run.turns(session.id, session.degradation)
-        yield Talk(session, results, scores.get(f"{session.degradation}\x00{session.id}"), at)
+        yield ExportedTalk(
+            session, results, scores.get(f"{session.degradation}\x00{session.id}"), at
+        )
         at += sum(result.seconds for result in results)
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, Unavailable
 from mmrag.records import Outcome, outcome_word
-from simulator.exchange.facts import RunFacts, Talk, facts_of, talks
+from simulator.exchange.facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
 from simulator.exchange.trace_spans import TraceSpan, TurnSpans, spans_of
 from simulator.store.export import write_table
@@ -115,7 +115,7 @@ def _fill(
 def _trace(
     mlflow: Any,
     turn: TurnSpans,
-    talk: Talk,
+    talk: ExportedTalk,
     run_id: str,
     experiment: str,
     picture: str | None,
@@ -192,7 +192,7 @@ def _found(span: TraceSpan) -> Any:
     ]
 
 
-def _thumbnail(talk: Talk) -> str | None:
+def _thumbnail(talk: ExportedTalk) -> str | None:
     """Small: it stands in the trace of every turn."""
     from simulator.reports.figures.failures import thumbnail
 

@@ -14,8 +14,8 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import NOT_ASKED, NOTHING_TO_JUDGE, JudgeItem, Outcome, Status, Vote
-from simulator.datasets.result_lines import Row, read_rows
-from simulator.run.results.official import Said
+from simulator.datasets.result_lines import ResultRow, read_rows
+from simulator.run.results.official import ScoredReply
 from simulator.store.export import COLUMNS, OWN
 
 _OUTCOMES = {
@@ -33,13 +33,13 @@ _KITS = (
 _KNOWN = frozenset((*_OURS, *_KITS, *COLUMNS))
 
 
-def read_turns(path: Path, *, several: bool = False) -> list[Said]:
+def read_turns(path: Path, *, several: bool = False) -> list[ScoredReply]:
     """All turns of the file, checked: known fields and outcomes, no turn twice, no gap.
 
     With `several` the same sessions may stand there under several conditions, as in the export of a
     run that has them. Without, that is refused: they are no more conversations of one score.
     """
-    found: list[Said] = []
+    found: list[ScoredReply] = []
     places: dict[tuple[str, str, int], int] = {}
     ego: dict[str, bool | None] = {}
     for row in read_rows(path):
@@ -79,12 +79,12 @@ def read_turns(path: Path, *, several: bool = False) -> list[Said]:
     ]
 
 
-def condition_of(row: Row) -> str:
+def condition_of(row: ResultRow) -> str:
     """What was done to the picture that a line was asked about."""
     return str(row.get("degradation") or "clean")
 
 
-def _said(row: Row) -> Said:
+def _said(row: ResultRow) -> ScoredReply:
     row.check(_KNOWN.union(name for name in row.given if name.startswith(OWN)))
     index = row.whole("turn_index")
     if index < 0:
@@ -105,16 +105,16 @@ def _said(row: Row) -> Said:
         query_type=_word(row, "query_type") or _word(row, "query_category"),
         dynamism=_word(row, "dynamism"),
     )
-    return Said(turn=turn, item=item, is_judged=outcome is not None)
+    return ScoredReply(turn=turn, item=item, is_judged=outcome is not None)
 
 
-def _word(row: Row, name: str) -> str:
+def _word(row: ResultRow, name: str) -> str:
     """A dimension where the line has it; the kits' rows hold numbers in some."""
     value = row.get(name)
     return "" if value is None else str(value)
 
 
-def _outcome(row: Row) -> Outcome | None:
+def _outcome(row: ResultRow) -> Outcome | None:
     """What the line says of its reply; None where it leaves that to a judge."""
     if "outcome" in row:
         name = row.text("outcome")
@@ -133,7 +133,7 @@ def _outcome(row: Row) -> Outcome | None:
     return Outcome.MISSING if row.flag("is_miss") else Outcome.INCORRECT
 
 
-def _votes(row: Row) -> tuple[Outcome, ...]:
+def _votes(row: ResultRow) -> tuple[Outcome, ...]:
     """A panel's votes, as `mmrag judge` writes them."""
     votes = row.get("votes")
     if not votes:
@@ -145,7 +145,7 @@ def _votes(row: Row) -> tuple[Outcome, ...]:
     return tuple(vote.outcome for vote in found)
 
 
-def _item(row: Row) -> JudgeItem | None:
+def _item(row: ResultRow) -> JudgeItem | None:
     """The reply, where the line holds all that a judge needs, or has to hold it."""
     there = [name in row for name in ("question", "references", "prediction")]
     is_told = "outcome" in row or "is_correct" in row

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Evidence, Outcome, Record, Status, Step, Turn, TurnResult, outcome_word
-from simulator.exchange.facts import RunFacts, Talk
+from simulator.exchange.facts import ExportedTalk, RunFacts
 
 Value = str | bool | int | float | list[str]
 
@@ -53,7 +53,7 @@ class TurnSpans(Record, frozen=True, kw_only=True):
     spans: tuple[TraceSpan, ...]
 
 
-def spans_of(talk: Talk, facts: RunFacts) -> Iterator[TurnSpans]:
+def spans_of(talk: ExportedTalk, facts: RunFacts) -> Iterator[TurnSpans]:
     """Every turn that was asked, with what was said before it as its input."""
     at, said = talk.began, list[dict[str, Any]]()
     for turn, result in zip(talk.session.turns, talk.results, strict=False):
@@ -66,7 +66,7 @@ def spans_of(talk: Talk, facts: RunFacts) -> Iterator[TurnSpans]:
 
 
 def _turn(
-    talk: Talk,
+    talk: ExportedTalk,
     facts: RunFacts,
     turn: Turn,
     result: TurnResult,

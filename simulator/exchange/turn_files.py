@@ -10,10 +10,10 @@ from pathlib import Path
 
 from mmrag.errors import DataError
 from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, Verdict, reply_status
-from simulator.datasets.result_lines import Row, read_rows
+from simulator.datasets.result_lines import ResultRow, read_rows
 from simulator.exchange.imported_conversation import Brought
 from simulator.exchange.outcome_files import condition_of, read_turns
-from simulator.run.results.official import Said
+from simulator.run.results.official import ScoredReply
 
 _WITHOUT_REPLY = (
     Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.SKIPPED_AFTER_STOP,
@@ -28,7 +28,7 @@ def holds_turns(path: Path) -> bool:
 
 def read_turn_file(path: Path) -> Iterator[Brought]:
     """Every conversation of the file, in the order of their first lines."""
-    conversations: dict[tuple[str, str], list[tuple[Said, Row]]] = {}
+    conversations: dict[tuple[str, str], list[tuple[ScoredReply, ResultRow]]] = {}
     for said, row in zip(read_turns(path, several=True), read_rows(path), strict=True):
         if said.item is None and _unanswered(row) is None:
             raise DataError(
@@ -42,7 +42,7 @@ def read_turn_file(path: Path) -> Iterator[Brought]:
         yield _conversation(name, condition, turns)
 
 
-def _conversation(name: str, condition: str, turns: list[tuple[Said, Row]]) -> Brought:
+def _conversation(name: str, condition: str, turns: list[tuple[ScoredReply, ResultRow]]) -> Brought:
     fault = "" if condition == "clean" else condition  # of a picture that is not here
     asked = tuple(_turn(index, said, row) for index, (said, row) in enumerate(turns))
     session = Session(id=name, turns=asked, fault=fault)
@@ -50,7 +50,7 @@ def _conversation(name: str, condition: str, turns: list[tuple[Said, Row]]) -> B
     return Brought(session, results)
 
 
-def _turn(index: int, said: Said, row: Row) -> Turn:
+def _turn(index: int, said: ScoredReply, row: ResultRow) -> Turn:
     references = said.item.references if said.item else (str(row.get("references") or ""),)
     turn = said.turn
     return Turn(
@@ -65,7 +65,7 @@ def _turn(index: int, said: Said, row: Row) -> Turn:
     )
 
 
-def _result(session: Session, index: int, said: Said, row: Row) -> TurnResult:
+def _result(session: Session, index: int, said: ScoredReply, row: ResultRow) -> TurnResult:
     query, condition = session.turns[index].query, session.degradation
     if said.item is None:
         return TurnResult(
@@ -96,7 +96,7 @@ def _result(session: Session, index: int, said: Said, row: Row) -> TurnResult:
     )
 
 
-def _unanswered(row: Row) -> Status | None:
+def _unanswered(row: ResultRow) -> Status | None:
     """Why a turn of our own export has no reply: not asked any more, or a failure."""
     said = row.get("status")
     return Status(said) if said in _WITHOUT_REPLY else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import Unavailable
-from simulator.exchange.facts import Talk, facts_of, talks
+from simulator.exchange.facts import ExportedTalk, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
 from simulator.store.export import columns_of, turn_rows
 from simulator.store.run_store import RunReader
@@ -71,7 +71,7 @@ def _kept_in(out: Path) -> Generator[None]:
             os.environ["WANDB_DATA_DIR"] = before
 
 
-def _picture(wandb: Any, talk: Talk, folder: Path) -> Any:
+def _picture(wandb: Any, talk: ExportedTalk, folder: Path) -> Any:
     """A picture of the table; None in a conversation without one."""
     found = picture_of(talk.session)
     capture = talk.session.capture

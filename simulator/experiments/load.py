@@ -27,7 +27,7 @@ _KEPT = 200
 """Questions that are asked in turn; their pictures stay in memory."""
 
 
-class Answer(NamedTuple):
+class LoadAnswer(NamedTuple):
     """What came of one question."""
 
     seconds: float | None
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     status: str
 
 
-class Stage(Record, frozen=True, kw_only=True):
+class LoadStage(Record, frozen=True, kw_only=True):
     """One rate, for some time."""
 
     offered: float
@@ -60,7 +60,7 @@ class Load(Record, frozen=True, kw_only=True):
     agent: str
     limit: float
     pause: float
-    stages: tuple[Stage, ...]
+    stages: tuple[LoadStage, ...]
     bears: float | None
     """The highest rate before the first that it does not bear."""
     fails_at: float | None
@@ -121,12 +121,12 @@ def arrivals(rate: float, seconds: float, *, seed: int) -> list[float]:
     return [float(at) for at in np.cumsum(draws) if at < seconds]
 
 
-def stage_of(rate: float, seconds: float, answers: Sequence[Answer], limit: float) -> Stage:
+def stage_of(rate: float, seconds: float, answers: Sequence[LoadAnswer], limit: float) -> LoadStage:
     """The figures of one rate."""
     good = [a.seconds for a in answers if a.seconds is not None and a.status in _REPLIES]
     unanswered = sum(a.seconds is None for a in answers)
     p50, p95, p99 = (float(np.percentile(good, p)) if good else None for p in (50, 95, 99))
-    return Stage(
+    return LoadStage(
         offered=rate,
         asked=len(answers),
         answered=len(good),
@@ -143,7 +143,7 @@ def stage_of(rate: float, seconds: float, answers: Sequence[Answer], limit: floa
 _REPLIES = ("answered", "abstained")
 
 
-def borne(stages: Sequence[Stage], share: float = SHARE) -> float | None:
+def borne(stages: Sequence[LoadStage], share: float = SHARE) -> float | None:
     """The highest rate before the first at which too many questions are not answered in time."""
     good = itertools.takewhile(lambda stage: stage.in_time >= share, stages)
     return max((stage.offered for stage in good), default=None)
@@ -157,11 +157,11 @@ async def _stages(
     limit: float,
     seed: int,
     on_progress: Callable[[str, int, int], None],
-) -> list[Stage]:
+) -> list[LoadStage]:
     place = Places(agent).place
     async with place():  # it is made ready before the first question comes
         pass
-    stages: list[Stage] = []
+    stages: list[LoadStage] = []
     for rate in rates:
         times = arrivals(rate, seconds, seed=seed)
         begun = time.perf_counter()
@@ -179,15 +179,15 @@ async def _answers(
     queries: Iterator[Query],
     limit: float,
     on_progress: Callable[[str, int, int], None],
-) -> list[Answer]:
+) -> list[LoadAnswer]:
     begun = time.perf_counter()
 
-    async def ask(at: float, query: Query) -> Answer:
+    async def ask(at: float, query: Query) -> LoadAnswer:
         async with place():
             asked = await ask_turn(agent, query, Rules(seconds=limit))
-        return Answer(time.perf_counter() - begun - at, str(asked.status))
+        return LoadAnswer(time.perf_counter() - begun - at, str(asked.status))
 
-    tasks: list[asyncio.Task[Answer]] = []
+    tasks: list[asyncio.Task[LoadAnswer]] = []
     for number, at in enumerate(times):
         await asyncio.sleep(max(0.0, begun + at - time.perf_counter()))
         tasks.append(asyncio.create_task(ask(at, next(queries))))
@@ -198,4 +198,4 @@ async def _answers(
     for task in late:
         task.cancel()
     await asyncio.gather(*late, return_exceptions=True)
-    return [Answer(None, "timeout") if task in late else task.result() for task in tasks]
+    return [LoadAnswer(None, "timeout") if task in late else task.result() for task in tasks]

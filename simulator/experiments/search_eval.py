@@ -58,7 +58,7 @@ class _Row(NamedTuple):
     kind: str
 
 
-class Case(NamedTuple):
+class SearchCase(NamedTuple):
     """One query's outcome: the ranks (from 1) at which something relevant stood, and its slices."""
 
     session: str
@@ -137,7 +137,7 @@ def image_cases(
     condition: str,
     seed: int,
     on_progress: Progress = lambda *_: None,
-) -> dict[str, list[Case]]:
+) -> dict[str, list[SearchCase]]:
     """Way of searching → what came of every session, under one condition."""
     rows, names = _known(index), _names(world)
     ids = [row.names for row in rows]
@@ -146,7 +146,7 @@ def image_cases(
     if index.images.features is not None:
         ways["regions+geometry"] = {}
     optics = CaptureOptics()
-    cases: dict[str, list[Case]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
+    cases: dict[str, list[SearchCase]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
     for first in range(0, len(sessions), _BATCH):
         on_progress(f"images, {condition}", first, len(sessions))
         some = sessions[first : first + _BATCH]
@@ -176,14 +176,14 @@ def web_figures(
     }
     found: dict[str, Any] = {}
     for name, search in ways.items():
-        cases: list[Case] = []
+        cases: list[SearchCase] = []
         for first in range(0, len(asked), _BATCH):
             on_progress(f"web, {name}", first, len(asked))
             some = asked[first : first + _BATCH]
             results = search.search_text([query for query, *_ in some], max(KS))
             for (_, session, urls, slices), hits in zip(some, results, strict=True):
                 ranks = tuple(r for r, hit in enumerate(hits, 1) if hit.url in urls)
-                cases.append(Case(session, ranks, len(urls), slices))
+                cases.append(SearchCase(session, ranks, len(urls), slices))
         found[name] = summarise(cases, seed)
     return found
 
@@ -237,11 +237,11 @@ def _way(web: Web, mode: Mode, reranker: Reranker | None) -> Web:
     return Web(web.vectors, web.rows, web.lexical, web.encoder, mode=mode, reranker=reranker)
 
 
-def summarise(cases: Sequence[Case], seed: int = 0) -> dict[str, Any]:
+def summarise(cases: Sequence[SearchCase], seed: int = 0) -> dict[str, Any]:
     """hit@k, recall@k, MRR and nDCG@10 over all cases and by slice."""
     figures: dict[str, Any] = {"queries": len(cases), **_means(cases)}
     figures["interval"] = {f"hit@{k}": _interval(cases, k, seed) for k in (5, 30, 50)}
-    groups: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[str, dict[str, list[SearchCase]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         for slice_name, value in case.slices.items():
             groups[slice_name][value].append(case)
@@ -326,13 +326,13 @@ def _image_case(
     listed: Sequence[frozenset[str]],
     everything: Sequence[frozenset[str]],
     entities: dict[str, str],
-) -> Case:
+) -> SearchCase:
     wanted = entities.get(str(session.turns[0].extra.get("entity_id", "")), "")
     ranks = tuple(rank for rank, names in enumerate(listed, 1) if wanted in names)
     turn = session.turns[0]
     slices = {"view": "egocentric" if captured(session).is_ego else "catalogue",
               "domain": turn.domain, "text_clue": str(turn.text_clue)}  # fmt: skip
-    return Case(session.id, ranks, sum(wanted in names for names in everything), slices)
+    return SearchCase(session.id, ranks, sum(wanted in names for names in everything), slices)
 
 
 def _answering(world: Path) -> dict[str, set[str]]:
@@ -378,12 +378,12 @@ def _names(world: Path) -> dict[str, str]:
     return dict(zip(*(table.column(c).to_pylist() for c in ("entity_id", "name")), strict=True))
 
 
-def _means(cases: Sequence[Case]) -> dict[str, float]:
+def _means(cases: Sequence[SearchCase]) -> dict[str, float]:
     rankings = [_ranking(case) for case in cases]
     return {name: round(_mean(_values(rankings, what)), 4) for name, what in _MEASURES.items()}
 
 
-def _ranking(case: Case) -> Ranking:
+def _ranking(case: SearchCase) -> Ranking:
     """Results by their ranks; what is relevant and was not found has none."""
     found = tuple(str(rank) for rank in range(1, max(case.ranks, default=0) + 1))
     lost = (f"lost {n}" for n in range(case.relevant - len(case.ranks)))
@@ -400,7 +400,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _interval(cases: Sequence[Case], k: int, seed: int) -> list[float]:
+def _interval(cases: Sequence[SearchCase], k: int, seed: int) -> list[float]:
     """95 % bootstrap over sessions: turns of one session are not independent."""
     by_session: dict[str, list[float]] = defaultdict(list)
     hits = _values([_ranking(case) for case in cases], f"hit@{k}")

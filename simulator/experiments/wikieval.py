@@ -17,13 +17,13 @@ from mmrag.metrics.cases import Case
 from mmrag.metrics.statistics import generator, wilson
 from mmrag.protocols import Model
 from mmrag.records import Record
-from simulator.datasets.papers.wikieval import Pair
+from simulator.datasets.papers.wikieval import AnswerPair
 
-Method = Callable[[Pair, int], Awaitable[float]]
+Method = Callable[[AnswerPair, int], Awaitable[float]]
 """Pair and seed → above 0 for the preferred case, below for the other, 0 for a tie."""
 
 
-class Agreement(Record, frozen=True, kw_only=True):
+class MethodAgreement(Record, frozen=True, kw_only=True):
     """One cell of the table."""
 
     method: str
@@ -39,7 +39,7 @@ class Agreement(Record, frozen=True, kw_only=True):
 def by_measure(measurer: Measurer) -> Method:
     """Ragas itself: the case with the higher measure. One without a value is below any other."""
 
-    async def compare(pair: Pair, seed: int) -> float:
+    async def compare(pair: AnswerPair, seed: int) -> float:
         del seed
         values: list[float] = []
         for case in (pair.preferred, pair.other):
@@ -55,7 +55,7 @@ def by_measure(measurer: Measurer) -> Method:
 def by_score(model: Model) -> Method:
     """GPT Score: the case with the higher grade."""
 
-    async def compare(pair: Pair, seed: int) -> float:
+    async def compare(pair: AnswerPair, seed: int) -> float:
         del seed
         grades = [
             await preference.grade(
@@ -75,7 +75,7 @@ def by_score(model: Model) -> Method:
 def by_ranking(model: Model) -> Method:
     """GPT Ranking: the case that the model chooses; which is shown first is drawn by the seed."""
 
-    async def compare(pair: Pair, seed: int) -> float:
+    async def compare(pair: AnswerPair, seed: int) -> float:
         swapped = bool(generator(seed, f"order/{pair.id}").integers(2))
         shown = [_shown(case, pair.quality) for case in (pair.preferred, pair.other)]
         first, second = reversed(shown) if swapped else shown
@@ -93,13 +93,13 @@ def by_ranking(model: Model) -> Method:
 
 
 async def agreement(
-    pairs: Iterable[Pair],
+    pairs: Iterable[AnswerPair],
     methods: dict[str, Method],
     *,
     seed: int = 0,
     concurrency: int = 8,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> list[Agreement]:
+) -> list[MethodAgreement]:
     """Every method on every pair, one result per method and quality."""
     every = list(pairs)
     work = iter([(name, pair) for name in methods for pair in every])
@@ -126,7 +126,7 @@ async def agreement(
     return [_cell(name, quality, found[name, quality]) for name in methods for quality in qualities]
 
 
-def table(results: Sequence[Agreement]) -> list[str]:
+def table(results: Sequence[MethodAgreement]) -> list[str]:
     """The results as lines of text, one per method."""
     qualities = list(dict.fromkeys(one.quality for one in results))
     lines = [" " * 24 + "".join(f"{quality.replace('_', ' '):>28}" for quality in qualities)]
@@ -140,15 +140,15 @@ _TIE = 1e-9
 """What stands for a tie, with the sign that was drawn: no real difference is as small."""
 
 
-def _broken(pair: Pair, method: str, seed: int) -> float:
+def _broken(pair: AnswerPair, method: str, seed: int) -> float:
     return _TIE if generator(seed, f"tie/{method}/{pair.id}").integers(2) else -_TIE
 
 
-def _cell(method: str, quality: str, differences: list[float | None]) -> Agreement:
+def _cell(method: str, quality: str, differences: list[float | None]) -> MethodAgreement:
     known = [one for one in differences if one is not None]
     right = sum(one > 0 for one in known)
     interval = wilson(right, len(known)) if known else None
-    return Agreement(
+    return MethodAgreement(
         method=method,
         quality=quality,
         accuracy=right / len(known) if known else None,
@@ -160,7 +160,7 @@ def _cell(method: str, quality: str, differences: list[float | None]) -> Agreeme
     )
 
 
-def _words(one: Agreement) -> str:
+def _words(one: MethodAgreement) -> str:
     if one.accuracy is None:
         return f"– ({one.failed} failed)"
     return f"{one.accuracy:.2f} [{one.low:.2f}, {one.high:.2f}] t{one.ties} f{one.failed}"
@@ -174,7 +174,7 @@ def _shown(case: Case, quality: str) -> str:
     return _context(case) if quality == "context_relevance" else case.answer
 
 
-def as_json(results: Sequence[Agreement]) -> list[dict[str, Any]]:
+def as_json(results: Sequence[MethodAgreement]) -> list[dict[str, Any]]:
     """For programs."""
     import msgspec
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.own.isolated import Said
+from mmrag.agents.own.isolated import IsolatedReply
 from mmrag.agents.own.outside import contained
 from mmrag.agents.own.reply_checks import checked
 from mmrag.agents.own.threads import DaemonThreads
@@ -77,11 +77,11 @@ def _pipes() -> tuple[queue.SimpleQueue[bytes], Any]:
 
 async def _told(number: str, work: Any) -> bytes:
     try:
-        said = Said(id=number, reply=msgspec.Raw(await work))
+        said = IsolatedReply(id=number, reply=msgspec.Raw(await work))
     except MmragError as error:
-        said = Said(id=number, error=words(error), kind=type(error).__name__)
+        said = IsolatedReply(id=number, error=words(error), kind=type(error).__name__)
     except Exception as error:
-        said = Said(id=number, error=words(error))
+        said = IsolatedReply(id=number, error=words(error))
     return msgspec.json.encode(said)
 
 

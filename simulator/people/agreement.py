@@ -9,10 +9,10 @@ from itertools import combinations
 from mmrag.metrics.agreement import Agreement, cohen_kappa, compare, krippendorff_alpha
 from mmrag.records import Record
 from simulator.people.current_verdicts import agreed
-from simulator.people.human_verdicts import HumanVerdict, Key, Said
+from simulator.people.human_verdicts import HumanOutcome, HumanVerdict, Key
 
 
-class Pair(Record, frozen=True, kw_only=True):
+class PeoplePair(Record, frozen=True, kw_only=True):
     """Two people on the turns that both decided."""
 
     n: int
@@ -35,7 +35,7 @@ class PeopleAgreement(Record, frozen=True, kw_only=True):
     """Turns that somebody left open."""
     alpha: float | None
     """Krippendorff's, over all people."""
-    pairs: Mapping[str, Pair]
+    pairs: Mapping[str, PeoplePair]
     """`anna & ben` → their agreement."""
     judge: Agreement | None
     """The judge against people on the turns they decided. The queue draws doubtful turns more
@@ -51,13 +51,15 @@ def agreement(
         for key, people in standing.items()
     }
     names = sorted({who for row in rows.values() for who in row})
-    pairs: dict[str, Pair] = {}
+    pairs: dict[str, PeoplePair] = {}
     for one, two in combinations(names, 2):
         both = [(row[one], row[two]) for row in rows.values() if one in row and two in row]
         if both:
             mine, theirs = zip(*both, strict=True)
             same = sum(a == b for a, b in both)
-            pairs[f"{one} & {two}"] = Pair(n=len(both), same=same, kappa=cohen_kappa(mine, theirs))
+            pairs[f"{one} & {two}"] = PeoplePair(
+                n=len(both), same=same, kappa=cohen_kappa(mine, theirs)
+            )
     said = {key: agreed(people) for key, people in standing.items()}
     against = [(one, judged[key]) for key, one in said.items() if one and key in judged]
     return PeopleAgreement(
@@ -65,7 +67,9 @@ def agreement(
         decided=sum(bool(one) for one in said.values()),
         twice=sum(len(row) > 1 for row in rows.values()),
         disputed=sum(bool(rows[key]) and not one for key, one in said.items()),
-        unsure=sum(any(v.said is Said.UNSURE for v in p.values()) for p in standing.values()),
+        unsure=sum(
+            any(v.said is HumanOutcome.UNSURE for v in p.values()) for p in standing.values()
+        ),
         alpha=krippendorff_alpha([[row.get(name) for name in names] for row in rows.values()]),
         pairs=pairs,
         judge=compare([a for a, _ in against], [b for _, b in against]) if against else None,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from mmrag.records import TurnResult
-from simulator.people.human_verdicts import HumanVerdict, Key, Said, fingerprint, read_log
+from simulator.people.human_verdicts import HumanOutcome, HumanVerdict, Key, fingerprint, read_log
 from simulator.store.run_store import RunReader
 
 Standing = dict[Key, dict[str, HumanVerdict]]
@@ -36,7 +36,7 @@ def latest(verdicts: Iterable[HumanVerdict]) -> Standing:
     for verdict in verdicts:
         people = found.setdefault(verdict.key, {})
         people.pop(verdict.person, None)
-        if verdict.said is not Said.WITHDRAWN:
+        if verdict.said is not HumanOutcome.WITHDRAWN:
             people[verdict.person] = verdict
     return {key: people for key, people in found.items() if people}
 

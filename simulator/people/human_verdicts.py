@@ -36,7 +36,7 @@ Key = tuple[str, str, int]
 """Session id, degradation, turn index."""
 
 
-class Said(StrEnum):
+class HumanOutcome(StrEnum):
     """What a person says of a reply."""
 
     RIGHT = "right"
@@ -60,7 +60,7 @@ class HumanVerdict(Record, frozen=True, kw_only=True):
     session_id: str
     degradation: str
     turn_index: int
-    said: Said
+    said: HumanOutcome
     person: str
     at: str
     """When, in UTC."""
@@ -91,11 +91,17 @@ def fingerprint(reply: str) -> str:
 
 
 def make_verdict(
-    key: Key, said: Said | str, *, person: str, reply: str, note: str = "", drawn: bool = False
+    key: Key,
+    said: HumanOutcome | str,
+    *,
+    person: str,
+    reply: str,
+    note: str = "",
+    drawn: bool = False,
 ) -> HumanVerdict:
     """A verdict of this moment, its texts cut to what the file takes."""
-    if said not in set(Said):
-        raise UsageError(f"{said!r} is no verdict; say {', '.join(Said)}.")
+    if said not in set(HumanOutcome):
+        raise UsageError(f"{said!r} is no verdict; say {', '.join(HumanOutcome)}.")
     name = " ".join(_writable(person).split())[:MAX_NAME]
     if not name:
         raise UsageError("A verdict needs a name: say whose it is.")
@@ -104,7 +110,7 @@ def make_verdict(
         session_id=key[0],
         degradation=key[1],
         turn_index=key[2],
-        said=Said(said),
+        said=HumanOutcome(said),
         person=name,
         at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
         reply=fingerprint(reply),

@@ -131,7 +131,7 @@ def broken_turns(
     return [_result(session, turn, status, error=str(error)) for turn in session.turns]
 
 
-class Asked(NamedTuple):
+class AskedTurn(NamedTuple):
     """What came of asking one turn."""
 
     reply: Reply | None
@@ -142,7 +142,7 @@ class Asked(NamedTuple):
     """Of the agent's time, over all attempts."""
 
 
-async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> Asked:
+async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> AskedTurn:
     """Ask one turn as the rules say: in time, with a reply that can be kept, cut to its limit.
 
     An agent that fails costs its turn only. `Denied` alone is raised: the next turn would be
@@ -150,7 +150,7 @@ async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> Asked:
     """
     spent = 0.0
 
-    async def attempt(_before: int) -> Asked:
+    async def attempt(_before: int) -> AskedTurn:
         nonlocal spent
         asked = await _ask_once(agent, query, rules)
         spent += asked.seconds
@@ -159,7 +159,7 @@ async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> Asked:
     return await retried(attempt, rules.retries, _pause)
 
 
-def _pause(before: int, asked: Asked) -> float | None:
+def _pause(before: int, asked: AskedTurn) -> float | None:
     if asked.status in (Status.AGENT_ERROR, Status.TIMEOUT):
         return doubled(0.2, before, 5.0)
     return None
@@ -230,7 +230,7 @@ async def verdict_on(judge: Judge, item: JudgeItem) -> Verdict:
     return verdict or Verdict(outcome=Outcome.UNSCORED, judge=judge.id, reason=problem or "")
 
 
-async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
+async def _ask_once(agent: Agent, query: Query, rules: Rules) -> AskedTurn:
     clock, seconds = TurnClock(), turn_seconds(agent, rules.seconds)
     reply, error = None, None
     try:
@@ -246,7 +246,7 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> Asked:
         status, error = Status.AGENT_ERROR, words(problem)
     else:
         reply = msgspec.structs.replace(reply, text=cut_text(reply.text, rules.max_tokens))
-    return Asked(reply, status, error, clock.seconds)
+    return AskedTurn(reply, status, error, clock.seconds)
 
 
 class _TooLate(Exception):

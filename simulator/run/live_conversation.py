@@ -22,7 +22,7 @@ from simulator.run.engine import Rules, broken_turns, history_of, one_turn, quer
 from simulator.run.slots import Place
 from simulator.store.run_store import RunReader
 from simulator.wearer.sight import sight_of
-from simulator.wearer.talk import KEY, Bounds, Talk, heard_by, replayed
+from simulator.wearer.talk import KEY, Talk, TalkBounds, heard_by, replayed
 from simulator.world.facts.factbase import FactBase
 
 T = TypeVar("T", bound=Talk)
@@ -54,7 +54,7 @@ class Wearers(NamedTuple):
     """What is true, where the data says it; without it no wearer knows what is wrong."""
     looks: Looks | None = None
     """Without it nobody can look again."""
-    bounds: Bounds = Bounds()
+    bounds: TalkBounds = TalkBounds()
 
     def talk(
         self, agenda: Session, condition: str, *, stop: StopRule, seed: int, kind: type[T] = Talk

@@ -131,7 +131,7 @@ def conversations(
             yield position, session, chosen
 
 
-class Conversation(Protocol):
+class KeptConversation(Protocol):
     """What is kept of one conversation, and where its next turns go."""
 
     @property
@@ -168,7 +168,7 @@ class Conversations(NamedTuple):
     wearers: Wearers | None = None
 
     async def hold(
-        self, position: int, session: Session, degradation: str, kept: Conversation
+        self, position: int, session: Session, degradation: str, kept: KeptConversation
     ) -> Progress:
         """Hold one conversation to its end, from the turn after the last one committed."""
         complete = self.wearers is None and len(kept.done) == len(session.turns)
@@ -181,7 +181,7 @@ class Conversations(NamedTuple):
         )
 
     async def _go_on(
-        self, position: int, session: Session, degradation: str, kept: Conversation
+        self, position: int, session: Session, degradation: str, kept: KeptConversation
     ) -> list[TurnResult]:
         try:
             # a conversation goes on with the picture that its earlier turns were asked about

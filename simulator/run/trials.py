@@ -82,7 +82,7 @@ _SILENT = 2
 """Silent turns in a row that have a bar of their own; more are as so many: the wearer has left."""
 
 
-class Play(Record, frozen=True, kw_only=True):
+class PlayedTrials(Record, frozen=True, kw_only=True):
     """What a calibration would make of trials that were held without abstention."""
 
     score: float
@@ -105,7 +105,7 @@ def calibrate(
         raise DataError("no turn was answered; is there an index with pages and pictures?")
     found = fit(rows, right, made_on=made_on)
     held = [_answers(found, trial) for trial in trials]
-    best, bars = Play(score=-1.0, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
+    best, bars = PlayedTrials(score=-1.0, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
     for tried in itertools.product(_BARS, repeat=_SILENT + 1):
         one = _played(held, msgspec.structs.replace(found, bars=tried))
         if one.wrong <= most_wrong and (one.score, one.right) > (best.score, best.right):
@@ -113,12 +113,12 @@ def calibrate(
     return msgspec.structs.replace(found, bars=bars)
 
 
-def play(calibration: Calibration, trials: Sequence[Trial]) -> Play:
+def play(calibration: Calibration, trials: Sequence[Trial]) -> PlayedTrials:
     """What an agent with this calibration would have made of trials held without abstention."""
     return _played([_answers(calibration, trial) for trial in trials], calibration)
 
 
-def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration) -> Play:
+def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration) -> PlayedTrials:
     total, turns, right, wrong = 0.0, 0, 0, 0
     for answers in held:
         score = silent = failures = 0
@@ -131,7 +131,7 @@ def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibrati
             failures = failures if failures == 2 else 0 if gain > 0 else failures + 1
         turns += len(answers)
         total += score / max(len(answers), 1)
-    return Play(
+    return PlayedTrials(
         score=total / max(len(held), 1), right=right / max(turns, 1), wrong=wrong / max(turns, 1)
     )
 

@@ -62,7 +62,7 @@ def shard_folders(run: Path) -> list[Path]:
     return sorted(path for path in (run / FOLDER).glob("*") if path.is_dir())
 
 
-class Rows(NamedTuple):
+class ShardTable(NamedTuple):
     """Some rows of one table, ready to be written to the run."""
 
     table: str
@@ -81,7 +81,7 @@ class ShardRows:
         self._db = store_schema.open_for_reading(folder / store_schema.FILE)
         self._seen = dict(_START)
 
-    def new(self) -> Iterator[Rows]:
+    def new(self) -> Iterator[ShardTable]:
         """All that was committed since, as it is at one moment, piece by piece."""
         self._db.execute("BEGIN")
         try:
@@ -92,7 +92,7 @@ class ShardRows:
                     f"ORDER BY {order} LIMIT {_PIECE}",
                     (self._seen[table],),
                 ).fetchall():
-                    yield Rows(table, [row[1:] for row in rows])
+                    yield ShardTable(table, [row[1:] for row in rows])
                     self._seen[table] = rows[-1][0]
         finally:
             self._db.execute("ROLLBACK")  # nothing was written

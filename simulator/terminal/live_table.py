@@ -27,7 +27,7 @@ class CostCap(MmragError):
     """The money that was set aside for a run is spent."""
 
 
-class Tally:
+class LiveCounts:
     """Counts by condition, fed by the runner after every conversation."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ def live_table(
     included, reaches that many dollars. Conversations in flight then are resumed like any
     interrupted one.
     """
-    tally = Tally()
+    tally = LiveCounts()
     with _view(tally, total) if shown else contextlib.nullcontext(_nothing) as show:
 
         def advance(progress: Progress) -> None:
@@ -124,7 +124,7 @@ def _nothing() -> None:
     pass
 
 
-def _view(tally: Tally, total: int) -> contextlib.AbstractContextManager[Callable[[], None]]:
+def _view(tally: LiveCounts, total: int) -> contextlib.AbstractContextManager[Callable[[], None]]:
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -134,7 +134,7 @@ def _view(tally: Tally, total: int) -> contextlib.AbstractContextManager[Callabl
 
 
 @contextlib.contextmanager
-def _log(tally: Tally, total: int) -> Generator[Callable[[], None]]:
+def _log(tally: LiveCounts, total: int) -> Generator[Callable[[], None]]:
     from simulator.terminal.progress import PlainProgress
 
     plain = PlainProgress()
@@ -143,7 +143,7 @@ def _log(tally: Tally, total: int) -> Generator[Callable[[], None]]:
 
 
 @contextlib.contextmanager
-def _terminal(tally: Tally, total: int, console: Console) -> Generator[Callable[[], None]]:
+def _terminal(tally: LiveCounts, total: int, console: Console) -> Generator[Callable[[], None]]:
     from rich.console import Group
     from rich.live import Live
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -164,7 +164,7 @@ def _terminal(tally: Tally, total: int, console: Console) -> Generator[Callable[
 
 
 @contextlib.contextmanager
-def _notebook(tally: Tally, total: int) -> Generator[Callable[[], None]]:
+def _notebook(tally: LiveCounts, total: int) -> Generator[Callable[[], None]]:
     """One output of the cell, drawn anew; rich's own would need ipywidgets."""
     from importlib import import_module
 

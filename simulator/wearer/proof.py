@@ -27,7 +27,7 @@ from simulator.world.language.questions.answers import say_answer
 from simulator.world.language.questions.phrases import noun_of, plural_of
 
 
-class Proof(NamedTuple):
+class WearerProof(NamedTuple):
     """What was looked at in one conversation, and what is wrong with it."""
 
     utterances: int
@@ -49,7 +49,7 @@ class _Said(NamedTuple):
     """Whether the last picture is from elsewhere than the first."""
 
 
-def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]) -> Proof:
+def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]) -> WearerProof:
     """Check one recorded conversation against a fresh `talk` about the same agenda.
 
     `results` have the verdicts that the wearer heard.
@@ -85,12 +85,12 @@ def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]
             problems.append(f"{turn.id}: {turn.query!r} gives away {secret!r}")
         capture = turn.capture or capture
         moved = moved or said.look in MOVED
-    return Proof(len(held.turns), count, problems)
+    return WearerProof(len(held.turns), count, problems)
 
 
 def prove_costs(
     talk: PersonTalk, sight: Sight, held: Session, results: Sequence[TurnResult]
-) -> Proof:
+) -> WearerProof:
     """Check what there is to prove where a person spoke: what their words cost, what a goal's
     answer is, and when the conversation was over. The words themselves claim nothing."""
     problems: list[str] = []
@@ -108,7 +108,7 @@ def prove_costs(
         if any(t.reference != turn.reference for t in asked):
             problems.append(f"{turn.id}: the run holds another answer than the data")
         problems += _wrong_answer(turn, sight)
-    return Proof(len(talk.turns), 0, problems)
+    return WearerProof(len(talk.turns), 0, problems)
 
 
 def prove_record(talk: Talk, seen: Session, held: Session, kept: Sequence[TurnResult]) -> list[str]:

@@ -43,7 +43,7 @@ KEY = "wearer"
 """Of a live session's `extra`: how the conversation stands."""
 
 
-class Bounds(Record, frozen=True, kw_only=True):
+class TalkBounds(Record, frozen=True, kw_only=True):
     """What no conversation goes beyond, whatever an assistant does."""
 
     turns_per_goal: int = 5
@@ -66,7 +66,7 @@ class Talk:
         *,
         stop: StopRule,
         seed: int = 0,
-        bounds: Bounds = Bounds(),
+        bounds: TalkBounds = TalkBounds(),
         condition: str = "clean",
         can_look: bool = True,
     ) -> None:

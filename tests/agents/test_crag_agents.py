@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from mmrag.agents import agents
-from mmrag.agents.paper.crag import with_possessives
 from mmrag.agents.paper.crag_kg import extracted_names
 from mmrag.agents.paper.kg_sentences import in_sentences
 from mmrag.errors import ServiceTimeout, SpecError
@@ -170,27 +169,6 @@ def test_with_kg_tools_the_model_calls_for_itself() -> None:
     assert "snippet5 " in prompt(model, 0)
     assert [message.role for message in model.calls[1]] == ["user", "assistant", "tool"]
     assert '"Anna Bell"' in model.calls[1][-1].text
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "turned"),
-    [
-        ("When was the director of Red Hill born?", "Red Hill",
-         "When was Red Hill's director born?"),
-        ("Who is the mayor of the seat of Orlan Works?", "Orlan Works",
-         "Who is Orlan Works's seat's mayor?"),
-        ("What is the type of harbour of the place of origin of Alder Lily?", "Alder Lily",
-         "What is Alder Lily's place of origin's type of harbour?"),
-        ("When was the author of the song Hold Me, Red (2) born?", "Hold Me, Red (2)",
-         "When was Hold Me, Red (2)'s author born?"),
-        ("What is the release date of Red Hill?", "Red Hill", ""),
-        ("What is the share price of Orlan Works right now?", "Orlan Works", ""),
-        ("What was the close of Orlan Works on 3 May 2031?", "Orlan Works", ""),
-        ("Who is the mayor of Red Hillton born in?", "Red Hill", ""),
-    ],
-)  # fmt: skip
-def test_relations_are_turned_for_the_reader(text: str, name: str, turned: str) -> None:
-    assert with_possessives(text, [name]) == (turned or text)
 
 
 @pytest.mark.parametrize(

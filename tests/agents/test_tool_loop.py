@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mmrag.agents import agents
-from mmrag.agents.tool_loop import ANSWER_NOW, Bounds, answer_with_tools
+from mmrag.agents.tool_loop import ANSWER_NOW, ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.cache import Cache, share
 from mmrag.errors import ServiceTimeout, UsageError
@@ -44,7 +44,7 @@ def asks(name: str, arguments: str, id: str = "1") -> tuple[CallRequest, ...]:  
 PRICE = asks("price", '{"name": "Alder Kettle"}')
 
 
-def run(model: ScriptedModel, tools: list[Tool], bounds: Bounds = Bounds()) -> Any:
+def run(model: ScriptedModel, tools: list[Tool], bounds: ToolBounds = ToolBounds()) -> Any:
     trace = Trace()
     question = [Message(role="user", text="How much is the Alder Kettle?")]
     found = asyncio.run(
@@ -110,7 +110,7 @@ def test_it_is_told_twice_and_then_asked_for_an_answer_without_tools() -> None:
 
 def test_a_model_that_calls_for_ever_is_bounded() -> None:
     model = ScriptedModel(lambda _messages: PRICE)
-    found, steps = run(model, [tool()], Bounds(rounds=4))
+    found, steps = run(model, [tool()], ToolBounds(rounds=4))
     assert (len(model.calls), len(steps)) == (5, 4)
     assert found.text == "", "it never said anything"
 
@@ -119,7 +119,7 @@ def test_many_calls_at_once_are_bounded_too() -> None:
     model = ScriptedModel([PRICE * 50, "$14.20"])
     made: list[str] = []
     found, steps = run(
-        model, [tool(call=lambda a, at: made.append(a["name"]) or 1)], Bounds(calls=3)
+        model, [tool(call=lambda a, at: made.append(a["name"]) or 1)], ToolBounds(calls=3)
     )
     assert found.text == "$14.20"
     assert len(made) == 3
@@ -130,7 +130,7 @@ def test_many_calls_at_once_are_bounded_too() -> None:
 def test_a_tool_that_hangs_costs_its_seconds_and_the_model_is_told() -> None:
     hang = threading.Event()
     model = ScriptedModel([PRICE, "I don't know"])
-    found, steps = run(model, [tool(call=lambda a, at: hang.wait(5))], Bounds(seconds=0.2))
+    found, steps = run(model, [tool(call=lambda a, at: hang.wait(5))], ToolBounds(seconds=0.2))
     hang.set()
     assert found.text == "I don't know"
     assert "took too long" in steps[0].info["refused"]

@@ -12,7 +12,7 @@ from mmrag.agents import agents
 from mmrag.errors import AgentError, ImageError, SpecError, UsageError
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli import build
-from simulator.cli.agents import explain
+from simulator.cli.agents import print_reply
 from simulator.run.trials import risk_coverage
 
 
@@ -130,7 +130,7 @@ def test_an_agent_that_cannot_be_made_is_told_in_a_line(tmp_path, monkeypatch):
 def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
     item = Evidence(source="web", id="1", score=0.5, title="A page", url="https://a.example")
     inner = Step(name="ocr", seconds=0.25, info={"lines": ["\x1b[31mred"]})
-    explain(
+    print_reply(
         Reply(
             text="x",
             confidence=0.5,

@@ -15,7 +15,7 @@ from planted_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.run.runner import Progress
-from simulator.terminal.live_table import CostCap, Tally, live_table
+from simulator.terminal.live_table import CostCap, LiveCounts, live_table
 from simulator.terminal.progress import PlainProgress, stage_bars
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
 def test_the_live_table_counts_by_condition() -> None:
     from rich.console import Console
 
-    tally = Tally()
+    tally = LiveCounts()
     tally.add(finished("clean", 0.5))
     tally.add(finished("low-light@3", 0.25, Outcome.INCORRECT))
     console = Console(width=120, record=True, file=io.StringIO())

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from small_runs import make_session
 
-from simulator.cluster.driver import Place, Summary, lend
-from simulator.cluster.schedule import Item, Schedule
+from simulator.cluster.driver import ClusterSummary, WorkerPlace, lend
+from simulator.cluster.schedule import QueuedConversation, Schedule
 
 pytest.importorskip("ray")
 
@@ -37,8 +37,8 @@ class FakeWorker:
         return b"held"
 
 
-def lent(item: Item, worker: FakeWorker) -> tuple[str, Schedule, Place]:
-    place = Place(worker=worker)
+def lent(item: QueuedConversation, worker: FakeWorker) -> tuple[str, Schedule, WorkerPlace]:
+    place = WorkerPlace(worker=worker)
     schedule = Schedule(iter([(0, make_session(0), "clean")]), [place])
 
     async def play() -> str:
@@ -50,8 +50,8 @@ def lent(item: Item, worker: FakeWorker) -> tuple[str, Schedule, Place]:
     return asyncio.run(play()), schedule, place
 
 
-def suspect(tmp_path: Path | None = None) -> Item:
-    return Item(0, "s000", "clean", 4, deaths=["kill -9", "kill -9"])
+def suspect(tmp_path: Path | None = None) -> QueuedConversation:
+    return QueuedConversation(0, "s000", "clean", 4, deaths=["kill -9", "kill -9"])
 
 
 def test_a_suspect_is_not_blamed_for_a_worker_that_was_dead_already() -> None:
@@ -65,12 +65,12 @@ def test_a_suspect_is_held_by_a_worker_that_lives() -> None:
 
 
 def test_a_fresh_conversation_is_sent_at_once() -> None:
-    fresh = Item(0, "s000", "clean", 4)
+    fresh = QueuedConversation(0, "s000", "clean", 4)
     assert lent(fresh, FakeWorker(is_gone=True))[0] == "died"
 
 
 def test_what_a_run_took_is_added_up_over_its_drivers() -> None:
-    first = Summary(
+    first = ClusterSummary(
         machines=("b",), workers=2, stores=1, workers_died=3, asked_again=4, quarantined=1
     )
     second = msgspec.structs.replace(first, machines=("a",), workers=4, workers_died=1)

@@ -8,25 +8,25 @@ from collections.abc import Callable
 import pytest
 from small_runs import make_session
 
-from simulator.cluster.schedule import ALONE, DEATHS, Item, Schedule, Seat
+from simulator.cluster.schedule import ALONE, DEATHS, QueuedConversation, Schedule, WorkerSeat
 
 
-def schedule(sessions: int, seats: list[Seat], conditions: tuple[str, ...] = ("clean",)):
+def schedule(sessions: int, seats: list[WorkerSeat], conditions: tuple[str, ...] = ("clean",)):
     work = ((n, make_session(n), condition) for n in range(sessions) for condition in conditions)
     return Schedule(work, seats)
 
 
-def names(items: list[Item]) -> list[str]:
+def names(items: list[QueuedConversation]) -> list[str]:
     return [f"{item.session_id}/{item.degradation}" for item in items]
 
 
 async def held(
-    plan: Schedule, seat: Seat, at_once: int, dies: Callable[[Item, int], bool]
+    plan: Schedule, seat: WorkerSeat, at_once: int, dies: Callable[[QueuedConversation, int], bool]
 ) -> tuple[list[str], list[str]]:
     """A place with its slots: (conversations that ended, conversations that were given up)."""
     ended: list[str] = []
     given_up: list[str] = []
-    hands: dict[int, Item] = {}
+    hands: dict[int, QueuedConversation] = {}
 
     async def slot(number: int) -> None:
         while (item := await plan.take(seat)) is not None:
@@ -46,7 +46,7 @@ async def held(
 
 
 def test_a_worker_is_given_all_conditions_of_a_session_and_the_idle_help_in_the_end() -> None:
-    seats = [Seat(), Seat()]
+    seats = [WorkerSeat(), WorkerSeat()]
     plan = schedule(2, seats, ("clean", "low-light@3", "blurred@3"))
 
     async def play() -> list[list[str]]:
@@ -60,10 +60,12 @@ def test_a_worker_is_given_all_conditions_of_a_session_and_the_idle_help_in_the_
 
 
 def test_a_worker_with_nothing_to_do_waits_for_what_another_may_lose() -> None:
-    seats = [Seat(), Seat()]
+    seats = [WorkerSeat(), WorkerSeat()]
     plan = schedule(1, seats)
 
-    async def play() -> tuple[Item, Item | None, Item | None]:
+    async def play() -> tuple[
+        QueuedConversation, QueuedConversation | None, QueuedConversation | None
+    ]:
         item = await plan.take(seats[0])
         assert item is not None
         waiting = asyncio.create_task(plan.take(seats[1]))
@@ -86,7 +88,7 @@ def test_a_worker_with_nothing_to_do_waits_for_what_another_may_lose() -> None:
 @pytest.mark.parametrize("at_once", [1, 4, 8])
 def test_only_the_guilty_is_given_up(at_once: int) -> None:
     """Seven ride along each time its worker dies, and must not pay for it."""
-    seat = Seat()
+    seat = WorkerSeat()
     plan = schedule(12, [seat])
     ended, given_up = asyncio.run(
         held(plan, seat, at_once, lambda item, _deaths: item.session_id == "s005")
@@ -98,7 +100,7 @@ def test_only_the_guilty_is_given_up(at_once: int) -> None:
 
 @pytest.mark.parametrize("survives", [ALONE, DEATHS - 1])
 def test_who_was_there_when_machines_died_is_held_to_its_end(survives: int) -> None:
-    seat = Seat()
+    seat = WorkerSeat()
     plan = schedule(4, [seat])
     ended, given_up = asyncio.run(
         held(plan, seat, 4, lambda item, deaths: item.session_id == "s002" and deaths < survives)
@@ -108,7 +110,7 @@ def test_who_was_there_when_machines_died_is_held_to_its_end(survives: int) -> N
 
 
 def test_nothing_to_hold_is_over_at_once() -> None:
-    seat = Seat()
+    seat = WorkerSeat()
     plan = schedule(0, [seat])
     assert asyncio.run(plan.take(seat)) is None
     assert plan.is_over()

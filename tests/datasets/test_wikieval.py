@@ -20,7 +20,7 @@ from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.cli import build
 from simulator.datasets.papers.answered import Unusable
-from simulator.datasets.papers.wikieval import Pair, read_wikieval
+from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
 from simulator.experiments.wikieval import agreement, by_measure, by_ranking, by_score, table
 
 
@@ -39,13 +39,13 @@ def row(number: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def pairs(tmp_path: Path) -> list[Pair]:
+def pairs(tmp_path: Path) -> list[AnswerPair]:
     path = tmp_path / "wikieval.jsonl"
     path.write_text("\n".join(json.dumps(row(i)) for i in range(10)), encoding="utf-8")
-    return [one for one in read_wikieval(str(path)) if isinstance(one, Pair)]
+    return [one for one in read_wikieval(str(path)) if isinstance(one, AnswerPair)]
 
 
-def test_three_pairs_a_row(pairs: list[Pair]) -> None:
+def test_three_pairs_a_row(pairs: list[AnswerPair]) -> None:
     assert len(pairs) == 30
     assert [p.quality for p in pairs[:3]] == [
         "faithfulness", "answer_relevance", "context_relevance",
@@ -55,7 +55,7 @@ def test_three_pairs_a_row(pairs: list[Pair]) -> None:
     assert pairs[2].preferred.answer == pairs[2].other.answer
 
 
-def test_parquet_as_on_the_hub(tmp_path: Path, pairs: list[Pair]) -> None:
+def test_parquet_as_on_the_hub(tmp_path: Path, pairs: list[AnswerPair]) -> None:
     (tmp_path / "data").mkdir()
     rows = [row(i) for i in range(10)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / "train-00000-of-00001.parquet")
@@ -77,7 +77,7 @@ def test_no_head_marks_the_preferred_answer(tmp_path: Path, written: str, read: 
     heads = dict.fromkeys(("answer", "ungrounded_answer", "poor_answer"), written)
     path.write_text(json.dumps(row(0) | heads), encoding="utf-8")
     for pair in read_wikieval(str(path)):
-        assert isinstance(pair, Pair)
+        assert isinstance(pair, AnswerPair)
         assert pair.preferred.answer == pair.other.answer == read
 
 
@@ -96,7 +96,7 @@ def test_a_row_that_cannot_be_used_costs_itself(tmp_path: Path, line: str, says:
     found = list(read_wikieval(str(path)))
     [bad] = [one for one in found if isinstance(one, Unusable)]
     assert says in bad.problem
-    assert [one.id.partition("/")[0] for one in found if isinstance(one, Pair)] == [
+    assert [one.id.partition("/")[0] for one in found if isinstance(one, AnswerPair)] == [
         "0", "0", "0", "2", "2", "2",
     ]  # fmt: skip
     words = ["lab", "wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
@@ -114,7 +114,7 @@ def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
         list(read_wikieval(str(path)))
 
 
-def test_ragas_agrees_where_its_judge_reads_well(pairs: list[Pair]) -> None:
+def test_ragas_agrees_where_its_judge_reads_well(pairs: list[AnswerPair]) -> None:
     judge = RagasJudge(Reader(), name="reader", encoder=Letters())
     found = asyncio.run(agreement(pairs, {"Ragas": by_measure(judge)}))
     assert [one.accuracy for one in found][::2] == [1.0, 1.0]  # faithfulness, context relevance
@@ -122,7 +122,7 @@ def test_ragas_agrees_where_its_judge_reads_well(pairs: list[Pair]) -> None:
     assert found[0].low == pytest.approx(0.7225, abs=1e-4)  # Wilson, 10 of 10
 
 
-def test_ties_are_drawn_and_counted(pairs: list[Pair]) -> None:
+def test_ties_are_drawn_and_counted(pairs: list[AnswerPair]) -> None:
     first = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("7"))}))
     again = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("7"))}))
     other = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("7"))}, seed=1))
@@ -132,7 +132,7 @@ def test_ties_are_drawn_and_counted(pairs: list[Pair]) -> None:
     assert 0 < sum(one.accuracy or 0 for one in first) < 3
 
 
-def test_score_and_ranking_by_a_model_that_knows(pairs: list[Pair]) -> None:
+def test_score_and_ranking_by_a_model_that_knows(pairs: list[AnswerPair]) -> None:
     class Knows:
         async def generate(
             self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
@@ -151,12 +151,14 @@ def test_score_and_ranking_by_a_model_that_knows(pairs: list[Pair]) -> None:
     assert [one.accuracy for one in found] == [1.0] * 6
 
 
-def test_a_model_that_always_says_the_first_is_no_better_than_a_coin(pairs: list[Pair]) -> None:
+def test_a_model_that_always_says_the_first_is_no_better_than_a_coin(
+    pairs: list[AnswerPair],
+) -> None:
     found = asyncio.run(agreement(pairs, {"GPT Ranking": by_ranking(Says("1"))}))
     assert 0.2 < sum(one.accuracy or 0 for one in found) / 3 < 0.8
 
 
-def test_what_fails_is_left_out_and_counted(pairs: list[Pair]) -> None:
+def test_what_fails_is_left_out_and_counted(pairs: list[AnswerPair]) -> None:
     found = asyncio.run(agreement(pairs, {"GPT Score": by_score(Says("who knows"))}))
     assert [(one.accuracy, one.failed) for one in found] == [(None, 10)] * 3
     assert "10 failed" in table(found)[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from called_command import mmrag
 
-from simulator.experiments.load import Answer, arrivals, borne, stage_of
+from simulator.experiments.load import LoadAnswer, arrivals, borne, stage_of
 
 AGENT = """
 import asyncio
@@ -36,8 +36,11 @@ def test_arrivals_are_drawn_from_the_seed_and_have_the_rate() -> None:
 
 def test_a_stage_is_counted_by_hand() -> None:
     """Ten arrivals in 2 s: eight answered after 0.1 to 0.8 s, one failed, one never answered."""
-    answers = [Answer(seconds=0.1 * n, status="answered") for n in range(1, 9)]
-    answers += [Answer(seconds=0.3, status="agent_error"), Answer(seconds=None, status="timeout")]
+    answers = [LoadAnswer(seconds=0.1 * n, status="answered") for n in range(1, 9)]
+    answers += [
+        LoadAnswer(seconds=0.3, status="agent_error"),
+        LoadAnswer(seconds=None, status="timeout"),
+    ]
     stage = stage_of(5.0, 2.0, answers, limit=0.75)
     assert (stage.offered, stage.asked) == (5.0, 10)
     assert stage.answered == 8
@@ -50,8 +53,8 @@ def test_a_stage_is_counted_by_hand() -> None:
 
 def test_what_is_borne_is_the_highest_rate_before_the_first_that_is_not() -> None:
     def stage(rate: float, in_time: float):
-        answers = [Answer(0.1, "answered")] * round(in_time * 100)
-        answers += [Answer(9.0, "answered")] * (100 - len(answers))
+        answers = [LoadAnswer(0.1, "answered")] * round(in_time * 100)
+        answers += [LoadAnswer(9.0, "answered")] * (100 - len(answers))
         return stage_of(rate, 10.0, answers, limit=1.0)
 
     stages = [stage(1, 1.0), stage(2, 1.0), stage(4, 0.5), stage(8, 1.0)]

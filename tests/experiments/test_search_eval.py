@@ -14,7 +14,7 @@ from small_index import ColourEncoder, mini_part, run_eval
 from mmrag.errors import UsageError
 from mmrag.search.index.build import build_index
 from mmrag.search.index.sources import open_source
-from simulator.experiments.search_eval import Case, summarise
+from simulator.experiments.search_eval import SearchCase, summarise
 from simulator.run.captures import CaptureOptics, degradations
 from simulator.world.sessions import mini_folder, read_world
 
@@ -113,8 +113,8 @@ def test_no_condition_and_unknown_ones_are_refused(
 
 def test_figures_counted_by_hand() -> None:
     """Ranks 1 and 3 of 3 relevant, rank 7 of 1, and nothing found."""
-    cases = [Case("a", (1, 3), 3, {"view": "ego"}), Case("b", (7,), 1, {"view": "ego"}),
-             Case("c", (), 2, {"view": "other"})]  # fmt: skip
+    cases = [SearchCase("a", (1, 3), 3, {"view": "ego"}), SearchCase("b", (7,), 1, {"view": "ego"}),
+             SearchCase("c", (), 2, {"view": "other"})]  # fmt: skip
     figures = summarise(cases)
     assert [figures[f"hit@{k}"] for k in (1, 5, 30)] == [0.3333, 0.3333, 0.6667]
     # found over relevant: 1/3, 0, 0; then 2/3, 0, 0; then 2/3, 1, 0

@@ -10,7 +10,7 @@ import pytest
 from mmrag.judges.builtin import BuiltinJudge
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
-from simulator.run.results.official import Said, as_in_kit
+from simulator.run.results.official import ScoredReply, as_in_kit
 
 EXAMPLES = [
     json.loads(line)
@@ -69,7 +69,7 @@ def test_each_grading_example_is_graded_as_published(judge: BuiltinJudge, protoc
     wrong: list[tuple[str, str]] = []
     for example, item, verdict in zip(GRADING, items, judge.judge_many(items), strict=True):
         turn = TurnScore(session_id="a", turn_index=0, outcome=verdict.outcome)
-        found = as_in_kit(Said(turn=turn, item=item), protocol).outcome
+        found = as_in_kit(ScoredReply(turn=turn, item=item), protocol).outcome
         if merged(found) != merged(Outcome(example["outcome"])):
             wrong.append((example["id"], verdict.reason))
     assert not wrong

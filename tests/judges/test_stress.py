@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from mmrag.errors import UsageError
 from mmrag.judges import stress
-from mmrag.judges.stress import Pair, read_pairs, tally
+from mmrag.judges.stress import StressPair, read_pairs, tally
 from mmrag.records import Outcome
 from simulator.cli import build
 
@@ -80,7 +80,7 @@ def test_a_half_that_is_not_there_is_told(halves: Path) -> None:
 
 
 def test_missing_is_no_kind_of_wrong() -> None:
-    pair = Pair(angle="refusal", question="q", references=("r",), prediction="p",
+    pair = StressPair(angle="refusal", question="q", references=("r",), prediction="p",
                 outcome=Outcome.MISSING)  # fmt: skip
     (angle,) = tally([pair], [Outcome.INCORRECT])
     assert (angle.right, angle.accepted, angle.rejected) == (0, 0, 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.agreement import cohen_kappa, compare, krippendorff_alpha
 from mmrag.metrics.correction import (
-    Calibration,
+    JudgeCalibration,
     calibrate,
     correct_rates,
     load_calibration,
@@ -57,7 +57,7 @@ def test_alpha_by_hand() -> None:
     assert krippendorff_alpha([["x", "x"]]) is None
 
 
-CALIBRATION = Calibration(
+CALIBRATION = JudgeCalibration(
     judge="j", outcomes=("correct", "incorrect"), counts=((900, 100), (50, 950))
 )
 
@@ -78,7 +78,9 @@ def test_correction_undoes_three_outcomes() -> None:
     judged = truth @ (table / table.sum(axis=1, keepdims=True))
     found = correct_rates(
         {n: round(10_000 * j) for n, j in zip(("c", "m", "x"), judged, strict=True)},
-        Calibration(judge="j", outcomes=("c", "m", "x"), counts=tuple(map(tuple, table.tolist()))),
+        JudgeCalibration(
+            judge="j", outcomes=("c", "m", "x"), counts=tuple(map(tuple, table.tolist()))
+        ),
     )
     assert [found[n].estimate for n in "cmx"] == pytest.approx(truth.tolist(), abs=1e-6)
 

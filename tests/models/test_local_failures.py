@@ -14,7 +14,7 @@ from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.models import local
 from mmrag.models.local import LocalModel, is_out_of_memory
-from mmrag.models.request_queue import Request, Waiting
+from mmrag.models.request_queue import QueuedRequest, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
@@ -200,7 +200,7 @@ def test_an_answer_that_nobody_waits_for_any_more_harms_nobody():
     gone, there = Future(), Future()
     gone.cancel()
     for future in (gone, there):
-        request = Request(messages=(), options=GenerateOptions(), future=future)
+        request = QueuedRequest(messages=(), options=GenerateOptions(), future=future)
         request.settle(Completion(text="x"))
         request.settle(ServiceError("too late"))
     assert there.result().text == "x"

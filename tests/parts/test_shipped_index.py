@@ -10,7 +10,7 @@ import pytest
 
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.search.index.open import read_manifests
-from mmrag.search.index.row_table import Rows
+from mmrag.search.index.row_table import RowTable
 from mmrag.search.web.bm25 import titled
 from simulator.parts import shipped_index
 from simulator.parts.named_agents import searches
@@ -37,7 +37,7 @@ def test_a_copy_of_the_mini_world_is_searched_with_it(tmp_path: Path) -> None:
 
 def test_every_passage_of_it_is_known_by_its_content() -> None:
     web = next(m for m in read_manifests(shipped_index.FOLDER) if m.part == "web")
-    rows = Rows.open(shipped_index.FOLDER / "web" / "rows.arrow")
+    rows = RowTable.open(shipped_index.FOLDER / "web" / "rows.arrow")
     texts = [titled(cell["page_name"], cell["text"]) for cell in rows.get(range(0, web.rows, 97))]
 
     def make(_items: object) -> None:

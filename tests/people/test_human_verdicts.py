@@ -13,7 +13,14 @@ from small_runs import ByNumber, make_session, run_all
 from mmrag.errors import ConflictError, StoreError, UsageError
 from simulator.application.finished_run import load_run
 from simulator.application.verdicts import Verdicts
-from simulator.people.human_verdicts import FILE, MAX_NOTE, Said, append, make_verdict, read_log
+from simulator.people.human_verdicts import (
+    FILE,
+    MAX_NOTE,
+    HumanOutcome,
+    append,
+    make_verdict,
+    read_log,
+)
 from simulator.store.run_store import RunReader, RunStore
 
 HOSTILE = "<script>alert(1)</script>\n{{x}} \u2028 \x00 \ud800"
@@ -48,8 +55,8 @@ def test_the_latest_word_of_each_person_stands_and_all_are_kept(run: Path) -> No
     [people] = verdicts.standing().values()
     assert {who: str(v.said) for who, v in people.items()} == {"anna": "unsure", "ben": "wrong"}
     assert len(verdicts.log().verdicts) == 4
-    verdicts.say("s000", 0, Said.WITHDRAWN, person="ben")
-    verdicts.say("s000", 0, Said.WITHDRAWN, person="anna")
+    verdicts.say("s000", 0, HumanOutcome.WITHDRAWN, person="ben")
+    verdicts.say("s000", 0, HumanOutcome.WITHDRAWN, person="anna")
     assert verdicts.standing() == {}
     assert len(verdicts.log().verdicts) == 6
 

@@ -15,7 +15,7 @@ from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.normalise import official_exact, official_missing
 from simulator.run.engine import Rules
-from simulator.run.results.official import Said, as_in_kit, is_left
+from simulator.run.results.official import ScoredReply, as_in_kit, is_left
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.store.run_store import RunReader
 
@@ -92,8 +92,8 @@ def test_exact_is_equal_but_for_case_and_outer_space() -> None:
     assert official_exact("", " ")
 
 
-def said(prediction: str, outcome: Outcome, *references: str) -> Said:
-    return Said(
+def said(prediction: str, outcome: Outcome, *references: str) -> ScoredReply:
+    return ScoredReply(
         turn=TurnScore(session_id="a", turn_index=0, outcome=outcome),
         item=JudgeItem(question="q", references=references, prediction=prediction),
     )

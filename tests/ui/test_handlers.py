@@ -31,11 +31,11 @@ from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.render import points, render
-from ui.replay.analysis import Analysis, Comparison, Difference
+from ui.replay.analysis import Analysis, Difference, RunComparison
 from ui.replay.catalogue import Catalogue
 from ui.replay.viewmodel import conversation
 from ui.views.lab_view import degrade_picture
-from ui.views.live_view import AgentShelf, LiveTalk, Seat
+from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat
 from ui.views.robustness_view import EXAMPLES, Breakage
 
 
@@ -162,11 +162,11 @@ def live(make: Any = Resources) -> Live:
     return Live({}, AgentShelf(make, ["watched"]), ["watched"], Path("nowhere"))
 
 
-def seated() -> Seat:
-    return Seat(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
+def seated() -> VisitorSeat:
+    return VisitorSeat(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
 
 
-def answers(page: Live, seat: Seat, text: str) -> list[list[Any]]:
+def answers(page: Live, seat: VisitorSeat, text: str) -> list[list[Any]]:
     async def collect() -> list[list[Any]]:
         return [answer async for answer in page.ask(seat, text)]
 
@@ -200,7 +200,7 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
     def never() -> Resources:
         raise AssertionError
 
-    page, seat = live(never), Seat(LiveTalk("watched"))
+    page, seat = live(never), VisitorSeat(LiveTalk("watched"))
     page.arrive(gr.EventData(None, {}), seat, "watched")  # there is no run to take one from
     ((_, _, message),) = answers(page, seat, "what is it?")
     assert "Choose a picture first" in message
@@ -209,7 +209,7 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
 
 
 def test_a_question_that_is_quicker_than_the_first_picture_waits_for_it() -> None:
-    page, seat = live(), Seat(LiveTalk("watched"))
+    page, seat = live(), VisitorSeat(LiveTalk("watched"))
 
     async def both() -> list[list[Any]]:
         async def arrive() -> None:
@@ -313,7 +313,7 @@ def test_an_agent_is_asked_by_as_many_visitors_as_it_bears() -> None:
     async def all_ask() -> list[str]:
         seats = [seated() for _ in range(3)]
 
-        async def one(seat: Seat) -> None:
+        async def one(seat: VisitorSeat) -> None:
             async for _ in page.ask(seat, "what is it?"):
                 pass
 
@@ -375,7 +375,7 @@ def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
     one = Difference(
         name="accuracy", first=0.5, second=0.1, estimate=-0.4, low=-0.5, high=-0.3, p=p
     )
-    found = Comparison(
+    found = RunComparison(
         differences=(one,), flips=(), pairs=9, sessions=3, only_first=0, only_second=0
     )
     assert said in render("differences.html.j2", found=found)

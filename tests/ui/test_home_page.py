@@ -23,7 +23,7 @@ from simulator.store.run_store import RunReader, RunStore
 from ui.home.board import Board, BoardRow
 from ui.home.launch import Launcher
 from ui.home.notes import FILE, Note, read_note, write_note
-from ui.home.summary import Figure, Summaries, Summary, summarise
+from ui.home.summary import BoardFigure, RunSummary, Summaries, summarise
 from ui.pages.calls import calls
 from ui.pages.home import Home
 from ui.render import points, render
@@ -103,8 +103,8 @@ def test_an_empty_folder_teaches_how_to_make_a_run(tmp_path: Path) -> None:
 
 
 def test_the_bar_of_outcomes_is_drawn_to_scale() -> None:
-    known = Summary(
-        right=0.026, missing=0.974, wrong=0.0, turns=38, truthfulness=Figure(0.026, None, None)
+    known = RunSummary(
+        right=0.026, missing=0.974, wrong=0.0, turns=38, truthfulness=BoardFigure(0.026, None, None)
     )
     row = BoardRow(name="r", summary=known, note=Note(), state="finished", words="", when=0.0)
     drawn = render("hero.html.j2", row=row, lost="")

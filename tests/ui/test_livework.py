@@ -21,7 +21,15 @@ from simulator.run.engine import Rules
 from simulator.store.run_store import RunReader
 from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
-from ui.views.live_view import MAX_PICTURES, AgentShelf, LiveTalk, Seat, ask, next_query, save
+from ui.views.live_view import (
+    MAX_PICTURES,
+    AgentShelf,
+    LiveTalk,
+    VisitorSeat,
+    ask,
+    next_query,
+    save,
+)
 
 
 def talk(text: str, before: LiveTalk | None = None) -> LiveTalk:
@@ -35,7 +43,7 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (311, 207)).save(buffer, "JPEG")
     page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
-    seat = Seat(LiveTalk("watched"))
+    seat = VisitorSeat(LiveTalk("watched"))
     page.begin(seat, "watched", LazyImage.from_bytes(buffer.getvalue()))
     query = next_query(seat.talk, "what is it?")
     assert query.image.pil().size == seat.talk.size == (311, 207)
@@ -163,7 +171,7 @@ def test_a_conversation_has_so_many_pictures_and_no_more() -> None:
 
 def test_a_picture_that_cannot_be_used_leaves_the_talk_as_it_was() -> None:
     page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
-    seat = Seat(talk("what is it?"))
+    seat = VisitorSeat(talk("what is it?"))
     before = seat.talk
     *_, said = page.look_again(seat, "watched", LazyImage.from_bytes(b"no picture"))
     assert "cannot be used" in said

@@ -12,7 +12,7 @@ from mmrag.metrics.protocols import strikes
 from mmrag.records import ASKS, Capture, Outcome, Reference, Session, Status, Turn, TurnResult
 from simulator.wearer.moves import COSTS, pointable, right_for
 from simulator.wearer.sight import sight_of
-from simulator.wearer.talk import Bounds, Talk
+from simulator.wearer.talk import Talk, TalkBounds
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.questions.phrases import noun_of, plural_of
 
@@ -215,7 +215,7 @@ def test_who_answers_and_asks_has_answered() -> None:
 def test_patience_ends_a_conversation() -> None:
     ends = set()
     for session in agendas():
-        talk = talk_of(session, bounds=Bounds(patience=(1, 1)))
+        talk = talk_of(session, bounds=TalkBounds(patience=(1, 1)))
         while tell(talk, "I don't know", MISSING):
             tell(talk, "right", RIGHT)
         ends.add(talk.over)
@@ -233,7 +233,7 @@ def test_a_slow_assistant_costs_time_and_no_strike() -> None:
 
 
 def test_time_runs_out() -> None:
-    talk = talk_of(agendas()[0], bounds=Bounds(seconds=1))
+    talk = talk_of(agendas()[0], bounds=TalkBounds(seconds=1))
     assert tell(talk, "right", RIGHT) == ""
     assert talk.over == "seconds"
 
@@ -246,7 +246,7 @@ def test_no_conversation_is_endless(ask: str | None, outcome: Outcome) -> None:
         for _ in range(200):
             if not tell(talk, "What?", outcome, ask, session.capture):
                 break
-        bounds = Bounds()
+        bounds = TalkBounds()
         assert talk.over
         assert len(talk.turns) <= bounds.turns_per_goal * len(session.turns)
         assert len(talk.pictures) <= bounds.pictures
@@ -323,7 +323,7 @@ def test_a_world_without_pictures_has_things_in_view_all_the_same() -> None:
 
 def test_a_silence_before_it_is_no_request() -> None:
     session = agenda(about_main)
-    talk = talk_of(session, bounds=Bounds(patience=(9, 9)))
+    talk = talk_of(session, bounds=TalkBounds(patience=(9, 9)))
     assert tell(talk, "I don't know", MISSING) == "again"
     square = Capture(image=session.capture.image)
     assert tell(talk, "Closer?", MISSING, "look", square) in ("look", "cannot")
@@ -345,7 +345,7 @@ def test_nobody_goes_closer_to_the_main_thing_when_another_is_asked_about() -> N
 
 def test_who_has_gone_elsewhere_does_not_say_on_which_side_a_thing_stands() -> None:
     session = agenda(lambda s: about_main(s) and len(s.extra["visible"]) > 1)
-    talk = talk_of(session, bounds=Bounds(patience=(9, 9)))
+    talk = talk_of(session, bounds=TalkBounds(patience=(9, 9)))
     if tell(talk, "Closer?", MISSING, "look", Capture(image=session.capture.image)) != "look":
         pytest.skip("this wearer cannot look")
     assert tell(talk, "Which one?", MISSING, "which") == "point"

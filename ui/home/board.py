@@ -12,7 +12,7 @@ from mmrag.files.atomic import is_locked
 from simulator.store.run_lock import LOCK
 from ui.home.launch import Launcher, Started
 from ui.home.notes import Note, read_note
-from ui.home.summary import Summaries, Summary
+from ui.home.summary import RunSummary, Summaries
 from ui.runs import Runs
 
 
@@ -20,7 +20,7 @@ class BoardRow(msgspec.Struct, frozen=True, kw_only=True):
     """One run as the board shows it."""
 
     name: str
-    summary: Summary | None
+    summary: RunSummary | None
     """None while it is being computed for the first time."""
     note: Note
     state: str

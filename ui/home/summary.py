@@ -26,7 +26,7 @@ VERSION = 2
 """Of what is kept; older ones are computed again."""
 
 
-class Figure(msgspec.Struct, frozen=True):
+class BoardFigure(msgspec.Struct, frozen=True):
     """A figure with its interval; None where nothing is scored."""
 
     estimate: float | None
@@ -36,7 +36,7 @@ class Figure(msgspec.Struct, frozen=True):
     """What is known where too many verdicts are missing."""
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """What a board says of a run."""
 
     trouble: str = ""
@@ -50,7 +50,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     conditions: int = 0
     sessions: int = 0
     """Conversations of the data, each under `conditions` of them."""
-    truthfulness: Figure = Figure(None, None, None)
+    truthfulness: BoardFigure = BoardFigure(None, None, None)
     """As a report's headline."""
     right: float | None = None
     missing: float | None = None
@@ -67,16 +67,16 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Conversations, each condition counted."""
 
 
-def summarise(folder: Path) -> Summary:
+def summarise(folder: Path) -> RunSummary:
     """Read a run and compute its row. What cannot be read is a row that says so."""
     try:
         with RunReader(folder) as run:
             return _summary(run)
     except MmragError as error:
-        return Summary(trouble=str(error)[:500])
+        return RunSummary(trouble=str(error)[:500])
 
 
-def _summary(run: RunReader) -> Summary:
+def _summary(run: RunReader) -> RunSummary:
     config: dict[str, Any] = run.meta("config") or {}
     provenance: dict[str, Any] = run.meta("provenance") or {}
     state = run_state(run)
@@ -94,7 +94,7 @@ def _summary(run: RunReader) -> Summary:
         "sessions": len({session for session, _ in run.session_keys()}),
     }
     if not state.turns:
-        return Summary(**about)
+        return RunSummary(**about)
     options = ReportOptions()
     (loaded,), _, _ = load_runs([run], options)
     frame = loaded.frame
@@ -102,10 +102,10 @@ def _summary(run: RunReader) -> Summary:
     whole = headline(frame, frame.condition(main), Uncertainty(options.resamples, options.seed))
     found = whole["strict"][HEADLINE]
     score = found["truthfulness_score"]
-    return Summary(
+    return RunSummary(
         **about,
         main=main,
-        truthfulness=Figure(
+        truthfulness=BoardFigure(
             score["estimate"], score["low"], score["high"], _pair(score.get("bounds"))
         ),
         right=found["accuracy"]["estimate"],
@@ -132,18 +132,18 @@ class Summaries:
 
     def __init__(self, cache: Path | None = None) -> None:
         self._cache = cache
-        self._known: dict[Path, tuple[str, Summary]] = {}
+        self._known: dict[Path, tuple[str, RunSummary]] = {}
         self._at_work: set[Path] = set()
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="summaries")
 
-    def get(self, folder: Path) -> Summary | None:
+    def get(self, folder: Path) -> RunSummary | None:
         """What is known of a run, perhaps of a moment ago; None while nothing is."""
         stamp = _stamp(folder)
         known = self._known.get(folder)
         if known is None:
             kept = self._kept(folder, stamp)
-            known = self._known[folder] = (stamp, kept) if kept else ("", Summary())
+            known = self._known[folder] = (stamp, kept) if kept else ("", RunSummary())
         if known[0] != stamp:
             with self._lock:
                 if folder not in self._at_work:
@@ -166,12 +166,15 @@ class Summaries:
                 kept = {"version": VERSION, "stamp": stamp, "summary": found}
                 write_bytes(name, msgspec.json.encode(kept), lasting=False)
         except Exception as error:  # a board goes on with the other runs
-            self._known[folder] = (stamp, Summary(trouble=f"{type(error).__name__}: {error}"[:500]))
+            self._known[folder] = (
+                stamp,
+                RunSummary(trouble=f"{type(error).__name__}: {error}"[:500]),
+            )
         finally:
             with self._lock:
                 self._at_work.discard(folder)
 
-    def _kept(self, folder: Path, stamp: str) -> Summary | None:
+    def _kept(self, folder: Path, stamp: str) -> RunSummary | None:
         if not self._cache:
             return None
         try:
@@ -184,7 +187,7 @@ class Summaries:
 class _Kept(msgspec.Struct):
     version: int
     stamp: str
-    summary: Summary
+    summary: RunSummary
 
 
 _KEPT = msgspec.json.Decoder(_Kept)

@@ -17,13 +17,13 @@ from ui.pages.compare import Compare
 from ui.pages.home import Home
 from ui.pages.lab import Lab
 from ui.pages.live import Live
-from ui.pages.play import Play
+from ui.pages.play import PlayPage
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.pages.verdicts import VerdictCalls
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue
-from ui.replay.people_verdicts import Desk
+from ui.replay.people_verdicts import VerdictDesk
 from ui.samples import Samples
 from ui.shell import PAGES
 from ui.views.live_view import AgentShelf
@@ -52,8 +52,8 @@ class LiveSetup(NamedTuple):
 def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
     analysis = Analysis(runs)
-    verdicts, samples = VerdictCalls(Desk(analysis)), Samples(runs)
-    play = Play(runs, live.playing, live.agents) if live.playing else None
+    verdicts, samples = VerdictCalls(VerdictDesk(analysis)), Samples(runs)
+    play = PlayPage(runs, live.playing, live.agents) if live.playing else None
     pages = (
         Home(analysis, live.launcher, live.cache), Replay(runs, *verdicts.all),
         Compare(analysis), Robustness(analysis), Lab(samples),

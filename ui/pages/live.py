@@ -18,7 +18,7 @@ from mmrag.records import Query
 from simulator.application.picture_knowledge import what_it_knows
 from ui.pages.lab import PICK_JS, upload
 from ui.pages.message_box import when_sent
-from ui.pages.play import Play
+from ui.pages.play import PlayPage
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.replay.catalogue import Catalogue
@@ -27,7 +27,7 @@ from ui.replay.viewmodel import live_turns
 from ui.runs import open_runs
 from ui.samples import Samples
 from ui.views.lab_view import data_url
-from ui.views.live_view import AgentShelf, LiveTalk, Seat, ask, next_query, save
+from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat, ask, next_query, save
 
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""
@@ -44,7 +44,7 @@ class Live:
         folder: Path,
         data: str = "",
         samples: Samples | None = None,
-        play: Play | None = None,
+        play: PlayPage | None = None,
     ) -> None:
         self.runs = runs
         self.shelf = shelf
@@ -105,7 +105,7 @@ class Live:
                     self.send = gr.Button(
                         "Ask", variant="primary", scale=1, min_width=90, elem_id="mm-ask"
                     )
-        self.seat = gr.State(Seat(talk))
+        self.seat = gr.State(VisitorSeat(talk))
         self._wire()
 
     def _wire(self) -> None:
@@ -131,7 +131,7 @@ class Live:
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
 
-    def arrive(self, event: gr.EventData, seat: Seat, agent: str) -> list[Any]:
+    def arrive(self, event: gr.EventData, seat: VisitorSeat, agent: str) -> list[Any]:
         """Who has no picture yet begins with the first one of the run that is chosen."""
         if address_of(event).get("play"):
             return [gr.skip()] * 4
@@ -145,14 +145,14 @@ class Live:
         finally:
             seat.arrived = True
 
-    def _uploaded(self, seat: Seat, agent: str, again: bool, path: str | None) -> list[Any]:
+    def _uploaded(self, seat: VisitorSeat, agent: str, again: bool, path: str | None) -> list[Any]:
         if not path:
             return [gr.skip()] * 3 if again else self._anew(seat, LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
         image = LazyImage.from_bytes(data, name="your picture")
         return (self.look_again if again else self.begin)(seat, agent, image, own=True)
 
-    def _picked(self, event: gr.EventData, seat: Seat, agent: str, again: bool) -> list[Any]:
+    def _picked(self, event: gr.EventData, seat: VisitorSeat, agent: str, again: bool) -> list[Any]:
         sample = self.samples.get(str(event.sample)[:200])
         if sample is None:
             return [gr.skip()] * 3
@@ -160,7 +160,7 @@ class Live:
         return (self.look_again if again else self.begin)(seat, agent, image)
 
     def look_again(
-        self, seat: Seat, agent: str, image: LazyImage, *, own: bool = False
+        self, seat: VisitorSeat, agent: str, image: LazyImage, *, own: bool = False
     ) -> list[Any]:
         """Go on about another picture; what cannot be used leaves the talk as it was."""
         if seat.lock.locked():
@@ -175,7 +175,9 @@ class Live:
             return [gr.skip(), gr.skip(), _message("That cannot be used", error)]
         return self._anew(seat, talk)
 
-    def begin(self, seat: Seat, agent: str, image: LazyImage, *, own: bool = False) -> list[Any]:
+    def begin(
+        self, seat: VisitorSeat, agent: str, image: LazyImage, *, own: bool = False
+    ) -> list[Any]:
         """Begin a conversation about a picture, or say why it cannot be opened."""
         talk = LiveTalk(agent, image=image, own=own)
         try:
@@ -185,21 +187,21 @@ class Live:
             return ["", _message("That cannot be used", error), ""]
         return self._anew(seat, talk)
 
-    def switch_agent(self, seat: Seat, agent: str) -> list[Any]:
+    def switch_agent(self, seat: VisitorSeat, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
         if agent == seat.talk.agent_spec:  # leaving the field says the choice once more
             return [gr.skip()] * 3
         return self._anew(seat, seat.talk.anew(agent))
 
-    def begin_anew(self, seat: Seat) -> list[Any]:
+    def begin_anew(self, seat: VisitorSeat) -> list[Any]:
         """Begin again, with the same picture and agent."""
         return self._anew(seat, seat.talk.anew(seat.talk.agent_spec))
 
-    def _anew(self, seat: Seat, talk: LiveTalk) -> list[Any]:
+    def _anew(self, seat: VisitorSeat, talk: LiveTalk) -> list[Any]:
         seat.begin(talk)
         return [_picture(talk), self.page(talk), ""]
 
-    async def ask(self, seat: Seat, text: str) -> AsyncIterator[list[Any]]:
+    async def ask(self, seat: VisitorSeat, text: str) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk.
 
         What is asked meanwhile is asked after it, unless it is the same or nothing, or another
@@ -219,7 +221,7 @@ class Live:
                 async for shown in work:
                     yield shown
 
-    async def _asked(self, seat: Seat, text: str) -> AsyncGenerator[list[Any], None]:
+    async def _asked(self, seat: VisitorSeat, text: str) -> AsyncGenerator[list[Any], None]:
         began = time.perf_counter()
         while not (seat.arrived or seat.talk.image) and time.perf_counter() - began < ARRIVING:
             await asyncio.sleep(0.05)
@@ -262,7 +264,7 @@ class Live:
             async with self.shelf.place(talk.agent_spec):
                 return await ask(talk, agent, query)
 
-    def _save(self, seat: Seat) -> str:
+    def _save(self, seat: VisitorSeat) -> str:
         talk = seat.talk
         try:
             place = save(talk, self.folder)

@@ -50,7 +50,7 @@ class PlaySeat:
         return self.now is not None and self.now.run == run
 
 
-class Play:
+class PlayPage:
     """The page with its event handlers; built inside Live, which has its route."""
 
     def __init__(

@@ -14,7 +14,7 @@ import gradio as gr
 from mmrag.errors import MmragError
 from ui.pages.calls import Call, calls, whole
 from ui.render import render
-from ui.replay.catalogue import Catalogue, Conversation, Filter
+from ui.replay.catalogue import Catalogue, Filter, ListedConversation
 from ui.replay.record import turn_record
 from ui.replay.viewmodel import conversation
 
@@ -207,7 +207,7 @@ def _condition(asked: dict[str, str]) -> str:
     return asked.get("condition") or "clean"
 
 
-def _page_of(found: list[Conversation], session: str) -> int:
+def _page_of(found: list[ListedConversation], session: str) -> int:
     for place, one in enumerate(found):
         if one.session_id == session:
             return place // PAGE * PAGE

@@ -9,13 +9,13 @@ from mmrag.errors import MmragError, UsageError
 from simulator.people.human_verdicts import Key
 from ui.pages.calls import Call, whole
 from ui.render import render
-from ui.replay.people_verdicts import Desk
+from ui.replay.people_verdicts import VerdictDesk
 
 
 class VerdictCalls:
     """Say, look, choose the next turn to read, export."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: VerdictDesk) -> None:
         self.desk = desk
 
     @property

@@ -69,7 +69,7 @@ class Flip(msgspec.Struct, frozen=True):
     turns: int
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs, or two conditions, on the same sessions."""
 
     differences: tuple[Difference, ...]
@@ -131,7 +131,7 @@ class Analysis:
         place = largest_loss(points)
         return None if place is None else points[place]
 
-    def compare(self, first: tuple[str, str], second: tuple[str, str]) -> Comparison:
+    def compare(self, first: tuple[str, str], second: tuple[str, str]) -> RunComparison:
         """Two (run, condition) pairs on the sessions that both have."""
         if first == second:
             raise UsageError("both sides are the same; choose another run or condition.")
@@ -150,7 +150,7 @@ class Analysis:
         differences.append(_difference("multi-turn score", talk, *levels))
         flips = _flips(pairs)
         known = len(np.unique(pairs.cluster))
-        return Comparison(
+        return RunComparison(
             differences=tuple(differences),
             flips=tuple(flips),
             pairs=int(pairs.difference(HEADLINE, "accuracy")[0].sum()),

@@ -24,7 +24,7 @@ from simulator.store.run_store import RunReader
 from ui.replay.kgshelf import KGShelf
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+class ListedRow(msgspec.Struct, frozen=True, gc=False):
     """One conversation in the list. There may be half a million."""
 
     session_id: str
@@ -55,16 +55,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         return _steps(self.degradation)
 
 
-class Conversation(msgspec.Struct, frozen=True):
+class ListedConversation(msgspec.Struct, frozen=True):
     """One conversation of the data with everything that it was held under, clean first."""
 
     session_id: str
-    rows: tuple[Row, ...]
+    rows: tuple[ListedRow, ...]
     found: frozenset[str]
     """The conditions that pass the filter."""
 
     @property
-    def first(self) -> Row:
+    def first(self) -> ListedRow:
         """The row to open: the first that passes the filter."""
         return next((row for row in self.rows if row.degradation in self.found), self.rows[0])
 
@@ -95,9 +95,9 @@ class Catalogue:
         self.name = name or run.folder.name
         """What links carry: the run's folder name, made distinct."""
         self.stop = stop_policy(run)
-        self._rows: dict[tuple[str, str], Row] = {}
-        self._ordered: list[Row] = []
-        self.by_session: dict[str, list[Row]] = {}
+        self._rows: dict[tuple[str, str], ListedRow] = {}
+        self._ordered: list[ListedRow] = []
+        self.by_session: dict[str, list[ListedRow]] = {}
         self.unsaid: frozenset[str] = frozenset()
         """Dimensions of which the data says nothing: every turn has what holds by default."""
         self._lock = threading.Lock()
@@ -155,7 +155,7 @@ class Catalogue:
             self._ordered = sorted(
                 rows.values(), key=lambda row: (row.position, _clean_first(row.degradation))
             )
-            by_session: dict[str, list[Row]] = {}
+            by_session: dict[str, list[ListedRow]] = {}
             for row in self._ordered:
                 by_session.setdefault(row.session_id, []).append(row)
             self.by_session = by_session
@@ -164,13 +164,13 @@ class Catalogue:
         self._seen = seen
         return changed
 
-    def _measure(self, rows: dict[tuple[str, str], Row]) -> None:
+    def _measure(self, rows: dict[tuple[str, str], ListedRow]) -> None:
         for key, means in self.run.measured_means().items():
             found = tuple(sorted(means.items(), key=lambda m: (_rank(m[0]), m[0])))
             if key in rows and rows[key].measures != found:
                 rows[key] = msgspec.structs.replace(rows[key], measures=found)
 
-    def find_all(self) -> list[Row]:
+    def find_all(self) -> list[ListedRow]:
         """Every row, in the data set's order."""
         return self._ordered
 
@@ -186,30 +186,34 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._ordered)
 
-    def get(self, session_id: str, degradation: str) -> Row | None:
+    def get(self, session_id: str, degradation: str) -> ListedRow | None:
         """One row, if it is there."""
         return self._rows.get((session_id, degradation))
 
-    def find(self, wanted: Filter) -> list[Row]:
+    def find(self, wanted: Filter) -> list[ListedRow]:
         """The rows that pass a filter, in the data set's order."""
         return [row for row in self._ordered if _passes(row, wanted)]
 
-    def find_conversations(self, wanted: Filter) -> list[Conversation]:
+    def find_conversations(self, wanted: Filter) -> list[ListedConversation]:
         """Conversations of which a condition passes a filter, in the data set's order."""
         found: dict[str, set[str]] = {}
         for row in self.find(wanted):
             found.setdefault(row.session_id, set()).add(row.degradation)
         return [
-            Conversation(session_id, tuple(self.by_session[session_id]), frozenset(conditions))
+            ListedConversation(
+                session_id, tuple(self.by_session[session_id]), frozenset(conditions)
+            )
             for session_id, conditions in found.items()
         ]
 
-    def conversation(self, session_id: str) -> Conversation | None:
+    def conversation(self, session_id: str) -> ListedConversation | None:
         """One conversation with all its conditions, if it is there."""
         rows = self.by_session.get(session_id)
         if not rows:
             return None
-        return Conversation(session_id, tuple(rows), frozenset(row.degradation for row in rows))
+        return ListedConversation(
+            session_id, tuple(rows), frozenset(row.degradation for row in rows)
+        )
 
     def choices(self) -> dict[str, list[str]]:
         """What the filters can be set to, most frequent first; nothing that nobody said."""
@@ -247,9 +251,9 @@ class Catalogue:
 
     def _row(
         self, key: tuple[str, str], position: int, record: bytes, marks: list[str], same: _Same
-    ) -> Row:
+    ) -> ListedRow:
         brief = _SESSION.decode(record)
-        return Row(
+        return ListedRow(
             session_id=key[0],
             degradation=key[1],
             position=position,
@@ -295,7 +299,7 @@ _CORRECT = {str(Outcome.PERFECT), str(Outcome.ACCEPTABLE)}
 _SCORED = _CORRECT | {str(Outcome.MISSING), str(Outcome.INCORRECT)}
 
 
-def _unsaid(rows: Sequence[Row]) -> frozenset[str]:
+def _unsaid(rows: Sequence[ListedRow]) -> frozenset[str]:
     values = {
         "domain": {domain for row in rows for domain in row.domains},
         "query_type": {kind for row in rows for kind in row.types},
@@ -327,7 +331,7 @@ def _stopped(policy: StopPolicy, session_id: str, marks: list[str]) -> bool:
     return end is not None and end < len(outcomes)
 
 
-def _passes(row: Row, wanted: Filter) -> bool:
+def _passes(row: ListedRow, wanted: Filter) -> bool:
     text = wanted.text.casefold().strip()
     return (
         (not wanted.outcome or wanted.outcome in row.outcomes)
@@ -348,7 +352,7 @@ def _steps(degradation: str) -> tuple[tuple[str, str], ...]:
     return tuple((kind.partition(":")[0], severity) for kind, _, severity in parts)
 
 
-def _degraded(row: Row, wanted: Filter) -> bool:
+def _degraded(row: ListedRow, wanted: Filter) -> bool:
     return any(
         wanted.kind in ("", kind) and wanted.severity in ("", severity)
         for kind, severity in row.steps

@@ -26,7 +26,7 @@ MOST_KEPT = 4
 """Runs whose verdicts are held in memory besides the one that is read."""
 
 
-class Word(msgspec.Struct, frozen=True):
+class PersonWord(msgspec.Struct, frozen=True):
     """What one person says of a turn."""
 
     person: str
@@ -42,7 +42,7 @@ class TurnWords(msgspec.Struct, frozen=True):
     """What people say of one turn."""
 
     index: int
-    words: tuple[Word, ...]
+    words: tuple[PersonWord, ...]
     mine: str
     """What the visitor says; empty for nothing."""
     note: str
@@ -69,7 +69,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     corrected: Mapping[str, Any] | None
 
 
-class Desk:
+class VerdictDesk:
     """Reads and writes people's verdicts of the opened runs."""
 
     def __init__(self, analysis: Analysis) -> None:
@@ -166,7 +166,7 @@ def _disputed(people: Mapping[str, HumanVerdict]) -> bool:
     return not agreed(people) and sum(bool(v.said.outcome) for v in people.values()) > 1
 
 
-def _word(verdict: HumanVerdict, person: str, earlier: tuple[HumanVerdict, ...]) -> Word:
+def _word(verdict: HumanVerdict, person: str, earlier: tuple[HumanVerdict, ...]) -> PersonWord:
     when = verdict.at.replace("T", " ")[:16]
     mine = verdict.person == person
-    return Word(verdict.person, str(verdict.said), verdict.note, when, mine, earlier)
+    return PersonWord(verdict.person, str(verdict.said), verdict.note, when, mine, earlier)

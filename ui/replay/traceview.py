@@ -22,7 +22,7 @@ class Overlay(msgspec.Struct, frozen=True):
     label: str = ""
 
 
-class Hit(msgspec.Struct, frozen=True):
+class ShownHit(msgspec.Struct, frozen=True):
     """One image-KG hit."""
 
     id: str
@@ -35,7 +35,7 @@ class Hit(msgspec.Struct, frozen=True):
     """The part of the picture that found it; None for the whole."""
 
 
-class Passage(msgspec.Struct, frozen=True):
+class ShownPassage(msgspec.Struct, frozen=True):
     """One passage of a page, cut around the sentence that the reply rests on."""
 
     id: str
@@ -80,13 +80,13 @@ def plan_of(steps: Sequence[tuple[Step, int]]) -> tuple[tuple[str, str], ...]:
 
 def hits_of(
     evidence: Sequence[Evidence], cited: frozenset[str], size: tuple[int, int]
-) -> Iterator[Hit]:
+) -> Iterator[ShownHit]:
     """What the image search brought, each entity once."""
     seen: set[str] = set()
     for item in evidence:
         if item.source == "image-kg" and item.id not in seen and len(seen) < 12:
             seen.add(item.id)
-            yield Hit(
+            yield ShownHit(
                 id=item.id,
                 name=item.text or item.title,
                 score=item.score,
@@ -107,7 +107,7 @@ def _known(item: Evidence) -> tuple[tuple[str, str], ...]:
 
 def passages_of(
     evidence: Sequence[Evidence], cited: frozenset[str], reply: str, turn: Turn
-) -> Iterator[Passage]:
+) -> Iterator[ShownPassage]:
     """The passages as they were after the last step that ranked them, cited ones first."""
     latest: dict[str, Evidence] = {}
     for item in evidence:
@@ -119,7 +119,7 @@ def passages_of(
         is_cited = item.id in cited
         before, used, after = _mark(item.text, reply) if is_cited else (item.text, "", "")
         label = turn.reference.grounding.get(item.id) or turn.reference.grounding.get(item.url, "")
-        yield Passage(
+        yield ShownPassage(
             id=item.id,
             title=item.title,
             url=item.url,

@@ -32,9 +32,9 @@ from simulator.store.run_store import RunReader
 from ui.replay.catalogue import stop_policy
 from ui.replay.traceview import (
     Bar,
-    Hit,
     Overlay,
-    Passage,
+    ShownHit,
+    ShownPassage,
     bars_of,
     boxes_of,
     flat,
@@ -90,8 +90,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float | None
     citations: tuple[str, ...]
     plan: tuple[tuple[str, str], ...]
-    hits: tuple[Hit, ...]
-    passages: tuple[Passage, ...]
+    hits: tuple[ShownHit, ...]
+    passages: tuple[ShownPassage, ...]
     read: tuple[str, ...]
     """Texts that were read in the picture."""
     bars: tuple[Bar, ...]

@@ -41,7 +41,7 @@ class StepView(msgspec.Struct, frozen=True):
     clamped: bool
 
 
-class Degraded(msgspec.Struct, frozen=True, kw_only=True):
+class LabPicture(msgspec.Struct, frozen=True, kw_only=True):
     """What the lab shows and packs."""
 
     spec: str
@@ -74,7 +74,7 @@ def kinds() -> dict[str, tuple[str, ...]]:
     return VARIANTS
 
 
-def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = "") -> Degraded:
+def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = "") -> LabPicture:
     """Degrade a file or a sample about its focus, by a kind or by several at once."""
     from simulator.optics import DegradationSpec, degrade
 
@@ -92,7 +92,7 @@ def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = ""
     after.save(buffer, "PNG")
     name = re.sub(r"[^a-z0-9]+", "-", f"{spec}-seed-{seed}")
     twin = retaken(source, spec) if isinstance(source, Sample) else None
-    return Degraded(
+    return LabPicture(
         spec=spec,
         before=data_url(before),
         after=data_url(after),
@@ -126,7 +126,7 @@ class Packages:
         self._number = 0
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
-    def put(self, done: Degraded) -> Path:
+    def put(self, done: LabPicture) -> Path:
         """Write one; the oldest makes room."""
         with self._lock:
             self._number += 1

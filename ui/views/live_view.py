@@ -32,7 +32,7 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )
-from simulator.run.engine import Asked, Rules, ask_turn
+from simulator.run.engine import AskedTurn, Rules, ask_turn
 
 MAX_TURNS = 12
 MAX_PICTURES = 4
@@ -102,7 +102,7 @@ class LiveTalk(msgspec.Struct):
         )
 
 
-class Seat:
+class VisitorSeat:
     """Where one visitor's talk is kept: a late answer must not bring an old one back."""
 
     def __init__(self, talk: LiveTalk) -> None:
@@ -181,7 +181,7 @@ async def ask(talk: LiveTalk, agent: Agent, query: Query) -> LiveTalk:
     try:
         asked = await ask_turn(agent, query, RULES)
     except Denied as problem:  # it ends a run; here the visitor is told
-        asked = Asked(None, Status.AGENT_ERROR, words(problem), time.perf_counter() - began)
+        asked = AskedTurn(None, Status.AGENT_ERROR, words(problem), time.perf_counter() - began)
     result = TurnResult(
         session_id=query.session_id,
         turn_index=query.turn_index,

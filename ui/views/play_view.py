@@ -9,7 +9,7 @@ from mmrag.records import Outcome, TurnResult, outcome_of
 from simulator.application.person_run import Standing
 from simulator.reports.figures.report import command_of
 from simulator.wearer.moves import COSTS
-from simulator.wearer.talk import Bounds
+from simulator.wearer.talk import TalkBounds
 from ui.replay.traceview import Overlay, focus_of
 from ui.replay.viewmodel import UNASKED, TurnView, turn_view
 
@@ -34,7 +34,7 @@ ENDINGS = {
 _MARKS = {"perfect": "✓", "acceptable": "✓", "missing": "○", "incorrect": "✕", "unscored": "?"}
 
 
-class Mark(msgspec.Struct, frozen=True):
+class GoalMark(msgspec.Struct, frozen=True):
     """What became of a goal."""
 
     mark: str
@@ -52,15 +52,15 @@ def settled(now: Standing) -> dict[int, TurnResult]:
     return found
 
 
-def marks(now: Standing) -> list[Mark]:
+def marks(now: Standing) -> list[GoalMark]:
     """A mark for every goal of the agenda."""
     done = settled(now)
-    rows: list[Mark] = []
+    rows: list[GoalMark] = []
     for goal in range(len(now.talk.agenda.turns)):
         outcome = str(outcome_of(done[goal])) if goal in done else ""
         current = goal == now.talk.goal and not now.talk.over
         words = outcome or ("at hand" if current else "not asked")
-        rows.append(Mark(_MARKS.get(outcome, str(goal + 1)), outcome, words, current))
+        rows.append(GoalMark(_MARKS.get(outcome, str(goal + 1)), outcome, words, current))
     return rows
 
 
@@ -71,7 +71,7 @@ def solved(now: Standing) -> int:
 
 def seconds_left(now: Standing) -> int:
     """Of the wearer's own clock."""
-    return max(0, round(Bounds().seconds - now.talk.seconds))
+    return max(0, round(TalkBounds().seconds - now.talk.seconds))
 
 
 def hint(now: Standing) -> str:

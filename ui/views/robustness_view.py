@@ -51,7 +51,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     small: bool = False
 
 
-class Kind(msgspec.Struct, frozen=True):
+class KindRow(msgspec.Struct, frozen=True):
     """A row of the map: one kind of degradation or fault."""
 
     name: str
@@ -91,7 +91,7 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
     worst: Cell | None
     """The condition that costs most of those that cost beyond chance; None where none does."""
     severities: tuple[int, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[KindRow, ...]
     others: tuple[Cell, ...]
     """Conditions without a severity of their own, as chains are."""
     conditions: tuple[str, ...]
@@ -251,7 +251,7 @@ def _breaking(name: str, frame: Frame) -> Breaking:
         worst=None if lost is None else cells[points[lost]["condition"]],
         severities=tuple(severities),
         kinds=tuple(
-            Kind(
+            KindRow(
                 kind,
                 tuple(cells[row[s]["condition"]] if s in row else None for s in severities),
             )

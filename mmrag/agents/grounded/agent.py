@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,15 +16,16 @@ from mmrag.agents.grounded.abstain import Calibration, read_calibration
 from mmrag.agents.grounded.asking import REQUEST, hear, wants_look
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.inquiry import Inquiry, Known
-from mmrag.agents.grounded.learned.states import Contextual
 from mmrag.agents.grounded.looking import Looker
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
-from mmrag.agents.grounded.plan import NAMED, QuestionPlan, Subject
+from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.planner import Planner, unplanned
+from mmrag.agents.grounded.programs import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Finding, Scene
-from mmrag.agents.grounded.talking import replay, silent_turns, spoken_kind
-from mmrag.agents.grounded.ways import planner_of, reader_of
+from mmrag.agents.grounded.states import Contextual, SentenceMeaning
+from mmrag.agents.grounded.talking import silent_turns, spoken_kind
 from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
@@ -37,12 +36,6 @@ from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearc
 from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import whole
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from mmrag.encoders.text import InContext
 
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
@@ -77,9 +70,9 @@ class GroundedAgent:
         self._known: Known = RecentResults(_KEPT)
         self._looker = Looker(resources, parts, ocr)
         self._ocr = ocr
-        self._meaning = meaning
-        self._planner = planner_of(parts["planner"], meaning)
-        self._reader = reader_of(parts["reader"], meaning)
+        self._meaning = meaning or SentenceMeaning()
+        self._planner = Planner(self._meaning)
+        self._reader = Reader(self._meaning)
         needs = [p for p in ("planner", "reader", "verifier") if parts[p] == "model"]
         if needs and model is None:
             raise SpecError(
@@ -99,8 +92,7 @@ class GroundedAgent:
 
         if self._ocr is not None:
             self._ocr.read(Image.new("RGB", (64, 64), "white"))
-        if self._meaning is not None:
-            self._meaning.encode(["a"])
+        self._meaning.encode(["a"])
 
     async def answer(self, query: Query) -> Reply:
         """Answer one turn."""
@@ -137,11 +129,10 @@ class GroundedAgent:
     ) -> tuple[QuestionPlan, list[QuestionPlan], Usage]:
         """The question taken apart, and those before it."""
         usage, text = Usage(), query.text
+        before: list[QuestionPlan] = []
         with trace.step("planner", by=self._parts["planner"]) as step:
-            talk, before = replay(query.history, query.query_time, self._planner)
             if not self._parts.on("planner"):
-                thing = Subject()
-                plan = QuestionPlan(operation="lookup", question=text, subject=thing, ask=text)
+                plan = unplanned(text, query.history)
             else:
                 if self._parts["planner"] == "model" and self._model is not None:
                     done = await self._model.generate(
@@ -161,15 +152,9 @@ class GroundedAgent:
                     )
                     usage = done.usage
                     text = clean_text(done.text)[:500] or query.text
-                plan = self._planner(text, talk, query.query_time)
-            step.info |= {
-                "question": plan.question,
-                "operation": plan.operation,
-                "subject": f"{plan.subject.kind} {plan.subject.name}".strip(),
-                "path": [*plan.subject.path, plan.subject.tail or plan.ask],
-                "needs": "web" if plan.needs_web else "image",
-                "now": plan.now or plan.when,
-            }
+                before = self._planner.talk(query.history)
+                plan = self._planner.plan(text, query.history)
+            step.info |= {"question": plan.question, "program": plan.program, "p": plan.sure}
         return plan, before, usage
 
     def _read(
@@ -182,8 +167,6 @@ class GroundedAgent:
     ) -> tuple[Finding | None, Desk]:
         with trace.step("reader") as step:
             now = query.query_time if self._parts.on("freshness") else None
-            if not self._parts.on("freshness"):
-                plan = msgspec.structs.replace(plan, when="", now="")
             inquiry = Inquiry(
                 self._reader,
                 partial(self._desk, scene),
@@ -202,11 +185,9 @@ class GroundedAgent:
             desk = desks[0]
             step.info["entity"] = scene.main.name if scene.main else None
             if self._parts["reader"] == "model":  # gather for the model what the plan points at
-                for entity in (scene.main, *scene.beside[:1]):
-                    if entity:
-                        desk.about(entity.name, plan.ask, plan.subject.tail)
-                if plan.subject.kind == NAMED:
-                    desk.about(plan.subject.name, plan.ask, plan.subject.tail)
+                seen = [c.name for c in (scene.main, *scene.beside[:1]) if c]
+                for name in (*seen, *plan.names, plan.answer):
+                    desk.lines(name, plan.question)
             step.info |= {
                 "queries": list(dict.fromkeys(q for d in desks for q in d.queries)),
                 "set aside": list(dict.fromkeys(r for d in desks for r in d.refused)),
@@ -333,32 +314,7 @@ def grounded(
         evidence=whole("grounded", "evidence", evidence, most=100),
         calibration=read_calibration(calibration or None),
         ocr=RapidReader() if parts.on("ocr") else None,
-        meaning=SentenceMeaning(),
     )
-
-
-class SentenceMeaning:
-    """The built-in sentence encoder, loaded when first needed."""
-
-    def __init__(self) -> None:
-        self._encoder: Contextual | None = None
-
-    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector per text."""
-        return self._loaded().encode(items)
-
-    def in_context(
-        self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = 4
-    ) -> list[InContext]:
-        """Vectors of the pieces of each text's words."""
-        return self._loaded().in_context(items, layers, rows=rows)
-
-    def _loaded(self) -> Contextual:
-        if self._encoder is None:
-            from mmrag.encoders import text_encoders
-
-            self._encoder = text_encoders.create("minilm")
-        return self._encoder
 
 
 def _remembered(search: WebSearch | None) -> WebSearch | None:

@@ -5,22 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.agents.grounded.learned.lines import Line, lines_about
-from mmrag.agents.grounded.statements import (
-    NAME,
-    Statement,
-    fold,
-    has_orders,
-    statements_about,
-)
+from mmrag.agents.grounded.lines import Line, lines_about
+from mmrag.agents.grounded.statements import NAME, fold, has_orders
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 
 MAX_SEARCHES = 12
 """Most web queries of one turn."""
-
-_UNKNOWN_KINDS = 8
-"""Of how many things that share something is asked what they are."""
 
 _SET_SEARCHES, _SET_PAGES = 12, 60
 """More queries, and more pages for each, where a question is about all that share something."""
@@ -52,7 +43,6 @@ class Desk:
         self._strict = strict
         self._known: dict[str, Evidence] = {}
         self._asked: set[str] = set()
-        self._read: dict[str, tuple[int, list[Statement]]] = {}
         self._lines: dict[str, tuple[int, list[Line]]] = {}
         self._most = MAX_SEARCHES
         self._brief = False
@@ -69,17 +59,6 @@ class Desk:
                 continue
             self._known[key] = item
             self.used.append(item)
-
-    def about(self, name: str, *hints: str) -> list[Statement]:
-        """What is known about an entity; fetches pages about it once per hint."""
-        if not name:
-            return []
-        self._fetch_about(name, hints)
-        count, found = self._read.get(name, (-1, []))
-        if count != len(self.used):
-            found = statements_about(name, self.used, strict=self._strict)
-            self._read[name] = (len(self.used), found)
-        return found
 
     def lines(self, name: str, *hints: str) -> list[Line]:
         """All lines about an entity, after pages about it were fetched once per hint."""
@@ -105,59 +84,18 @@ class Desk:
         self._most = len(self._asked) + searches
         self._brief = True
 
-    def sharing(self, relation: str, owner: str, kind: str = "") -> dict[str, list[Statement]]:
-        """Entities of whose pages some state that their relation is the owner.
-
-        With a kind ("hat") only those that some page calls so, or that are called like one that is.
-        """
+    def sharing(self, owner: str, hint: str) -> list[str]:
+        """What pages are about that name the owner of something."""
         self._most += _SET_SEARCHES
-        about = [f"{kind} {relation} {owner}"] if kind else []
-        self._fetch([f"{relation} {owner}", owner, *about], k=_SET_PAGES)
-        found: dict[str, list[Statement]] = {}
+        self._fetch([owner, f"{owner} {hint}"], k=_SET_PAGES)
         wanted = fold(owner)
+        found: dict[str, None] = {}
         for item in self.used:
-            if wanted not in fold(item.text) and wanted not in fold(str(item.attributes)):
-                continue
-            name = item.text if item.source == "image-kg" else title_name(item.title)
-            if name and fold(name) != wanted and name not in found:
-                found[name] = self.about_known(name)
-        if not kind:
-            return found
-        like = self._endings(kind)
-        unknown = [
-            n
-            for n, said in found.items()
-            if n.split()[-1] not in like and any(_says(s, relation, wanted) for s in said)
-        ]
-        self._most += _UNKNOWN_KINDS
-        self._fetch([f"{n} {kind}" for n in unknown[:_UNKNOWN_KINDS]])
-        like |= self._endings(kind)
-        return {n: self.about_known(n) for n in found if n.split()[-1] in like}
-
-    def _endings(self, kind: str) -> set[str]:
-        """Last words of the names of a kind: a terrier is known by the name of another."""
-        named = {title_name(item.title) for item in self.used if item.source != "image-kg"}
-        named |= {item.text for item in self.used if item.source == "image-kg"}
-        return {n.split()[-1] for n in named if n and self.is_a(n, kind)}
-
-    def is_a(self, name: str, kind: str) -> bool:
-        """Whether something on the desk calls an entity by a kind: "X is a hat"."""
-        wanted = fold(name)
-        called = re.compile(
-            rf"\b(?:is|a|an|the|this|type:?|kind:?)\s+(?:pair of )?{re.escape(kind)}\b", re.I
-        )
-        for item in self.used:
-            if item.source == "image-kg":
-                typed = {k: str(v) for k, v in item.attributes.items() if k in ("type", "kind")}
-                if fold(item.text) == wanted and kind in fold(" ".join(typed.values())):
-                    return True
-            elif wanted in fold(item.title) and called.search(item.text):
-                return True
-        return fold(kind).split()[-1] in wanted.split()
-
-    def about_known(self, name: str) -> list[Statement]:
-        """What the evidence on the desk says, without fetching more."""
-        return statements_about(name, self.used)
+            if wanted in fold(item.text) or wanted in fold(str(item.attributes)):
+                name = item.text if item.source == "image-kg" else title_name(item.title)
+                if name and fold(name) != wanted:
+                    found[name] = None
+        return list(found)
 
     def _fetch(self, queries: Sequence[str], *, k: int = 0) -> None:
         new = [q for q in dict.fromkeys(queries) if q not in self._asked]
@@ -168,10 +106,6 @@ class Desk:
         self.queries += new
         for hits in self._search.search_text(new, k or self._k):
             self.add(hits)
-
-
-def _says(statement: Statement, relation: str, owner: str) -> bool:
-    return fold(statement.noun).endswith(fold(relation)) and fold(statement.value.text) == owner
 
 
 def title_name(title: str) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.extractive import ExtractiveReader
 from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.programs import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Finding, Scene
 
@@ -26,7 +26,7 @@ class Inquiry:
 
     def __init__(
         self,
-        reader: ExtractiveReader,
+        reader: Reader,
         desk: Callable[[], Desk],
         known: Known,
         *,

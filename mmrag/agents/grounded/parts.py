@@ -28,14 +28,11 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
         ("on", "off"),
         "things that look alike are weighed by what is said and answered; off: the first",
     ),
-    "planner": (
-        ("learned", "rules", "model", "off"),
-        "takes the question apart; off: a plain look-up",
-    ),
+    "planner": (("on", "model", "off"), "takes the question apart; off: a plain look-up"),
     "web": (("on", "off"), "web search"),
     "queries": (("on", "off"), "several queries (entity, entity + attribute, relations); off: one"),
     "rerank": (("on", "off"), "pages that are not about the entity are put aside"),
-    "reader": (("learned", "rules", "model"), "answers from the evidence"),
+    "reader": (("on", "model"), "answers from the evidence"),
     "verifier": (
         ("on", "model", "off"),
         "agreement, support, freshness and margins decide; off: all 1",

@@ -60,8 +60,8 @@ class Finding(Record, frozen=True, kw_only=True):
             "support": self.support,
             "freshness": self.freshness,
             "steps": min(self.steps, 6) / 6,
-            "set": float(self.operation.endswith("-sharing")),
-            "choice": float(self.operation in ("compare", "choose", "enough", "against-past")),
-            "denial": float(self.operation == "false-premise"),
-            "picture": float(self.operation in ("name", "is-name", "choose-name")),
+            "set": float(self.operation in ("without", "where", "sources", "count")),
+            "choice": float(self.operation in ("at_least", "most", "least", "has", "is", "not")),
+            "denial": float(self.operation == "premise"),
+            "picture": float(self.operation in ("name", "same", "printed")),
         }

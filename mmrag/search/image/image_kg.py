@@ -15,7 +15,7 @@ from mmrag.records import Box, Evidence, Record
 from mmrag.search.image.corners import Bytes, corners_of
 from mmrag.search.image.correspondence import CHECKED, check
 from mmrag.search.image.regions import MAX_REGIONS, Region, closer, crops_of, regions_of
-from mmrag.search.index.row_table import Rows
+from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.batcher import Batcher
 from mmrag.search.vectors.nearest import Vectors
 
@@ -79,7 +79,7 @@ class ImageKG:
     def __init__(
         self,
         vectors: Vectors,
-        rows: Rows,
+        rows: RowTable,
         encoder: ImageEncoder,
         *,
         max_regions: int = MAX_REGIONS,

@@ -363,7 +363,7 @@ def describe(
     views: str = "", collection: str = "",
 ) -> Manifest:  # fmt: skip
     """The manifest of a part whose derived files are in place."""
-    rows = row_files.Rows.open(folder / "rows.arrow")
+    rows = row_files.RowTable.open(folder / "rows.arrow")
     pages = 0
     if part == "web":
         pages = len(rows.column("page_url").unique())

@@ -19,7 +19,7 @@ from mmrag.search.index.build import COLLECTION, derive, describe, in_batches
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, collections, open_folder, rows_of
 from mmrag.search.index.identity import Manifest, write_manifest
 from mmrag.search.index.open import open_vectors, read_manifests
-from mmrag.search.index.row_table import Rows
+from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.nearest import unit_rows
 
 PUBLISHED = {
@@ -158,7 +158,7 @@ def _check_length(batch: Batch, dim: int, part: str, spec: str) -> None:
 def _stored(
     place: Path, manifest: Manifest
 ) -> Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]:
-    rows = Rows.open(place / "rows.arrow")
+    rows = RowTable.open(place / "rows.arrow")
     matrix: Any = getattr(open_vectors(place, manifest), "matrix")  # noqa: B009
     for first in range(0, len(rows), _SLICE):
         last = min(first + _SLICE, len(rows))

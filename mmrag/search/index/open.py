@@ -21,7 +21,7 @@ from mmrag.search.image.regions import MAX_REGIONS
 from mmrag.search.index.build import derive, open_database
 from mmrag.search.index.chroma import rows_of
 from mmrag.search.index.identity import Manifest, check_files, read_manifest, write_manifest
-from mmrag.search.index.row_table import Rows
+from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, Vectors, unit_rows
 from mmrag.search.web.bm25 import open_lexical
 from mmrag.search.web.passages import Mode, Web
@@ -69,7 +69,7 @@ def open_index(
     for manifest in manifests:
         place = folder / manifest.part
         vectors = open_vectors(place, manifest)
-        rows = Rows.open(place / "rows.arrow")
+        rows = RowTable.open(place / "rows.arrow")
         if len(rows) != manifest.rows:
             raise StoreError(f"{place}: {len(rows)} rows, its manifest says {manifest.rows}; "
                              "`mmrag index verify --repair` makes them again.")  # fmt: skip
@@ -154,7 +154,7 @@ def verify_index(folder: Path) -> list[str]:
         wrong += [f"{place / name}: {how}" for name, how in bad.items()]
         if bad:
             continue
-        rows, matrix = Rows.open(place / "rows.arrow"), _mapped(place)
+        rows, matrix = RowTable.open(place / "rows.arrow"), _mapped(place)
         first = 0
         with open_database(place, manifest.collection, manifest.chroma_url) as database:
             for batch in database.read():

@@ -23,7 +23,7 @@ _NUMBERS = {"start", "end"}
 _SLICE = 4096
 
 
-class Rows:
+class RowTable:
     """Rows by number. Reading is safe from several threads."""
 
     def __init__(self, table: Any, path: Path) -> None:
@@ -33,7 +33,7 @@ class Rows:
         self._ends = np.cumsum([len(batch) for batch in self._batches])
 
     @classmethod
-    def open(cls, path: Path) -> Rows:
+    def open(cls, path: Path) -> RowTable:
         """Map a file that `write_rows` wrote."""
         import pyarrow as pa
 

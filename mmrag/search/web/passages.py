@@ -10,7 +10,7 @@ import numpy as np
 from mmrag.protocols import Reranker
 from mmrag.records import Evidence
 from mmrag.search.image.image_kg import check_k
-from mmrag.search.index.row_table import Rows
+from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.batcher import Batcher
 from mmrag.search.vectors.nearest import Vectors
 from mmrag.search.web.bm25 import Lexical, titled
@@ -54,7 +54,7 @@ class Web:
     def __init__(
         self,
         vectors: Vectors,
-        rows: Rows,
+        rows: RowTable,
         lexical: Lexical,
         encoder: TextEncoder,
         *,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.agents.own.threads import DaemonThreads
-from mmrag.agents.tool_loop import Bounds, answer_with_tools
+from mmrag.agents.tool_loop import ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import MmragError
 from mmrag.protocols import Completion, GenerateOptions, Message
@@ -121,7 +121,7 @@ def _called(kind: str, name: str, arguments: str) -> str | None:
 
     async def ask() -> str:
         asyncio.get_running_loop().set_default_executor(DaemonThreads())  # as a run does
-        bounds = Bounds(seconds=0.5)
+        bounds = ToolBounds(seconds=0.5)
         answer = await answer_with_tools(model, [], [tool], trace, bounds=bounds)
         return answer.text
 

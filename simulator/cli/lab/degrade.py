@@ -17,7 +17,7 @@ from simulator.cli.options.shard_options import Address, Backend, ShardOption, s
 from simulator.cluster.machines import Machines
 
 if TYPE_CHECKING:
-    from simulator.optics.files.folders import Item, Settings, Summary
+    from simulator.optics.files.folders import FolderSummary, PictureItem, Settings
 
 MIX = "mix"
 """CRAG-MM's shares of normal and degraded captures instead of one spec for all."""
@@ -87,7 +87,7 @@ def degrade_command(
     gather = partial(_gather, source, target, spec, focus, boxes, seed)
     items, sidecar = gather()
     drawn = _draw_sheet(items[0], sidecar.parent, overwrite, seed) if sheet else None
-    summary: Summary | None = None
+    summary: FolderSummary | None = None
     if spec is not None:
         tasks = backend != "local"
         work = partial(_degrade, gather, settings, 1 if tasks else workers, overwrite)
@@ -99,12 +99,12 @@ def degrade_command(
 
 
 def _degrade(
-    gather: Callable[[], tuple[list[Item], Path]],
+    gather: Callable[[], tuple[list[PictureItem], Path]],
     settings: Settings,
     workers: int,
     overwrite: bool,
     shard: Shard | None = None,
-) -> Summary:
+) -> FolderSummary:
     from simulator.optics.files.folders import degrade_files
 
     items, sidecar = gather()
@@ -125,7 +125,7 @@ def _choice(word: str) -> Literal["clamp", "reject"]:
 
 def _gather(
     source: str, target: Path, spec: str | None, focus: str | None, boxes: Path | None, seed: int
-) -> tuple[list[Item], Path]:
+) -> tuple[list[PictureItem], Path]:
     from simulator.optics.files.picture_sources import (
         items_from_path,
         items_from_sessions,
@@ -171,7 +171,7 @@ def _specs(spec: str | None, seed: int) -> Callable[[list[str]], Callable[[str],
     return lambda _names: lambda _name: one
 
 
-def _draw_sheet(item: Item, folder: Path, overwrite: bool, seed: int) -> Path:
+def _draw_sheet(item: PictureItem, folder: Path, overwrite: bool, seed: int) -> Path:
     import numpy as np
 
     from mmrag.errors import ConflictError
@@ -191,7 +191,9 @@ def _draw_sheet(item: Item, folder: Path, overwrite: bool, seed: int) -> Path:
     return path
 
 
-def _report(summary: Summary | None, sidecar: Path, drawn: Path | None, as_json: bool) -> None:
+def _report(
+    summary: FolderSummary | None, sidecar: Path, drawn: Path | None, as_json: bool
+) -> None:
     import json
 
     if as_json:

@@ -27,7 +27,7 @@ FAILED = '","msg":"request openai failed"'
 """What stands for a reference that its authors' model did not give: their code skips such rows."""
 
 
-class Task(NamedTuple):
+class CrudTask(NamedTuple):
     """Where a task's rows hold what is asked and what is wanted."""
 
     asks: str
@@ -48,15 +48,15 @@ class Task(NamedTuple):
         return [*asked, self.wants, *_ARTICLES[: self.articles]]
 
 
-TASKS: dict[str, Task] = {
-    "continuing_writing": Task(
+TASKS: dict[str, CrudTask] = {
+    "continuing_writing": CrudTask(
         "请为下面的新闻续写一段话，不要重复已有的内容。\n{beginning}", "continuing", 0, ("summary",)
     ),
-    "event_summary": Task("请写出下面这一新闻事件的摘要。\n{event}", "summary", 0, ("text",)),
-    "questanswer_1doc": Task("{questions}", "answers", 1, _ARTICLES),
-    "questanswer_2docs": Task("{questions}", "answers", 2, _ARTICLES),
-    "questanswer_3docs": Task("{questions}", "answers", 3, _ARTICLES),
-    "hallu_modified": Task(
+    "event_summary": CrudTask("请写出下面这一新闻事件的摘要。\n{event}", "summary", 0, ("text",)),
+    "questanswer_1doc": CrudTask("{questions}", "answers", 1, _ARTICLES),
+    "questanswer_2docs": CrudTask("{questions}", "answers", 2, _ARTICLES),
+    "questanswer_3docs": CrudTask("{questions}", "answers", 3, _ARTICLES),
+    "hallu_modified": CrudTask(
         "下面的续写里有错误，请改正它，只写出改正后的文本。\n新闻开头：{newsBeginning}\n"
         "续写：{hallucinatedContinuation}",
         "hallucinatedMod",

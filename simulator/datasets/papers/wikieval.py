@@ -20,7 +20,7 @@ from simulator.datasets.papers.answered import Unusable
 from simulator.datasets.rows import json_rows
 
 
-class Pair(Record, frozen=True, kw_only=True):
+class AnswerPair(Record, frozen=True, kw_only=True):
     """Two cases of which people preferred the first."""
 
     id: str
@@ -30,7 +30,7 @@ class Pair(Record, frozen=True, kw_only=True):
     other: Case
 
 
-def read_wikieval(source: str) -> Iterator[Pair | Unusable]:
+def read_wikieval(source: str) -> Iterator[AnswerPair | Unusable]:
     """Three pairs for each row; a row that cannot be used says why, and the others follow."""
     usable, problem = False, f"{source} holds no row of WikiEval."
     for number, (where, row) in enumerate(_rows(source)):
@@ -58,7 +58,7 @@ def _rows(source: str) -> Iterator[tuple[str, Any]]:
         yield where, Fault(place=where, field="", words=words) if words else row
 
 
-def _pairs(row: dict[str, Any], where: str, number: str) -> list[Pair]:
+def _pairs(row: dict[str, Any], where: str, number: str) -> list[AnswerPair]:
     question = _text(row, "question", where)
     good = _answer(row, "answer", where)
     narrow, wide = _passages(row, "context_v1", where), _passages(row, "context_v2", where)
@@ -72,7 +72,7 @@ def _pairs(row: dict[str, Any], where: str, number: str) -> list[Pair]:
         "context_relevance": case(good, wide),
     }
     return [
-        Pair(id=f"{number}/{quality}", quality=quality, preferred=case(good), other=other)
+        AnswerPair(id=f"{number}/{quality}", quality=quality, preferred=case(good), other=other)
         for quality, other in others.items()
     ]
 

@@ -17,7 +17,7 @@ import msgspec
 
 from mmrag.files.atomic import appearing
 from mmrag.records import Outcome, Status, Step, Turn, TurnResult, Usage, Verdict, outcome_of
-from simulator.exchange.facts import RunFacts, Talk, facts_of, talks
+from simulator.exchange.facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.pictures import data_uri, picture_of
 from simulator.store.run_store import RunReader
 
@@ -66,7 +66,7 @@ def _name(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def _sample(talk: Talk, facts: RunFacts, name: str) -> dict[str, Any]:
+def _sample(talk: ExportedTalk, facts: RunFacts, name: str) -> dict[str, Any]:
     session, results = talk.session, talk.results
     attachments: dict[str, str] = {}
     seen = picture_of(session)
@@ -113,7 +113,7 @@ def _sample(talk: Talk, facts: RunFacts, name: str) -> dict[str, Any]:
     }
 
 
-def _messages(talk: Talk, facts: RunFacts, picture: str | None) -> list[dict[str, Any]]:
+def _messages(talk: ExportedTalk, facts: RunFacts, picture: str | None) -> list[dict[str, Any]]:
     """What was said, the picture with the first question. A turn that failed has no answer."""
     said: list[dict[str, Any]] = []
     for turn, result in zip(talk.session.turns, talk.results, strict=False):
@@ -158,7 +158,7 @@ def _why(verdict: Verdict) -> str:
     return f"{verdict.outcome}: {verdict.reason}" if verdict.reason else str(verdict.outcome)
 
 
-def _about(talk: Talk) -> dict[str, Any]:
+def _about(talk: ExportedTalk) -> dict[str, Any]:
     session = talk.session
     stopped = any(r.status is Status.SKIPPED_AFTER_STOP for r in talk.results)
     return {
@@ -176,7 +176,7 @@ def _about(talk: Talk) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _events(talk: Talk, facts: RunFacts) -> Iterator[dict[str, Any]]:
+def _events(talk: ExportedTalk, facts: RunFacts) -> Iterator[dict[str, Any]]:
     """The transcript: a span per turn, its steps, its answer and its score."""
     at = talk.began
     for turn, result in zip(talk.session.turns, talk.results, strict=False):
@@ -203,7 +203,9 @@ def _events(talk: Talk, facts: RunFacts) -> Iterator[dict[str, Any]]:
         yield {**_event(at, talk, span), "event": "span_end", "id": span}
 
 
-def _step(step: Step, turn_began: float, talk: Talk, parent: str) -> Iterator[dict[str, Any]]:
+def _step(
+    step: Step, turn_began: float, talk: ExportedTalk, parent: str
+) -> Iterator[dict[str, Any]]:
     """A step with its evidence; the steps within it lie in its span."""
     at, span = turn_began + step.start, _hash(parent, step.name, repr(step.start))
     begin = {"event": "span_begin", "id": span, "parent_id": parent, "name": step.name}
@@ -218,7 +220,7 @@ def _step(step: Step, turn_began: float, talk: Talk, parent: str) -> Iterator[di
 
 
 def _answer(
-    turn: Turn, result: TurnResult, at: float, talk: Talk, facts: RunFacts, span: str
+    turn: Turn, result: TurnResult, at: float, talk: ExportedTalk, facts: RunFacts, span: str
 ) -> dict[str, Any]:
     """The answer as the output of a model, which is how the viewer shows question and answer."""
     assert result.reply is not None
@@ -243,7 +245,7 @@ def _answer(
     }
 
 
-def _event(at: float, talk: Talk, span: str) -> dict[str, Any]:
+def _event(at: float, talk: ExportedTalk, span: str) -> dict[str, Any]:
     return {"span_id": span, "timestamp": _clock(at), "working_start": at - talk.began}
 
 

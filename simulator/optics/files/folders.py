@@ -41,7 +41,7 @@ _STARTED = "started"
 
 
 @dataclass(frozen=True)
-class Item:
+class PictureItem:
     """One picture to degrade."""
 
     name: str
@@ -74,7 +74,7 @@ class Settings:
 
 
 @dataclass
-class Summary:
+class FolderSummary:
     """How it went."""
 
     done: int = 0
@@ -84,7 +84,7 @@ class Summary:
 
 
 def degrade_files(
-    items: list[Item],
+    items: list[PictureItem],
     sidecar: Path,
     settings: Settings,
     *,
@@ -92,7 +92,7 @@ def degrade_files(
     overwrite: bool = False,
     shard: Shard | None = None,
     on_done: Callable[[], None] = lambda: None,
-) -> Summary:
+) -> FolderSummary:
     """Do all items that are not done already. The bytes do not depend on `workers` or order.
 
     Those of a shard have their records in a file of their own, which is taken in when no shard is
@@ -109,8 +109,8 @@ def degrade_files(
         for path in theirs:
             before |= _read_sidecar(path)
     names = {item.name for item in items} if shard is not None else before.keys()
-    summary = Summary()
-    todo: list[Item] = []
+    summary = FolderSummary()
+    todo: list[PictureItem] = []
     lines: dict[str, Json] = {}
     for item in items:
         known = before.get(item.name)
@@ -169,7 +169,7 @@ def control_path(target: Path) -> Path:
     return target.with_name(f"{target.stem}.control{target.suffix}")
 
 
-def run_item(item: Item, settings: Settings) -> Json:
+def run_item(item: PictureItem, settings: Settings) -> Json:
     """Degrade one picture and write it. Returns its line of the sidecar; never raises for data."""
     line: Json = {"file": item.name, "job": _job(item, settings)}
     try:
@@ -201,7 +201,7 @@ def run_item(item: Item, settings: Settings) -> Json:
     return line
 
 
-def _degraded(item: Item, data: bytes, settings: Settings) -> Degraded:
+def _degraded(item: PictureItem, data: bytes, settings: Settings) -> Degraded:
     spec = DegradationSpec.parse(item.spec)
     rotated = any(step.kind == "rotated" and step.severity for step in spec.steps)
     return degrade(
@@ -215,7 +215,7 @@ def _degraded(item: Item, data: bytes, settings: Settings) -> Degraded:
     )
 
 
-def _results(todo: list[Item], settings: Settings, workers: int) -> Iterator[Json]:
+def _results(todo: list[PictureItem], settings: Settings, workers: int) -> Iterator[Json]:
     """Lines in the order in which they are finished. One process is one thread of OpenCV."""
     threads = cv2.getNumThreads()
     _prepare()
@@ -229,7 +229,7 @@ def _results(todo: list[Item], settings: Settings, workers: int) -> Iterator[Jso
         cv2.setNumThreads(threads)
 
 
-def _shared(todo: list[Item], settings: Settings, helpers: int) -> Iterator[Json]:
+def _shared(todo: list[PictureItem], settings: Settings, helpers: int) -> Iterator[Json]:
     """This process degrades too: it has started already, and would only wait for the others."""
     left = iter(todo)
     ready: SimpleQueue[Future[Json]] = SimpleQueue()
@@ -264,7 +264,7 @@ def _prepare() -> None:
     np.empty(31 << 20, np.uint8)
 
 
-def _job(item: Item, settings: Settings) -> str:
+def _job(item: PictureItem, settings: Settings) -> str:
     """Everything but the source's bytes that decides what comes out."""
     from simulator.optics.streams import VERSION
 
@@ -275,7 +275,7 @@ def _job(item: Item, settings: Settings) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _is_done(item: Item, line: Json, settings: Settings) -> bool:
+def _is_done(item: PictureItem, line: Json, settings: Settings) -> bool:
     """Same job, same source, and the output is there as it was written."""
     if line.get("job") != _job(item, settings) or line.get("status") in (
         "data_error",
@@ -294,7 +294,9 @@ def _is_done(item: Item, line: Json, settings: Settings) -> bool:
         return False
 
 
-def _refuse_overwriting(todo: list[Item], before: dict[str, Json], settings: Settings) -> None:
+def _refuse_overwriting(
+    todo: list[PictureItem], before: dict[str, Json], settings: Settings
+) -> None:
     for item in todo:
         line = before.get(item.name, {})
         if line.get("status") == _STARTED and line.get("job") == _job(item, settings):
@@ -328,7 +330,7 @@ def _read_sidecar(path: Path) -> dict[str, Json]:
     return found
 
 
-def _count(summary: Summary, line: Json) -> None:
+def _count(summary: FolderSummary, line: Json) -> None:
     if line.get("status") == "data_error":
         summary.failed.append(line["error"])
     elif line.get("status") == "rejected":

@@ -13,7 +13,7 @@ from typing import Any, cast
 from mmrag.errors import ConflictError, DataError, MmragError, UsageError
 from mmrag.files.images import FORMATS, MAX_BYTES
 from mmrag.records import Box, Polygon, Session
-from simulator.optics.files.folders import SIDECAR, Item
+from simulator.optics.files.folders import SIDECAR, PictureItem
 
 Boxes = dict[str, tuple[Box | None, Polygon | None, str]]
 """Picture's name → box, polygon, and what is wrong with them."""
@@ -27,7 +27,7 @@ def items_from_path(
     spec_of: Callable[[list[str]], SpecOf],
     boxes: Boxes,
     focus: Box | None,
-) -> tuple[list[Item], Path]:
+) -> tuple[list[PictureItem], Path]:
     """Items of a file, a folder (with its subfolders) or a glob, and the sidecar's path."""
     path = Path(source)
     if path.is_file():
@@ -58,11 +58,11 @@ def items_from_path(
 
 def items_from_sessions(
     sessions: Iterable[Session], target: Path, spec_of: Callable[[list[str]], SpecOf]
-) -> tuple[list[Item], Path]:
+) -> tuple[list[PictureItem], Path]:
     """Items of a data set: each session's picture, where it has one, about its own focus."""
     found = [session for session in sessions if session.capture is not None]
     chosen = spec_of([session.id for session in found])
-    items: list[Item] = []
+    items: list[PictureItem] = []
     for session in found:
         capture = session.capture
         assert capture is not None
@@ -73,7 +73,7 @@ def items_from_sessions(
         suffix = ".png" if data.startswith(b"\x89PNG") else ".jpg"
         safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in session.id).lstrip(".")
         items.append(
-            Item(
+            PictureItem(
                 name=session.id, target=target / f"{safe or 'session'}{suffix}",
                 spec=chosen(session.id), data=data, focus=capture.focus, polygon=capture.polygon,
                 problem=problem,
@@ -169,13 +169,13 @@ def _items(
     spec_of: Callable[[list[str]], SpecOf],
     boxes: Boxes,
     focus: Box | None,
-) -> list[Item]:
+) -> list[PictureItem]:
     chosen = spec_of([name for name, _, _ in found])
-    items: list[Item] = []
+    items: list[PictureItem] = []
     for name, source, target in found:
         box, polygon, problem = boxes.get(name, (focus, None, ""))
         items.append(
-            Item(
+            PictureItem(
                 name=name, source=source, target=target, spec=chosen(name), focus=box,
                 polygon=polygon, problem=problem,
             )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.errors import ConflictError, DataError
-from mmrag.metrics.correction import Calibration, Unjudged, correct_rates
+from mmrag.metrics.correction import JudgeCalibration, Unjudged, correct_rates
 from mmrag.metrics.headline import HEADLINE, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates
 from simulator.reports.read.frame import Frame
@@ -16,7 +16,9 @@ from simulator.reports.read.session_sums import Mask, Units, view_values
 NAMES = {"correct": "accuracy", "missing": "missing", "incorrect": "hallucination_rate"}
 
 
-def check_calibration(calibration: Calibration, judge: str | None, run: str) -> Calibration:
+def check_calibration(
+    calibration: JudgeCalibration, judge: str | None, run: str
+) -> JudgeCalibration:
     """A calibration for three outcomes, of the judge that judged the run.
 
     People who only say right or wrong leave refusals out. These are recognised by rule, so they
@@ -40,7 +42,7 @@ def check_calibration(calibration: Calibration, judge: str | None, run: str) -> 
     ]
     if "missing" not in table:
         counts[list(NAMES).index("missing")][list(NAMES).index("missing")] = calibration.n
-    return Calibration(
+    return JudgeCalibration(
         judge=calibration.judge,
         outcomes=tuple(NAMES),
         counts=tuple(map(tuple, counts)),
@@ -49,7 +51,7 @@ def check_calibration(calibration: Calibration, judge: str | None, run: str) -> 
 
 
 def corrected(
-    frame: Frame, rows: Mask, calibration: Calibration, how: Uncertainty
+    frame: Frame, rows: Mask, calibration: JudgeCalibration, how: Uncertainty
 ) -> dict[str, Any]:
     """The headline's rates, corrected; the intervals admit both samples, of turns and of verdicts.
 

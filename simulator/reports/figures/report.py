@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
-from mmrag.metrics.correction import Calibration
+from mmrag.metrics.correction import JudgeCalibration
 from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
 from simulator.reports.certainty.by_people import known_of, with_people
@@ -55,7 +55,7 @@ class ReportOptions(Record, frozen=True, kw_only=True):
     """Slices of fewer scored turns are greyed."""
     failures: int = 20
     title: str | None = None
-    calibration: Calibration | None = None
+    calibration: JudgeCalibration | None = None
     """The judge's confusion with people, to correct the headline with."""
 
 

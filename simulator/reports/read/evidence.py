@@ -27,7 +27,7 @@ GROUNDING = ("answers", "outdated", "related", "irrelevant", "none", "unlabelled
 """Best label among the retrieved passages, best first; none: nothing was retrieved."""
 
 
-class Truth(msgspec.Struct):
+class TurnTruth(msgspec.Struct):
     """What the data set says is the right evidence of one turn."""
 
     entities: frozenset[str] = frozenset()
@@ -62,19 +62,19 @@ class Found(msgspec.Struct):
         return "not used" if self.used is False else "misread"
 
 
-def truth_of(reference: ReferencePart, extra: EntityPart) -> Truth:
+def truth_of(reference: ReferencePart, extra: EntityPart) -> TurnTruth:
     """What counts as right evidence, from a turn's reference and notes."""
     answering = {key for key, label in reference.grounding.items() if label == "answers"}
     pages = answering or set(reference.evidence)
     names = {str(extra.entity_id or ""), str(extra.entity_name or "").lower()}
-    return Truth(
+    return TurnTruth(
         entities=frozenset(name for name in names if name),
         pages=frozenset(pages),
         labels=dict(reference.grounding),
     )
 
 
-def look(trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: Truth) -> Found:
+def look(trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: TurnTruth) -> Found:
     """Compare the evidence of a trace with the truth."""
     found = Found()
     hits: set[str] = set()
@@ -108,7 +108,7 @@ def look(trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: Truth) 
     return found
 
 
-def _is_entity(item: EvidencePart, truth: Truth) -> bool:
+def _is_entity(item: EvidencePart, truth: TurnTruth) -> bool:
     if item.id in truth.entities or not truth.entities.isdisjoint(item.url.split("/")):
         return True  # pictures of a world's KG lie under their entity's id
     told = msgspec.json.decode(item.text, type=str).strip().lower()

@@ -23,7 +23,7 @@ from mmrag.metrics.protocols import StopRule
 from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
-from simulator.reports.read.evidence import Truth, look, truth_of
+from simulator.reports.read.evidence import TurnTruth, look, truth_of
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.official import OFFICIAL
 from simulator.run.results.turn_results import to_finish
@@ -190,7 +190,7 @@ class _Reading:
         self._session = msgspec.json.Decoder(SessionPart)
         self._result = msgspec.json.Decoder(ResultPart)
         self._verdict = msgspec.json.Decoder(VerdictPart)
-        self._truths: tuple[str, list[Truth]] = ("", [])
+        self._truths: tuple[str, list[TurnTruth]] = ("", [])
 
     def add(self, record: bytes, turns: Iterable[tuple[bytes, str, bytes | None]]) -> None:
         session = self._session.decode(record)

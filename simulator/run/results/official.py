@@ -17,7 +17,7 @@ OFFICIAL = ("crag-mm", "kddcup25")
 """The protocols whose kits read the replies themselves."""
 
 
-class Said(Record, frozen=True, kw_only=True):
+class ScoredReply(Record, frozen=True, kw_only=True):
     """A turn with what was said in it."""
 
     turn: TurnScore
@@ -28,7 +28,7 @@ class Said(Record, frozen=True, kw_only=True):
     """Whether the outcome is somebody's verdict on the reply."""
 
 
-def is_left(said: Said, protocol: str) -> bool:
+def is_left(said: ScoredReply, protocol: str) -> bool:
     """Whether a judge has to say what the reply is worth."""
     if said.item is None:
         return False
@@ -43,7 +43,7 @@ INVALID = "invalid question"
 """CRAG's answer to a false premise."""
 
 
-def as_in_kit(said: Said, protocol: str) -> TurnScore:
+def as_in_kit(said: ScoredReply, protocol: str) -> TurnScore:
     """The turn as a kit counts it. Other protocols take it as it stands; under `crag`, CRAG's
     string rules come before the judge, and what the printed rule makes of a false premise stands
     beside it.

@@ -14,7 +14,7 @@ from mmrag.partial import SaidTurn, SessionPart, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
-from simulator.run.results.official import Said, as_in_kit
+from simulator.run.results.official import ScoredReply, as_in_kit
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader
 
@@ -58,7 +58,7 @@ def options_for(run: RunReader, **given: Any) -> ScoreOptions:
     return ScoreOptions(**{**own, **overrides})
 
 
-Judging = Callable[[list[Said]], list[Said]]
+Judging = Callable[[list[ScoredReply]], list[ScoredReply]]
 """Gives replies other verdicts than those that a run holds."""
 
 
@@ -72,7 +72,7 @@ def turns_of(
 def _turns_of(
     run: RunReader, options: ScoreOptions, judging: Judging | None, errors: ErrorTextCount
 ) -> Iterator[TurnScore]:
-    found: Iterable[Said] = _said(run, options, errors, replies=judging is not None)
+    found: Iterable[ScoredReply] = _said(run, options, errors, replies=judging is not None)
     if judging is not None:
         found = judging(list(found))
     return (as_in_kit(said, options.protocol) for said in found)
@@ -85,7 +85,7 @@ def condition_of(turn: TurnScore) -> str:
 
 def _said(
     run: RunReader, options: ScoreOptions, errors: ErrorTextCount, *, replies: bool
-) -> Iterator[Said]:
+) -> Iterator[ScoredReply]:
     """`replies`: with each reply, also where the protocol takes the outcomes as they are."""
     replies = replies or options.protocol != "strict"
     for record, rows in run.raw():
@@ -119,7 +119,7 @@ def _said(
                 dynamism=sys.intern(asked.dynamism),
                 seconds=result.seconds if result.reply is not None else None,
             )
-            yield Said(turn=turn, item=_item(session, result) if replies else None)
+            yield ScoredReply(turn=turn, item=_item(session, result) if replies else None)
 
 
 def _item(session: SessionPart, result: SaidTurn) -> JudgeItem | None:

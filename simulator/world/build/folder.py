@@ -37,7 +37,7 @@ PART = {
 _REQUEST = "request.json"
 
 
-class Task(NamedTuple):
+class BuildTask(NamedTuple):
     """One part to be written."""
 
     table: str
@@ -165,7 +165,7 @@ def items_of(plan: table_rows.WorldPlan, table: str) -> Sequence[Any]:
     }[table]
 
 
-def write_part(plan: table_rows.WorldPlan, grounder: Any, folder: Path, task: Task) -> None:
+def write_part(plan: table_rows.WorldPlan, grounder: Any, folder: Path, task: BuildTask) -> None:
     """Write one part. A session part writes the grounding of its turns first."""
     size = PART[task.table]
     first = task.number * size
@@ -192,7 +192,7 @@ def _write_parts(
     plan: table_rows.WorldPlan, staging: Path, workers: int, shard: Shard, tell: Progress
 ) -> None:
     every = [
-        Task(table, number)
+        BuildTask(table, number)
         for table, size in PART.items()
         for number in range(-(-len(items_of(plan, table)) // size))
     ]
@@ -222,13 +222,13 @@ def _prepare(plan: table_rows.WorldPlan, staging: Path) -> None:
     _state = (plan, Grounder(plan.facts, plan.pages), staging)
 
 
-def _work(task: Task) -> None:
+def _work(task: BuildTask) -> None:
     assert _state is not None
     plan, grounder, staging = _state
     write_part(plan, grounder, staging, task)
 
 
-def _is_done(staging: Path, task: Task) -> bool:
+def _is_done(staging: Path, task: BuildTask) -> bool:
     return (staging / "whole" / f"{task.table}.parquet").exists() or table_parts.part_path(
         staging, task.table, task.number
     ).exists()

@@ -36,7 +36,7 @@ QUALITY_NORMAL = {
 """CRAG-MM: pictures per quality, egocentric and catalogue-like."""
 
 
-class Figure(Record, frozen=True, kw_only=True):
+class WorldFigure(Record, frozen=True, kw_only=True):
     """One number beside its published counterpart."""
 
     group: str
@@ -60,10 +60,10 @@ class Stats(Record, frozen=True, kw_only=True):
     folder: str
     language: str
     """Whose words it is in, and whether a reader may know them."""
-    figures: tuple[Figure, ...]
+    figures: tuple[WorldFigure, ...]
 
     @property
-    def missed(self) -> tuple[Figure, ...]:
+    def missed(self) -> tuple[WorldFigure, ...]:
         """Figures outside their tolerance."""
         return tuple(f for f in self.figures if f.is_met is False)
 
@@ -112,7 +112,7 @@ def world_stats(folder: Path) -> Stats:
             *_difficulty(folder, manifest, [*multi, *single]),
             *_pictures([*multi, *single]),
             *(
-                Figure(group="What is meant", name=name, generated=share)
+                WorldFigure(group="What is meant", name=name, generated=share)
                 for name, share in things_in_view(folder).items()
             ),
             *_kg(folder, [*multi, *single]),
@@ -138,18 +138,18 @@ def _language(manifest: dict[str, Any]) -> str:
     return f"Questions and pages in the {whose(voices)}."
 
 
-def _voices(sessions: list[Session]) -> Iterable[Figure]:
+def _voices(sessions: list[Session]) -> Iterable[WorldFigure]:
     """How the sessions are shared out among the voices."""
     counts = Counter(str(s.extra.get("voice", "")) for s in sessions)
     for name, count in sorted(counts.items()):
         if name:
             share = 100 * count / len(sessions)
-            yield Figure(group="Voices", name=name, generated=share)
+            yield WorldFigure(group="Voices", name=name, generated=share)
 
 
 def _difficulty(
     folder: Path, manifest: dict[str, Any], sessions: list[Session]
-) -> Iterable[Figure]:
+) -> Iterable[WorldFigure]:
     """What the dial was set to, in place of what is published, beside what came of it."""
     dial = difficulty_of(manifest)
     if dial is None:
@@ -161,7 +161,7 @@ def _difficulty(
     last = dict(sorted(sizes))  # the last family of a kind may be a smaller one
     counts = Counter(n - 1 for (kind, family), n in sizes.items() if family != last[kind])
     for others in sorted({*dial.look_alikes, *counts}):
-        yield Figure(
+        yield WorldFigure(
             group=group,
             name=f"families with {counted(others, 'look-alike')} of each",
             generated=100 * counts[others] / max(1, counts.total()),
@@ -169,7 +169,7 @@ def _difficulty(
         )
     kinds = {row["entity_id"]: row["kind"] for row in things}
     clues = [bool(s.turns[0].text_clue) for s in sessions if kinds[s.extra["subject"]] in LABELLED]
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="print that is legible",
         generated=100 * sum(clues) / max(1, len(clues)),
@@ -177,7 +177,7 @@ def _difficulty(
     )
     ways = Counter(w for s in sessions if (w := s.turns[0].extra.get("settled_by")))
     for way, share in dial.settled.items() if ways else ():
-        yield Figure(
+        yield WorldFigure(
             group=group,
             name=f"settled by: {way}",
             generated=100 * ways[way] / ways.total(),
@@ -187,7 +187,7 @@ def _difficulty(
 
 def _sizes(
     manifest: dict[str, Any], multi: list[Session], single: list[Session]
-) -> Iterable[Figure]:
+) -> Iterable[WorldFigure]:
     turns = sum(len(s.turns) for s in multi)
     total = sum(f["bytes"] for f in manifest["files"].values())
     for name, value in {
@@ -197,14 +197,14 @@ def _sizes(
         "KG pictures": manifest["counts"]["kg_pictures"],
         "pages": manifest["counts"]["pages"],
     }.items():
-        yield Figure(group="Size", name=name, generated=value, unit="")
-    yield Figure(group="Size", name="on disk", generated=total / 1e6, unit="MB")
+        yield WorldFigure(group="Size", name=name, generated=value, unit="")
+    yield WorldFigure(group="Size", name="on disk", generated=total / 1e6, unit="MB")
 
 
-def _conversations(multi: list[Session], single: list[Session]) -> Iterable[Figure]:
+def _conversations(multi: list[Session], single: list[Session]) -> Iterable[WorldFigure]:
     group = "Conversations"
     lengths = [len(s.turns) for s in multi]
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="turns per conversation",
         generated=sum(lengths) / len(lengths),
@@ -213,7 +213,7 @@ def _conversations(multi: list[Session], single: list[Session]) -> Iterable[Figu
         unit="",
     )
     shifting = sum(len({t.domain for t in s.turns}) > 1 for s in multi)
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="with a domain shift",
         generated=100 * shifting / len(multi),
@@ -225,14 +225,14 @@ def _conversations(multi: list[Session], single: list[Session]) -> Iterable[Figu
         "later turns that need the picture": sum(bool(t.needs_image) for t in later),
         "later turns that need the history": sum(bool(t.needs_history) for t in later),
     }.items():
-        yield Figure(group=group, name=name, generated=100 * n / max(1, len(later)))
+        yield WorldFigure(group=group, name=name, generated=100 * n / max(1, len(later)))
     first = Counter(s.turns[0].domain for s in multi)
     yield from _shares("Domains, multi-turn (first turn)", first, published.MULTI_TURN)
     domains = Counter(s.turns[0].domain for s in single)
     yield from _shares("Domains, single-turn", domains, published.SINGLE_TOTALS)
 
 
-def _questions(multi: list[Session], single: list[Session]) -> Iterable[Figure]:
+def _questions(multi: list[Session], single: list[Session]) -> Iterable[WorldFigure]:
     turns = [t for s in [*multi, *single] for t in s.turns]
     alone = [t for s in single for t in s.turns]
     yield from _shares(
@@ -266,13 +266,15 @@ def _questions(multi: list[Session], single: list[Session]) -> Iterable[Figure]:
     )
     forms = Counter(t.extra["form"] for t in turns)
     for name, n in sorted(forms.items()):
-        yield Figure(group="Forms", name=name, generated=100 * n / len(turns))
+        yield WorldFigure(group="Forms", name=name, generated=100 * n / len(turns))
     offered = Counter(t.reference.text for t in turns if t.reference.text in ("Yes", "No"))
     if total := sum(offered.values()):
-        yield Figure(group="Forms", name="yes, of yes/no", generated=100 * offered["Yes"] / total)
+        yield WorldFigure(
+            group="Forms", name="yes, of yes/no", generated=100 * offered["Yes"] / total
+        )
 
 
-def _pictures(sessions: list[Session]) -> Iterable[Figure]:
+def _pictures(sessions: list[Session]) -> Iterable[WorldFigure]:
     ego = [s.quality for s in sessions if captured(s).is_ego]
     plain = [s.quality for s in sessions if not captured(s).is_ego]
     pictures = sum(QUALITY_EGO.values()) + sum(QUALITY_NORMAL.values())
@@ -283,7 +285,7 @@ def _pictures(sessions: list[Session]) -> Iterable[Figure]:
     yield from _shares("Image quality, catalogue-like", Counter(plain), QUALITY_NORMAL)
 
 
-def _kg(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
+def _kg(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
     group = "Image KG"
     pictures = Counter(
         str(row["entity_id"]) for row in stream(folder / "kg.parquet", ["entity_id"])
@@ -300,8 +302,8 @@ def _kg(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
     negatives = [min(HARD_NEGATIVES, per_family[families[e]] - pictures[e]) for e in shown.values()]
     relevant = sum(pictures[e] for e in subjects)
     total = pictures.total()
-    yield Figure(group=group, name="entities", generated=len(pictures), unit="")
-    yield Figure(
+    yield WorldFigure(group=group, name="entities", generated=len(pictures), unit="")
+    yield WorldFigure(
         group=group,
         name="pictures per entity",
         generated=total / max(1, len(pictures)),
@@ -309,14 +311,14 @@ def _kg(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
         tolerance=0.5,
         unit="",
     )
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="entities asked about that it holds",
         generated=100 * sum(pictures[e] > 0 for e in subjects) / len(subjects),
         published=100 * published.KG_COVERAGE,
         tolerance=1.0,
     )
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="irrelevant pictures per relevant one",
         generated=(total - relevant) / max(1, relevant),
@@ -324,7 +326,7 @@ def _kg(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
         tolerance=1.0,
         unit="",
     )
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name=f"look-alike pictures per query (most: {HARD_NEGATIVES})",
         generated=sum(negatives) / len(negatives),
@@ -332,7 +334,7 @@ def _kg(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
     )
 
 
-def _pages(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
+def _pages(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
     group = "Web pages"
     labels: Counter[str] = Counter()
     styles: Counter[str] = Counter()
@@ -353,7 +355,7 @@ def _pages(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
     }
     partly = sum(bool(supported.get(i, set()) & of) for i, of in needed.items())
     wholly = sum(of <= supported.get(i, set()) for i, of in needed.items())
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="irrelevant pages per relevant one",
         generated=worth["irrelevant"] / max(1, worth.total() - worth["irrelevant"]),
@@ -361,13 +363,13 @@ def _pages(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
         tolerance=0.1,
         unit="",
     )
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="most pages per question (published: up to 50)",
         generated=max(per_turn.values(), default=0),
         unit="",
     )
-    yield Figure(
+    yield WorldFigure(
         group=group,
         name="pages per question",
         generated=per_turn.total() / max(1, len(per_turn)),
@@ -377,27 +379,29 @@ def _pages(folder: Path, sessions: list[Session]) -> Iterable[Figure]:
         "questions with a needed fact on some page": partly,
         "questions with all needed facts on pages": wholly,
     }.items():
-        yield Figure(group=group, name=name, generated=100 * n / max(1, len(external)))
+        yield WorldFigure(group=group, name=name, generated=100 * n / max(1, len(external)))
     for name in GROUNDING_LABELS:
-        yield Figure(
+        yield WorldFigure(
             group="Grounding labels", name=name, generated=100 * worth[name] / max(1, worth.total())
         )
     for name in PAGE_LABELS:
-        yield Figure(
+        yield WorldFigure(
             group="Page labels", name=name, generated=100 * labels[name] / max(1, labels.total())
         )
     for name, n in sorted(styles.items()):
-        yield Figure(group="Page styles", name=name, generated=100 * n / max(1, styles.total()))
+        yield WorldFigure(
+            group="Page styles", name=name, generated=100 * n / max(1, styles.total())
+        )
 
 
-def _shares(group: str, counts: Counter[Any], wanted: Mapping[str, float]) -> Iterable[Figure]:
+def _shares(group: str, counts: Counter[Any], wanted: Mapping[str, float]) -> Iterable[WorldFigure]:
     total, whole = max(1, counts.total()), sum(wanted.values())
     for name, share in wanted.items():
         yield _share(group, name, counts[name] / total, share / whole)
 
 
-def _share(group: str, name: str, generated: float, wanted: float) -> Figure:
-    return Figure(
+def _share(group: str, name: str, generated: float, wanted: float) -> WorldFigure:
+    return WorldFigure(
         group=group,
         name=name,
         generated=100 * generated,
@@ -413,4 +417,4 @@ def _number(value: float, unit: str) -> str:
     return f"{text} {unit}".strip()
 
 
-__all__ = ["SPLITS", "Figure", "Stats", "world_stats"]
+__all__ = ["SPLITS", "Stats", "WorldFigure", "world_stats"]

@@ -15,9 +15,9 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.atomic import appearing
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.questions.question_set import Asked, ask_questions
+from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
 from simulator.world.crag.stage import Stage
-from simulator.world.crag.web import PAGES, Page, answered_by, five_of, pages_of
+from simulator.world.crag.web import PAGES, CragPage, answered_by, five_of, pages_of
 
 
 def crag_rows(
@@ -58,7 +58,7 @@ def _opened(path: Path, ending: str) -> Generator[IO[bytes]]:
             yield plain
 
 
-def _row(stage: Stage, asked: Asked, pages: list[Page]) -> dict[str, Any]:
+def _row(stage: Stage, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
     split = Draw(stage.facts.seed, "crag split", asked.id).below(2)
     return {
         "interaction_id": asked.id,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.questions.drawing import Need
-from simulator.world.crag.questions.question_set import Asked
+from simulator.world.crag.questions.question_set import CragQuestion
 from simulator.world.crag.sheets import Line, before, sheet
 from simulator.world.crag.stage import Stage
 from simulator.world.facts.wording import say_day
@@ -31,7 +31,7 @@ _LINES = 9
 """Lines of a page at most, the needed ones among them."""
 
 
-class Page(NamedTuple):
+class CragPage(NamedTuple):
     """A page as the search engine stored it."""
 
     name: str
@@ -43,10 +43,10 @@ class Page(NamedTuple):
     """Which of the question's needs it states."""
 
 
-def pages_of(stage: Stage, asked: Asked) -> list[Page]:
+def pages_of(stage: Stage, asked: CragQuestion) -> list[CragPage]:
     """Fifty pages, best first as the search engine had them."""
     draw = Draw(stage.facts.seed, "crag pages", asked.id)
-    slots: list[Page | None] = [None] * PAGES
+    slots: list[CragPage | None] = [None] * PAGES
     if draw.chance(RECALL[asked.popularity]):
         first = 10 if draw.chance(EARLY) else PAGES
         free = draw.shuffled(range(0 if first == 10 else 10, first))
@@ -58,19 +58,21 @@ def pages_of(stage: Stage, asked: Asked) -> list[Page]:
     return [page or others.pop() for page in slots]
 
 
-def five_of(pages: Sequence[Page], asked: Asked, seed: int) -> list[Page]:
+def five_of(pages: Sequence[CragPage], asked: CragQuestion, seed: int) -> list[CragPage]:
     """As for the published tasks 1 and 2: five of the first ten, by chance, in their order."""
     places = Draw(seed, "crag five", asked.id).sample(range(min(10, len(pages))), 5)
     return [pages[place] for place in sorted(places)]
 
 
-def answered_by(pages: Sequence[Page], asked: Asked) -> bool:
+def answered_by(pages: Sequence[CragPage], asked: CragQuestion) -> bool:
     """Whether the pages state all that the answer rests on."""
     stated = frozenset(number for page in pages for number in page.answers)
     return stated >= frozenset(range(len(asked.needs)))
 
 
-def _answering(stage: Stage, asked: Asked, number: int, need: Need, draw: Draw, copy: int) -> Page:
+def _answering(
+    stage: Stage, asked: CragQuestion, number: int, need: Need, draw: Draw, copy: int
+) -> CragPage:
     lines = sheet(stage, need.name, asked.at)
     wanted = [line for line in lines if _meets(line, need)]
     rest = [line for line in draw.shuffled(lines) if line not in wanted]
@@ -84,9 +86,9 @@ def _answering(stage: Stage, asked: Asked, number: int, need: Need, draw: Draw, 
     return _page(need.name, shown, leads, draw, asked.at, f"{number}-{copy}", own)  # fmt: skip
 
 
-def _others(stage: Stage, asked: Asked, draw: Draw, many: int) -> list[Page]:
+def _others(stage: Stage, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
     """Pages that do not state it: outdated, about the same or the like, or about anything."""
-    found: list[Page] = []
+    found: list[CragPage] = []
     names = list(dict.fromkeys(need.name for need in asked.needs))
     pool = _names(stage)
     for number in range(many):
@@ -102,7 +104,7 @@ def _others(stage: Stage, asked: Asked, draw: Draw, many: int) -> list[Page]:
     return draw.shuffled(found)
 
 
-def _still_false(stage: Stage, asked: Asked, about: str, lines: list[Line]) -> list[Line]:
+def _still_false(stage: Stage, asked: CragQuestion, about: str, lines: list[Line]) -> list[Line]:
     """Without the lines of an old page that happen to say what is needed all the same."""
     now = {(line.noun, line.text) for line in sheet(stage, about, asked.at)}
     nouns = {need.noun for need in asked.needs if need.name == about}
@@ -122,7 +124,7 @@ def _names(stage: Stage) -> tuple[str, ...]:
 def _page(
     name: str, lines: Sequence[Line], leads: Line, draw: Draw, at: str, mark: str,
     answers: frozenset[int],
-) -> Page:  # fmt: skip
+) -> CragPage:  # fmt: skip
     site = draw.pick(_SITES)
     slug = "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
     said = [_sentence(name, line, draw) for line in lines]
@@ -133,7 +135,7 @@ def _page(
     )  # fmt: skip
     title = draw.pick(("{} | {}", "{} - {}", "All about {} – {}")).format(name, site.split(".")[0])
     snippet = _sentence(name, leads, draw).replace(name, f"<strong>{name}</strong>")
-    return Page(
+    return CragPage(
         name=title,
         url=f"https://www.{site}/{slug}-{mark}",
         snippet=html.escape(snippet, quote=True).replace("&lt;strong&gt;", "<strong>")

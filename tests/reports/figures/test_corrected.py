@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, DataError
-from mmrag.metrics.correction import Calibration, save_calibration
+from mmrag.metrics.correction import JudgeCalibration, save_calibration
 from mmrag.metrics.headline import Uncertainty
 from simulator.cli import build
 from simulator.reports.certainty.corrected import check_calibration, corrected
@@ -25,7 +25,7 @@ def of_run(sweep: Path, *counts: tuple[int, int]) -> dict:
     with RunReader(sweep) as run:
         frame = load_frame(run, stop=StopPolicy.parse("strikes(2)"), agent_errors="unscored")
         judge = run.meta("judge")
-        known = Calibration(judge=judge, outcomes=("correct", "incorrect"), counts=counts)
+        known = JudgeCalibration(judge=judge, outcomes=("correct", "incorrect"), counts=counts)
         found = corrected(
             frame, frame.condition("clean"), check_calibration(known, judge, "r"), HOW
         )
@@ -67,10 +67,12 @@ def test_few_verdicts_widen_the_interval(sweep: Path) -> None:
 
 
 def test_a_calibration_of_something_else_is_refused(sweep: Path) -> None:
-    known = Calibration(judge="other/1", outcomes=("correct", "incorrect"), counts=((5, 1), (1, 5)))
+    known = JudgeCalibration(
+        judge="other/1", outcomes=("correct", "incorrect"), counts=((5, 1), (1, 5))
+    )
     with pytest.raises(ConflictError, match="other/1"):
         check_calibration(known, "rules/1", "r")
-    odd = Calibration(judge="rules/1", outcomes=("good", "bad"), counts=((5, 1), (1, 5)))
+    odd = JudgeCalibration(judge="rules/1", outcomes=("good", "bad"), counts=((5, 1), (1, 5)))
     with pytest.raises(DataError, match="good"):
         check_calibration(odd, "rules/1", "r")
 
@@ -79,7 +81,9 @@ def test_the_report_shows_it(sweep: Path, tmp_path: Path) -> None:
     with RunReader(sweep) as run:
         judge = run.meta("judge")
     save_calibration(
-        Calibration(judge=judge, outcomes=("correct", "incorrect"), counts=((90, 10), (5, 95))),
+        JudgeCalibration(
+            judge=judge, outcomes=("correct", "incorrect"), counts=((90, 10), (5, 95))
+        ),
         tmp_path / "human.calibration.json",
     )
     out = tmp_path / "report"

@@ -20,7 +20,7 @@ from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
 from mmrag.search.index.exchange import export_index, import_index
 from mmrag.search.index.identity import write_manifest
 from mmrag.search.index.open import open_index, read_manifests, rebuild_derived, verify_index
-from mmrag.search.index.row_table import Rows, write_rows
+from mmrag.search.index.row_table import RowTable, write_rows
 
 
 def damaged(index_folder: Path, tmp_path: Path) -> Path:
@@ -110,7 +110,7 @@ def test_a_row_that_is_no_text_any_more_is_named(tmp_path: Path) -> None:
     write_rows(tmp_path / "rows.arrow", "images", [row])
     data = (tmp_path / "rows.arrow").read_bytes()
     (tmp_path / "rows.arrow").write_bytes(data.replace(b"u" * 1000, b"u" * 500 + b"\xff" * 500))
-    rows = Rows.open(tmp_path / "rows.arrow")
+    rows = RowTable.open(tmp_path / "rows.arrow")
     for read in (lambda: rows.get([0]), lambda: rows.values("image_url", [0])):
         with pytest.raises(StoreError, match=r"rows.arrow: .*verify --repair"):
             read()

@@ -17,7 +17,7 @@ from mmrag.search.session_passages import SessionSearch, search_in
 from simulator.application.ladder import (
     BLIND,
     STAGES,
-    Truth,
+    WorldTruth,
     climb,
     handed,
     measure_ladder,
@@ -37,7 +37,7 @@ def sessions(text_world: Path) -> list[Session]:
 
 
 @pytest.fixture(scope="module")
-def truth(text_world: Path) -> Truth:
+def truth(text_world: Path) -> WorldTruth:
     return read_truth(text_world)
 
 
@@ -45,7 +45,7 @@ class Oracle:
     """Right if it is handed all facts of a turn, or the name of its thing and no facts are needed;
     else it says nothing."""
 
-    def __init__(self, sessions: list[Session], truth: Truth) -> None:
+    def __init__(self, sessions: list[Session], truth: WorldTruth) -> None:
         self._truth = truth
         self._turns = {(s.id, t.index): t for s in sessions for t in s.turns}
 
@@ -65,7 +65,7 @@ class Oracle:
 
 
 def test_an_oracle_that_is_handed_the_facts_is_always_right_and_without_never(
-    sessions: list[Session], truth: Truth
+    sessions: list[Session], truth: WorldTruth
 ) -> None:
     oracle = Oracle(sessions, truth)
     rungs = asyncio.run(climb(sessions, oracle, make_judge("builtin"), truth, BLIND))
@@ -78,7 +78,7 @@ def test_an_oracle_that_is_handed_the_facts_is_always_right_and_without_never(
     assert right["name"] < turns
 
 
-def test_nothing_is_found_without_a_book(sessions: list[Session], truth: Truth) -> None:
+def test_nothing_is_found_without_a_book(sessions: list[Session], truth: WorldTruth) -> None:
     session = sessions[0]
     given = query_of(session, session.turns[0], (), Rules())
     query = handed("nothing", given, session, session.turns[0], truth)
@@ -89,7 +89,7 @@ def test_nothing_is_found_without_a_book(sessions: list[Session], truth: Truth) 
 
 
 def test_a_card_names_what_is_in_view_and_first_what_is_asked_about(
-    sessions: list[Session], truth: Truth
+    sessions: list[Session], truth: WorldTruth
 ) -> None:
     for session in sessions:
         turn = session.turns[0]
@@ -102,7 +102,7 @@ def test_a_card_names_what_is_in_view_and_first_what_is_asked_about(
 
 
 def test_passages_that_answer_are_handed_and_no_others(
-    sessions: list[Session], truth: Truth
+    sessions: list[Session], truth: WorldTruth
 ) -> None:
     for session in sessions:
         for turn in session.turns:

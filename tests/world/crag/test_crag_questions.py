@@ -19,7 +19,7 @@ from mmrag.tools import Tool
 from simulator.datasets import open_data
 from simulator.world.crag.kg.endpoints import crag_tools
 from simulator.world.crag.questions.proof import Proof, derive
-from simulator.world.crag.questions.question_set import DOMAINS, FORMS, Asked, ask_questions
+from simulator.world.crag.questions.question_set import DOMAINS, FORMS, CragQuestion, ask_questions
 from simulator.world.crag.rows import crag_rows, write_rows
 from simulator.world.crag.sheets import sheet
 from simulator.world.crag.stage import Stage
@@ -34,7 +34,7 @@ def stage() -> Stage:
 
 
 @pytest.fixture(scope="module")
-def asked(stage: Stage) -> list[Asked]:
+def asked(stage: Stage) -> list[CragQuestion]:
     return list(ask_questions(stage, 400))
 
 
@@ -43,7 +43,9 @@ def box(stage: Stage) -> dict[str, Tool]:
     return {tool.name: tool for tool in crag_tools(stage)}
 
 
-def test_every_domain_has_every_form_and_all_dynamisms_come_about(asked: list[Asked]) -> None:
+def test_every_domain_has_every_form_and_all_dynamisms_come_about(
+    asked: list[CragQuestion],
+) -> None:
     assert len(asked) == 400
     assert {(q.domain, q.form) for q in asked} == {(d, f) for d in DOMAINS for f in FORMS}
     assert {q.dynamism for q in asked} == set(DYNAMISM)
@@ -52,14 +54,14 @@ def test_every_domain_has_every_form_and_all_dynamisms_come_about(asked: list[As
     assert 0.37 < from_kg < 0.53, "45 % in the published data"
 
 
-def test_the_kg_proves_every_answer(asked: list[Asked], box: dict[str, Tool]) -> None:
+def test_the_kg_proves_every_answer(asked: list[CragQuestion], box: dict[str, Tool]) -> None:
     """The stage gave the answer; the functions, as of the time of asking, derive it again."""
     for question in asked:
         found = derive(question.proof, lambda name, a: box[name].call(a, question.at))  # noqa: B023
         assert found == question.value, question.query
 
 
-def test_the_words_of_an_answer_say_its_value(asked: list[Asked]) -> None:
+def test_the_words_of_an_answer_say_its_value(asked: list[CragQuestion]) -> None:
     for question in asked:
         if question.form == "false_premise":
             assert question.answer == "invalid question"
@@ -74,7 +76,9 @@ def test_the_words_of_an_answer_say_its_value(asked: list[Asked]) -> None:
             assert number in texts or number in digits, (question.query, question.value)
 
 
-def test_what_a_question_needs_can_be_said_at_its_time(stage: Stage, asked: list[Asked]) -> None:
+def test_what_a_question_needs_can_be_said_at_its_time(
+    stage: Stage, asked: list[CragQuestion]
+) -> None:
     for question in asked:
         for need in question.needs:
             said = [line for line in sheet(stage, need.name, question.at) if line.noun == need.noun]
@@ -95,12 +99,12 @@ def test_a_proof_that_does_not_hold_is_an_error(box: dict[str, Tool]) -> None:
         derive(Proof(calls=(("a", {}, ("days", "@day:2031-01-02")),)), ask)
 
 
-def test_the_built_in_judge_takes_the_answers_and_refuses_others(asked: list[Asked]) -> None:
+def test_the_built_in_judge_takes_the_answers_and_refuses_others(asked: list[CragQuestion]) -> None:
     import asyncio
 
     judge = make_judge("builtin")
 
-    async def outcome(question: Asked, text: str) -> Outcome:
+    async def outcome(question: CragQuestion, text: str) -> Outcome:
         item = JudgeItem(question=question.query, references=(question.answer, *question.others),
                          prediction=text)  # fmt: skip
         return (await judge.judge(item)).outcome
@@ -115,7 +119,7 @@ def test_the_built_in_judge_takes_the_answers_and_refuses_others(asked: list[Ask
 
 
 def test_pages_state_what_they_are_said_to_and_no_others_do(
-    stage: Stage, asked: list[Asked]
+    stage: Stage, asked: list[CragQuestion]
 ) -> None:
     for question in asked[:60]:
         pages = pages_of(stage, question)
@@ -154,7 +158,7 @@ def test_recall_is_the_papers(stage: Stage) -> None:
     assert by_source[True] == pytest.approx(0.74, abs=0.11)
 
 
-def test_tasks_1_and_2_get_five_of_the_first_ten(stage: Stage, asked: list[Asked]) -> None:
+def test_tasks_1_and_2_get_five_of_the_first_ten(stage: Stage, asked: list[CragQuestion]) -> None:
     question = asked[0]
     pages = pages_of(stage, question)
     five = five_of(pages, question, 1)

@@ -204,7 +204,8 @@ def cover(k: int) -> Material:
     else:
         page.text(brand(draws, "maker"), (0.15, 0.3, 0.85, 0.46), ink, BOLD, lines=1)
         page.text(draws.pick("claim", CLAIMS), (0.2, 0.48, 0.8, 0.54), ink, lines=1)
-    page.line([(0.07, 0), (0.07, 1)], 0.012, tuple(0.75 * c for c in colour))
+    red, green, blue = (0.75 * c for c in colour)
+    page.line([(0.07, 0), (0.07, 1)], 0.012, (red, green, blue))
     return Material(sheet=page.rgb, rough=0.55)
 
 

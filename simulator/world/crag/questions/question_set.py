@@ -31,7 +31,7 @@ _TRIES, _EACH = 80, 8
 """Draws of a question in all, and of each template before another takes its place."""
 
 
-class Asked(Record, frozen=True, kw_only=True):
+class CragQuestion(Record, frozen=True, kw_only=True):
     """A question, its answer, and why that is the answer."""
 
     id: str
@@ -51,7 +51,7 @@ class Asked(Record, frozen=True, kw_only=True):
     needs: tuple[Need, ...]
 
 
-def ask_questions(stage: Stage, count: int, seed: int = 0) -> Iterator[Asked]:
+def ask_questions(stage: Stage, count: int, seed: int = 0) -> Iterator[CragQuestion]:
     """So many questions: templates in turn, so that every form and dynamism comes about."""
     if count < 1:
         raise UsageError(f"{count} questions: ask for one at least.")
@@ -78,9 +78,9 @@ def _made(template: Template, scene: Scene) -> Drawn | None:
         return None
 
 
-def _asked(id_: str, template: Template, scene: Scene, drawn: Drawn) -> Asked:
+def _asked(id_: str, template: Template, scene: Scene, drawn: Drawn) -> CragQuestion:
     from_kg = scene.draw.chance(0.45)  # the published share of KG questions: 1,984 of 4,409
-    return Asked(
+    return CragQuestion(
         id=id_,
         query=drawn.query,
         at=scene.at,

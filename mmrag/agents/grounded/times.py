@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from mmrag.agents.grounded.values import MONTHS, Value, clock_in, quantities
+from mmrag.agents.grounded.values import CLOCK, MONTHS, Value, clock_in, quantities
 from mmrag.text.number_words import NUMBER_WORDS
 
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
@@ -29,7 +29,8 @@ def number_in(text: str) -> float | None:
         return found[0].number
     total, current, seen = 0.0, 0.0, False
     for word in re.findall(r"[a-z]+", text.lower()):
-        if word in _SCALES and seen:
+        if word in _SCALES:
+            seen = True
             current = max(current, 1) * _SCALES[word]
             if _SCALES[word] > 100:
                 total, current = total + current, 0.0
@@ -40,6 +41,24 @@ def number_in(text: str) -> float | None:
         elif seen and word != "and":
             break
     return total + current if seen else None
+
+
+_COUNTS = "|".join([*(w for w in NUMBER_WORDS if w not in ("zero", "one")), "dozen", *_SCALES])
+_SPOKEN = re.compile(rf"\b(?:(?:{_COUNTS})(?:[- ]|\b))+", re.I)
+
+
+def numbers_in(text: str) -> list[Value]:
+    """Every quantity that a question names, in figures or words; no times of day.
+
+    >>> [(v.number, v.unit) for v in numbers_in("are three of them under $20 by 6:30 pm")]
+    [(3.0, ''), (20.0, '$')]
+    """
+
+    def figure(found: re.Match[str]) -> str:
+        said = found.group()
+        return f"{number_in(said):g}{said[len(said.rstrip()) :]}"
+
+    return quantities(_SPOKEN.sub(figure, CLOCK.sub(" ", text)))
 
 
 def quantity_in(text: str) -> Value | None:

@@ -1,0 +1,85 @@
+"""A question taken apart by trained heads: which program answers it, whose names it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from mmrag.agents.grounded.heads import BEFORE, Weights, judge, read_weights
+from mmrag.agents.grounded.plan import LOOKUP, QuestionPlan
+from mmrag.agents.grounded.statements import NAME
+from mmrag.agents.grounded.states import Contextual, States, mask_names
+from mmrag.agents.reply_format import is_refusal
+from mmrag.records import Exchange
+
+_POINTS = re.compile(r"\b(?:this|these|that|those|it|its|they|their|them|here)\b", re.I)
+"""Words by which something is meant that the question does not name."""
+
+
+class Planner:
+    """Plans questions, each with those before it."""
+
+    def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
+        self._states = States(encoder)
+        self._weights = weights
+
+    def plan(self, text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
+        """Take a question apart."""
+        weights = self._weights or read_weights()
+        plain = unplanned(text, history)
+        judged = judge(self._states, plain.masked, plain.before, weights)
+        for i in judged.programs.argsort()[::-1]:
+            made = _put(plain, weights.programs[i], float(judged.programs[i]))
+            if _can_be(made):
+                return made
+        return plain
+
+    def talk(self, history: Sequence[Exchange]) -> list[QuestionPlan]:
+        """What each of the wearer's earlier questions was taken for."""
+        return [self.plan(one.query, history[:i]) for i, one in enumerate(history)]
+
+
+def unplanned(text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
+    """A plain look-up, whatever the question is."""
+    masked, names = mask_names(text)
+    before = tuple(mask_names(one.query).masked for one in reversed(history[-BEFORE:]))
+    said = ((reply_name(one.reply, one.query), one) for one in reversed(history))
+    answer, one = next(((name, one) for name, one in said if name), ("", None))
+    return QuestionPlan(
+        question=text,
+        program=LOOKUP,
+        masked=masked,
+        before=before,
+        names=names,
+        answer=answer,
+        is_guess=one is not None and not mask_names(one.query).names,
+    )
+
+
+def reply_name(reply: str, question: str) -> str:
+    """The entity that a reply names: all of it, or its only name that is not in the question."""
+    text = reply.strip().rstrip(".")
+    if is_refusal(text):
+        return ""
+    if NAME.fullmatch(text):
+        return text
+    text = re.sub(r"^(?:It|That|This|The)\b", lambda m: m.group().lower(), text)
+    names = [n for n in dict.fromkeys(m.group() for m in NAME.finditer(text)) if n not in question]
+    return names[0] if len(names) == 1 else ""
+
+
+def _put(plain: QuestionPlan, program: str, sure: float) -> QuestionPlan:
+    """The plan with a program; what it names and does not point at is what it is about."""
+    made = msgspec.structs.replace(plain, program=program, sure=round(sure, 4))
+    if made.things == frozenset({"it"}) and plain.names and not _POINTS.search(plain.masked):
+        return msgspec.structs.replace(made, program=program.replace('"it"', '"named"'))
+    return made
+
+
+def _can_be(plan: QuestionPlan) -> bool:
+    """Whether everything that a program is about is there to be spoken of."""
+    if plan.things & {"other", "shop", "named"} and not plan.names:
+        return False
+    return "answer" not in plan.things or bool(plan.answer)

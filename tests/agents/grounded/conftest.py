@@ -1,0 +1,26 @@
+"""What the tests of the grounded agent share: the encoder and the trained heads, loaded once."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmrag.agents.grounded.planner import Planner
+from mmrag.agents.grounded.programs import Reader
+from mmrag.agents.grounded.states import SentenceMeaning
+
+
+@pytest.fixture(scope="session")
+def meaning():
+    encoder = SentenceMeaning()
+    encoder.encode(["a"])
+    return encoder
+
+
+@pytest.fixture(scope="session")
+def planner(meaning):
+    return Planner(meaning)
+
+
+@pytest.fixture(scope="session")
+def reader(meaning):
+    return Reader(meaning)
