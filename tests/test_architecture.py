@@ -82,7 +82,10 @@ def test_what_is_kept_knows_nothing_of_how_it_was_made() -> None:
 
 
 def test_nothing_but_its_own_modules_imports_the_command_line() -> None:
-    wrappers = {"scripts.eval_multi_turn", "scripts.robustness_report", "scripts.evidence"}
+    wrappers = {
+        "scripts.eval_multi_turn", "scripts.robustness_report", "scripts.evidence",
+        "scripts.reference",
+    }  # fmt: skip
     benches = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts): path
         for path in sorted((ROOT / "scripts").rglob("*.py"))

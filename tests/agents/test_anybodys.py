@@ -243,7 +243,7 @@ def test_the_agent_in_the_docs_is_one(tmp_path, monkeypatch):
 
 
 def test_the_docs_name_every_field_of_a_query_and_a_reply():
-    told = DOCS.partition("`query` has")[2].partition("## ")[0]
+    told = DOCS.partition("| `query.` |")[2].partition("## ")[0]
     for field in (*Query.__struct_fields__, *Resources.__struct_fields__):
         known = {"image_search": "search_images", "web_search": "search_text"}.get(field, field)
         assert f"`{known}" in told or field == "seed", field
