@@ -90,7 +90,8 @@ def test_a_colour_that_is_another_things_is_found() -> None:
     words = held.turns[1].query.replace("blue", "yellow")
     other = replace(held.turns[1], query=words, wearer=replace(said, claims=claims))
     found = problems(session, results, replace(held, turns=(held.turns[0], other)))
-    assert any("claims ('colour', 'motorcycle-00000', 'yellow'), which is not so" in p for p in found)
+    claim = "claims ('colour', 'motorcycle-00000', 'yellow'), which is not so"
+    assert any(claim in problem for problem in found)
 
 
 def test_an_answer_that_slips_into_the_words_is_found() -> None:
