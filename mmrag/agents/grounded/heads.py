@@ -91,7 +91,7 @@ def grams(text: str) -> list[int]:
     words = ["^", *(re.sub(r"\d+", "0", w) for w in re.findall(r"\w+|[^\w\s]", text.lower())), "$"]
     found = [*words, *(w[:4] + "-" for w in words if len(w) > 4)]
     found += [f"{a} {b}" for a, b in pairwise(words)]
-    return sorted({zlib.crc32(gram.encode()) % GRAMS for gram in found})
+    return sorted({zlib.crc32(gram.encode("utf-8", "replace")) % GRAMS for gram in found})
 
 
 def judge(states: States, text: str, before: Sequence[str], weights: Weights) -> Judged:

@@ -29,8 +29,11 @@ _OTHER = re.compile(rf"\b(?i:of|for) {NAME.pattern} (?:is|are|was|were)\b")
 """What is said of another thing than the page's own."""
 
 _LONGEST = 400
-_HEAD = 120
-"""Characters with which a passage without a title begins, and says what it is about."""
+_HEAD = 200
+"""Characters with which a passage without a title begins, and names what it is about."""
+
+_WHAT_IT_IS = ("name", "entity name", "type", "kind", "category", "class", "instance of")
+"""Rows of an infobox that say what a thing is, and nothing of it."""
 
 _IT = re.compile(r"\bIt\b")
 
@@ -44,6 +47,8 @@ class Line(Record, frozen=True, kw_only=True):
     date: str | None = None
     """Of when it is: what the line says itself, else the date of its page."""
     is_dated: bool = False
+    is_aside: bool = False
+    """Its page is about another thing."""
     evidence: str = ""
     source: str = "web"
 
@@ -56,15 +61,22 @@ def lines_about(name: str, evidence: Iterable[Evidence], *, strict: bool = True)
         if item.source == "image-kg":
             if fold(item.text) == wanted:
                 found += _rows(item)
-        elif not strict or wanted in fold(item.title or item.text[:_HEAD]):
+        elif not strict or wanted in fold(item.title or _first_name(item.text)):
             found += [_placed(line, item) for line in _lines(item.text, name)]
         elif wanted in fold(item.text):
-            found += [_placed(x, item) for x in _lines(item.text, name) if _IT.search(x.text)]
+            told = [x for x in _lines(item.text, name) if _IT.search(x.text)]
+            found += [_placed(x, item, is_aside=True) for x in told]
     return found
 
 
-def _placed(line: Line, item: Evidence) -> Line:
+def _first_name(text: str) -> str:
+    found = NAME.search(text[:_HEAD])
+    return found.group() if found else ""
+
+
+def _placed(line: Line, item: Evidence, *, is_aside: bool = False) -> Line:
     return Line(
+        is_aside=is_aside,
         text=line.text,
         value=line.value,
         date=line.date or item.date,
@@ -122,6 +134,6 @@ def _rows(item: Evidence) -> list[Line]:
     found: list[Line] = []
     for key, raw in read_attributes(item.attributes):
         text, date = plain_markup(raw)
-        if key not in ("name", "entity name") and text:
+        if key.casefold() not in _WHAT_IT_IS and text:
             found += [_placed(line, item) for line in _row(key, text, date)]
     return found

@@ -18,6 +18,10 @@ _POINTS = re.compile(r"\b(?:this|these|that|those|it|its|they|their|them|here)\b
 """Words by which something is meant that the question does not name."""
 
 
+_COMPARES = re.compile(r"\b(?:than|more|less|as|[a-z]{3,}er)\b", re.I)
+"""Words by which what is named is set beside something that is not."""
+
+
 class Planner:
     """Plans questions, each with those before it."""
 
@@ -81,5 +85,8 @@ def _put(plain: QuestionPlan, program: str, sure: float) -> QuestionPlan:
 def _can_be(plan: QuestionPlan) -> bool:
     """Whether everything that a program is about is there to be spoken of."""
     if plan.things & {"other", "shop", "named"} and not plan.names:
+        return False
+    is_said = _POINTS.search(plan.masked) or _COMPARES.search(plan.masked) or len(plan.names) > 1
+    if plan.things >= {"it", "other"} and not is_said:
         return False
     return "answer" not in plan.things or bool(plan.answer)

@@ -190,13 +190,17 @@ class _Run:
         return found
 
     def each(
-        self, things: Any, slot: int, kinds: frozenset[str] = SIZES
+        self, things: Any, slot: int, kinds: frozenset[str] = SIZES, *, is_whole: bool = True
     ) -> list[tuple[Candidate, Found]]:
-        """An attribute of each of several things."""
+        """An attribute of each of several things, or of all of which it is known."""
         among = self.of(things)
         if not isinstance(among, list) or len(among) < 2:
             raise Unanswerable
-        return [(one, self._of_entity(one, slot, kinds)) for one in among]
+        found = [(one, self._reading.attribute(one, slot, kinds)) for one in among]
+        known = [(one, value) for one, value in found if value is not None]
+        if not known or (is_whole and len(known) < len(among)):
+            raise Unanswerable
+        return known
 
     def extreme(self, things: Any, slot: int, sign: int) -> Found:
         found = self.each(things, slot)
@@ -205,7 +209,7 @@ class _Run:
         return joined(chosen, *(f for _, f in found), luck=1 / len(found))
 
     def where(self, things: Any, slot: int, sign: str, wanted: Any) -> Found:
-        found = self.each(things, slot, SIZES if sign in "<>" else ANY)
+        found = self.each(things, slot, SIZES if sign in "<>" else ANY, is_whole=False)
         if sign == "is" and found[0][1].value.number is not None and self._numbers:
             sign, wanted = "<", ["number"]  # "which would suit a twelve-year-old"
         if sign in "<>":

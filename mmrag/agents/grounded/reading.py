@@ -14,7 +14,7 @@ from mmrag.agents.grounded.lines import Line
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Finding, Scene
-from mmrag.agents.grounded.statements import fold
+from mmrag.agents.grounded.statements import NAME, fold
 from mmrag.agents.grounded.states import NAME_WORD, Contextual, States
 from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record
@@ -28,11 +28,14 @@ SIZES = frozenset({"number", "year", "date", "clock"})
 ANY = SIZES | {"name", "text", "list"}
 """Kinds of value that can be what is looked for."""
 
-_NEAR = 3.0
+_NEAR = 2.0
 """How much worse than the best a line may fit and still be read as saying the same."""
 
 _LEAST = -2.0
 """A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
+
+_ASIDE = 2.0
+"""What a line counts less that stands on the page of another thing."""
 
 _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
@@ -81,7 +84,7 @@ class Fitting:
         seen = self._states.of([line.text for line, _ in valued])
         fit = fits(asked, seen, [kind_of(value) for _, value in valued], weights)
         found = [
-            Place(line=line, value=value, fit=one)
+            Place(line=line, value=value, fit=one - _ASIDE * line.is_aside)
             for one, (line, value) in zip(fit, valued, strict=True)
         ]
         return sorted(found, key=lambda p: (-p.fit, p.line.text))
@@ -156,7 +159,8 @@ class Reading:
         if not lines:
             return None
         places = self._fitting.places(self.plan, slot, self._likely(lines))
-        places = [p for p in places if p.value.kind in kinds and fold(p.value.text) != fold(name)]
+        own = fold(name)
+        places = [p for p in places if p.value.kind in kinds and fold(p.value.text) not in own]
         if not places or places[0].fit <= _LEAST:
             return None
         best = places[0]
@@ -222,11 +226,12 @@ class Reading:
 def _valued(line: Line) -> tuple[Line, Value] | None:
     """A line and what its value means; None where it means nothing."""
     start, end = line.value or (0, 0)
-    for date in DATE.finditer(line.text):
-        if date.start() < end and start < date.end():
-            start, end = min(start, date.start()), max(end, date.end())
+    for whole in (*NAME.finditer(line.text), *DATE.finditer(line.text)):
+        is_part = whole.start() < end and start < whole.end() and " It" not in whole.group()
+        if is_part:  # a name or a day is not taken apart
+            start, end = min(start, whole.start()), max(end, whole.end())
     value = stated(line.text[start:end])
-    if not value.key or not words(value.text):
+    if fold(value.text) in ("", "it", "a", "the", "as"):
         return None
     if value.kind == "date" and len(DATE.findall(line.text)) == 1:
         line = msgspec.structs.replace(line, is_dated=False)  # the value is the date itself
