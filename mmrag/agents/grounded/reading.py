@@ -34,7 +34,7 @@ _NEAR = 2.0
 _LEAST = -2.0
 """A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
 
-_WORD = 0.8
+_WORD = 0.5
 """What a word in common counts, beside the trained fit."""
 
 _ASIDE = 2.0
