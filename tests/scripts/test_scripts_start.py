@@ -51,7 +51,7 @@ for path in sys.argv[1:]:
 
 def test_every_script_can_be_imported() -> None:
     scripts = sorted(str(path) for path in SCRIPTS.rglob("*.py") if path.name != "__init__.py")
-    scripts = [path for path in scripts if "/reader/" not in path]  # by train_reader.py
+    scripts = [path for path in scripts if "/scripts/reader/" not in path]  # by train_reader.py
     assert len(scripts) > 30
     found = subprocess.run(
         [sys.executable, "-c", _IMPORT_ALL, *scripts],

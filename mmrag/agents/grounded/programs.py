@@ -32,6 +32,7 @@ from mmrag.agents.grounded.statements import fold
 from mmrag.agents.grounded.states import Contextual
 from mmrag.agents.grounded.times import moment_in, numbers_in
 from mmrag.agents.grounded.values import (
+    DATE,
     SPOKEN_UNITS,
     Value,
     clock_in,
@@ -178,7 +179,8 @@ class _Run:
             return joined(found.value, things, found)
         if not things or not things[0].name:
             raise Unanswerable
-        when = moment_in(self._plan.question, self._reading.now) if then else ""
+        is_past = then or DATE.search(self._plan.question)
+        when = moment_in(self._plan.question, self._reading.now) if is_past else ""
         return self._of_entity(things[0], slot, kinds, when)
 
     def _of_entity(

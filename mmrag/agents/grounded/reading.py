@@ -34,6 +34,9 @@ _NEAR = 2.0
 _LEAST = -2.0
 """A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
 
+_WORD = 0.5
+"""What a word in common counts, beside the trained fit."""
+
 _ASIDE = 2.0
 """What a line counts less that stands on the page of another thing."""
 
@@ -82,9 +85,10 @@ class Fitting:
         if not valued:
             return []
         seen = self._states.of([line.text for line, _ in valued])
+        said = frozenset(words(plan.masked))
         fit = fits(asked, seen, [kind_of(value) for _, value in valued], weights)
         found = [
-            Place(line=line, value=value, fit=one - _ASIDE * line.is_aside)
+            Place(line=line, value=value, fit=one + _shared(said, line) - _ASIDE * line.is_aside)
             for one, (line, value) in zip(fit, valued, strict=True)
         ]
         return sorted(found, key=lambda p: (-p.fit, p.line.text))
@@ -221,6 +225,12 @@ class Reading:
             freshness=freshness,
             citations=tuple(dict.fromkeys(p.line.evidence for p in winner))[:3],
         )
+
+
+def _shared(said: frozenset[str], line: Line) -> float:
+    """What the question's words that a line has, its value aside, add to its fit."""
+    start, end = line.value or (0, 0)
+    return _WORD * min(3, len(said & set(words(line.text[:start] + " " + line.text[end:]))))
 
 
 def _valued(line: Line) -> tuple[Line, Value] | None:
