@@ -72,8 +72,8 @@ def test_a_refused_key_ends_a_run_and_a_mended_one_goes_on(server: Any, tmp_path
 def test_a_judges_refused_key_ends_a_run_too(server: Any, tmp_path: Path) -> None:
     server.wants_key = "right"
     judge = f"model:model=(openai:name=j,base_url={server.url})"
-    given = ["run", "--data", "mini", "--search", "none", "--limit", "3", "--agent", "random",
-             "--out", str(tmp_path / "run"), "--judge", judge, "--concurrency", "1"]  # fmt: skip
+    given = ["run", "--data", "mini", "--search", "none", "--limit", "3",
+             "--agent", "random:abstain=0", "--out", str(tmp_path / "run"), "--judge", judge, "--concurrency", "1"]  # fmt: skip
     done = mmrag(*given, code=1, key="wrong")
     assert "refused the key (401)" in done.stderr
     assert len(server.bodies) == 1
