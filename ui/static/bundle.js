@@ -168,7 +168,7 @@
     $("talk").setAttribute("aria-label", `Conversation ${view.session_id}`);
   }
 
-  function shown(kind) { return kind === "focus" || kind === "gaze"; }
+  function isShownFirst(kind) { return kind === "focus" || kind === "gaze"; }
 
   function left(view) {
     if (!view.picture) return make("p", { class: "left empty" }, view.has_picture ? "The picture of this conversation could not be read." : "A conversation without a picture.");
@@ -185,12 +185,12 @@
     for (const [box, of] of boxes) {
       const node = make("span", { class: `k-${box.kind}`, "data-kind": box.kind, "data-for": of, title: box.label });
       for (const side of ["left", "top", "width", "height"]) node.style[side] = `${box[side]}%`;
-      node.hidden = !shown(box.kind);
+      node.hidden = !isShownFirst(box.kind);
       frame.append(node);
     }
     const names = { gaze: "gaze given", region: "regions", ocr: "text read", focus: "truth: not given to the assistant" };
     const toggles = Object.keys(names).filter((one) => boxes.some(([box]) => box.kind === one)).map((one) =>
-      make("label", { class: `of-${one}` }, make("input", { type: "checkbox", "data-toggle": one, checked: shown(one), on: { change: overlays } }), ` ${names[one]}`));
+      make("label", { class: `of-${one}` }, make("input", { type: "checkbox", "data-toggle": one, checked: isShownFirst(one), on: { change: overlays } }), ` ${names[one]}`));
     return make("figure", { class: "left" }, frame, slide, make("figcaption", { class: "toggles" }, toggles),
       view.record.length ? make("details", {}, make("summary", {}, "What was done to the picture"), facts(view.record)) : null);
   }
