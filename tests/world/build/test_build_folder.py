@@ -132,7 +132,7 @@ def test_polygons_lie_in_their_pictures(picture_world: Path) -> None:
 
 
 def test_an_unknown_split(picture_world: Path) -> None:
-    with pytest.raises(SpecError, match="multi-turn and single-turn"):
+    with pytest.raises(SpecError, match="multi-turn, single-turn, ambiguous"):
         World(picture_world, split="validation")
 
 
