@@ -26,6 +26,7 @@ from simulator.world.facts.fact_records import (
 )
 from simulator.world.facts.look import LABELLED
 from simulator.world.language.expressions import THINGS
+from simulator.world.language.program import UNITS
 
 
 class Meaning(Record, frozen=True, kw_only=True):
@@ -233,6 +234,19 @@ class _Reading:
         price, offer = self._get("get", thing, "price"), self._get("get", thing, "offer")
         self.of(count)
         return Meaning(result="number", types=("reasoning",), reads=(*price.reads, *offer.reads))
+
+    def _in_unit(self, op: str, a: Any, unit: str) -> Meaning:
+        found = self._reasoned(op, a, unit)
+        if a[0] == "get":
+            spec = _attribute(self._thing(a[1]).kinds[0], a[2]).value
+            own = spec.unit if isinstance(spec, Number) else ""
+            if (own, unit) not in UNITS:
+                known = ", ".join(to for of, to in UNITS if of == own) or "nothing"
+                raise DataError(
+                    f"{a[2]!r} is in {own or 'no unit'}, which is not converted to {unit!r}; "
+                    f"it can be to {known}."
+                )
+        return found
 
     def _either(self, op: str, condition: Any, a: Any, b: Any) -> Meaning:
         return self._reasoned(op, condition, a, b, result=self.of(a).result)
