@@ -8,6 +8,7 @@ found has no answer; nothing is made up.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -379,8 +380,6 @@ class _Run:
 
     def minutes_until(self, a: Any) -> Found:
         found = self.sized(a, frozenset({"clock"}))
-        if len(self._reading.now) < 16:
-            raise Unanswerable
         minutes = _minutes(found.value.iso) - _minutes(self._reading.now[11:16])
         if minutes < 0:
             raise Unanswerable
@@ -388,14 +387,12 @@ class _Run:
 
     def days_until(self, a: Any) -> Found:
         found = self.sized(a, _DAYS)
-        if not self._reading.now:
-            raise Unanswerable
-        days = _number(found) - dt.date.fromisoformat(self._reading.now[:10]).toordinal()
+        days = _number(found) - _day(self._reading.now).toordinal()
         return joined(_counted(days, "days"), found)
 
     def weekday(self, a: Any) -> Found:
         found = self.sized(a, _DAYS)
-        day = dt.date.fromisoformat(found.value.iso[:10])
+        day = _day(found.value.iso)
         return joined(Value(kind="text", text=_WEEKDAYS[day.weekday()]), found)
 
     def in_unit(self, a: Any) -> Found:
@@ -475,20 +472,27 @@ def _like(value: Value, number: float) -> Value:
 
 def _number(found: Found) -> float:
     value = found.value
-    if value.number is not None:
+    if value.number is not None and math.isfinite(value.number):
         return value.number
-    try:
-        if value.kind == "date":
-            return float(dt.date.fromisoformat((value.iso + "-01-01")[:10]).toordinal())
-        if value.kind == "clock":
-            return float(_minutes(value.iso))
-    except ValueError:
-        pass
+    if value.kind == "date":
+        return float(_day(value.iso + "-01-01").toordinal())
+    if value.kind == "clock":
+        return float(_minutes(value.iso))
     raise Unanswerable
 
 
+def _day(iso: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(iso[:10])
+    except ValueError:
+        raise Unanswerable from None
+
+
 def _minutes(clock: str) -> int:
-    return int(clock[:2]) * 60 + int(clock[3:5])
+    try:
+        return int(clock[:2]) * 60 + int(clock[3:5])
+    except ValueError:
+        raise Unanswerable from None
 
 
 def _unit(value: Value) -> str:

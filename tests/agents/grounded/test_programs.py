@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from types import SimpleNamespace
 
 import pytest
 
+from mmrag.agents.grounded.heads import read_weights
 from mmrag.agents.grounded.plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.programs import answer, holds
 from mmrag.agents.grounded.reading import Found, stated
@@ -164,3 +166,33 @@ def test_whom_a_program_is_about():
     both = QuestionPlan(question="", masked="", program='["least","both",0]')
     assert (both.things, both.operation) == ({"both"}, "least")
     assert QuestionPlan(question="", masked="", program='"it"').operation == "name"
+
+
+ODD = ("$4.20", "18:30", "2030", "May 2030", "12 June 2030", "250 g", "nuts and milk", "Quill", "0",
+       "-3 °C", "99:99", "30 February 2030", "9" * 400)  # fmt: skip
+ASKED = ("is it", "3 or 4 by 7 pm on 31 June", "10 lb " * 40, "the Dorn Jam")
+
+
+class Odd(Handed):
+    """A reading that finds two values in turn, whatever is asked."""
+
+    said = ("", "")
+
+    def attribute(self, entity, slot, kinds, when=""):
+        value = stated(self.said[(slot + (entity.name == "Alder Jam")) % 2])
+        return Found(value=value) if value.kind in kinds else None
+
+
+@pytest.mark.parametrize("now", [NOW, "", "2030-06", "today, at noon."])
+def test_no_program_fails_on_what_pages_may_say(now: str) -> None:
+    for program, said, question in itertools.product(
+        read_weights().programs, itertools.pairwise(ODD + ODD[:1]), ASKED
+    ):
+        masked, names = mask_names(question)
+        plan = QuestionPlan(
+            question=question, masked=masked, program=program, names=names, answer="Quill Works"
+        )
+        odd = Odd(plan, now)
+        odd.said = said
+        found = answer(plan, odd)
+        assert found is None or found.text.strip(), (program, said, question)
