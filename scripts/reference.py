@@ -22,9 +22,9 @@ from simulator.cli.options.settings import PANELS
 PAGE = Path(__file__).parents[1] / "docs/reference.md"
 HEAD = """# Commands and options
 
-Made by `python scripts/reference.py` from what `mmrag COMMAND --help` prints; do not edit it.
-Specs of agents, models, judges and searches: [agents](agents.md), [models](models.md),
-[judges](judges.md), [search](search.md).
+Made by `python scripts/reference.py` from `mmrag COMMAND --help`. Specs: [agents](agents.md),
+[models](models.md), [judges](judges.md), [search](search.md). Arguments in braces are required;
+`[--json]` prints JSON for a program.
 """
 
 
@@ -48,20 +48,31 @@ def section(path: str, command: Any) -> str:
     """One command: what it does, its examples, and a row per argument and option."""
     context = typer.Context(command, info_name=path)
     text, _, examples = inspect.cleandoc(command.help or "").partition("\n\n\b\n")
-    shown = [" ".join([path, *command.collect_usage_pieces(context)]), *examples.splitlines()]
+    options, *arguments = command.collect_usage_pieces(context)
+    as_json = ["[--json]"] if any(map(_is_plain_json, command.params)) else []
+    usage = " ".join([path, options, *as_json, *arguments])
+    shown = [usage, *examples.splitlines()]
     lines = [f"## {path}", "", " ".join(text.split()), "", *(f"    {line}" for line in shown)]
     panels = {panel: list[str]() for panel in PANELS.values()}
     for parameter in command.params:
         record = parameter.get_help_record(context)
-        if record is None or parameter.name == "help":
+        if record is None or parameter.name == "help" or _is_plain_json(parameter):
             continue
         panel = getattr(parameter, "rich_help_panel", None) or PANELS["keep"]
         name, said = (" ".join(part.split()).replace("|", "\\|") for part in record)
-        panels[panel].append(f"|`{name.removesuffix(' <str>')}`|{said}|")
+        name = name.removesuffix(" <str>").replace(" range>", ">")
+        if parameter.param_type_name == "argument":
+            said = said.replace("; required]", "]").removesuffix("[required]").rstrip()
+        panels[panel].append(f"|`{name}`|{said}|")
     full = [panel for panel, rows in panels.items() if rows]
     for panel in full:
         lines += ["", f"|{panel if full[1:] else ''}||", "|---|---|", *panels[panel]]
     return "\n".join(lines) + "\n"
+
+
+def _is_plain_json(parameter: Any) -> bool:
+    """Whether it is the `--json` that the head of the page explains."""
+    return getattr(parameter, "help", None) == "Print JSON for a program."
 
 
 def page() -> str:

@@ -245,7 +245,7 @@ _POSSESSIVE = re.compile(r"(?<=\w)'s\b|'(?=\w{1,2}\b)|(?<=\bo)'|'")
 _INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
 _SCRIPT = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|$)")
 _TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,500}>")
-_CITATION = re.compile(r"\[\^?\d{1,3}\^?\](?:\[\d{1,3}\])?")
+_CITATION = re.compile(r"\[\^?(?:cite_)?\d{1,3}\^?\](?:\[\d{1,3}\])?")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _MARKED = re.compile(r"[*_`#>]")
 _EMPHASIS = re.compile(

@@ -5,10 +5,11 @@
     git clone https://github.com/facebookresearch/CRAG crag
     pip install rouge-score==0.1.2
     python scripts/bench/published.py --crud crud --rows event_summary.json --ragas ragas \\
-        --crag crag
+        --crag crag --wikieval WikiEval_samples_10.jsonl
 
 `--rows` is CRUD-RAG's event_summary.json (`data/crud` of intellistream/CRUD_RAG has it); what of it
-is whole is used, as that copy breaks off. Nothing is fetched.
+is whole is used, as that copy breaks off. `--wikieval` are ten of WikiEval's fifty rows, as
+`test/data` of shijinpjlab/dataeval_dingo has them. Nothing is fetched.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ from mmrag.metrics.overlap import UNKNOWN, jieba_words, quest_scores
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from simulator.datasets import open_data
+from simulator.datasets.papers.answered import Unusable
+from simulator.datasets.papers.wikieval import read_wikieval
 from simulator.run.engine import Rules, query_of
 
 NEEDED = {"crud": "src/quest_eval", "rows": "", "ragas": "src/ragas/metrics",
-          "crag": "example_data/dev_data.jsonl.bz2"}  # fmt: skip
+          "crag": "example_data/dev_data.jsonl.bz2", "wikieval": ""}  # fmt: skip
 """Option → what of it is read, each looked for before the first figure is made."""
 
 Figures = Iterator[tuple[float, float]]
@@ -127,6 +130,22 @@ def crag(clone: Path) -> Figures:
         yield from ((len(call), 1) for call in model.calls)
 
 
+def wikieval(path: Path) -> Figures:
+    """Whether each pair has its row's texts, the answers without the head that tells the better."""
+    pairs = iter(read_wikieval(str(path)))
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        heads = {k: v.removeprefix("Answer:").strip() for k, v in row.items() if isinstance(v, str)}
+        for other, place in (("ungrounded_answer", "v1"), ("poor_answer", "v1"), ("answer", "v2")):
+            pair = next(pairs)
+            if isinstance(pair, Unusable):
+                raise SystemExit(pair.problem)
+            yield float(pair.preferred.answer == heads["answer"]), 1
+            yield float(pair.other.answer == heads[other]), 1
+            texts = [passage.text for passage in pair.other.passages]
+            yield float(texts == row[f"context_{place}"]), 1
+
+
 class Jieba:
     """What their code calls, with the words that are cut here."""
 
@@ -173,7 +192,7 @@ def whole_rows(path: Path) -> list[dict[str, Any]]:
 def main() -> None:
     """Print a line of the table for each comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("crud", "rows", "ragas", "crag"):
+    for name in NEEDED:
         parser.add_argument(f"--{name}", type=Path, required=True)
     given = parser.parse_args()
     for where, what in NEEDED.items():
@@ -189,6 +208,7 @@ def main() -> None:
         ("CRUD-RAG, words", overlap(given.crud, whole_rows(given.rows))),
         ("CRUD-RAG, RAGQuestEval", quests(given.crud)),
         ("ragas, arithmetic", ragas(given.ragas)),
+        ("WikiEval, texts of pairs", wikieval(given.wikieval)),
     ):
         gaps = [abs(ours - theirs) for ours, theirs in figures]
         print(

@@ -103,6 +103,14 @@ def test_a_newcomer_starts_with_pictures_alone(
     assert mmrag("run", "--data", table, *common, "--json").exit_code == 0
 
 
+def test_a_link_out_of_the_folder_is_named(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "kettle.jpg").symlink_to(photo(tmp_path / "elsewhere.jpg"))
+    refused = mmrag("data", "start", tmp_path / "photos")
+    assert "kettle.jpg: is a link, and lies outside of" in str(refused.exception)
+    assert not (tmp_path / "photos" / "questions.csv").exists()
+
+
 def test_conversations_are_started_as_json_lines(
     tmp_path: Path, mmrag: Callable[..., Result]
 ) -> None:
@@ -318,7 +326,7 @@ def test_a_column_that_is_nearly_a_known_one_is_told(
     file.write_text("question,answer,answr2,shelf\nWho?,Ann,Anne,3\n")
     told = mmrag("data", "check", file).stdout
     assert "`answr2`" in told
-    assert "Did you mean `answer 2`?" in told
+    assert "Did you mean `answer2`?" in told
     assert "`shelf`" not in told
     run = mmrag("run", "--data", file, "--agent", "random", "--judge", "exact",
                 "--out", tmp_path / "run")  # fmt: skip

@@ -56,15 +56,17 @@ def test_a_models_answer_to_a_row(tmp_path: Path) -> None:
 
 
 def test_where_declining_is_right(tmp_path: Path) -> None:
-    no = {"evidence_relevant": ["NO"] * 5, "evidence_correct": [""] * 5}
+    """Where the person cites nothing: the 427 rows of the paper, two of them without an answer."""
+    none = {"evidence_cited": ["NO"] * 5, "answer_validate": ""}
+    long = "There is not enough evidence that it moved. It is 40 m long. [cite_1]"
     rows = [
-        garage_row(sample_id="a", answer_generate="There is not enough grounding for an answer."),
-        garage_row(sample_id="b", answer_generate="", **no),
-        garage_row(sample_id="c", answer_generate=""),
+        garage_row(sample_id="a", answer_generate="There is not enough grounding.", **none),
+        garage_row(sample_id="b", answer_generate="", **none),
+        garage_row(sample_id="c", answer_generate=long),
     ]
     found = read(tmp_path, *rows)
     assert [one.case.should_deflect for one in found] == [True, True, False]
-    assert [one.case.references for one in found[1:]] == [(), ()]
+    assert found[1].case.references == ()
 
 
 BROKEN: list[tuple[Any, str]] = [
@@ -105,7 +107,7 @@ def test_measuring_the_file_names_the_row_and_takes_the_others(tmp_path: Path) -
 
 
 def test_the_rows_are_questions_for_an_agent(tmp_path: Path) -> None:
-    rows = [garage_row(), garage_row(sample_id="s2", answer_generate="Not enough grounding.")]
+    rows = [garage_row(), garage_row(sample_id="s2", evidence_cited=["NO"] * 5)]
     source = open_data(f"garage:{written(tmp_path, *rows)}")
     first, second = source
     assert source.fingerprint.startswith("garage-")

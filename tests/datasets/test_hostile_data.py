@@ -67,6 +67,17 @@ def test_an_odd_row_is_that_sessions_data_error(tmp_path: Path, kind: str) -> No
         assert all("row 1" in (turn.error or "") for turn in broken)
 
 
+def test_a_field_of_one_rows_lists_is_no_field_of_the_others(tmp_path: Path) -> None:
+    """Arrow gives each row the fields of all, null where a row has none."""
+    rows = [row_of("s000"), row_of("s001"), row_of("s002")]
+    for row in rows:
+        row["answers"] = {key: [a[key] for a in row["answers"]] for key in row["answers"][0]}
+    rows[1]["answers"] = {"bytes": [1]}
+    agent = ByNumber()
+    run_all(tmp_path / "run", CragMM(written(tmp_path / "set", rows)), agent)
+    assert {query.session_id for query in agent.seen} == {"s000", "s002"}
+
+
 @pytest.mark.parametrize("sid", ["", None])
 def test_a_row_without_an_id_is_called_by_its_place(tmp_path: Path, sid: str | None) -> None:
     rows = [row_of("s000"), row_of("s001", session_id=sid)]

@@ -74,3 +74,14 @@ def test_hostile_references_get_a_verdict_at_once(
 def test_a_reference_that_is_nothing_scores_nothing(judge: BuiltinJudge, reference: str) -> None:
     item = JudgeItem(question="Which city?", references=(reference,), prediction="Ghent")
     assert judge.judge_many([item])[0].outcome is Outcome.UNSCORED
+
+
+def test_markers_of_citations_weigh_nothing(judge: BuiltinJudge) -> None:
+    """Those of GaRAGe's answers, which made any reply that has one too right."""
+    reference = "It is 40 m long. [cite_1] Ines Dahl built it. [cite_2]"
+    for reply, right in (
+        ("I believe it is 42 m [cite_1].", False),
+        ("40 m [cite_1][cite_2]", True),
+    ):
+        item = JudgeItem(question="How long is it?", references=(reference,), prediction=reply)
+        assert judge.judge_many([item])[0].outcome.is_correct == right, reply

@@ -73,8 +73,13 @@ class Album:
 
     def _images_from(self, out: Path) -> list[str]:
         root = out.absolute().parent
-        if not all(path.resolve().is_relative_to(root.resolve()) for path in self.pictures):
+        if not self.folder.resolve().is_relative_to(root.resolve()):
             raise DataError(f"{out}: write it beside the pictures, in {self.folder}.")
+        for path in self.pictures:
+            if not path.resolve().is_relative_to(root.resolve()):
+                raise DataError(
+                    f"{path}: is a link, and lies outside of {root}; move the picture there."
+                )
         names = [path.absolute().relative_to(root).as_posix() for path in self.pictures]
         for name in names:
             if any("\ud800" <= c <= "\udfff" for c in name):

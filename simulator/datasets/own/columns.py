@@ -72,7 +72,7 @@ def nearly_known(columns: Sequence[str], place: str) -> list[Fault]:
             continue
         words = name.rstrip("_0123456789")
         if near := difflib.get_close_matches(words, sorted(_KNOWN), n=1, cutoff=0.8):
-            like = f"{near[0]} {name.removeprefix(words).strip('_')}".strip()
+            like = f"{near[0]}{name.removeprefix(words).strip('_')}"
             found.append(
                 Fault(
                     place=place,

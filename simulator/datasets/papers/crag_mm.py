@@ -206,8 +206,10 @@ def _as_rows(value: Any, place: str, column: str) -> Rows:
     if isinstance(value, list):
         return cast("Rows", value)
     if isinstance(value, dict):
-        columns = cast("dict[str, list[Any]]", value)
-        if len({len(cells or []) for cells in columns.values()}) > 1:
+        # Arrow gives a row the fields of all others, null where it has none
+        given = cast("dict[str, list[Any] | None]", value)
+        columns = {name: cells for name, cells in given.items() if cells is not None}
+        if len({len(cells) for cells in columns.values()}) > 1:
             raise DataError(f"{place}: the lists in {column!r} differ in length.")
         return [
             dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)

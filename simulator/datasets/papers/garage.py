@@ -1,8 +1,9 @@
 """GaRAGe's rows: questions with labelled passages and a person's answer that cites them.
 
 The published file is JSON lines. The text of a passage stands under its citation marker, `cite_1`
-for the first, beside `age`, `date` and `provider`; tags are lists, one for each passage. The data
-is CC-BY-NC: none of it is in this project.
+for the first, beside `age`, `date` and `provider`; tags are lists, one for each passage. A person
+who cites nothing wrote that nothing suffices: a deflection is asked for. The data is CC-BY-NC: none
+of it is in this project.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 from mmrag.errors import DataError
 from mmrag.metrics.cases import Annotations, Case, cited_in
 from mmrag.records import Passage
-from mmrag.text.normalise import is_missing
 from simulator.datasets.broken import words_of
 from simulator.datasets.own.lines import Fault
 from simulator.datasets.papers.answered import Answered, Unusable
@@ -67,7 +67,7 @@ def _answered(row: dict[str, Any], where: str, number: int) -> Answered:
             references=(written,) if written.strip() else (),
             citations=cited if answer is written else cited_in(answer, passages),
             expected=cited,
-            annotations=Annotations(should_deflect=_declines(written, passages)),
+            annotations=Annotations(should_deflect=not cited),
         ),
         query_time=_iso(_word(row.get("question_date"))),
         domain=_slug(row.get("question_category")) or "other",
@@ -120,13 +120,6 @@ def _tags(row: dict[str, Any], field: str, many: int, where: str) -> list[str]:
     return words
 
 
-def _declines(written: str, passages: tuple[Passage, ...]) -> bool:
-    """A deflection was asked for: the person wrote one, or no passage is of use."""
-    if written.strip() and (is_missing(written) or _NOTHING.search(written)):
-        return True
-    return {passage.label for passage in passages} == {"irrelevant"}
-
-
 def _dynamism(row: dict[str, Any]) -> str:
     if _word(row.get("question_sensitive")).upper() != "YES":
         return "static"
@@ -172,7 +165,3 @@ _TAGS = {
     "evidence_correct": set(_LABELS),
     "evidence_cited": {"YES", "NO", ""},
 }
-_NOTHING = re.compile(
-    r"(?i)\b(?:not\s+enough|insufficient|no\s+(?:sufficient|relevant))\s+"
-    r"(?:grounding|information|evidence|context)"
-)
