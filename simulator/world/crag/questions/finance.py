@@ -19,11 +19,11 @@ def _share(s: Scene, many: int = 1) -> list[tuple[Share, str, str]]:
             for share in found]  # fmt: skip
 
 
-def _by_ticker(name: str, function: str, *path: str | int, at: int = 0) -> tuple[Call, Call]:
-    """The ticker of a company, and what a function gives for it; `at` is the ticker's place."""
+def _by_ticker(name: str, function: str, *path: str | int) -> tuple[Call, Call]:
+    """The ticker of a company, and what a function gives for it."""
     return (
         ("finance_get_ticker_by_name", {"query": name}, ()),
-        (f"finance_get_{function}", {"ticker_name": {"$": at}}, path),
+        (f"finance_get_{function}", {"ticker_name": {"$": 0}}, path),
     )
 
 
