@@ -59,9 +59,6 @@ class GenerateOptions(Record, frozen=True, kw_only=True):
     span_of: tuple[str, ...] = ()
     """The reply is to stand in one of these texts, word for word. A model that can only speak
     freely does not heed it, and leaves `Completion.spans` empty."""
-    reply: str = ""
-    """Nothing is to be said: how likely is this very reply? `Completion.logprobs` tells, token by
-    token. A model that can only speak does not heed it, and its text is another."""
 
 
 class Span(Record, frozen=True, kw_only=True):

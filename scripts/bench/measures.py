@@ -2,7 +2,7 @@
 
     python scripts/bench/measures.py speed [--turns 5000]
     python scripts/bench/measures.py truth [--world assets/mini] [--answers 600] [--seed 0]
-        [--model SPEC [--prompts likelihood]] [--measures ragas,garage] [--out FOLDER]
+        [--model SPEC [--prompts paper]] [--measures ragas,garage] [--out FOLDER]
 
 `speed` measures turns with a model that answers at once, every row and completion on disk. `truth`
 writes the world in GaRAGe's form and compares each judge with the labels, which are true by
