@@ -109,17 +109,6 @@ class ImageSearch(Protocol):
 
 
 @runtime_checkable
-class RegionImageSearch(ImageSearch, Protocol):
-    """An image search that can leave its geometric check out."""
-
-    def search_regions(
-        self, images: Sequence[LazyImage], k: int = 30
-    ) -> list[tuple[Evidence, ...]]:
-        """By all regions, without the geometric check."""
-        ...
-
-
-@runtime_checkable
 class WholeImageSearch(ImageSearch, Protocol):
     """An image search that can leave regions out."""
 
