@@ -12,7 +12,12 @@ from typing import Protocol
 from mmrag.encoders.cache import CachedTexts
 from mmrag.errors import SpecError
 from mmrag.judges.papers import crud, ragas, ragas_reference
-from mmrag.judges.papers.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
+from mmrag.judges.papers.garage_judge import (
+    EncoderAssessor,
+    GarageJudge,
+    LabelAssessor,
+    ModelAssessor,
+)
 from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE

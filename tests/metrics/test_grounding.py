@@ -9,7 +9,7 @@ import pytest
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges.papers.crud import MEASURES as CRUD
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
-from mmrag.metrics.crag import grades, mean_of_judges, traffic_weighted
+from mmrag.metrics.crag_scores import grades, mean_of_judges, traffic_weighted
 from mmrag.metrics.grounding import (
     GroundedAnswer,
     Support,
