@@ -59,9 +59,6 @@ class GenerateOptions(Record, frozen=True, kw_only=True):
     span_of: tuple[str, ...] = ()
     """The reply is to stand in one of these texts, word for word. A model that can only speak
     freely does not heed it, and leaves `Completion.spans` empty."""
-    reply: str = ""
-    """Nothing is to be said: how likely is this very reply? `Completion.logprobs` tells, token by
-    token. A model that can only speak does not heed it, and its text is another."""
 
 
 class Span(Record, frozen=True, kw_only=True):
@@ -108,17 +105,6 @@ class ImageSearch(Protocol):
 
     def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The k best items for each picture, best first."""
-        ...
-
-
-@runtime_checkable
-class RegionImageSearch(ImageSearch, Protocol):
-    """An image search that can leave its geometric check out."""
-
-    def search_regions(
-        self, images: Sequence[LazyImage], k: int = 30
-    ) -> list[tuple[Evidence, ...]]:
-        """By all regions, without the geometric check."""
         ...
 
 

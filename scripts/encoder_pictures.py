@@ -22,8 +22,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.camera.catalogue import studio
 from simulator.studio.camera.developing import develop
+from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.staging import Staged, stage
 from simulator.studio.camera.taking import compose, seed_of
 from simulator.studio.tracing.tracer import trace

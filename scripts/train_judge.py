@@ -314,7 +314,7 @@ def report(human: Cases, odds: np.ndarray) -> dict[str, Any]:
 
 def interval(right: np.ndarray, questions: list[str]) -> list[float | None]:
     """Answers of five systems to one question are not independent: resample questions."""
-    found = cluster_bootstrap(right.astype(float), questions, resamples=4_000)["all"]
+    found = cluster_bootstrap(right.astype(float), questions, resamples=4_000)
     return [None if end is None else round(end, 4) for end in (found.low, found.high)]
 
 

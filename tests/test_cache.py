@@ -223,7 +223,6 @@ def test_each_way_of_searching_pictures_is_asked_and_kept_apart() -> None:
     for _ in range(2):
         assert search.search_images(picture)[0][0].id == "all"
         assert search.search_whole(picture)[0][0].id == "whole"
-        assert search.search_regions(picture)[0][0].id == "all"  # it has no way of its own
 
 
 def test_the_least_recently_used_goes_first() -> None:

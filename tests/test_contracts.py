@@ -9,7 +9,6 @@ from mmrag.cache import Cache, CachedImageSearch, CachedWebSearch
 from mmrag.protocols import (
     ImageSearch,
     NearestWebSearch,
-    RegionImageSearch,
     VectorImageSearch,
     WholeImageSearch,
 )
@@ -18,16 +17,14 @@ from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.web.passages import Web
 
-REGIONS, WHOLE = (Evidence(source="image-kg", id=name, score=1) for name in ("r", "w"))
+WHOLE = Evidence(source="image-kg", id="w", score=1)
 ROOT = Path(__file__).parents[1]
 
 
 def test_each_search_says_which_ways_it_knows() -> None:
     for kind in (ImageKG, CachedImageSearch):
-        assert issubclass(kind, RegionImageSearch)
         assert issubclass(kind, WholeImageSearch)
         assert issubclass(kind, VectorImageSearch)
-    assert not issubclass(MemoryImageSearch, RegionImageSearch)
     assert not issubclass(MemoryImageSearch, VectorImageSearch)
     assert issubclass(Web, NearestWebSearch)
     assert not issubclass(MemoryWebSearch, NearestWebSearch)
@@ -35,9 +32,6 @@ def test_each_search_says_which_ways_it_knows() -> None:
 
 def test_a_cache_searches_in_the_way_asked_where_there_is_one() -> None:
     class Ways(MemoryImageSearch):
-        def search_regions(self, images, k=30):
-            return [(REGIONS,) for _ in images]
-
         def search_whole(self, images, k=30):
             return [(WHOLE,) for _ in images]
 
@@ -47,9 +41,9 @@ def test_a_cache_searches_in_the_way_asked_where_there_is_one() -> None:
 
     picture = LazyImage.from_pil(Image.new("RGB", (8, 8)))
     plain: ImageSearch = MemoryImageSearch({})
-    for search, found in ((plain, [()] * 3), (Ways({}), [(), (REGIONS,), (WHOLE,)])):
+    for search, found in ((plain, [(), ()]), (Ways({}), [(), (WHOLE,)])):
         cached = CachedImageSearch(search, "ix", Cache())
-        ways = (cached.search_images, cached.search_regions, cached.search_whole)
+        ways = (cached.search_images, cached.search_whole)
         assert [way([picture])[0] for way in ways] == found
     nearest = CachedWebSearch(MemoryWebSearch([]), "ix", Cache()).search_nearest(["kettle"])
     assert nearest == [()]

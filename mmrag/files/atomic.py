@@ -104,9 +104,9 @@ def _begin_to_flush(file: int) -> None:
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def write_text(path: Path, text: str, *, lasting: bool = True) -> None:
+def write_text(path: Path, text: str) -> None:
     """A file of UTF-8, atomically."""
-    write_bytes(path, text.encode(), lasting=lasting)
+    write_bytes(path, text.encode())
 
 
 def plain_cell(text: str) -> str:

@@ -68,7 +68,7 @@ class LazyImage:
         return image
 
     @classmethod
-    def from_path(cls, path: str | Path, *, sha256: str | None = None) -> LazyImage:
+    def from_path(cls, path: str | Path) -> LazyImage:
         """Read from a file when first needed."""
         path = Path(path)
 
@@ -81,7 +81,7 @@ class LazyImage:
                 raise ImageError(f"{path}: cannot be read ({why}).") from error
             return _bounded(data, str(path))
 
-        return cls(load, name=str(path), sha256=sha256)
+        return cls(load, name=str(path))
 
     @classmethod
     def from_pil(cls, image: Image, *, name: str = "picture") -> LazyImage:

@@ -12,8 +12,12 @@ from typing import Protocol
 from mmrag.encoders.cache import CachedTexts
 from mmrag.errors import SpecError
 from mmrag.judges.papers import crud, ragas, ragas_reference
-from mmrag.judges.papers.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
-from mmrag.judges.papers.likelihood import LikelihoodAssessor
+from mmrag.judges.papers.garage_judge import (
+    EncoderAssessor,
+    GarageJudge,
+    LabelAssessor,
+    ModelAssessor,
+)
 from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
@@ -63,11 +67,10 @@ def model_measurers(
     model: Model, *, name: str, encoder: Encoder | None = None, prompts: str = "keyed"
 ) -> tuple[Measurer, ...]:
     """A language model decides; `encoder` compares questions, and replies with references."""
-    assessor = LikelihoodAssessor if prompts == "likelihood" else ModelAssessor
     return (
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
         ragas_reference.ReferenceRagas(model, name=name, encoder=encoder, prompts=prompts),
-        GarageJudge(assessor(model, name=name)),
+        GarageJudge(ModelAssessor(model, name=name)),
         crud.QuestEval(model, name=name),
         crud.Overlap(),
         crud.Retrieval(),

@@ -84,17 +84,15 @@ def batches(texts: Sequence[str], *, most: int, chars: int = REQUEST_CHARS) -> l
     return parts
 
 
-def passage_batches(passages: Sequence[str], chars: int = REQUEST_CHARS) -> list[list[str]]:
+def passage_batches(passages: Sequence[str]) -> list[list[str]]:
     """The same for passages; one that is larger than a request is divided between its sentences."""
     whole: list[str] = []
     for passage in passages:
-        if len(passage) < chars:
+        if len(passage) < REQUEST_CHARS:
             whole.append(passage)
         else:
-            whole += [
-                " ".join(part) for part in batches(split(passage), most=len(passage), chars=chars)
-            ]
-    return batches(whole, most=max(1, len(whole)), chars=chars)
+            whole += [" ".join(part) for part in batches(split(passage), most=len(passage))]
+    return batches(whole, most=max(1, len(whole)))
 
 
 def _sentences(part: str) -> list[str]:

@@ -190,4 +190,4 @@ def _interval(
 ) -> Interval:
     if not len(rates):
         return Interval(estimate=None, low=None, high=None, n=0)
-    return cluster_bootstrap(rates, list(sessions), resamples=resamples, seed=seed)["all"]
+    return cluster_bootstrap(rates, list(sessions), resamples=resamples, seed=seed)

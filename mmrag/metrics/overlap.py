@@ -123,9 +123,7 @@ UNKNOWN = "无法推断"
 """What CRUD-RAG's judge answers where a text does not say."""
 
 
-def quest_scores(
-    truths: Sequence[str], answers: Sequence[str], *, words: Words = jieba_words
-) -> tuple[float, float]:
+def quest_scores(truths: Sequence[str], answers: Sequence[str]) -> tuple[float, float]:
     """RAGQuestEval of a text: (precision, recall), from questions made from the reference.
 
     `truths` are the answers that the reference itself gives, `answers` those of the text.
@@ -136,7 +134,7 @@ def quest_scores(
     given = [(t, a) for t, a in asked if a != UNKNOWN]
     if not given:
         return 0.0, 0.0
-    precision = sum(token_f1(a, t, words=words) for t, a in given) / len(given)
+    precision = sum(token_f1(a, t, words=jieba_words) for t, a in given) / len(given)
     return precision, len(given) / len(asked)
 
 

@@ -1,7 +1,7 @@
 """The scoring protocols: pure functions from turn outcomes to numbers.
 
 `crag-mm` and `kddcup25` reproduce the two public evaluation kits number for number, quirks
-included; `crag` is the CRAG paper's (`metrics/crag.py`); `strict` is ours and the
+included; `crag` is the CRAG paper's (`metrics/crag_scores.py`); `strict` is ours and the
 default. The definitions and every departure are in docs/scoring.md.
 """
 
@@ -296,7 +296,7 @@ class _Crag:
         self._view.add(_shares(asked), asked)
 
     def figures(self) -> dict[str, Any]:
-        from mmrag.metrics.crag import crag_figures
+        from mmrag.metrics.crag_scores import crag_figures
 
         figures = crag_figures(self._asked, self._resamples, self._seed)
         found = self._view.figures(None, 0, 0)

@@ -55,37 +55,24 @@ def cluster_bootstrap(
     values: ArrayLike,
     clusters: Sequence[Hashable] | NDArray[Any],
     *,
-    slices: Mapping[str, ArrayLike] | None = None,
     resamples: int = 10_000,
-    level: float = 0.95,
     seed: int = 0,
-) -> dict[str, Interval]:
+) -> Interval:
     """Mean of `values` over items with an interval that resamples whole clusters.
 
-    `slices` maps a name to a boolean mask over items; without it the one slice is `all`. All slices
-    share the same resamples. The interval is the percentile interval, widened for few clusters as
-    by a t distribution (Hesterberg 2015); it needs at least two clusters, else its ends are None.
+    The interval is the percentile interval, widened for few clusters as by a t distribution
+    (Hesterberg 2015); it needs at least two clusters, else its ends are None.
 
-    >>> cluster_bootstrap([1, 0, 1, 1], ["a", "a", "b", "c"])["all"].estimate
+    >>> cluster_bootstrap([1, 0, 1, 1], ["a", "a", "b", "c"]).estimate
     0.75
     """
     data = _numbers(values)
-    masks = {"all": np.ones(len(data), bool)} if slices is None else _masks(slices, len(data))
     codes, count = _codes(clusters, len(data))
-    sums = _per_cluster(codes, count, [data * m for m in masks.values()])
-    sizes = _per_cluster(codes, count, list(masks.values()))
-    replicates = _ratio_replicates(sums, sizes, resamples, seed)
-    result: dict[str, Interval] = {}
-    for column, name in enumerate(masks):
-        n, present = int(sizes[:, column].sum()), int((sizes[:, column] > 0).sum())
-        low, high = None, None
-        if present > 1:
-            low, high = _percentiles(replicates[:, column], present, level)
-        estimate = float(sums[:, column].sum() / n) if n else None
-        result[name] = Interval(
-            estimate=estimate, low=low, high=high, n=n, clusters=present, level=level
-        )
-    return result
+    sums, sizes = (np.bincount(codes, of, count) for of in (data, np.ones(len(data))))
+    replicates = bootstrap_replicates(sums, sizes, resamples=resamples, seed=seed)[:, 0]
+    low, high = percentile_interval(replicates, clusters=count)
+    estimate = float(sums.sum() / len(data)) if len(data) else None
+    return Interval(estimate=estimate, low=low, high=high, n=len(data), clusters=count)
 
 
 def bootstrap_replicates(
@@ -104,12 +91,8 @@ def bootstrap_replicates(
     return _ratio_replicates(top, bottom, resamples, seed)
 
 
-def wilson(
-    successes: float, n: int, *, level: float = 0.95, design_effect: float = 1.0
-) -> Interval:
+def wilson(successes: float, n: int) -> Interval:
     """Wilson's interval of a plain rate; honest for few items and near 0 or 1.
-
-    `design_effect` (variance with clusters / without) shrinks the effective number of items.
 
     >>> interval = wilson(8, 10)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -117,20 +100,17 @@ def wilson(
     """
     if n < 0 or not 0 <= successes <= max(n, 0):
         raise UsageError(f"{successes} successes of {n} items is impossible.")
-    if design_effect <= 0:
-        raise UsageError("a design effect is positive; 1 means independent items.")
     if n == 0:
-        return Interval(estimate=None, low=None, high=None, n=0, level=level)
-    rate, size, z = successes / n, n / design_effect, normal_quantile((1 + level) / 2)
-    middle = (rate + z * z / (2 * size)) / (1 + z * z / size)
-    half = z / (1 + z * z / size) * (rate * (1 - rate) / size + z * z / (4 * size * size)) ** 0.5
+        return Interval(estimate=None, low=None, high=None, n=0)
+    rate, z = successes / n, normal_quantile(0.975)
+    middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (rate * (1 - rate) / n + z * z / (4 * n * n)) ** 0.5
     # At 0 and n the ends are exactly 0 and 1; rounding must not cut the estimate off.
     return Interval(
         estimate=rate,
         low=min(max(middle - half, 0.0), rate),
         high=max(min(middle + half, 1.0), rate),
         n=n,
-        level=level,
     )
 
 
@@ -249,15 +229,13 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
-def minimum_detectable_effect(
-    standard_error: float, *, alpha: float = 0.05, power: float = 0.8
-) -> float:
-    """The smallest true difference that a two-sided test at `alpha` finds with `power`.
+def minimum_detectable_effect(standard_error: float) -> float:
+    """The smallest true difference that a two-sided test at α = .05 finds with 80 % power.
 
     >>> round(minimum_detectable_effect(0.01), 4)
     0.028
     """
-    return (normal_quantile(1 - alpha / 2) + normal_quantile(power)) * standard_error
+    return (normal_quantile(0.975) + normal_quantile(0.8)) * standard_error
 
 
 def cluster_standard_error(
@@ -273,15 +251,6 @@ def cluster_standard_error(
         return None
     residual = np.bincount(codes, data - data.mean(), count)
     return float(np.sqrt(count / (count - 1) * np.square(residual).sum()) / len(data))
-
-
-def design_effect(values: ArrayLike, clusters: Sequence[Hashable] | NDArray[Any]) -> float:
-    """Variance of the mean with clusters over that without; 1 where it cannot be estimated."""
-    data = _numbers(values)
-    error = cluster_standard_error(data, clusters)
-    if error is None or not data.var():
-        return 1.0
-    return error**2 / float(data.var(ddof=1) / len(data))
 
 
 def normal_quantile(probability: float) -> float:
@@ -301,7 +270,15 @@ def percentile_interval(
     replicates: Floats, *, clusters: int, level: float = 0.95
 ) -> tuple[float | None, float | None]:
     """Ends of the widened percentile interval of one figure's resamples; NaNs are left out."""
-    return _percentiles(replicates, clusters, level)
+    from scipy.special import ndtr, stdtrit
+
+    known = replicates[~np.isnan(replicates)]
+    if clusters < 2 or not len(known):
+        return None, None
+    wide = float(stdtrit(clusters - 1, (1 + level) / 2)) * (clusters / (clusters - 1)) ** 0.5
+    tail = float(ndtr(-wide))
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return float(low), float(high)
 
 
 def _ratio_replicates(sums: Floats, sizes: Floats, resamples: int, seed: int) -> Floats:
@@ -341,27 +318,6 @@ def _signs(rng: np.random.Generator, rows: int, count: int) -> Floats:
     return np.unpackbits(bits, axis=1, count=count).astype(float) * 2 - 1
 
 
-def _percentiles(
-    replicates: Floats, clusters: int, level: float
-) -> tuple[float | None, float | None]:
-    from scipy.special import ndtr, stdtrit
-
-    known = replicates[~np.isnan(replicates)]
-    if clusters < 2 or not len(known):
-        return None, None
-    wide = float(stdtrit(clusters - 1, (1 + level) / 2)) * (clusters / (clusters - 1)) ** 0.5
-    tail = float(ndtr(-wide))
-    low, high = np.quantile(known, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def _per_cluster(codes: NDArray[np.int64], count: int, columns: Sequence[ArrayLike]) -> Floats:
-    out = np.empty((count, len(columns)))
-    for index, column in enumerate(columns):
-        out[:, index] = np.bincount(codes, np.asarray(column, float), count)
-    return out
-
-
 def _chunks(rows: int, columns: int) -> Iterator[int]:
     step = max(1, _CHUNK // max(columns, 1))
     for start in range(0, rows, step):
@@ -377,14 +333,6 @@ def _numbers(values: ArrayLike) -> Floats:
             "values hold NaN or infinity; leave unscored items out and report coverage."
         )
     return data
-
-
-def _masks(slices: Mapping[str, ArrayLike], n: int) -> dict[str, NDArray[np.bool_]]:
-    masks = {name: np.asarray(mask, dtype=bool) for name, mask in slices.items()}
-    for name, mask in masks.items():
-        if mask.shape != (n,):
-            raise UsageError(f"the mask of slice {name!r} must have one entry per item ({n}).")
-    return masks
 
 
 def _codes(clusters: Sequence[Hashable] | NDArray[Any], n: int) -> tuple[NDArray[np.int64], int]:

@@ -13,7 +13,6 @@ from mmrag.files.images import LazyImage
 from mmrag.protocols import (
     ImageSearch,
     NearestWebSearch,
-    RegionImageSearch,
     VectorImageSearch,
     WebSearch,
     WholeImageSearch,
@@ -58,12 +57,6 @@ class AroundImageSearch:
     def search_images(self, images: Sequence[LazyImage], k: int = 30) -> Found:
         """The k best items for each picture."""
         return self.around("search_images", self._search.search_images, images, k)
-
-    def search_regions(self, images: Sequence[LazyImage], k: int = 30) -> Found:
-        """The same by regions alone, where the search behind it can."""
-        own = self._search
-        ask = own.search_regions if isinstance(own, RegionImageSearch) else own.search_images
-        return self.around("search_regions", ask, images, k)
 
     def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> Found:
         """The same by whole pictures, where the search behind it can."""

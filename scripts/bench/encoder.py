@@ -54,9 +54,7 @@ def scores(test: Probe, encoder: ImageEncoder) -> dict[str, NDArray[np.float32]]
         table = np.full((len(test.wholes), len(matrix)), -1, np.float32)
         for n, picture in enumerate(test.wholes):
             image = LazyImage.from_pil(Image.fromarray(picture))
-            for hit in kg.hits(
-                [image], min(len(matrix), MAX_K), max_regions=regions, geometry=False
-            )[0]:
+            for hit in kg.hits([image], min(len(matrix), MAX_K), max_regions=regions)[0]:
                 table[n, hit.row] = hit.score
         found[name] = table
     return found

@@ -2,7 +2,7 @@
 
     python scripts/bench/measures.py speed [--turns 5000]
     python scripts/bench/measures.py truth [--world assets/mini] [--answers 600] [--seed 0]
-        [--model SPEC [--prompts likelihood]] [--measures ragas,garage] [--out FOLDER]
+        [--model SPEC [--prompts paper]] [--measures ragas,garage] [--out FOLDER]
 
 `speed` measures turns with a model that answers at once, every row and completion on disk. `truth`
 writes the world in GaRAGe's form and compares each judge with the labels, which are true by
@@ -191,7 +191,7 @@ def _compare(name: str, rows: dict[Any, Measurement], turns: dict[str, str]) -> 
     binary = set(np.unique(a)) <= {0.0, 1.0} and name not in ("faithfulness", "context_relevance")
     agree = (a == b).astype(float) if binary else np.abs(a - b)
     what = "agree" if binary else "mean |difference|"
-    interval = cluster_bootstrap(agree, clusters)["all"]
+    interval = cluster_bootstrap(agree, clusters)
     print(
         f"{name:<26}truth {a.mean():.3f}  judge {b.mean():.3f}  {what} {interval.estimate:.3f} "
         f"[{interval.low:.3f}, {interval.high:.3f}]  {_kappa(a, b) if binary else _rank(a, b)}"
@@ -211,7 +211,7 @@ def _sentences(rows: dict[Any, Measurement], turns: dict[str, str]) -> None:
                 agree += [float(_merged(x) == _merged(y)) for x, y in zip(*labels, strict=True)]
                 clusters += [turn] * len(labels[0])
         if agree:
-            found = cluster_bootstrap(np.array(agree), clusters)["all"]
+            found = cluster_bootstrap(np.array(agree), clusters)
             print(
                 f"sentences of {name:<22} agree {found.estimate:.3f} "
                 f"[{found.low:.3f}, {found.high:.3f}]  n {len(agree)}"

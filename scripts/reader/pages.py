@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import attributes_of, domain_of_kind
+from simulator.world.facts.domain_schema import attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import Attribute
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS as BY_DOMAIN

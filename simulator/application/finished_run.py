@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mmrag.protocols import Model
     from simulator.application.measure import Measured
-    from simulator.application.verdicts import Verdicts
+    from simulator.application.run_verdicts import Verdicts
     from simulator.run.config import RunConfig
 
 
@@ -142,7 +142,7 @@ class Run:
     @property
     def verdicts(self) -> Verdicts:
         """What people say of its replies: give a verdict, a queue to read, agreement, export."""
-        from simulator.application.verdicts import Verdicts
+        from simulator.application.run_verdicts import Verdicts
 
         return Verdicts(self.folder)
 

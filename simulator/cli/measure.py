@@ -42,9 +42,7 @@ def measure(
     ] = "encoder",
     prompts: Annotated[
         str,
-        typer.Option(
-            help="keyed (ours); paper (Ragas in the paper's words); likelihood (for smollm2)."
-        ),
+        typer.Option(help="keyed (ours) or paper (Ragas in the paper's words)."),
     ] = "keyed",
     encoder: Annotated[
         str,

@@ -106,7 +106,7 @@ def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | N
     """Put the traffic-weighted figures beside the others."""
     if traffic is None:
         return
-    from mmrag.metrics.crag import by_traffic
+    from mmrag.metrics.crag_scores import by_traffic
     from simulator.experiments.crag_tables import read_weights
 
     asked = [turn for turn in turns if not turn.skipped]

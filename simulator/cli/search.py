@@ -148,15 +148,11 @@ def verify(
     ] = False,
 ) -> None:
     """Compare every file with its hash, and rows and vectors with Chroma."""
-    from mmrag.search.index.identity import read_manifest
     from mmrag.search.index.open import rebuild_derived, verify_index
 
     if repair:
         for part in rebuild_derived(folder):
             typer.echo(f"{part}: made again from Chroma")
-            if part == "images" and not read_manifest(folder / part).features:
-                typer.echo(f"{part}: without local features, so searched without geometric check; "
-                           "they come from the pictures: build the index anew")  # fmt: skip
     wrong = verify_index(folder)
     for line in wrong:
         typer.echo(line)
@@ -203,9 +199,6 @@ def search(
     ] = False,
     mode: Annotated[str, typer.Option(help="hybrid, dense or bm25 (texts).")] = "hybrid",
     whole: Annotated[bool, typer.Option("--whole", help="Pictures: no regions.")] = False,
-    geometry: Annotated[
-        bool, typer.Option(help="Pictures: check the best by their local features.")
-    ] = True,
     rerank: Rerank = "builtin",
     as_json: AsJson = False,
 ) -> None:
@@ -214,9 +207,7 @@ def search(
     from mmrag.search.image.image_kg import entities_of
 
     is_picture = _is_picture(query)
-    opened = open_checked(
-        index, mode=mode, max_regions=1 if whole else None, geometry=geometry, rerank=rerank
-    )
+    opened = open_checked(index, mode=mode, max_regions=1 if whole else None, rerank=rerank)
     if is_picture:
         found = _need(opened.images, "pictures", index).search_images(
             [LazyImage.from_path(query)], k
@@ -352,7 +343,6 @@ def open_checked(
     *,
     mode: str = "hybrid",
     max_regions: int | None = None,
-    geometry: bool = True,
     rerank: str = "builtin",
 ) -> Index:
     """Open an index, with the mode checked first."""
@@ -365,7 +355,6 @@ def open_checked(
         folder,
         mode=mode,
         max_regions=max_regions or MAX_REGIONS,
-        geometry=geometry,
         reranker=rerank,
     )
 
@@ -389,7 +378,6 @@ def _explained(hit: Evidence) -> str:
     if hit.source == "image-kg":
         box = ", ".join(f"{edge:.0f}" for edge in about["box"])
         where = f"{about['region']} ({box})"
-        checked = f", {about['inliers']} corners in place" if "inliers" in about else ""
-        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes{checked}"
+        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes"
     parts = [f"{key} {about[key]:.3f}" for key in ("cosine", "bm25") if key in about]
     return f"      {', '.join(parts)}; characters {about['start']}–{about['end']} of the page"

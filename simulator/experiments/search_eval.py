@@ -114,7 +114,7 @@ def image_figures(
     seed: int,
     on_progress: Progress,
 ) -> dict[str, Any]:
-    """Whole picture, regions, and regions checked by local features, under each condition.
+    """Whole picture and regions, under each condition.
 
     "of the kind" leaves, of the best 100, those of the kind that is asked about, as an agent does
     that hears "this kettle".
@@ -141,10 +141,7 @@ def image_cases(
     """Way of searching → what came of every session, under one condition."""
     rows, names = _known(index), _names(world)
     ids = [row.names for row in rows]
-    ways: dict[str, dict[str, Any]] = {"whole": {"max_regions": 1, "geometry": False},
-                                       "regions": {"geometry": False}}  # fmt: skip
-    if index.images.features is not None:
-        ways["regions+geometry"] = {}
+    ways: dict[str, dict[str, Any]] = {"whole": {"max_regions": 1}, "regions": {}}
     optics = CaptureOptics()
     cases: dict[str, list[SearchCase]] = {f"{way}{of}": [] for of in ("", _OF_KIND) for way in ways}
     for first in range(0, len(sessions), _BATCH):

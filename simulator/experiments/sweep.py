@@ -286,7 +286,7 @@ def _measurements(folder: Path, takers: Mapping[str, Mapping[str, Any]]) -> dict
 
 
 def _mean(values: _Values) -> dict[str, Any]:
-    interval = cluster_bootstrap(list(values.values()), [key[:2] for key in values])["all"]
+    interval = cluster_bootstrap(list(values.values()), [key[:2] for key in values])
     return {"estimate": interval.estimate, "low": interval.low, "high": interval.high,
             "n": len(values)}  # fmt: skip
 
@@ -298,7 +298,7 @@ def _difference(base: _Values, other: _Values) -> dict[str, Any]:
         return {"estimate": None, "low": None, "high": None, "p": None, "n": 0}
     first, second = [base[key] for key in keys], [other[key] for key in keys]
     clusters = [key[:2] for key in keys]
-    interval = cluster_bootstrap(np.subtract(second, first), clusters)["all"]
+    interval = cluster_bootstrap(np.subtract(second, first), clusters)
     test = cluster_permutation(first, second, clusters)
     return {"estimate": interval.estimate, "low": interval.low, "high": interval.high,
             "p": test.p, "n": len(keys)}  # fmt: skip

@@ -141,7 +141,6 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
     if own.is_dir():
         return own
     from mmrag.encoders import image_encoders, text_encoders
-    from mmrag.search.image.corners import KIND
     from mmrag.search.image.views import KIND as VIEWS
     from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
@@ -156,7 +155,6 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
         source.fingerprint,
         image_encoders.create("builtin").id,
         text_encoders.create("minilm").id,
-        KIND,
         VIEWS,
     )
     key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]

@@ -54,16 +54,14 @@ def vectors() -> Mapping[bytes, NDArray[np.float32]]:
 
 
 def _is_current() -> bool:
-    """Whether today's encoders and features made it; if not, an index is built as for any world."""
+    """Whether today's encoders made it; if not, an index is built as for any world."""
     from mmrag.encoders import image_encoders, text_encoders
-    from mmrag.search.image.corners import KIND
     from mmrag.search.image.views import KIND as VIEWS
     from mmrag.search.index.identity import read_manifest
 
     images, web = read_manifest(FOLDER / "images"), read_manifest(FOLDER / "web")
-    return (images.encoder, images.features, images.views, web.encoder) == (
+    return (images.encoder, images.views, web.encoder) == (
         image_encoders.create("builtin").id,
-        KIND,
         VIEWS,
         text_encoders.create("minilm").id,
     )

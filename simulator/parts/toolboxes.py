@@ -15,7 +15,7 @@ from mmrag.registry import Registry
 from mmrag.tools import Tool
 
 if TYPE_CHECKING:
-    from simulator.world.crag.stage import Stage
+    from simulator.world.crag.crag_stage import CragStage
     from simulator.world.facts.factbase import FactBase
 
 NO_TOOLS = "none"
@@ -68,12 +68,12 @@ def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
     return Toolbox(crag_tools(stage), f"crag-kg-{fingerprint}")
 
 
-def open_stage(world: str) -> tuple[Stage, str]:
+def open_stage(world: str) -> tuple[CragStage, str]:
     """The stage of a world (`mini`, or a folder) and the world's fingerprint."""
-    from simulator.world.crag.stage import Stage
+    from simulator.world.crag.crag_stage import CragStage
 
     facts, fingerprint = _facts(world)
-    return Stage(facts), fingerprint
+    return CragStage(facts), fingerprint
 
 
 @lru_cache(maxsize=2)

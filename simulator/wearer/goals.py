@@ -15,7 +15,7 @@ from mmrag.records import Session, Turn
 from simulator.wearer.sayings import sayings
 from simulator.wearer.sight import Sight, kind_of
 from simulator.wearer.talk import answers_of
-from simulator.world.facts.catalogue import attribute_of
+from simulator.world.facts.domain_schema import attribute_of
 from simulator.world.facts.fact_records import Attribute
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import MONTHS, say_list, say_number, say_value

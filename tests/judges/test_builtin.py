@@ -72,7 +72,7 @@ def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
     assert verdict.judge.startswith("builtin/7+")
 
 
-@pytest.mark.parametrize("references", [[], [""], ["  ", "\n"]])
+@pytest.mark.parametrize("references", [[], [""], ["  ", "\n"], ["nan"], ["NaN"]])
 def test_without_a_reference_nothing_is_scored(judge: BuiltinJudge, references: list[str]) -> None:
     verdict = judge.judge_many([item("Which city?", references, "Paris")])[0]
     assert verdict.outcome is Outcome.UNSCORED
@@ -85,27 +85,6 @@ def test_any_text_gets_a_verdict(question: str, references: list[str], predictio
     verdict = BuiltinJudge().judge_many([item(question, references, prediction)])[0]
     assert verdict.outcome in Outcome
     assert verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("question", "reference", "prediction"),
-    [
-        ("q " * 200_000, "Paris", "Paris it is"),
-        ("Which city?", "Paris " * 100_000, "It is Paris"),
-        ("Which city?", "Paris", "Rome, " * 300_000),
-        ("Which city?", "Paris", "<" * 500_000),
-        ("Which city?", "Paris", "(((" * 100_000 + "1,000," * 100_000),
-        ("Which city?", "Paris", "\u0301" * 300_000),
-    ],
-)
-def test_enormous_texts_are_bounded(
-    judge: BuiltinJudge, question: str, reference: str, prediction: str
-) -> None:
-    long = item("Which city?", "Paris", "It was Paris, and it has four floors. " * 600)
-    enormous = item(question, reference, prediction)
-    assert (
-        times_as_long(lambda: judge.judge_many([enormous]), lambda: judge.judge_many([long])) < 100
-    )
 
 
 def test_many_references_are_bounded(judge: BuiltinJudge) -> None:

@@ -10,7 +10,12 @@ from measuring_parts import Letters, Reader, Says
 
 from mmrag.errors import JudgeError, SpecError
 from mmrag.judges.measure_registry import chosen_measures, encoder_measurers, label_measurers
-from mmrag.judges.papers.garage import EncoderAssessor, GarageJudge, LabelAssessor, ModelAssessor
+from mmrag.judges.papers.garage_judge import (
+    EncoderAssessor,
+    GarageJudge,
+    LabelAssessor,
+    ModelAssessor,
+)
 from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.judges.papers.ragas_offline import EncoderRagas
 from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, names_and_numbers

@@ -10,7 +10,7 @@ import pytest
 from called_command import mmrag
 
 from mmrag.errors import DataError
-from mmrag.metrics.crag import by_traffic, crag_figures, judges_of
+from mmrag.metrics.crag_scores import by_traffic, crag_figures, judges_of
 from mmrag.metrics.protocols import TurnScore
 from mmrag.records import Outcome
 from simulator.experiments.crag_tables import agreement, counts, read_weights

@@ -17,7 +17,6 @@ from mmrag.metrics.statistics import (
     cluster_bootstrap,
     cluster_permutation,
     cluster_standard_error,
-    design_effect,
     holm,
     mcnemar,
     minimum_detectable_effect,
@@ -49,27 +48,18 @@ def test_wilson_holds_its_estimate(successes: int, n: int) -> None:
     successes = min(successes, n)
     found = wilson(successes, n)
     assert 0 <= found.low <= found.estimate <= found.high <= 1
-    wide = wilson(successes, n, design_effect=2.0)
-    assert wide.high - wide.low >= found.high - found.low - 1e-12
 
 
 def test_bootstrap_estimates_are_plain_means() -> None:
     values = [1, 0, -1, 1, 1, 0]
     clusters = ["a", "a", "b", "b", "c", "d"]
-    masks = {
-        "all": [True] * 6,
-        "first": [True, False, True, False, True, True],
-        "none": [False] * 6,
-    }
-    found = cluster_bootstrap(values, clusters, slices=masks, resamples=500)
-    assert found["all"].estimate == pytest.approx(2 / 6)
-    assert found["first"].estimate == pytest.approx(1 / 4)
-    assert (found["none"].estimate, found["none"].low, found["none"].n) == (None, None, 0)
-    assert (found["all"].n, found["all"].clusters) == (6, 4)
+    found = cluster_bootstrap(values, clusters, resamples=500)
+    assert found.estimate == pytest.approx(2 / 6)
+    assert (found.n, found.clusters) == (6, 4)
 
 
 def test_one_cluster_has_no_interval() -> None:
-    found = cluster_bootstrap([1, 0, 1], ["a"] * 3, resamples=100)["all"]
+    found = cluster_bootstrap([1, 0, 1], ["a"] * 3, resamples=100)
     assert (found.estimate, found.low, found.high) == (pytest.approx(2 / 3), None, None)
 
 
@@ -82,21 +72,20 @@ def test_bootstrap_is_the_same_every_time_and_in_any_naming() -> None:
     assert first != cluster_bootstrap(values, ids, resamples=800, seed=6)
 
 
-def test_clustering_widens_the_interval_by_the_design_effect() -> None:
+def test_clustering_widens_the_interval_as_much_as_turns_repeat() -> None:
     rng = np.random.default_rng(0)
     values = np.repeat(rng.choice([0.0, 1.0], 200), 4)  # four identical turns per session
     ids = np.repeat(np.arange(200), 4)
-    whole = cluster_bootstrap(values, ids, resamples=4_000)["all"]
-    naive = cluster_bootstrap(values, np.arange(800), resamples=4_000)["all"]
+    whole = cluster_bootstrap(values, ids, resamples=4_000)
+    naive = cluster_bootstrap(values, np.arange(800), resamples=4_000)
     ratio = (whole.high - whole.low) / (naive.high - naive.low)
     assert ratio == pytest.approx(2.0, rel=0.06)  # √4
-    assert design_effect(values, ids) == pytest.approx(4.0, rel=0.02)
 
 
 def test_bootstrap_matches_the_normal_interval_on_many_sessions() -> None:
     rng = np.random.default_rng(1)
     values, ids = rng.normal(size=3_000), np.repeat(np.arange(1_000), 3)
-    found = cluster_bootstrap(values, ids, resamples=6_000)["all"]
+    found = cluster_bootstrap(values, ids, resamples=6_000)
     error = cluster_standard_error(values, ids)
     assert error is not None
     assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.05)
@@ -115,8 +104,6 @@ def test_nan_is_refused_and_shapes_are_checked() -> None:
         cluster_bootstrap([math.nan], ["a"])
     with pytest.raises(UsageError, match="cluster ids"):
         cluster_bootstrap([1.0], [])
-    with pytest.raises(UsageError, match="mask"):
-        cluster_bootstrap([1.0], ["a"], slices={"x": [True, False]})
     with pytest.raises(UsageError, match="same items"):
         cluster_permutation([1.0], [1.0, 2.0], ["a"])
 

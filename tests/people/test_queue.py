@@ -10,7 +10,7 @@ from small_runs import ByNumber, Equality, make_session, run_all
 
 from mmrag.judges.doubt import doubt_of
 from mmrag.records import JudgeItem, Outcome, Verdict, Vote
-from simulator.application.verdicts import Verdicts
+from simulator.application.run_verdicts import Verdicts
 from simulator.people.judged import JudgedTurn, judged_turns
 from simulator.people.queue import draw
 from simulator.store.run_store import RunReader

@@ -8,7 +8,7 @@ import pytest
 from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
-from simulator.application.verdicts import Verdicts
+from simulator.application.run_verdicts import Verdicts
 
 
 @pytest.fixture

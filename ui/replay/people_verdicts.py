@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from mmrag.metrics.headline import HEADLINE
-from simulator.application.verdicts import Verdicts
+from simulator.application.run_verdicts import Verdicts
 from simulator.people.agreement import PeopleAgreement, agreement
 from simulator.people.current_verdicts import Standing, agreed, standing_in
 from simulator.people.human_verdicts import HumanVerdict, Key

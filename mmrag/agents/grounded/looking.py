@@ -12,7 +12,7 @@ from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.trace import Trace
 from mmrag.files.images import LazyImage
-from mmrag.protocols import ImageSearch, RegionImageSearch, Resources, WholeImageSearch
+from mmrag.protocols import ImageSearch, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query
 
 _HITS = 100
@@ -104,10 +104,8 @@ class Looker:
 
 def _way(search: ImageSearch, parts: Parts) -> _Search:
     """The way to search that the parts ask for, where the search offers it."""
-    if not parts.on("regions"):
-        return search.search_whole if isinstance(search, WholeImageSearch) else search.search_images
-    if not parts.on("geometry") and isinstance(search, RegionImageSearch):
-        return search.search_regions
+    if not parts.on("regions") and isinstance(search, WholeImageSearch):
+        return search.search_whole
     return search.search_images
 
 

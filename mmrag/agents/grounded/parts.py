@@ -17,10 +17,6 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
         ("on", "off"),
         "the image search looks at parts of the picture, not only the whole",
     ),
-    "geometry": (
-        ("off", "on"),
-        "the image search checks what looks alike by local features, where its index has them",
-    ),
     "ocr": (("on", "off"), "RapidOCR reads what is printed"),
     "kg": (("on", "off"), "image search: entities that look alike, with their attributes"),
     "entity": (("on", "off"), "print and likeness weighed together; off: the best hit is believed"),

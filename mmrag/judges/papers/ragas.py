@@ -4,8 +4,7 @@ The steps are the paper's: statements are drawn from the answer and verified one
 are written back from the answer and compared with the one that was asked; the sentences that the
 question needs are picked out of the context. Two sets of prompts take the same steps: `keyed`
 (ours: structured answers, fenced against instructions in the material) and `paper` (the paper's
-words, for figures that are to be compared with it). A third, `likelihood`, is for a model too small
-to answer either: it looks at how likely texts are to the model.
+words, for figures that are to be compared with it).
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
-from mmrag.judges.papers.likelihood import SUPPORTED_FROM, LikelihoodSupport, likelihood
-from mmrag.judges.papers.support import ModelSupport, claims_something, deflects, encode_whole, told
+from mmrag.judges.papers.support import ModelSupport, deflects, encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, passage_batches, split
 from mmrag.metrics.cases import Case, Measurement
@@ -34,9 +32,6 @@ SENTENCES = 20
 
 CONTEXT_SENTENCES = 100
 """Sentences of the context that one request picks from."""
-
-NEEDED_FROM = 4.5
-"""By how much more likely a needed sentence makes a token of the question (`likelihood`)."""
 
 
 class Written(NamedTuple):
@@ -53,11 +48,6 @@ class Prompts(Protocol):
     @property
     def files(self) -> tuple[str, ...]:
         """What steers it: part of the judge's id."""
-        ...
-
-    @property
-    def limits(self) -> str:
-        """Where it draws lines, if it approximates: part of the judge's id too."""
         ...
 
     async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
@@ -97,9 +87,7 @@ class RagasJudge:
         self._prompts = PROMPTS[prompts](model)
         self._encoder = encoder
         self._n = questions
-        self.approximate = bool(self._prompts.limits)
-        steer = "+".join(filter(None, (self._prompts.limits, fingerprint(*self._prompts.files))))
-        self._id = f"ragas/2:{prompts}:{name}+{steer}"
+        self._id = f"ragas/2:{prompts}:{name}+{fingerprint(*self._prompts.files)}"
 
     def id(self, measure: str) -> str:
         """Model and prompts; for answer relevance the encoder and the number of questions too."""
@@ -123,9 +111,7 @@ class RagasJudge:
             raise
         except (JudgeError, ServiceError) as error:
             found = {"value": None, "reason": str(error), "failed": True}
-        return Measurement(
-            measure=measure, judge=self.id(measure), approximate=self.approximate, **found
-        )
+        return Measurement(measure=measure, judge=self.id(measure), **found)
 
     async def _faithfulness(self, case: Case) -> dict[str, Any]:
         if deflects(case.answer):
@@ -177,7 +163,6 @@ class KeyedPrompts:
     """Ours: every answer is a JSON object that repeats a key which the material cannot hold."""
 
     files = ("statements.j2", "support.j2", "questions.j2", "needed.j2")
-    limits = ""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -230,7 +215,6 @@ class PaperPrompts:
 
     files = ("paper_statements.j2", "paper_verify.j2", "paper_question.j2", "paper_extract.j2",
              "paper_noncommittal.j2")  # fmt: skip
-    limits = ""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -292,39 +276,9 @@ class PaperPrompts:
         return await ask(self._model, prompt, read, max_tokens=room)
 
 
-class LikelihoodPrompts(PaperPrompts):
-    """For a model that tells how likely a given text is. Statements are the answer's sentences;
-    questions are written back as the paper has them written."""
-
-    files = ("likely_answer.j2", "likely_question.j2", "paper_question.j2")
-    limits = f"{SUPPORTED_FROM}/{NEEDED_FROM}"
-
-    async def statements(self, question: str, sentences: Sequence[str]) -> list[str]:
-        """Every sentence that claims something; a bare value with the question before it."""
-        return [told(sentence, question) for sentence in sentences if claims_something(sentence)]
-
-    async def questions(self, answer: str, n: int) -> Written:
-        """As the paper's; a model as small could not say what is noncommittal, so rules do."""
-        return Written(await self._written_back(answer, n), noncommittal=deflects(answer))
-
-    async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
-        """Likely after the passages, or not."""
-        return list(await LikelihoodSupport(self._model).support(statements, passages))
-
-    async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
-        """The sentences after which the question is much likelier than after nothing."""
-        nothing = await self._asks("…", question)
-        lifts = [await self._asks(sentence, question) - nothing for sentence in sentences]
-        return {place for place, lift in enumerate(lifts) if lift >= NEEDED_FROM}
-
-    async def _asks(self, text: str, question: str) -> float:
-        return await likelihood(self._model, render("likely_question.j2", text=text), question)
-
-
 PROMPTS: dict[str, Callable[[Model], Prompts]] = {
     "keyed": KeyedPrompts,
     "paper": PaperPrompts,
-    "likelihood": LikelihoodPrompts,
 }
 """The sets of prompts by name."""
 

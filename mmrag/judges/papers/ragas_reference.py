@@ -42,7 +42,6 @@ class ReferenceRagas:
     ) -> None:
         self._model, self._encoder = model, encoder
         self._prompts = PROMPTS[prompts](model)
-        self.approximate = bool(self._prompts.limits)
         steer = fingerprint(*self._prompts.files, "useful.j2")
         self._id = f"ragas/2:{prompts}:{name}+{steer}"
 
@@ -72,9 +71,7 @@ class ReferenceRagas:
                 raise
             except (JudgeError, ServiceError) as error:
                 found = {"value": None, "reason": str(error), "failed": True}
-        return Measurement(
-            measure=measure, judge=self.id(measure), approximate=self.approximate, **found
-        )
+        return Measurement(measure=measure, judge=self.id(measure), **found)
 
     async def _precision(self, case: Case) -> dict[str, Any]:
         useful = [await self._useful(case, passage.text) for passage in case.passages]

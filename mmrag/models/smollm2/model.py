@@ -124,7 +124,6 @@ class _Desk:
         try:
             prompt = self._prompt(without_tool_roles(request.messages, request.options.tools))
             room = self._network.shape.context - len(prompt)
-            room -= len(self._words.tokens(_plain(request.options.reply)))
             if room < 1:
                 raise ServiceError(
                     f"smollm2: the request has {len(prompt):,} tokens and the model was made for "
@@ -132,9 +131,6 @@ class _Desk:
                 )
             if request.options.span_of:
                 _settle(request, self._span(prompt, request.options.span_of))
-                return True
-            if request.options.reply:
-                _settle(request, self._scored(prompt, request.options.reply))
                 return True
             options = request.options
             reply = Decoding(
@@ -203,20 +199,6 @@ class _Desk:
             model=NAME,
             logprobs=self._logprobs(tokens, best.logprobs),
             spans=tuple(one.span for one in found),
-        )
-
-    def _scored(self, prompt: list[int], text: str) -> Completion:
-        from mmrag.models.smollm2.network import Memory
-
-        tokens = self._words.tokens(_plain(text))
-        memory = Memory(self._network, 1, len(prompt) + len(tokens))
-        first = self._decoder.prefixes.read(prompt, memory)[tokens[0]]
-        rest = self._network.follow([*prompt, *tokens], memory, len(prompt))
-        return Completion(
-            text=text,
-            usage=Usage(input_tokens=len(prompt) + len(tokens), calls=1),
-            model=NAME,
-            logprobs=self._logprobs(tokens, [float(first), *rest]),
         )
 
     def _completion(self, request: QueuedRequest, reply: Decoding) -> Completion:

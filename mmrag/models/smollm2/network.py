@@ -8,7 +8,6 @@ continuations over one prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -127,27 +126,15 @@ class Network:
 
     def read(self, tokens: list[int], memory: Memory, row: int = 0, known: int = 0) -> Tensor:
         """Log-probabilities after a prompt, of which `known` tokens are in the memory already."""
-        *_, (_, hidden) = self._pieces(tokens, _Row(memory, row), known)
-        return self.scores(hidden[-1])
-
-    def follow(self, tokens: list[int], memory: Memory, known: int) -> list[float]:
-        """Log-probability of every token from the second unknown one on, given those before it."""
-        found: list[float] = []
-        for start, hidden in self._pieces(tokens[:-1], memory, known):
-            after = torch.tensor(tokens[start + 1 : start + 1 + len(hidden)])
-            found += self.scores(hidden).gather(1, after[:, None])[:, 0].tolist()
-        return found
-
-    def _pieces(
-        self, tokens: list[int], memory: Memory, known: int
-    ) -> Iterator[tuple[int, Tensor]]:
-        """Where each piece of a text begins, and the hidden states after its tokens."""
+        part = _Row(memory, row)
+        hidden = self._words[:0]
         for start in range(known, len(tokens), PIECE):
             end = min(len(tokens), start + PIECE)
             places = torch.arange(start, end)
             seen = torch.arange(end)[None] <= places[:, None]
             piece = torch.tensor([tokens[start:end]])
-            yield start, self.next(piece, places[None], places[None], memory, seen[None])[0]
+            hidden = self.next(piece, places[None], places[None], part, seen[None])[0]
+        return self.scores(hidden[-1])
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, (self.shape.width,), weight, self.shape.epsilon)

@@ -1,1 +1,1 @@
-"""Search of the image knowledge graph: regions, views, corners, and where they agree."""
+"""Search of the image knowledge graph: regions and views."""

@@ -1,4 +1,4 @@
-"""Search of the image knowledge graph: whole picture and regions, local features, entities."""
+"""Search of the image knowledge graph: whole picture and regions, entities."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Evidence, Record
-from mmrag.search.image.corners import Bytes, corners_of
-from mmrag.search.image.correspondence import CHECKED, check
 from mmrag.search.image.regions import MAX_REGIONS, Region, closer, crops_of, regions_of
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.batcher import Batcher
 from mmrag.search.vectors.nearest import Vectors
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from mmrag.encoders.image import ImageEncoder
 
 MAX_K = 1000
@@ -33,10 +29,6 @@ BEST_SQUARES = 2
 """A row is as near to a picture as its best squares are on the average."""
 
 
-GEOMETRY_SHARE = 0.004
-"""What one corner in place, perfectly alike, adds to a score; chosen on development worlds."""
-
-
 class Hit(NamedTuple):
     """A row of the index near a picture: the best of its regions."""
 
@@ -45,8 +37,6 @@ class Hit(NamedTuple):
     region: Region
     votes: int
     """Regions among whose nearest rows this one was."""
-    inliers: int | None = None
-    """Corners in place; None where it was not checked."""
 
 
 class _Look(NamedTuple):
@@ -71,9 +61,7 @@ class ImageKG:
 
     Every picture becomes one batch of vectors: itself and `max_regions - 1` squares; then the
     middles of the best squares are looked at once more. A row's score is mostly that of the squares
-    that it matches best (`BEST_SQUARES`, `WHOLE_SHARE`). With
-    `features`, the local features of the rows, the best rows are then checked by how their corners
-    lie in the picture.
+    that it matches best (`BEST_SQUARES`, `WHOLE_SHARE`).
     """
 
     def __init__(
@@ -83,7 +71,6 @@ class ImageKG:
         encoder: ImageEncoder,
         *,
         max_regions: int = MAX_REGIONS,
-        features: Bytes | None = None,
     ) -> None:
         if max_regions < 1:
             raise UsageError("max_regions counts the whole picture: use 1 or more.")
@@ -91,7 +78,6 @@ class ImageKG:
         self.vectors = vectors
         self.rows = rows
         self.max_regions = max_regions
-        self.features = features
         self._encode = Batcher(encoder.encode_crops, max_items=512)
 
     def search_images(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
@@ -99,16 +85,9 @@ class ImageKG:
         hits = self.hits(images, k)
         return [self._evidence(found) for found in hits]
 
-    def search_regions(
-        self, images: Sequence[LazyImage], k: int = 30
-    ) -> list[tuple[Evidence, ...]]:
-        """The k best by all regions, without the geometric check."""
-        hits = self.hits(images, k, geometry=False)
-        return [self._evidence(found) for found in hits]
-
     def search_whole(self, images: Sequence[LazyImage], k: int = 30) -> list[tuple[Evidence, ...]]:
         """The k best by the whole picture alone, as the published index is used."""
-        hits = self.hits(images, k, max_regions=1, geometry=False)
+        hits = self.hits(images, k, max_regions=1)
         return [self._evidence(found) for found in hits]
 
     def search_vectors(
@@ -129,30 +108,24 @@ class ImageKG:
         k: int = 30,
         *,
         max_regions: int | None = None,
-        geometry: bool = True,
     ) -> list[list[Hit]]:
         """Rows, scores, regions and votes, before anything is looked up."""
         check_k(k)
-        features = self.features if geometry else None
-        pool = k if features is None else max(k, CHECKED)
         limit = self.max_regions if max_regions is None else max_regions
-        looks = self._look(images, [regions_of(image.pil(), limit) for image in images], pool)
+        looks = self._look(images, [regions_of(image.pil(), limit) for image in images], k)
         if limit > 1:
             second = [closer(look.regions, look.scores[:, 0]) for look in looks]
-            more = self._look(images, second, pool)
+            more = self._look(images, second, k)
             looks = [one.joined(other) for one, other in zip(looks, more, strict=True)]
         found: list[list[Hit]] = []
-        for image, look in zip(images, looks, strict=True):
+        for look in looks:
             near = np.unique(look.rows)
             alike = np.asarray(self.vectors.matrix[near]) @ look.encoded.T
-            hits = merge(near, alike, look.rows, look.regions, pool)
-            if features is not None:
-                hits = verified(image.pil(), hits, features)
-            found.append(hits[:k])
+            found.append(merge(near, alike, look.rows, look.regions, k))
         return found
 
     def _look(
-        self, images: Sequence[LazyImage], places: Sequence[list[Region]], pool: int
+        self, images: Sequence[LazyImage], places: Sequence[list[Region]], k: int
     ) -> list[_Look]:
         """The nearest rows of regions of pictures, all of them in one batch."""
         crops: list[Any] = []
@@ -164,7 +137,7 @@ class ImageKG:
         encoded = np.zeros((0, self.vectors.matrix.shape[1]), np.float32)
         if crops:
             encoded = np.stack(self._encode(crops))
-        rows, scores = self.vectors.search(encoded, pool)
+        rows, scores = self.vectors.search(encoded, k)
         looks: list[_Look] = []
         first = 0
         for regions in places:
@@ -179,7 +152,6 @@ class ImageKG:
         margins = _margins(hits, names)
         found: list[Evidence] = []
         for hit, cell, (listed, info), margin in zip(hits, cells, names, margins, strict=True):
-            checked = {} if hit.inliers is None else {"inliers": hit.inliers}
             entities = [{"entity_name": n, "entity_attributes": info.get(n, {})} for n in listed]
             found.append(
                 Evidence(
@@ -195,7 +167,6 @@ class ImageKG:
                         "region": hit.region.kind,
                         "votes": hit.votes,
                         "margin": round(margin, 6),
-                        **checked,
                     },
                 )
             )
@@ -266,18 +237,6 @@ def merge(
     return [
         Hit(int(near[i]), float(final[i]), regions[int(best[i])], int(votes[i])) for i in ranked
     ]
-
-
-def verified(picture: Image, hits: Sequence[Hit], features: Bytes) -> list[Hit]:
-    """Hits in a new order: the best of them gain by the corners that lie in place."""
-    head, tail = hits[:CHECKED], hits[CHECKED:]
-    found = check(corners_of(picture), features[[hit.row for hit in head]])
-    gains = (GEOMETRY_SHARE * found.weights).tolist()
-    new = [
-        hit._replace(score=hit.score + gain, inliers=inliers)
-        for hit, gain, inliers in zip(head, gains, found.inliers.tolist(), strict=True)
-    ]
-    return sorted([*new, *tail], key=lambda hit: (-hit.score, hit.row))
 
 
 def check_k(k: int) -> None:

@@ -34,7 +34,6 @@ from mmrag.files.atomic import (
 )
 from mmrag.files.shards import Shard
 from mmrag.passages import Chunker
-from mmrag.search.image.corners import FEATURES, KEPT, KIND, WIDTH, kept
 from mmrag.search.image.views import KIND as VIEWS
 from mmrag.search.image.views import encode_views
 from mmrag.search.index import row_table as row_files
@@ -125,7 +124,6 @@ class _PartOfIndex:
         plan = {
             "source": self.source.fingerprint, "encoder": self.encoder.id,
             "chunker": msgspec.to_builtins(self.chunker), "chroma_url": self.chroma_url,
-            "features": KIND if self.part == "images" else None,
             "views": self.views or None,
         }  # fmt: skip
         self._claim(plan, alone=shard is None)
@@ -167,14 +165,14 @@ class _PartOfIndex:
             )
         if before is not None:
             if finished:
-                for later in ("features", "views"):  # built before there were any
-                    before.setdefault(later, plan[later])
+                before.setdefault("views", plan["views"])  # built before there were any
+                before.pop("features", None)  # kept by earlier versions, and read by none
             else:  # nothing is in a database that counts
                 before["chroma_url"] = plan["chroma_url"]
-            changed = [key for key in plan if before.get(key) != plan[key]]
+            changed = [key for key in {**plan, **before} if before.get(key) != plan.get(key)]
             if changed:
                 words = "; ".join(
-                    f"{k}: {before.get(k)!r} before, {plan[k]!r} now" for k in changed
+                    f"{k}: {before.get(k)!r} before, {plan.get(k)!r} now" for k in changed
                 )
                 raise ConflictError(
                     f"{self.folder} belongs to another build ({words}). Choose another --out, or "
@@ -225,7 +223,6 @@ class _PartOfIndex:
                     "id": str(picture.index), "image_url": picture.url,
                     "entities": json.dumps(names, ensure_ascii=False),
                     "info": json.dumps(info, ensure_ascii=False),
-                    "features": kept(crops[-1]).tobytes(),
                 }
             )  # fmt: skip
         if not crops:
@@ -330,7 +327,7 @@ def derive(
     read: Callable[[], Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]],
     dim: int,
 ) -> None:
-    """Write the files that search maps: rows, vectors, corners, graph and words."""
+    """Write the files that search maps: rows, vectors, graph and words."""
     count = sum(len(rows) for rows, _ in read())
     with appearing(folder / "rows.arrow") as temporary:
         row_files.write_rows(temporary, part, (row for rows, _ in read() for row in rows))
@@ -340,13 +337,6 @@ def derive(
         )
         for _, vectors in read():
             file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
-    if any("features" in row for rows, _ in read() for row in rows[:1]):
-        with appearing(folder / FEATURES) as temporary, temporary.open("wb") as file:
-            np.lib.format.write_array_header_2_0(
-                file, {"descr": "|u1", "fortran_order": False, "shape": (count, KEPT, WIDTH)}
-            )
-            for rows, _ in read():
-                file.writelines(row["features"] for row in rows)
     if count * dim * 4 > EXACT_BYTES:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
         with appearing(folder / "graph.usearch") as temporary:
@@ -367,7 +357,7 @@ def describe(
     pages = 0
     if part == "web":
         pages = len(rows.column("page_url").unique())
-    whole = ("rows.arrow", "vectors.npy", FEATURES, "graph.usearch")
+    whole = ("rows.arrow", "vectors.npy", "graph.usearch")
     names = [name for name in whole if (folder / name).exists()]
     if part == "web":
         names += sorted(f"words/{p.name}" for p in (folder / "words").iterdir())
@@ -375,7 +365,7 @@ def describe(
         part=part, encoder=encoder, encoder_spec=encoder_spec, dim=dim, rows=len(rows),
         pages=pages, chunker=chunker, collection=collection or COLLECTION[part],
         chroma_url=chroma_url,
-        source=source, features=KIND if FEATURES in names else "", views=views,
+        source=source, views=views,
         files={name: file_sha256(folder / name) for name in names},
         versions={name: version(name) for name in ("chromadb", "bm25s", "usearch", "trafilatura")},
     )  # fmt: skip
@@ -389,9 +379,7 @@ def in_batches(
     vectors: list[NDArray[np.float32]] = []
 
     def batch() -> Batch:
-        metadatas = [
-            {k: v for k, v in row.items() if k not in ("id", "text", "features")} for row in held
-        ]
+        metadatas = [{k: v for k, v in row.items() if k not in ("id", "text")} for row in held]
         documents = [row.get("text") if part == "web" else None for row in held]
         return Batch([row["id"] for row in held], np.concatenate(vectors), metadatas, documents)
 
@@ -441,10 +429,7 @@ def write_part(
     """Write rows and vectors of one part of an index to a file of its own."""
     import pyarrow as pa
 
-    kind = row_files.schema(part)
-    if part == "images":
-        kind = kind.append(pa.field("features", pa.binary()))
-    kind = kind.with_metadata(
+    kind = row_files.schema(part).with_metadata(
         {
             b"vectors": np.ascontiguousarray(vectors, "<f4").tobytes(),
             b"dim": str(vectors.shape[1]).encode(),

@@ -40,8 +40,6 @@ class Manifest(Record, frozen=True, kw_only=True):
     """Of a server; None: the folder `chroma` beside this file."""
     source: str = ""
     """What was indexed, by name and fingerprint."""
-    features: str = ""
-    """Kind of local features that are kept of each picture; empty: none, so no geometric check."""
     views: str = ""
     """Views that a picture's vector is the mean of; empty: the picture as it is."""
     files: Mapping[str, str] = {}

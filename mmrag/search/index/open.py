@@ -15,7 +15,6 @@ from mmrag.errors import SpecError, StoreError
 from mmrag.files.atomic import file_sha256, owning
 from mmrag.protocols import Reranker
 from mmrag.records import Record
-from mmrag.search.image.corners import FEATURES, KIND, open_features
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.image.regions import MAX_REGIONS
 from mmrag.search.index.build import derive, open_database
@@ -55,13 +54,11 @@ def open_index(
     mode: Mode = "hybrid",
     reranker: Reranker | str | None = "builtin",
     max_regions: int = MAX_REGIONS,
-    geometry: bool = True,
 ) -> Index:
     """Open an index for searching. Encoders are made as the index says unless they are given.
 
-    An encoder that the index was not built with is refused, by its id. `geometry` checks the best
-    pictures by their local features, where the index has any. `reranker` is `builtin`, `off`, a
-    spec such as `cross-encoder:model=BAAI/bge-reranker-base`, or an object.
+    An encoder that the index was not built with is refused, by its id. `reranker` is `builtin`,
+    `off`, a spec such as `cross-encoder:model=BAAI/bge-reranker-base`, or an object.
     """
     folder = Path(folder)
     manifests = read_manifests(folder)
@@ -76,9 +73,7 @@ def open_index(
         if manifest.part == "images":
             encoder = image_encoder or image_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
-            features = _features(place, manifest) if geometry else None
-            images = ImageKG(vectors, rows, encoder, max_regions=max_regions,
-                             features=features)  # fmt: skip
+            images = ImageKG(vectors, rows, encoder, max_regions=max_regions)
         else:
             encoder = text_encoder or text_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
@@ -134,13 +129,6 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
     return ExactVectors(matrix)
 
 
-def _features(folder: Path, manifest: Manifest) -> Any:
-    """The pictures' corners; an index without them, or with another kind, is searched without."""
-    if manifest.features != KIND:
-        return None
-    return open_features(folder / FEATURES, manifest.rows)
-
-
 def verify_index(folder: Path) -> list[str]:
     """What is wrong with an index; an empty list when it is whole.
 
@@ -187,8 +175,6 @@ def _rebuilt(place: Path, manifest: Manifest) -> bool:
     bad = _broken(place, manifest)
     if not bad:
         return False
-    if FEATURES in bad:  # Chroma has no pictures: from now on this index goes without
-        (place / FEATURES).unlink(missing_ok=True)
     with open_database(place, manifest.collection, manifest.chroma_url) as database:
 
         def read() -> Iterator[Any]:
@@ -197,8 +183,7 @@ def _rebuilt(place: Path, manifest: Manifest) -> bool:
 
         derive(place, manifest.part, read, manifest.dim)
     files = {n: file_sha256(place / n) for n in manifest.files if (place / n).exists()}
-    features = manifest.features if FEATURES in files else ""
-    write_manifest(place, msgspec.structs.replace(manifest, files=files, features=features))
+    write_manifest(place, msgspec.structs.replace(manifest, files=files))
     return True
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from simulator.studio.solid.forms import Array, Placed, Print, View, cross
 
 
-class Sight(NamedTuple):
+class PrintSight(NamedTuple):
     """How an eye sees a print."""
 
     corners: Array
@@ -60,7 +60,7 @@ def corners(placed: Placed) -> Array:
     return in_scene(placed, box)
 
 
-def look_at_print(mark: Print, placed: Placed, view: View, width: int, height: int) -> Sight:
+def look_at_print(mark: Print, placed: Placed, view: View, width: int, height: int) -> PrintSight:
     """How large a print is in the picture, and how squarely it is seen."""
     at = in_scene(placed, mark.corners)
     seen = project(view, width, height, at)
@@ -71,7 +71,7 @@ def look_at_print(mark: Print, placed: Placed, view: View, width: int, height: i
     facing = float(outward @ towards) / max(lengths, 1e-12)
     distance = float(np.linalg.norm(towards))
     size = float(np.linalg.norm(placed.pose[:3, 0]))
-    return Sight(seen[:, :2], focal(view, width, height) * mark.cap * size / distance, facing)
+    return PrintSight(seen[:, :2], focal(view, width, height) * mark.cap * size / distance, facing)
 
 
 def silhouette(placed: Placed, view: View, width: int, height: int) -> NDArray[np.bool_]:

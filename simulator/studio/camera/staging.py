@@ -14,7 +14,7 @@ from simulator.studio.camera.framing import approached, framed, largest, usual_s
 from simulator.studio.camera.hands_in import held_up, holding, pointing, reaching
 from simulator.studio.camera.seeing import corners, look_at_print, project
 from simulator.studio.places.kinds import PLACES
-from simulator.studio.places.setting import Need, Setting, Spot
+from simulator.studio.places.setting import Setting, Spot, Subject
 from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
 from simulator.studio.things.kinds import KINDS, build
 from simulator.world.facts.look import Look
@@ -75,7 +75,7 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     attended = scene.attended and bool(scene.others)
     order = list(range(len(looks))) if attended else _order(draw, len(looks))
     sizes = tuple(_size(things[i]) for i in order)
-    setting = _setting(place, scene.key, Need(sizes, kind.stands, scene.clutter, attended))
+    setting = _setting(place, scene.key, Subject(sizes, kind.stands, scene.clutter, attended))
     spots = [setting.spots[order.index(i)] for i in range(len(looks))]
     light = setting.light
     held = kind.held and draw.chance("held", 0.3)
@@ -169,7 +169,7 @@ def _size(thing: Thing) -> tuple[float, float, float]:
 
 
 @lru_cache(maxsize=2)
-def _setting(place: str, key: str, need: Need) -> Setting:
+def _setting(place: str, key: str, need: Subject) -> Setting:
     return PLACES[place].make(Draws("place", place, key), need)
 
 

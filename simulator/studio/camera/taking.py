@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from mmrag.errors import SpecError
 from mmrag.records import Box, Polygon
-from simulator.studio.camera.catalogue import studio
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.hands_in import HAND
+from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.seeing import (
-    Sight,
+    PrintSight,
     corners,
     look_at_print,
     project,
@@ -41,7 +41,7 @@ _UNATTENDED = 0.3
 _PRINT = 8.0
 """Pixels of a capital letter from which on a print is said to be readable."""
 _FACING = 0.25
-"""How squarely it must then be seen (`Sight.facing`)."""
+"""How squarely it must then be seen (`PrintSight.facing`)."""
 _RANGES = (
     ("entity_scale", 0.05, 20.0),
     ("clutter", 0.0, 1.0),
@@ -117,7 +117,7 @@ def _name_shown(scene: Scene, staged: Staged, owner: NDArray[np.int16]) -> float
     return max((_shown(s, owner) for s in sights if s.facing > _FACING), default=0 if names else 1)
 
 
-def _shown(sight: Sight, owner: NDArray[np.int16]) -> float:
+def _shown(sight: PrintSight, owner: NDArray[np.int16]) -> float:
     """The part of a print that nothing stands before and that lies in the frame."""
     import cv2
 

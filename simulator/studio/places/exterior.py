@@ -13,7 +13,7 @@ from simulator.studio.places import houses
 from simulator.studio.places.furnishing import growth
 from simulator.studio.places.interior import hang, on_plinths, on_wall, perched
 from simulator.studio.places.paint import IRON
-from simulator.studio.places.setting import Need, Setting
+from simulator.studio.places.setting import Setting, Subject
 from simulator.studio.places.stage import Group, Maker, Stage, own, refuse
 from simulator.studio.solid.forms import Lamp, Light, Part, Thing, moved
 from simulator.studio.solid.meshes import tube
@@ -49,7 +49,7 @@ class Exterior(NamedTuple):
     """How far the base plane lies below the things: a kerb's height where there is a road."""
 
 
-def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
+def in_the_open(exterior: Exterior, draws: Draws, need: Subject) -> Setting:
     """The place about its things."""
     stage = Stage(draws, need)
     make = {
@@ -87,7 +87,7 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Need) -> Setting:
     return stage.done()
 
 
-def is_front(need: Need) -> bool:
+def is_front(need: Subject) -> bool:
     """Whether what is asked for is a piece of a house's front: it stands in a row of houses."""
     w, d, h = need.sizes[0]
     return need.stands == "ground" and w > 2.8 and 2.8 < h < 12 and d < 0.6 * w

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from simulator.studio.places import room
 from simulator.studio.places.furnishing import furniture
 from simulator.studio.places.paint import IRON, timber
-from simulator.studio.places.setting import Need, Setting
+from simulator.studio.places.setting import Setting, Subject
 from simulator.studio.places.stage import Group, Maker, Stage, own, refuse
 from simulator.studio.solid.forms import Part, Thing
 from simulator.studio.solid.meshes import joined, shifted, tube
@@ -45,7 +45,7 @@ class Interior(NamedTuple):
     seated: bool = False
 
 
-def furnished(interior: Interior, draws: Draws, need: Need) -> Setting:
+def furnished(interior: Interior, draws: Draws, need: Subject) -> Setting:
     """The room about its things."""
     stage = Stage(draws, need)
     make = {

@@ -9,7 +9,7 @@ from simulator.studio.solid.forms import Light, Placed, Point
 from simulator.world.pictures.traits import Draws
 
 
-class Need(NamedTuple):
+class Subject(NamedTuple):
     """What is to be shown: a place makes room for it."""
 
     sizes: tuple[tuple[float, float, float], ...]
@@ -38,7 +38,7 @@ class Setting(NamedTuple):
     """Room, furniture, clutter; named "room" or "clutter"."""
     light: Light
     spots: tuple[Spot, ...]
-    """One for each of `Need.sizes`, in their order; neighbours do not overlap."""
+    """One for each of `Subject.sizes`, in their order; neighbours do not overlap."""
     near: Point
     """The eye when the wearer is as near as one would be."""
     far: Point
@@ -49,4 +49,4 @@ class Setting(NamedTuple):
 class Place(NamedTuple):
     """A sort of place; equal draws give an equal setting."""
 
-    make: Callable[[Draws, Need], Setting]
+    make: Callable[[Draws, Subject], Setting]

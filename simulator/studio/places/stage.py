@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.places.setting import Need, Setting, Spot
+from simulator.studio.places.setting import Setting, Spot, Subject
 from simulator.studio.solid.forms import Array, Light, Part, Placed, Point, Thing, cross, moved
 from simulator.studio.solid.meshes import joined, posed
 from simulator.world.pictures.traits import Draws
@@ -37,7 +37,7 @@ class Group(NamedTuple):
     """The things that are asked for, side by side."""
 
     places: tuple[tuple[float, float, float], ...]
-    """x, y and turn of each thing, in the order of `Need.sizes`."""
+    """x, y and turn of each thing, in the order of `Subject.sizes`."""
     width: float
     depth: float
     height: float
@@ -49,7 +49,7 @@ class Group(NamedTuple):
 class Stage:
     """Furniture, clutter, spots and eyes of one setting; equal draws give equal stages."""
 
-    def __init__(self, draws: Draws, need: Need) -> None:
+    def __init__(self, draws: Draws, need: Subject) -> None:
         self.draws = draws
         self.need = need
         self.spots: list[Spot] = []
@@ -193,7 +193,7 @@ class Stage:
         )
 
 
-def refuse(place: str, need: Need, why: str) -> SpecError:
+def refuse(place: str, need: Subject, why: str) -> SpecError:
     """The one line that says that a place has no room for what is asked."""
     w, d, h = need.sizes[0]
     return SpecError(f"{place}: no room for {w:.2g} × {d:.2g} × {h:.2g} m ({need.stands}): {why}")

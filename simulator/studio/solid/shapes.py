@@ -92,7 +92,7 @@ def leaf(length: float, width: float, *, tip: float = 0.6, n: int = 14) -> Point
     return np.concatenate([np.stack([half, y], 1), np.stack([-half, y], 1)[::-1]])
 
 
-def emblem(draw: Draws, turn: float = 0.0) -> list[tuple[Points, int]]:
+def emblem(draw: Draws) -> list[tuple[Points, int]]:
     """A family's sign: one to three nested figures of radius 1 with the palette index of each."""
     parts: list[tuple[Points, int]] = []
     size = 1.0
@@ -110,6 +110,6 @@ def emblem(draw: Draws, turn: float = 0.0) -> list[tuple[Points, int]]:
             points = superellipse(1, draw(name + "e", 0.7, 1.0), draw(name + "p", 1.2, 6))
         else:
             points = star(n, math.cos(math.pi / n))
-        parts.append((move(points, size=size, turn=turn + draw(name + "t", 0, 6.3)), index))
+        parts.append((move(points, size=size, turn=draw(name + "t", 0, 6.3)), index))
         size *= draw(name + "z", 0.45, 0.75)
     return parts

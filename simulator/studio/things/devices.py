@@ -41,16 +41,13 @@ from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 LEATHER = Material((34, 33, 33), rough=0.65)
 
 
-def _shell(traits: Traits, name: str = "shell") -> Material:
+def _shell(traits: Traits) -> Material:
     """A housing: black, white, grey or coloured, matt or glossy."""
     f = traits.family
     palette = traits.palette(light=(0.25, 0.75), vivid=0.8)
-    colour = f.pick(
-        name, ((34, 34, 36), (226, 225, 220), palette.base, palette.base, palette.second)
-    )
-    return Material(
-        colour, rough=f(name + "-rough", 0.22, 0.55), metal=0.6 * f.chance(name + "-metal", 0.2)
-    )
+    colours = ((34, 34, 36), (226, 225, 220), palette.base, palette.base, palette.second)
+    metal = 0.6 * f.chance("shell-metal", 0.2)
+    return Material(f.pick("shell", colours), rough=f("shell-rough", 0.22, 0.55), metal=metal)
 
 
 def headphones(_look: Look, traits: Traits) -> Thing:

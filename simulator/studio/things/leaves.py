@@ -92,10 +92,9 @@ def green(traits: Traits, *, light: tuple[float, float] = (0.40, 0.62)) -> Colou
 
 
 def leaf_sheet(colour: Colour, pale: Colour, *, veins: float = 0.3, margin: float = 0.0,
-    stripes: float = 0.0, blotch: float = 0.0, key: int = 0,
-    size: tuple[int, int] = (192, 96)) -> NDArray[np.uint8]:  # fmt: skip
+    stripes: float = 0.0, blotch: float = 0.0, key: int = 0) -> NDArray[np.uint8]:  # fmt: skip
     """A leaf's surface: midrib and side veins, a pale margin, stripes along it, blotches."""
-    h, w = size
+    h, w = 192, 96
     v, u = np.mgrid[0:h, 0:w]
     t, s = 1 - (v + 0.5) / h, np.abs((u + 0.5) / w * 2 - 1)
     at = np.stack([u.ravel() / w, t.ravel() * h / w, np.zeros(u.size)], -1)
@@ -118,10 +117,9 @@ def leaf_sheet(colour: Colour, pale: Colour, *, veins: float = 0.3, margin: floa
 
 
 def petal_sheet(root: Colour, tip: Colour, *, streaks: float = 0.3, spots: float = 0.0,
-    rim: Colour | None = None, key: int = 0,
-    size: tuple[int, int] = (128, 64)) -> NDArray[np.uint8]:  # fmt: skip
+    rim: Colour | None = None, key: int = 0) -> NDArray[np.uint8]:  # fmt: skip
     """A petal's surface: one colour passing into another, streaks from the throat, freckles."""
-    h, w = size
+    h, w = 128, 64
     v, u = np.mgrid[0:h, 0:w]
     t, s = 1 - (v + 0.5) / h, np.abs((u + 0.5) / w * 2 - 1)
     at = np.stack([u.ravel() / w, t.ravel() * h / w, np.zeros(u.size)], -1)

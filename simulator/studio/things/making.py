@@ -176,11 +176,10 @@ def seam(body: Surface, points: Sequence[tuple[float, float]], radius: float, *,
 
 
 def mottled(
-    colour: Colour, *, grain: str = "cloud", amount: float = 0.12, side: int = 256, at: float = 0.0
+    colour: Colour, *, grain: str = "cloud", amount: float = 0.12, side: int = 256
 ) -> Array:
     """A square sheet of one colour, uneven as stone, hide or weathered metal are."""
-    noise = np.roll(tile(grain), int(at * 512), 1)
-    noise = cv2.resize(noise, (side, side), interpolation=cv2.INTER_AREA)
+    noise = cv2.resize(tile(grain), (side, side), interpolation=cv2.INTER_AREA)
     return np.clip(np.asarray(colour) * (1 + amount * noise[..., None]), 0, 255).astype(np.uint8)
 
 

@@ -14,7 +14,7 @@ from simulator.studio.solid.shapes import superellipse
 from simulator.studio.solid.typesetting import BOLD, FACES, SANS, Face
 from simulator.studio.solid.wording import CLAIMS
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, oklch, scale
 
 _CONTENTS = ("Energy", "Fat", "of which saturates", "Sugars", "Protein", "Salt")
 
@@ -49,9 +49,9 @@ class Design(NamedTuple):
         return far[0], third, accent, far[1]
 
 
-def design(look: Look, traits: Traits, palette: Palette | None = None) -> Design:
+def design(look: Look, traits: Traits) -> Design:
     """A family's design; the variant chooses its accent, like one flavour of a range."""
-    pal = palette or traits.palette(vivid=0.85)
+    pal = traits.palette(vivid=0.85)
     f, v = traits.family, traits.variant
     accent = oklch(
         v("accent-level", 0.5, 0.74), v("accent-chroma", 0.07, 0.15), v("accent", 0, 360)

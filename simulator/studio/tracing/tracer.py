@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 from mmrag.errors import Unavailable
 from simulator.studio import INSTALL
 from simulator.studio.solid.forms import Array, Light, Placed, View
+from simulator.studio.tracing.loaded_scene import (
+    LoadedScene,
+    brightest,
+    horizon,
+    opaque,
+    room_for,
+    stage_for,
+)
 from simulator.studio.tracing.merging import sort
-from simulator.studio.tracing.stage import Stage, brightest, horizon, opaque, room_for, stage_for
 from simulator.studio.tracing.structure import structured
 from simulator.studio.tracing.variant import mitsuba
 from simulator.world.pictures.noise import TILE, patch
@@ -201,12 +208,14 @@ def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.
 
 
 _ALONE = RLock()
-_shown: tuple[Sequence[Placed], Light, View, Stage] | None = None
+_shown: tuple[Sequence[Placed], Light, View, LoadedScene] | None = None
 """What stands on the stage now, and for which eye: another look at the same scene need not set it
 up again."""
 
 
-def _staged(placed: Sequence[Placed], light: Light, view: View, *, fine: bool = True) -> Stage:
+def _staged(
+    placed: Sequence[Placed], light: Light, view: View, *, fine: bool = True
+) -> LoadedScene:
     """A scene on the stage; a glance need not be `fine`, with its sheets as sharp as an eye needs
     them."""
     global _shown
@@ -252,7 +261,7 @@ def _integrator(what: str) -> Any:
     )
 
 
-def _rendered(stage: Stage, what: str, **how: Any) -> NDArray[np.float32]:
+def _rendered(stage: LoadedScene, what: str, **how: Any) -> NDArray[np.float32]:
     image = mitsuba().render(stage.scene, integrator=_integrator(what), **how)
     return np.nan_to_num(np.array(image), posinf=0, neginf=0)
 
@@ -278,7 +287,7 @@ class _Found(NamedTuple):
     """Where that is, metres."""
 
 
-def _seen(stage: Stage, eye: Any, seed: int) -> _Found:
+def _seen(stage: LoadedScene, eye: Any, seed: int) -> _Found:
     found = _rendered(stage, "owners", sensor=eye, spp=1, seed=seed)
     depth = found[..., -4]
     shape, triangle = (np.rint(found[..., k]).astype(np.int64) for k in (-6, -5))

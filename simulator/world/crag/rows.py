@@ -15,13 +15,13 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.atomic import appearing
 from simulator.world.build.randomness import Draw
+from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
-from simulator.world.crag.stage import Stage
 from simulator.world.crag.web import PAGES, CragPage, answered_by, five_of, pages_of
 
 
 def crag_rows(
-    stage: Stage, count: int, *, pages: int = 5, seed: int = 0
+    stage: CragStage, count: int, *, pages: int = 5, seed: int = 0
 ) -> Iterator[dict[str, Any]]:
     """Rows with 5 pages (tasks 1 and 2) or all 50 (task 3); the same questions in both."""
     if pages not in (5, PAGES):
@@ -58,7 +58,7 @@ def _opened(path: Path, ending: str) -> Generator[IO[bytes]]:
             yield plain
 
 
-def _row(stage: Stage, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
+def _row(stage: CragStage, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
     split = Draw(stage.facts.seed, "crag split", asked.id).below(2)
     return {
         "interaction_id": asked.id,

@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.questions.drawing import Need
+from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.questions.drawing import PageNeed
 from simulator.world.crag.questions.question_set import CragQuestion
-from simulator.world.crag.sheets import Line, before, sheet
-from simulator.world.crag.stage import Stage
+from simulator.world.crag.sheets import SheetLine, before, sheet
 from simulator.world.facts.wording import say_day
 
 PAGES = 50
@@ -43,7 +43,7 @@ class CragPage(NamedTuple):
     """Which of the question's needs it states."""
 
 
-def pages_of(stage: Stage, asked: CragQuestion) -> list[CragPage]:
+def pages_of(stage: CragStage, asked: CragQuestion) -> list[CragPage]:
     """Fifty pages, best first as the search engine had them."""
     draw = Draw(stage.facts.seed, "crag pages", asked.id)
     slots: list[CragPage | None] = [None] * PAGES
@@ -71,7 +71,7 @@ def answered_by(pages: Sequence[CragPage], asked: CragQuestion) -> bool:
 
 
 def _answering(
-    stage: Stage, asked: CragQuestion, number: int, need: Need, draw: Draw, copy: int
+    stage: CragStage, asked: CragQuestion, number: int, need: PageNeed, draw: Draw, copy: int
 ) -> CragPage:
     lines = sheet(stage, need.name, asked.at)
     wanted = [line for line in lines if _meets(line, need)]
@@ -86,7 +86,7 @@ def _answering(
     return _page(need.name, shown, leads, draw, asked.at, f"{number}-{copy}", own)  # fmt: skip
 
 
-def _others(stage: Stage, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
+def _others(stage: CragStage, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
     """Pages that do not state it: outdated, about the same or the like, or about anything."""
     found: list[CragPage] = []
     names = list(dict.fromkeys(need.name for need in asked.needs))
@@ -99,30 +99,32 @@ def _others(stage: Stage, asked: CragQuestion, draw: Draw, many: int) -> list[Cr
                  if not any(need.name == about and (_meets(line, need) or (not old and
                             line.noun == need.noun)) for need in asked.needs)]  # fmt: skip
         lines = _still_false(stage, asked, about, lines) if old else lines
-        shown = draw.sample(lines, draw.between(3, _LINES)) or [Line("entry", "a stub")]
+        shown = draw.sample(lines, draw.between(3, _LINES)) or [SheetLine("entry", "a stub")]
         found.append(_page(about, shown, shown[0], draw, at, f"o{number}", frozenset()))
     return draw.shuffled(found)
 
 
-def _still_false(stage: Stage, asked: CragQuestion, about: str, lines: list[Line]) -> list[Line]:
+def _still_false(
+    stage: CragStage, asked: CragQuestion, about: str, lines: list[SheetLine]
+) -> list[SheetLine]:
     """Without the lines of an old page that happen to say what is needed all the same."""
     now = {(line.noun, line.text) for line in sheet(stage, about, asked.at)}
     nouns = {need.noun for need in asked.needs if need.name == about}
     return [line for line in lines if line.noun not in nouns or (line.noun, line.text) not in now]
 
 
-def _meets(line: Line, need: Need) -> bool:
+def _meets(line: SheetLine, need: PageNeed) -> bool:
     return line.noun == need.noun and (not need.day or line.day == need.day)
 
 
 @lru_cache(maxsize=2)
-def _names(stage: Stage) -> tuple[str, ...]:
+def _names(stage: CragStage) -> tuple[str, ...]:
     named = [entity.name for entity in stage.facts.entities.values()]
     return (*named, *(f.title for f in stage.films), *(s.name for s in stage.songs))
 
 
 def _page(
-    name: str, lines: Sequence[Line], leads: Line, draw: Draw, at: str, mark: str,
+    name: str, lines: Sequence[SheetLine], leads: SheetLine, draw: Draw, at: str, mark: str,
     answers: frozenset[int],
 ) -> CragPage:  # fmt: skip
     site = draw.pick(_SITES)
@@ -146,7 +148,7 @@ def _page(
     )  # fmt: skip
 
 
-def _sentence(name: str, line: Line, draw: Draw) -> str:
+def _sentence(name: str, line: SheetLine, draw: Draw) -> str:
     if line.day:
         day = say_day(line.day)
         return draw.pick((
@@ -159,7 +161,7 @@ def _sentence(name: str, line: Line, draw: Draw) -> str:
     ))  # fmt: skip
 
 
-def _row(line: Line) -> str:
+def _row(line: SheetLine) -> str:
     return f"{line.noun}: {line.text}" + (f" (as of {say_day(line.day)})" if line.day else "")
 
 

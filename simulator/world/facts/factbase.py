@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mmrag.errors import DataError
-from simulator.world.facts.catalogue import attribute_of, attributes_of
+from simulator.world.facts.domain_schema import attribute_of, attributes_of
 from simulator.world.facts.fact_records import Attribute, Entity, Fact, FactValue, Ref
 
 Span = tuple[str | None, str | None, FactValue]

@@ -13,7 +13,7 @@ from mmrag.errors import UsageError
 from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.published import SESSIONS
-from simulator.world.facts.catalogue import DOMAINS, attribute_of, attributes_of, domain_of_kind
+from simulator.world.facts.domain_schema import DOMAINS, attribute_of, attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import (
     HUBS,
     Attribute,

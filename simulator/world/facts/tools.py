@@ -13,7 +13,7 @@ from typing import Any
 
 from mmrag.errors import UsageError
 from mmrag.tools import Tool, ToolCall
-from simulator.world.facts.catalogue import DOMAINS, HUB, attributes_of
+from simulator.world.facts.domain_schema import DOMAINS, HUB, attributes_of
 from simulator.world.facts.fact_records import Attribute, Domain, Entity, Fact, Number
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from simulator.world.facts.catalogue import attribute_of
+from simulator.world.facts.domain_schema import attribute_of
 from simulator.world.facts.fact_records import Attribute, Day, Fact, FactValue, Number, Ref
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from mmrag.errors import DataError
 from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.published import TYPES
-from simulator.world.facts.catalogue import domain_of_kind
+from simulator.world.facts.domain_schema import domain_of_kind
 from simulator.world.facts.fact_records import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS

@@ -11,7 +11,7 @@ from typing import Any
 from mmrag.errors import DataError
 from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import attribute_of, attributes_of
+from simulator.world.facts.domain_schema import attribute_of, attributes_of
 from simulator.world.facts.fact_records import Entity, Number
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS

@@ -23,7 +23,7 @@ from simulator.world.build.randomness import Draw
 from simulator.world.build.table_columns import GROUNDING_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks.verify import read_facts, stream
-from simulator.world.facts.catalogue import attribute_of
+from simulator.world.facts.domain_schema import attribute_of
 from simulator.world.facts.fact_records import Attribute
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
-from simulator.world.facts.catalogue import attribute_of, attributes_of, domain_of_kind
+from simulator.world.facts.domain_schema import attribute_of, attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import (
     DYNAMISM,
     Attribute,

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
-from simulator.world.facts.catalogue import attribute_of
+from simulator.world.facts.domain_schema import attribute_of
 from simulator.world.facts.fact_records import Clock, Day, Number, Ref, Several, Year
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value

@@ -31,7 +31,7 @@ class StatedFact(Record, frozen=True, kw_only=True):
     statement: Statement
 
 
-class Line(Record, frozen=True, kw_only=True):
+class PageLine(Record, frozen=True, kw_only=True):
     """One sentence, table row or list item."""
 
     text: str
@@ -45,7 +45,7 @@ class Block(Record, frozen=True, kw_only=True):
 
     kind: str
     """text, table, list or post."""
-    lines: tuple[Line, ...]
+    lines: tuple[PageLine, ...]
     author: str = ""
     date: str = ""
     stars: int = 0

@@ -12,14 +12,14 @@ from typing import cast
 from mmrag.errors import DataError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import domain_of_kind
+from simulator.world.facts.domain_schema import domain_of_kind
 from simulator.world.facts.fact_records import Attribute, Choice, Entity, Fact, FactValue
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 from simulator.world.language.voices.reading import Voice, Wording
 from simulator.world.language.voices.reading import voice as voice_of
 from simulator.world.pages import prose
-from simulator.world.pages.document import Block, Document, Line, Section, StatedFact, Statement
+from simulator.world.pages.document import Block, Document, PageLine, Section, StatedFact, Statement
 from simulator.world.pages.hostile import make_attack
 from simulator.world.pages.sites import site_for
 
@@ -97,7 +97,7 @@ class _Page:
         self._domain = domain_of_kind(entity.kind)
         self.is_noise = order.label == "noise"
 
-    def sentence(self, stated: StatedFact) -> Line:
+    def sentence(self, stated: StatedFact) -> PageLine:
         text = prose.sentence(
             self.order.style,
             self._wording(stated),
@@ -106,13 +106,13 @@ class _Page:
             self.words(stated),
             self.order.as_of,
         )
-        return Line(text=text, states=(stated.statement,))
+        return PageLine(text=text, states=(stated.statement,))
 
-    def row(self, stated: StatedFact) -> Line:
+    def row(self, stated: StatedFact) -> PageLine:
         label, value = prose.row(
             self._wording(stated), stated.attribute, self.words(stated), self.order.as_of
         )
-        return Line(text=f"{label}: {value}", cells=(label, value), states=(stated.statement,))
+        return PageLine(text=f"{label}: {value}", cells=(label, value), states=(stated.statement,))
 
     def words(self, stated: StatedFact) -> str:
         return say_value(stated.attribute, stated.statement.value, self.facts)
@@ -124,8 +124,8 @@ class _Page:
     def headings(self) -> list[str]:
         return self.draw.shuffled(list(self._parts["headings"]))
 
-    def chatter(self, n: int) -> list[Line]:
-        return [Line(text=t) for t in self.draw.sample(self._parts["chatter"], n)]
+    def chatter(self, n: int) -> list[PageLine]:
+        return [PageLine(text=t) for t in self.draw.sample(self._parts["chatter"], n)]
 
     def _filled(self, text: str) -> str:
         return text.replace("{x}", self.entity.name)
@@ -145,13 +145,13 @@ class _Page:
     def table(self, stated: list[StatedFact]) -> list[Block]:
         return [Block(kind="table", lines=tuple(self.row(t) for t in stated))] if stated else []
 
-    def text(self, *lines: str | Line) -> Block:
+    def text(self, *lines: str | PageLine) -> Block:
         return Block(
             kind="text",
-            lines=tuple(Line(text=t) if isinstance(t, str) else t for t in lines),
+            lines=tuple(PageLine(text=t) if isinstance(t, str) else t for t in lines),
         )
 
-    def post(self, *lines: Line) -> Block:
+    def post(self, *lines: PageLine) -> Block:
         day = self.order.as_of[:10]
         return Block(kind="post", author=self.person(), date=day, lines=lines)
 
@@ -258,7 +258,7 @@ def _review(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
 
 def _forum(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     lead = v.lead()
-    posts = [v.post(Line(text=lead))]
+    posts = [v.post(PageLine(text=lead))]
     at = 0
     while at < len(stated):
         some = stated[at : at + v.draw.between(1, 3)]

@@ -104,7 +104,7 @@ def is_attended(owners: Owners, count: int) -> bool:
     return sight_of(owners, count).attends(1, range(2, count + 1))
 
 
-class Sight(NamedTuple):
+class MaskSight(NamedTuple):
     """What the mask says of each thing; the thing 1 comes first."""
 
     areas: tuple[float, ...]
@@ -138,7 +138,7 @@ class Sight(NamedTuple):
         return self.attends(number, others)
 
 
-def sight_of(owners: Owners, count: int) -> Sight:
+def sight_of(owners: Owners, count: int) -> MaskSight:
     """What a mask says of its things."""
     height, width = owners.shape
     side = min(height, width)
@@ -149,11 +149,11 @@ def sight_of(owners: Owners, count: int) -> Sight:
         areas.append(len(xs) / owners.size)
         at = (float(xs.mean()), float(ys.mean())) if len(xs) else (0.0, 0.0)
         middles.append(((at[0] + 0.5 - width / 2) / side, (at[1] + 0.5 - height / 2) / side))
-    return Sight(tuple(areas), tuple(middles), _touched(owners, count))
+    return MaskSight(tuple(areas), tuple(middles), _touched(owners, count))
 
 
 def _way(
-    sight: Sight, kinds: Sequence[str], asked: Asked, before: tuple[int, ...], gaze: bool
+    sight: MaskSight, kinds: Sequence[str], asked: Asked, before: tuple[int, ...], gaze: bool
 ) -> str:
     seen = [n for n, area in enumerate(sight.areas, 1) if area >= IN_VIEW]
     first = asked.means[0]
@@ -176,7 +176,7 @@ def _way(
 
 
 def _says_which(
-    sight: Sight, means: tuple[int, ...], rivals: Sequence[int], *, gaze: bool = False
+    sight: MaskSight, means: tuple[int, ...], rivals: Sequence[int], *, gaze: bool = False
 ) -> bool:
     """Whether words such as "these", "both", "this and the one next to it" fit one choice only.
 

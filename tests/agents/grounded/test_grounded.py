@@ -97,10 +97,6 @@ def seen(part, choice, **more):
 
     class Search:
         def search_images(self, images, k=30):
-            asked.append("checked by local features")
-            return [(HIT, OTHER) for _ in images]
-
-        def search_regions(self, images, k=30):
             asked.append("parts")
             return [hits for _ in images]
 
@@ -164,7 +160,6 @@ SHOWS = {
     # part: what is looked at, what it is as it comes, and what it is switched over
     "restore": (lambda r, _: step(r, "picture", "quality").get("restored"), True, None),
     "regions": (lambda _, asked: asked, ["parts"], ["whole"]),
-    "geometry": (lambda _, asked: asked, ["parts"], ["checked by local features"]),
     "ocr": (lambda r, _: step(r, "picture", "ocr")["lines"], ["BIRCH HOLLOW KETTLE"], []),
     "kg": (lambda r, asked: (r.text, asked), ("900 g", ["parts"]), (ABSTAIN, [])),
     "entity": (lambda r, _: step(r, "picture")["recognition"] < 1, True, False),
@@ -300,10 +295,6 @@ def test_the_parts_say_how_pictures_are_searched():
 
     class Search:
         def search_images(self, images, k=30):
-            asked.append("geometry")
-            return [(HIT,) for _ in images]
-
-        def search_regions(self, images, k=30):
             asked.append("regions")
             return [(HIT,) for _ in images]
 
@@ -311,11 +302,11 @@ def test_the_parts_say_how_pictures_are_searched():
             asked.append("whole")
             return [(HIT,) for _ in images]
 
-    for options in ({"geometry": "on"}, {}, {"regions": "off"}):
+    for options in ({}, {"regions": "off"}):
         parts = Parts.choose({"ocr": "off", **options})
         made = GroundedAgent(Resources(image_search=Search()), parts, calibration=SURE)
         ask(made)
-    assert asked == ["geometry", "regions", "whole"]
+    assert asked == ["regions", "whole"]
 
 
 def test_names_that_only_the_web_knows_are_found_by_their_print():

@@ -15,7 +15,6 @@ from mmrag.models import models
 from mmrag.models.chat_template import without_tool_roles
 from mmrag.models.smollm2 import decoding, weights
 from mmrag.models.smollm2 import model as model_module
-from mmrag.models.smollm2 import network as network_module
 from mmrag.models.smollm2.decoding import Prefixes
 from mmrag.models.smollm2.model import SYSTEM, SmolLM2
 from mmrag.models.smollm2.network import Memory, Network
@@ -252,29 +251,6 @@ def test_completions_are_cached_with_their_spans(make):
     assert (cache.stats.hits, cache.stats.misses) == (1, 2)
     assert first.spans[0].text == first.text
     assert {span.text for span in other.spans} <= {"in", "in 1987", "1987"}
-
-
-def test_a_given_reply_is_scored_and_nothing_is_said(tiny, make, monkeypatch):
-    monkeypatch.setattr(network_module, "PIECE", 7)  # so that a reply has several pieces
-    messages = [says("where?")]
-    options = GenerateOptions(reply="on the Kells in 1987")
-    [scored] = together(make(), [(messages, options)])
-    weights = read_weights(tiny)
-    network, words = Network(weights), weights.words
-    tokens = words.tokens(options.reply)
-    words.tokenizer.encode_special_tokens = False
-    prompt = words.tokens(
-        f"<|im_start|>system\n{SYSTEM}<|im_end|>\n<|im_start|>user\nwhere?<|im_end|>\n"
-        "<|im_start|>assistant\n"
-    )
-    with torch.inference_mode():
-        for number, (text, logprob) in enumerate(scored.logprobs):
-            before = [*prompt, *tokens[:number]]
-            scores = network.read(before, Memory(network, 1, len(before)))
-            assert text == words.text([tokens[number]])
-            assert logprob == pytest.approx(float(scores[tokens[number]]), abs=1e-4)
-    assert len(scored.logprobs) == len(tokens) > 7
-    assert (scored.text, scored.usage.output_tokens) == (options.reply, 0)
 
 
 def test_specs_say_what_is_wrong(tiny, monkeypatch):

@@ -12,7 +12,7 @@ from test_lab_page import look as open_lab
 from test_lab_page import slide
 from ui_parts import Server, hold, write_run
 
-from simulator.application.verdicts import Verdicts
+from simulator.application.run_verdicts import Verdicts
 
 
 @pytest.fixture(scope="module")

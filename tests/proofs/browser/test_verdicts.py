@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from ui_parts import EVIL, Faults, Server, write_run
 
-from simulator.application.verdicts import Verdicts
+from simulator.application.run_verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
 from simulator.store.run_store import RunReader
 

@@ -13,7 +13,7 @@ from frames import make_frame
 
 from mmrag.metrics.headline import Uncertainty
 from simulator.application.finished_run import load_run
-from simulator.application.verdicts import Verdicts
+from simulator.application.run_verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
 from simulator.people.judged import OUTCOMES, STRATA, JudgedTurn
 from simulator.people.queue import draw

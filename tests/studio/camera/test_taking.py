@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.catalogue import studio
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.framing import eye_at, framed, gazing, usual_share
+from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.seeing import (
     corners,
     look_at_print,

@@ -11,7 +11,7 @@ import pytest
 from mmrag.errors import SpecError
 from simulator.studio.places.exterior import passers_by
 from simulator.studio.places.kinds import PLACES
-from simulator.studio.places.setting import Need, Setting
+from simulator.studio.places.setting import Setting, Subject
 from simulator.studio.places.stage import Stage
 from simulator.world.pictures.traits import Draws
 
@@ -41,12 +41,12 @@ LARGE = {
 
 def made(
     place: str, stands: str, seed: int = 0, *, sizes=None, clutter: float = 0.7
-) -> tuple[Setting, Need]:
-    need = Need(sizes or NEEDS[stands], stands, clutter)
+) -> tuple[Setting, Subject]:
+    need = Subject(sizes or NEEDS[stands], stands, clutter)
     return PLACES[place].make(Draws("test", place, seed), need), need
 
 
-def boxes(setting: Setting, need: Need, turn: float = 20.0) -> list[np.ndarray]:
+def boxes(setting: Setting, need: Subject, turn: float = 20.0) -> list[np.ndarray]:
     """The upright boxes that the things fill, turned by up to `turn` degrees."""
     s, c = np.sin(np.radians(turn)), np.cos(np.radians(turn))
     out = []
@@ -104,7 +104,7 @@ def digest(setting: Setting) -> str:
     return sha.hexdigest()
 
 
-def check(setting: Setting, need: Need) -> None:
+def check(setting: Setting, need: Subject) -> None:
     """What every setting promises."""
     assert len(setting.spots) == len(need.sizes)
     filled = boxes(setting, need)
@@ -136,7 +136,7 @@ def check(setting: Setting, need: Need) -> None:
     assert np.linalg.norm(np.subtract(setting.far, setting.spots[0].at)) > 0.5 * max(need.sizes[0])
 
 
-def _supported(corners: np.ndarray, at: np.ndarray, need: Need) -> None:
+def _supported(corners: np.ndarray, at: np.ndarray, need: Subject) -> None:
     """There is something within 2 cm under the spot, or behind it on a wall."""
     towards = np.array((0, 0.02, 0)) if need.stands == "wall" else np.array((0, 0, -0.025))
     start = at - towards * 0.2
@@ -187,7 +187,7 @@ def test_crowded_pictures_have_more_clutter() -> None:
 
 
 def test_the_main_thing_is_not_always_in_the_middle() -> None:
-    need = Need(NEEDS["surface"], "surface", 0.5)
+    need = Subject(NEEDS["surface"], "surface", 0.5)
     groups = [Stage(Draws("test", seed), need).group().places for seed in range(60)]
     assert {sorted(places).index(places[0]) for places in groups} == {0, 1, 2, 3, 4}
 
@@ -211,7 +211,7 @@ def test_somebody_may_pass_by_where_there_is_room() -> None:
     """Nobody, one or a few, on their feet, no taller than people are, and within the bounds."""
     counts = []
     for seed in range(20):
-        stage = Stage(Draws("passing", seed), Need((JAR,), "ground", 0.5))
+        stage = Stage(Draws("passing", seed), Subject((JAR,), "ground", 0.5))
         passers_by(stage, Draws("walkers", seed), (-4, 4), (6, 9))
         found = stage.done().placed
         assert {item.name for item in found} <= {"clutter"}
@@ -230,7 +230,7 @@ def test_somebody_may_pass_by_where_there_is_room() -> None:
 
 
 def test_nobody_passes_where_something_stands() -> None:
-    stage = Stage(Draws("passing", 1), Need((JAR,), "ground", 0.5))
+    stage = Stage(Draws("passing", 1), Subject((JAR,), "ground", 0.5))
     stage.block((-9, 0, 0), (9, 20, 3))
     for seed in range(10):
         passers_by(stage, Draws("walkers", seed), (-4, 4), (6, 9))

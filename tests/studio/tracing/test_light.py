@@ -24,7 +24,7 @@ from simulator.studio.solid.forms import (
 )
 from simulator.studio.solid.meshes import ball, box, joined, posed, sheet, shifted
 from simulator.studio.solid.sheets import WHITEST, linear
-from simulator.studio.tracing.stage import SKIES, sky_light
+from simulator.studio.tracing.loaded_scene import SKIES, sky_light
 from simulator.studio.tracing.tracer import trace
 from simulator.studio.tracing.variant import mitsuba
 

@@ -12,8 +12,8 @@ import pytest
 
 from mmrag.agents.grounded.statements import NAME
 from mmrag.errors import UsageError
-from simulator.world.crag import stage
-from simulator.world.facts.catalogue import DOMAINS, HUB
+from simulator.world.crag import crag_stage
+from simulator.world.facts.domain_schema import DOMAINS, HUB
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.names import (
@@ -30,8 +30,10 @@ from simulator.world.facts.names import (
 
 JAM = "{brand} {word} Jam"
 KINDS = {kind: of for domain in (*DOMAINS.values(), HUB) for kind, of in domain.names.items()}
-STAGE = (*stage.FILMS, *stage.PARTS, *stage.BANDS, *stage.SONGS, *stage.ALBUMS)
-PATTERNS = [*itertools.chain.from_iterable(KINDS.values()), *STAGE]
+CRAG = (
+    *crag_stage.FILMS, *crag_stage.PARTS, *crag_stage.BANDS, *crag_stage.SONGS, *crag_stage.ALBUMS,
+)  # fmt: skip
+PATTERNS = [*itertools.chain.from_iterable(KINDS.values()), *CRAG]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def test_worlds_share_no_name(facts: FactBase) -> None:
 def test_every_pattern_has_names_for_the_largest_world(pattern: str) -> None:
     """So many of its forms fit on a label; which do is drawn."""
     kind = next((kind for kind, patterns in KINDS.items() if pattern in patterns), "")
-    wanted = {"person": 72_000, "company": 36_000}.get(kind, 10_000) / len(KINDS.get(kind, STAGE))
+    wanted = {"person": 72_000, "company": 36_000}.get(kind, 10_000) / len(KINDS.get(kind, CRAG))
     draw = random.Random(pattern)
 
     def fitting(form: str) -> float:

@@ -25,7 +25,7 @@ from simulator.world.checks.published import (
     TYPE_TOTALS,
     TYPES,
 )
-from simulator.world.facts.catalogue import raw_domains
+from simulator.world.facts.domain_schema import raw_domains
 from simulator.world.facts.fact_records import Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts

@@ -12,7 +12,7 @@ from plain_voice import plain, write_plain_voice
 
 from mmrag.errors import DataError, SpecError
 from simulator.world.build.request import make_request
-from simulator.world.facts.catalogue import SHAPES, attribute_of, raw_domains
+from simulator.world.facts.domain_schema import SHAPES, attribute_of, raw_domains
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.voices import check

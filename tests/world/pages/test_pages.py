@@ -18,7 +18,7 @@ from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.askable import askable
 from simulator.world.language.questions.question_records import Need
-from simulator.world.pages.document import STYLES, Block, Document, Line, Section
+from simulator.world.pages.document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.grounding import MOST_PAGES, Grounder, label, worth
 from simulator.world.pages.markup import to_html
 from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
@@ -190,8 +190,8 @@ def test_no_text_breaks_out_of_the_markup(text: str) -> None:
             Section(
                 heading=nasty,
                 blocks=(
-                    Block(kind="text", lines=(Line(text=nasty),)),
-                    Block(kind="table", lines=(Line(text=nasty, cells=(nasty, nasty)),)),
+                    Block(kind="text", lines=(PageLine(text=nasty),)),
+                    Block(kind="table", lines=(PageLine(text=nasty, cells=(nasty, nasty)),)),
                 ),
             ),
         ),

@@ -7,24 +7,24 @@ from functools import lru_cache
 from typing import Any
 
 from simulator.world.build.randomness import Draw
+from simulator.world.crag.crag_stage import CragStage, Share
 from simulator.world.crag.kg.by_name import ByName
-from simulator.world.crag.stage import Share, Stage
 
 
-def names(stage: Stage, at: str, query: str) -> list[str]:
+def names(stage: CragStage, at: str, query: str) -> list[str]:
     """Companies by name, best match first."""
     del at
     return _by_name(stage).search(query)
 
 
-def ticker(stage: Stage, at: str, query: str) -> str | None:
+def ticker(stage: CragStage, at: str, query: str) -> str | None:
     """The ticker of a company with exactly this name."""
     del at
     found = (s.ticker for s in stage.shares if stage.name(s.company) == query)
     return next(found, None)
 
 
-def prices(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
+def prices(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
     """Day by day up to the day of asking."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -37,7 +37,7 @@ def prices(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
     }
 
 
-def bars(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
+def bars(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
     """Hour by hour since yesterday; the close of the last bar is the price now."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -53,7 +53,7 @@ def bars(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
     return found
 
 
-def dividends(stage: Stage, at: str, ticker_name: str) -> dict[str, float] | None:
+def dividends(stage: CragStage, at: str, ticker_name: str) -> dict[str, float] | None:
     """Dividends by day."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -61,26 +61,26 @@ def dividends(stage: Stage, at: str, ticker_name: str) -> dict[str, float] | Non
     return {f"{day} 00:00:00 EST": paid for day, paid in share.dividends if day <= at}
 
 
-def market_cap(stage: Stage, at: str, ticker_name: str) -> float | None:
+def market_cap(stage: CragStage, at: str, ticker_name: str) -> float | None:
     """Shares outstanding at the price now."""
     share = _share(stage, ticker_name)
     return None if share is None else round(share.outstanding * price_at(stage, share, at), 2)
 
 
-def eps(stage: Stage, at: str, ticker_name: str) -> float | None:
+def eps(stage: CragStage, at: str, ticker_name: str) -> float | None:
     """Earnings per share."""
     del at
     share = _share(stage, ticker_name)
     return None if share is None else share.eps
 
 
-def pe_ratio(stage: Stage, at: str, ticker_name: str) -> float | None:
+def pe_ratio(stage: CragStage, at: str, ticker_name: str) -> float | None:
     """The price now over the earnings per share."""
     share = _share(stage, ticker_name)
     return None if share is None else round(price_at(stage, share, at) / share.eps, 2)
 
 
-def info(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
+def info(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
     """What is known about the company."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -105,22 +105,22 @@ def info(stage: Stage, at: str, ticker_name: str) -> dict[str, Any] | None:
     }
 
 
-def price_at(stage: Stage, share: Share, at: str) -> float:
+def price_at(stage: CragStage, share: Share, at: str) -> float:
     """The price of a share at a moment."""
     return float(str(stage.facts.value(share.company, "share", at)))
 
 
 @lru_cache(maxsize=4)
-def _by_name(stage: Stage) -> ByName:
+def _by_name(stage: CragStage) -> ByName:
     return ByName(stage.name(share.company) for share in stage.shares)
 
 
-def _share(stage: Stage, ticker_name: str) -> Share | None:
+def _share(stage: CragStage, ticker_name: str) -> Share | None:
     wanted = ticker_name.strip().upper()
     return next((share for share in stage.shares if share.ticker == wanted), None)
 
 
-def _bar(stage: Stage, share: Share, when: str, open_: float, close: float) -> dict[str, float]:
+def _bar(stage: CragStage, share: Share, when: str, open_: float, close: float) -> dict[str, float]:
     draw = Draw(stage.facts.seed, "stage", "bar", share.ticker, when)
     low, high = min(open_, close), max(open_, close)
     return {

@@ -7,24 +7,24 @@ from typing import Any
 
 from mmrag.errors import UsageError
 from mmrag.records import Record
+from simulator.world.crag.crag_stage import FIRST_YEAR, GENRES, CragStage, Film, Oscar
 from simulator.world.crag.kg.by_name import ByName
-from simulator.world.crag.stage import FIRST_YEAR, GENRES, Film, Oscar, Stage
 
 
-def person(stage: Stage, at: str, person_name: str) -> list[dict[str, Any]]:
+def person(stage: CragStage, at: str, person_name: str) -> list[dict[str, Any]]:
     """People by name, best match first."""
     known = _known(stage)
     return [_person(stage, name, at) for name in known.people_by_name.search(person_name)]
 
 
-def movie(stage: Stage, at: str, movie_name: str) -> list[dict[str, Any]]:
+def movie(stage: CragStage, at: str, movie_name: str) -> list[dict[str, Any]]:
     """Films by title, best match first."""
     known = _known(stage)
     out = [known.films[title] for title in known.titles.search(movie_name)]
     return [_movie(stage, film) for film in out if film.released <= at]
 
 
-def year(stage: Stage, at: str, year: str) -> dict[str, Any] | None:
+def year(stage: CragStage, at: str, year: str) -> dict[str, Any] | None:
     """Films and Oscars of a year."""
     last = int(at[:4])
     if not (len(year) == 4 and year.isdecimal()) or not FIRST_YEAR <= int(year) <= last:
@@ -34,13 +34,13 @@ def year(stage: Stage, at: str, year: str) -> dict[str, Any] | None:
     return {"movie_list": [f.id for f in films], "oscar_awards": [_oscar(o) for o in oscars]}
 
 
-def movie_by_id(stage: Stage, at: str, movie_id: int) -> dict[str, Any] | None:
+def movie_by_id(stage: CragStage, at: str, movie_id: int) -> dict[str, Any] | None:
     """A film by id."""
     found = (f for f in stage.films if f.id == movie_id and f.released <= at)
     return next((_movie(stage, film) for film in found), None)
 
 
-def person_by_id(stage: Stage, at: str, person_id: int) -> dict[str, Any] | None:
+def person_by_id(stage: CragStage, at: str, person_id: int) -> dict[str, Any] | None:
     """A person by id."""
     found = (p.name for p in stage.people if person_number(p.id) == person_id)
     return next((_person(stage, name, at) for name in found), None)
@@ -61,13 +61,13 @@ class _Known(Record, frozen=True):
 
 
 @lru_cache(maxsize=4)
-def _known(stage: Stage) -> _Known:
+def _known(stage: CragStage) -> _Known:
     films = {film.title: film for film in stage.films}
     people = {person.name: person.id for person in stage.people}
     return _Known(films, ByName(films), people, ByName(people))
 
 
-def _person(stage: Stage, name: str, at: str) -> dict[str, Any]:
+def _person(stage: CragStage, name: str, at: str) -> dict[str, Any]:
     own = _known(stage).people[name]
     out = [f for f in stage.films if f.released <= at]
     found: dict[str, Any] = {
@@ -83,7 +83,7 @@ def _person(stage: Stage, name: str, at: str) -> dict[str, Any]:
     return found
 
 
-def _movie(stage: Stage, film: Film) -> dict[str, Any]:
+def _movie(stage: CragStage, film: Film) -> dict[str, Any]:
     cast = [
         {"name": stage.name(actor), "id": person_number(actor), "character": part, "order": order}
         for order, (actor, part) in enumerate(film.cast)

@@ -7,25 +7,25 @@ from functools import lru_cache
 from typing import Any
 
 from mmrag.errors import UsageError
+from simulator.world.crag.crag_stage import CHART, Artist, CragStage, Grammy, Song
 from simulator.world.crag.kg.by_name import ByName
-from simulator.world.crag.stage import CHART, Artist, Grammy, Song, Stage
 
 ATTRIBUTES = ("rank_last_week", "weeks_in_chart", "top_position", "rank")
 
 
-def search_artist(stage: Stage, at: str, artist_name: str) -> list[str]:
+def search_artist(stage: CragStage, at: str, artist_name: str) -> list[str]:
     """Artists and bands by name, best match first."""
     del at
     return _artists(stage).search(artist_name)
 
 
-def search_song(stage: Stage, at: str, song_name: str) -> list[str]:
+def search_song(stage: CragStage, at: str, song_name: str) -> list[str]:
     """Songs by name, best match first."""
     del at
     return _songs(stage).search(song_name)
 
 
-def rank(stage: Stage, at: str, rank: int, date: str | None = None) -> Any:
+def rank(stage: CragStage, at: str, rank: int, date: str | None = None) -> Any:
     """Songs and artists of a place: of a Saturday, or of all of them."""
     if not 1 <= rank <= CHART:
         return None, None
@@ -35,7 +35,7 @@ def rank(stage: Stage, at: str, rank: int, date: str | None = None) -> Any:
     return songs, [by_song[song] for song in songs]
 
 
-def chart(stage: Stage, at: str, date: str, attribute: str, song_name: str) -> str | None:
+def chart(stage: CragStage, at: str, date: str, attribute: str, song_name: str) -> str | None:
     """One attribute of a song in the chart of a Saturday, as the text that the public API gives."""
     if attribute not in ATTRIBUTES:
         raise UsageError(f"attribute {attribute[:40]!r}: choose {', '.join(ATTRIBUTES)}.")
@@ -57,101 +57,101 @@ def chart(stage: Stage, at: str, date: str, attribute: str, song_name: str) -> s
 def best(category: str) -> Callable[..., list[str]]:
     """The endpoint that says who won a category in a year."""
 
-    def of_year(stage: Stage, at: str, year: int) -> list[str]:
+    def of_year(stage: CragStage, at: str, year: int) -> list[str]:
         return [g.nominee for g in _won(stage, at) if g.category == category and g.year == year]
 
     return of_year
 
 
-def count_by_artist(stage: Stage, at: str, artist_name: str) -> int:
+def count_by_artist(stage: CragStage, at: str, artist_name: str) -> int:
     """How many awards an artist has won."""
     return sum(g.artist == artist_name for g in _won(stage, at))
 
 
-def count_by_song(stage: Stage, at: str, song_name: str) -> int:
+def count_by_song(stage: CragStage, at: str, song_name: str) -> int:
     """How many awards a song has won."""
     return sum(g.nominee == song_name for g in _won(stage, at))
 
 
-def years_by_artist(stage: Stage, at: str, artist_name: str) -> list[int]:
+def years_by_artist(stage: CragStage, at: str, artist_name: str) -> list[int]:
     """The years in which an artist won."""
     return sorted({g.year for g in _won(stage, at) if g.artist == artist_name})
 
 
-def all_awarded(stage: Stage, at: str) -> list[str]:
+def all_awarded(stage: CragStage, at: str) -> list[str]:
     """Every Best New Artist, the latest first."""
     new = [g.nominee for g in _won(stage, at) if g.category == "Best New Artist"]
     return list(dict.fromkeys(reversed(new)))
 
 
-def birth_place(stage: Stage, at: str, artist_name: str) -> str | None:
+def birth_place(stage: CragStage, at: str, artist_name: str) -> str | None:
     """The country of an artist."""
     del at
     found = _artist(stage, artist_name)
     return found.country if found else None
 
 
-def birth_date(stage: Stage, at: str, artist_name: str) -> str | None:
+def birth_date(stage: CragStage, at: str, artist_name: str) -> str | None:
     """The birth date of an artist, or the first year of a band."""
     del at
     found = _artist(stage, artist_name)
     return found.begin if found else None
 
 
-def members(stage: Stage, at: str, band_name: str) -> list[str] | None:
+def members(stage: CragStage, at: str, band_name: str) -> list[str] | None:
     """The members of a band."""
     del at
     found = _artist(stage, band_name)
     return list(found.members) if found else None
 
 
-def lifespan(stage: Stage, at: str, artist_name: str) -> list[str | None]:
+def lifespan(stage: CragStage, at: str, artist_name: str) -> list[str | None]:
     """Birth and death; nobody of the stage has died."""
     return [birth_date(stage, at, artist_name), None]
 
 
-def author(stage: Stage, at: str, song_name: str) -> str | None:
+def author(stage: CragStage, at: str, song_name: str) -> str | None:
     """Who wrote a song."""
     found = _song(stage, song_name, at)
     return found.author if found else None
 
 
-def release_country(stage: Stage, at: str, song_name: str) -> str | None:
+def release_country(stage: CragStage, at: str, song_name: str) -> str | None:
     """Where a song was released."""
     found = _song(stage, song_name, at)
     return found.country if found else None
 
 
-def release_date(stage: Stage, at: str, song_name: str) -> str | None:
+def release_date(stage: CragStage, at: str, song_name: str) -> str | None:
     """When a song was released."""
     found = _song(stage, song_name, at)
     return found.released if found else None
 
 
-def works(stage: Stage, at: str, artist_name: str) -> list[str] | None:
+def works(stage: CragStage, at: str, artist_name: str) -> list[str] | None:
     """The songs of an artist."""
     if _artist(stage, artist_name) is None:
         return None
     return [s.name for s in stage.songs if s.artist == artist_name and s.released <= at]
 
 
-def _won(stage: Stage, at: str) -> list[Grammy]:
+def _won(stage: CragStage, at: str) -> list[Grammy]:
     return [grammy for grammy in stage.grammys if grammy.year <= int(at[:4])]
 
 
-def _artist(stage: Stage, name: str) -> Artist | None:
+def _artist(stage: CragStage, name: str) -> Artist | None:
     return next((artist for artist in stage.artists if artist.name == name), None)
 
 
-def _song(stage: Stage, name: str, at: str) -> Song | None:
+def _song(stage: CragStage, name: str, at: str) -> Song | None:
     return next((s for s in stage.songs if s.name == name and s.released <= at), None)
 
 
 @lru_cache(maxsize=4)
-def _artists(stage: Stage) -> ByName:
+def _artists(stage: CragStage) -> ByName:
     return ByName(artist.name for artist in stage.artists)
 
 
 @lru_cache(maxsize=4)
-def _songs(stage: Stage) -> ByName:
+def _songs(stage: CragStage) -> ByName:
     return ByName(song.name for song in stage.songs)

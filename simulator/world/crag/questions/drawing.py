@@ -1,4 +1,4 @@
-"""What every template is made of: a scene to draw from, and what it gives."""
+"""What every template is made of: an occasion to draw from, and what it gives."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
+from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.questions.proof import Proof
-from simulator.world.crag.stage import Stage
 
 INVALID = "invalid question"
 
 
-class Need(NamedTuple):
+class PageNeed(NamedTuple):
     """A page answers what it needs when it says this of that."""
 
     name: str
@@ -30,12 +30,12 @@ class Drawn(Record, frozen=True, kw_only=True):
     answer: str
     value: Any
     proof: Proof
-    needs: tuple[Need, ...]
+    needs: tuple[PageNeed, ...]
     popularity: str
     others: tuple[str, ...] = ()
 
 
-Make = Callable[["Scene"], "Drawn | None"]
+Make = Callable[["Occasion"], "Drawn | None"]
 
 
 class Template(NamedTuple):
@@ -58,10 +58,10 @@ def days_of(iso: str) -> tuple[str, ...]:
     return (iso, f"{day:%B} {day.day}, {day.year}")
 
 
-class Scene:
+class Occasion:
     """The stage as of a question, with that question's own randomness."""
 
-    def __init__(self, stage: Stage, draw: Draw, at: str) -> None:
+    def __init__(self, stage: CragStage, draw: Draw, at: str) -> None:
         self.stage = stage
         self.facts = stage.facts
         self.draw = draw

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 
-from simulator.world.crag.questions.drawing import INVALID, Drawn, Need, Scene, days_of, templates
+from simulator.world.crag.crag_stage import Film
+from simulator.world.crag.questions.drawing import (
+    INVALID,
+    Drawn,
+    Occasion,
+    PageNeed,
+    days_of,
+    templates,
+)
 from simulator.world.crag.questions.proof import Call, Proof
-from simulator.world.crag.stage import Film
 from simulator.world.facts.wording import say_day, say_list
 
 
@@ -14,33 +21,33 @@ def _film_call(film: Film, *path: str | int) -> Call:
     return ("movie_get_movie_info", {"movie_name": film.title}, (0, *path))
 
 
-def _films(s: Scene, many: int = 1) -> list[Film]:
+def _films(s: Occasion, many: int = 1) -> list[Film]:
     return s.draw.sample(s.stage.films, many)
 
 
-def _director(s: Scene) -> Drawn:
+def _director(s: Occasion) -> Drawn:
     [film] = _films(s)
     name = s.stage.name(film.director)
     return Drawn(
         query=s.draw.pick((f"Who directed {film.title}?", f"Who is the director of {film.title}?")),
         answer=name, value=[name], popularity=film.popularity,
         proof=Proof(calls=(_film_call(film, "crew", "job=Director", "*", "name"),)),
-        needs=(Need(film.title, "director"),),
+        needs=(PageNeed(film.title, "director"),),
     )  # fmt: skip
 
 
-def _released(s: Scene) -> Drawn:
+def _released(s: Occasion) -> Drawn:
     [film] = _films(s)
     return Drawn(
         query=s.draw.pick((f"When was {film.title} released?",
                            f"What is the release date of {film.title}?")),
         answer=say_day(film.released), others=days_of(film.released), value=film.released,
         popularity=film.popularity, proof=Proof(calls=(_film_call(film, "release_date"),)),
-        needs=(Need(film.title, "release date"),),
+        needs=(PageNeed(film.title, "release date"),),
     )  # fmt: skip
 
 
-def _film_of_year(s: Scene) -> Drawn | None:
+def _film_of_year(s: Occasion) -> Drawn | None:
     [film] = _films(s)
     year, name = film.released[:4], s.stage.name(film.director)
     same = [f for f in s.stage.films if f.director == film.director and f.released[:4] == year]
@@ -52,22 +59,22 @@ def _film_of_year(s: Scene) -> Drawn | None:
     return Drawn(
         query=f"Which film did {name} direct in {year}?", answer=film.title, value=film.title,
         popularity=film.popularity, proof=Proof(calls=(person, title)),
-        needs=(Need(film.title, "director"), Need(film.title, "release date")),
+        needs=(PageNeed(film.title, "director"), PageNeed(film.title, "release date")),
     )  # fmt: skip
 
 
-def _cast(s: Scene) -> Drawn:
+def _cast(s: Occasion) -> Drawn:
     [film] = _films(s)
     names = [s.stage.name(actor) for actor, _ in film.cast]
     return Drawn(
         query=f"Who is in the cast of {film.title}?", answer=say_list(names), value=sorted(names),
         others=(", ".join(names), say_list(names[::-1])), popularity=film.popularity,
         proof=Proof(calls=(_film_call(film, "cast", "*", "name"),), operation="names"),
-        needs=(Need(film.title, "cast"),),
+        needs=(PageNeed(film.title, "cast"),),
     )  # fmt: skip
 
 
-def _revenues(s: Scene) -> Drawn:
+def _revenues(s: Occasion) -> Drawn:
     films = _films(s, 2)
     best = max(films, key=lambda film: film.revenue)
     a, b = films
@@ -76,11 +83,11 @@ def _revenues(s: Scene) -> Drawn:
         answer=best.title, value=best.title, popularity=best.popularity,
         proof=Proof(calls=tuple(_film_call(f, "revenue") for f in films), operation="larger",
                     names=(a.title, b.title)),
-        needs=(Need(a.title, "revenue"), Need(b.title, "revenue")),
+        needs=(PageNeed(a.title, "revenue"), PageNeed(b.title, "revenue")),
     )  # fmt: skip
 
 
-def _directed(s: Scene) -> Drawn:
+def _directed(s: Occasion) -> Drawn:
     [film] = _films(s)
     name = s.stage.name(film.director)
     theirs = [f for f in s.stage.films if f.director == film.director]
@@ -89,11 +96,11 @@ def _directed(s: Scene) -> Drawn:
         value=len(theirs), popularity=s.facts.entity(film.director).popularity,
         proof=Proof(calls=(("movie_get_person_info", {"person_name": name},
                             (0, "directed_movies")),), operation="count"),
-        needs=tuple(Need(f.title, "director") for f in theirs),
+        needs=tuple(PageNeed(f.title, "director") for f in theirs),
     )  # fmt: skip
 
 
-def _directors_birth(s: Scene) -> Drawn:
+def _directors_birth(s: Occasion) -> Drawn:
     [film] = _films(s)
     name, born = s.stage.name(film.director), str(s.facts.value(film.director, "born", s.at))
     director = _film_call(film, "crew", "job=Director", 0, "name")
@@ -102,11 +109,11 @@ def _directors_birth(s: Scene) -> Drawn:
         others=days_of(born), value=born, popularity=film.popularity,
         proof=Proof(calls=(director, ("movie_get_person_info", {"person_name": {"$": 0}},
                                       (0, "birthday")))),
-        needs=(Need(film.title, "director"), Need(name, "date of birth")),
+        needs=(PageNeed(film.title, "director"), PageNeed(name, "date of birth")),
     )  # fmt: skip
 
 
-def _gap(s: Scene) -> Drawn | None:
+def _gap(s: Occasion) -> Drawn | None:
     a, b = _films(s, 2)
     days = abs((dt.date.fromisoformat(a.released) - dt.date.fromisoformat(b.released)).days)
     return None if not days else Drawn(
@@ -114,11 +121,11 @@ def _gap(s: Scene) -> Drawn | None:
         answer=f"{days:,} days", others=(f"{days}",), value=days, popularity=a.popularity,
         proof=Proof(calls=(_film_call(a, "release_date"), _film_call(b, "release_date")),
                     operation="days"),
-        needs=(Need(a.title, "release date"), Need(b.title, "release date")),
+        needs=(PageNeed(a.title, "release date"), PageNeed(b.title, "release date")),
     )  # fmt: skip
 
 
-def _wrong_director(s: Scene) -> Drawn:
+def _wrong_director(s: Occasion) -> Drawn:
     [film] = _films(s)
     right = s.stage.name(film.director)
     wrong = s.draw.pick([p.name for p in s.stage.people if p.name != right])
@@ -128,7 +135,7 @@ def _wrong_director(s: Scene) -> Drawn:
         value=right, popularity=film.popularity,
         proof=Proof(calls=(_film_call(film, "crew", "job=Director", 0, "name"),),
                     operation="refuted", claim=wrong),
-        needs=(Need(film.title, "director"),),
+        needs=(PageNeed(film.title, "director"),),
     )  # fmt: skip
 
 

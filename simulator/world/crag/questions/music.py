@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 
-from simulator.world.crag.questions.drawing import INVALID, Drawn, Need, Scene, days_of, templates
+from simulator.world.crag.crag_stage import Artist, Song
+from simulator.world.crag.questions.drawing import (
+    INVALID,
+    Drawn,
+    Occasion,
+    PageNeed,
+    days_of,
+    templates,
+)
 from simulator.world.crag.questions.proof import Call, Proof
-from simulator.world.crag.stage import Artist, Song
 from simulator.world.facts.wording import say_day, say_list
 
 
-def _song(s: Scene) -> Song:
+def _song(s: Occasion) -> Song:
     return s.draw.pick(s.stage.songs)
 
 
@@ -18,16 +25,16 @@ def _song_call(song: Song, of: str) -> Call:
     return (f"music_get_song_{of}", {"song_name": song.name}, ())
 
 
-def _author(s: Scene) -> Drawn:
+def _author(s: Occasion) -> Drawn:
     song = _song(s)
     return Drawn(
         query=f"Who is the author of the song {song.name}?", answer=song.author, value=song.author,
         popularity=song.popularity, proof=Proof(calls=(_song_call(song, "author"),)),
-        needs=(Need(song.name, "author"),),
+        needs=(PageNeed(song.name, "author"),),
     )  # fmt: skip
 
 
-def _place(s: Scene) -> Drawn:
+def _place(s: Occasion) -> Drawn:
     week = max(w for w in s.stage.charts if w <= s.at)
     rank = s.draw.between(1, 10)
     name = s.stage.charts[week][rank - 1]
@@ -37,11 +44,11 @@ def _place(s: Scene) -> Drawn:
         popularity=song.popularity,
         proof=Proof(calls=(("music_get_billboard_rank_date", {"rank": rank, "date": week}, (0, 0)),
                            )),
-        needs=(Need(name, "place in the chart", week),),
+        needs=(PageNeed(name, "place in the chart", week),),
     )  # fmt: skip
 
 
-def _works(s: Scene) -> Drawn:
+def _works(s: Occasion) -> Drawn:
     name = _song(s).artist
     songs = [one.name for one in s.stage.songs if one.artist == name and one.released <= s.at]
     return Drawn(
@@ -50,15 +57,15 @@ def _works(s: Scene) -> Drawn:
         popularity=_artist(s, name).popularity,
         proof=Proof(calls=(("music_get_artist_all_works", {"artist_name": name}, ()),),
                     operation="names"),
-        needs=(Need(name, "songs"),),
+        needs=(PageNeed(name, "songs"),),
     )  # fmt: skip
 
 
-def _artist(s: Scene, name: str) -> Artist:
+def _artist(s: Occasion, name: str) -> Artist:
     return next(artist for artist in s.stage.artists if artist.name == name)
 
 
-def _grammys(s: Scene, name: str) -> int:
+def _grammys(s: Occasion, name: str) -> int:
     return sum(g.artist == name and g.year <= int(s.at[:4]) for g in s.stage.grammys)
 
 
@@ -66,7 +73,7 @@ def _grammy_call(name: str) -> Call:
     return ("music_grammy_get_award_count_by_artist", {"artist_name": name}, ())
 
 
-def _more_grammys(s: Scene) -> Drawn | None:
+def _more_grammys(s: Occasion) -> Drawn | None:
     a, b = s.draw.sample(s.stage.artists, 2)
     won = {name: _grammys(s, name) for name in (a.name, b.name)}
     if won[a.name] == won[b.name]:
@@ -77,22 +84,22 @@ def _more_grammys(s: Scene) -> Drawn | None:
         popularity=a.popularity,
         proof=Proof(calls=(_grammy_call(a.name), _grammy_call(b.name)), operation="larger",
                     names=(a.name, b.name)),
-        needs=tuple(Need(name, "number of Grammy awards") for name in won),
+        needs=tuple(PageNeed(name, "number of Grammy awards") for name in won),
     )  # fmt: skip
 
 
-def _count_grammys(s: Scene) -> Drawn:
+def _count_grammys(s: Occasion) -> Drawn:
     grammy = s.draw.pick(s.stage.grammys)
     won = _grammys(s, grammy.artist)
     return Drawn(
         query=f"How many Grammy awards has {grammy.artist} won?", answer=str(won), value=won,
         popularity=_artist(s, grammy.artist).popularity,
         proof=Proof(calls=(_grammy_call(grammy.artist),)),
-        needs=(Need(grammy.artist, "number of Grammy awards"),),
+        needs=(PageNeed(grammy.artist, "number of Grammy awards"),),
     )  # fmt: skip
 
 
-def _authors_birth(s: Scene) -> Drawn | None:
+def _authors_birth(s: Occasion) -> Drawn | None:
     song = _song(s)
     person = next((p for p in s.stage.people if p.name == song.author), None)
     if person is None:
@@ -103,11 +110,11 @@ def _authors_birth(s: Scene) -> Drawn | None:
         query=f"When was the author of the song {song.name} born?", answer=say_day(born),
         others=days_of(born), value=born, popularity=song.popularity,
         proof=Proof(calls=(_song_call(song, "author"), by_name)),
-        needs=(Need(song.name, "author"), Need(song.author, "date of birth")),
+        needs=(PageNeed(song.name, "author"), PageNeed(song.author, "date of birth")),
     )  # fmt: skip
 
 
-def _age(s: Scene) -> Drawn | None:
+def _age(s: Occasion) -> Drawn | None:
     song = _song(s)
     artist = _artist(s, song.artist)
     if not artist.person:
@@ -120,11 +127,11 @@ def _age(s: Scene) -> Drawn | None:
         answer=f"{years} years", others=(str(years), f"{years} years old"), value=years,
         popularity=song.popularity,
         proof=Proof(calls=(born, _song_call(song, "release_date")), operation="years"),
-        needs=(Need(artist.name, "date of birth"), Need(song.name, "release date")),
+        needs=(PageNeed(artist.name, "date of birth"), PageNeed(song.name, "release date")),
     )  # fmt: skip
 
 
-def _wrong_artist(s: Scene) -> Drawn:
+def _wrong_artist(s: Occasion) -> Drawn:
     song = _song(s)
     wrong = s.draw.pick([a.name for a in s.stage.artists if a.name != song.author])
     return Drawn(
@@ -132,18 +139,18 @@ def _wrong_artist(s: Scene) -> Drawn:
         others=(f"{song.name} was written by {song.author}, not by {wrong}.",),
         value=song.author, popularity=song.popularity,
         proof=Proof(calls=(_song_call(song, "author"),), operation="refuted", claim=wrong),
-        needs=(Need(song.name, "author"),),
+        needs=(PageNeed(song.name, "author"),),
     )  # fmt: skip
 
 
-def _members(s: Scene) -> Drawn:
+def _members(s: Occasion) -> Drawn:
     band = s.draw.pick([artist for artist in s.stage.artists if artist.members])
     return Drawn(
         query=f"Who are the members of {band.name}?", answer=say_list(band.members),
         others=(", ".join(band.members),), value=sorted(band.members), popularity=band.popularity,
         proof=Proof(calls=(("music_get_members", {"band_name": band.name}, ()),),
                     operation="names"),
-        needs=(Need(band.name, "members"),),
+        needs=(PageNeed(band.name, "members"),),
     )  # fmt: skip
 
 

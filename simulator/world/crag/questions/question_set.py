@@ -13,14 +13,14 @@ from typing import Any
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.questions.drawing import Drawn, Need, Scene, Template
+from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.questions.drawing import Drawn, Occasion, PageNeed, Template
 from simulator.world.crag.questions.finance import FINANCE
 from simulator.world.crag.questions.movie import MOVIE
 from simulator.world.crag.questions.music import MUSIC
-from simulator.world.crag.questions.open import OPEN
+from simulator.world.crag.questions.open_domain import OPEN
 from simulator.world.crag.questions.proof import Proof
 from simulator.world.crag.questions.sports import SPORTS
-from simulator.world.crag.stage import Stage
 
 FORMS = (
     "simple", "simple_w_condition", "set", "comparison", "aggregation", "multi-hop",
@@ -48,10 +48,10 @@ class CragQuestion(Record, frozen=True, kw_only=True):
     value: Any
     """What the proof has to come to."""
     proof: Proof
-    needs: tuple[Need, ...]
+    needs: tuple[PageNeed, ...]
 
 
-def ask_questions(stage: Stage, count: int, seed: int = 0) -> Iterator[CragQuestion]:
+def ask_questions(stage: CragStage, count: int, seed: int = 0) -> Iterator[CragQuestion]:
     """So many questions: templates in turn, so that every form and dynamism comes about."""
     if count < 1:
         raise UsageError(f"{count} questions: ask for one at least.")
@@ -63,7 +63,7 @@ def ask_questions(stage: Stage, count: int, seed: int = 0) -> Iterator[CragQuest
         for again in range(_TRIES):  # where all of a template are asked, the next has its turn
             template = order[(number + again // _EACH) % len(order)]
             draw = Draw(stage.facts.seed, "crag", seed, number, again)
-            scene = Scene(stage, draw, _time(stage, draw))
+            scene = Occasion(stage, draw, _time(stage, draw))
             drawn = _made(template, scene)
             if drawn is not None and drawn.query not in asked:
                 asked.add(drawn.query)
@@ -71,14 +71,14 @@ def ask_questions(stage: Stage, count: int, seed: int = 0) -> Iterator[CragQuest
                 break
 
 
-def _made(template: Template, scene: Scene) -> Drawn | None:
+def _made(template: Template, scene: Occasion) -> Drawn | None:
     try:
         return template.make(scene)
     except (DataError, IndexError):  # nothing of the kind, or no single answer
         return None
 
 
-def _asked(id_: str, template: Template, scene: Scene, drawn: Drawn) -> CragQuestion:
+def _asked(id_: str, template: Template, scene: Occasion, drawn: Drawn) -> CragQuestion:
     from_kg = scene.draw.chance(0.45)  # the published share of KG questions: 1,984 of 4,409
     return CragQuestion(
         id=id_,
@@ -96,7 +96,7 @@ def _asked(id_: str, template: Template, scene: Scene, drawn: Drawn) -> CragQues
     )
 
 
-def _time(stage: Stage, draw: Draw) -> str:
+def _time(stage: CragStage, draw: Draw) -> str:
     """A moment of the three days on which people ask."""
     day = stage.today + dt.timedelta(days=draw.below(3))
     return f"{day}T{draw.between(7, 22):02d}:{draw.below(60):02d}:{draw.below(60):02d}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from simulator.world.crag.crag_stage import Game
 from simulator.world.crag.kg.sports import is_over
-from simulator.world.crag.questions.drawing import INVALID, Drawn, Need, Scene, templates
+from simulator.world.crag.questions.drawing import INVALID, Drawn, Occasion, PageNeed, templates
 from simulator.world.crag.questions.proof import Call, Proof
-from simulator.world.crag.stage import Game
 from simulator.world.facts.wording import say_day, say_list
 
 
-def _game(s: Scene, sport: str = "") -> Game:
+def _game(s: Occasion, sport: str = "") -> Game:
     """A game that is over."""
     return s.draw.pick([g for g in s.stage.games if is_over(g, s.at) and sport in ("", g.sport)])
 
@@ -26,32 +26,32 @@ def _scored(game: Game) -> str:
     return "goals" if game.sport == "soccer" else "points"
 
 
-def _score(s: Scene) -> Drawn:
+def _score(s: Occasion) -> Drawn:
     game = _game(s)
     return Drawn(
         query=f"How many {_scored(game)} did {game.home} score on {say_day(game.date)}?",
         answer=str(game.score[0]), value=[game.score[0]], popularity=_team(s),
         proof=Proof(calls=(_score_call(game, game.home),)),
-        needs=(Need(game.home, f"number of {_scored(game)}", game.date),),
+        needs=(PageNeed(game.home, f"number of {_scored(game)}", game.date),),
     )  # fmt: skip
 
 
-def _team(s: Scene) -> str:
+def _team(s: Occasion) -> str:
     return s.draw.pick(("head", "torso", "tail"))
 
 
-def _met(s: Scene) -> Drawn:
+def _met(s: Occasion) -> Drawn:
     game = _game(s, "soccer")
     ask = {"date": game.date, "team_name": game.home}
     return Drawn(
         query=f"Who was the opponent of {game.home} on {say_day(game.date)}?", answer=game.away,
         value=[game.away], popularity=_team(s),
         proof=Proof(calls=(("sports_soccer_get_games_on_date", ask, ("opponent", "*")),)),
-        needs=(Need(game.home, "opponent", game.date),),
+        needs=(PageNeed(game.home, "opponent", game.date),),
     )  # fmt: skip
 
 
-def _home_teams(s: Scene) -> Drawn:
+def _home_teams(s: Occasion) -> Drawn:
     day = _game(s, "nba").date
     games = [g for g in s.stage.games if g.sport == "nba" and g.date == day]
     if not all(is_over(g, s.at) for g in games):
@@ -62,11 +62,11 @@ def _home_teams(s: Scene) -> Drawn:
         others=(", ".join(names),), value=sorted(names), popularity=_team(s),
         proof=Proof(calls=(("sports_nba_get_games_on_date", {"date": day},
                             ("team_name_home", "*")),), operation="names"),
-        needs=tuple(Need(name, "opponent", day) for name in names),
+        needs=tuple(PageNeed(name, "opponent", day) for name in names),
     )  # fmt: skip
 
 
-def _better(s: Scene) -> Drawn | None:
+def _better(s: Occasion) -> Drawn | None:
     game = _game(s, "nba")
     others = [g for g in s.stage.games if g.sport == "nba" and g.date == game.date
               and g.id != game.id and is_over(g, s.at)]  # fmt: skip
@@ -80,11 +80,11 @@ def _better(s: Scene) -> Drawn | None:
         answer=best, value=best, popularity=_team(s),
         proof=Proof(calls=(_score_call(game, a[0]), _score_call(other, b[0])), operation="larger",
                     names=(a[0], b[0])),
-        needs=tuple(Need(one[0], "number of points", game.date) for one in (a, b)),
+        needs=tuple(PageNeed(one[0], "number of points", game.date) for one in (a, b)),
     )  # fmt: skip
 
 
-def _goals(s: Scene) -> Drawn:
+def _goals(s: Occasion) -> Drawn:
     team = s.draw.pick(s.stage.teams["soccer"])
     games = [g for g in s.stage.games if team in (g.home, g.away) and is_over(g, s.at)][-3:]
     goals = sum(g.score[0] if g.home == team else g.score[1] for g in games)
@@ -93,11 +93,11 @@ def _goals(s: Scene) -> Drawn:
         query=f"How many goals did {team} score in all from {say_day(first)} to {say_day(last)}?",
         answer=str(goals), value=goals, popularity=_team(s),
         proof=Proof(calls=tuple(_score_call(g, team) for g in games), operation="total"),
-        needs=tuple(Need(team, "number of goals", g.date) for g in games),
+        needs=tuple(PageNeed(team, "number of goals", g.date) for g in games),
     )  # fmt: skip
 
 
-def _opponents_goals(s: Scene) -> Drawn:
+def _opponents_goals(s: Occasion) -> Drawn:
     game = _game(s, "soccer")
     later = [g for g in s.stage.games if g.sport == "soccer" and g.date != game.date
              and game.away in (g.home, g.away) and is_over(g, s.at)]  # fmt: skip
@@ -112,12 +112,12 @@ def _opponents_goals(s: Scene) -> Drawn:
         query=f"How many goals did the team that {game.home} met on {say_day(game.date)} score on "
         f"{say_day(other.date)}?",
         answer=str(goals), value=[goals], popularity=_team(s), proof=Proof(calls=(met, scored)),
-        needs=(Need(game.home, "opponent", game.date),
-               Need(game.away, "number of goals", other.date)),
+        needs=(PageNeed(game.home, "opponent", game.date),
+               PageNeed(game.away, "number of goals", other.date)),
     )  # fmt: skip
 
 
-def _margin(s: Scene) -> Drawn:
+def _margin(s: Occasion) -> Drawn:
     game = _game(s, "nba")
     apart = abs(game.score[0] - game.score[1])
     ask = {"date": game.date, "team_name": game.home}
@@ -128,12 +128,12 @@ def _margin(s: Scene) -> Drawn:
         answer=f"{apart} points", others=(str(apart),), value=apart, popularity=_team(s),
         proof=Proof(calls=((of, ask, ("pts_home", "0")), (of, ask, ("pts_away", "0"))),
                     operation="difference"),
-        needs=(Need(game.home, "number of points", game.date),
-               Need(game.away, "number of points", game.date)),
+        needs=(PageNeed(game.home, "number of points", game.date),
+               PageNeed(game.away, "number of points", game.date)),
     )  # fmt: skip
 
 
-def _lost(s: Scene) -> Drawn:
+def _lost(s: Occasion) -> Drawn:
     game = _game(s, "nba")
     loser, winner = sorted((game.home, game.away),
                            key=lambda team: game.score[0 if team == game.home else 1])  # fmt: skip
@@ -144,8 +144,8 @@ def _lost(s: Scene) -> Drawn:
         proof=Proof(calls=(("sports_nba_get_games_on_date",
                             {"date": game.date, "team_name": game.home}, ("wl_home", "*")),),
                     operation="refuted", claim=["L" if right == "W" else "W"]),
-        needs=(Need(game.home, "number of points", game.date),
-               Need(game.away, "number of points", game.date)),
+        needs=(PageNeed(game.home, "number of points", game.date),
+               PageNeed(game.away, "number of points", game.date)),
     )  # fmt: skip
 
 

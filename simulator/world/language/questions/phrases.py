@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.catalogue import domain_of_kind, raw_domains
+from simulator.world.facts.domain_schema import domain_of_kind, raw_domains
 from simulator.world.facts.wording import MONTHS
 
 _PLURALS = {"person": "people", "fish": "fish"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from mmrag.files import bounded_yaml
-from simulator.world.facts.catalogue import raw_domains
+from simulator.world.facts.domain_schema import raw_domains
 from simulator.world.language.voices.needs import Fault, Want, read_needs
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")

@@ -140,7 +140,7 @@ class Game(Record, frozen=True, kw_only=True):
     """Minute, team, points."""
 
 
-class Stage:
+class CragStage:
     """Everything of a world that CRAG's five domains ask about, beside its facts."""
 
     def __init__(self, facts: FactBase) -> None:

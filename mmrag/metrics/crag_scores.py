@@ -152,7 +152,7 @@ def _intervals(
     def interval(value: Mapping[Outcome, float]) -> list[float | None]:
         held = [[value.get(outcomes[i], 0.0) for outcomes in judged] for i in scored]
         means = [sum(one) / len(one) for one in held]
-        found = cluster_bootstrap(means, clusters, resamples=resamples, seed=seed)["all"]
+        found = cluster_bootstrap(means, clusters, resamples=resamples, seed=seed)
         return [found.low, found.high]
 
     perfect, acceptable, incorrect = Outcome.PERFECT, Outcome.ACCEPTABLE, Outcome.INCORRECT

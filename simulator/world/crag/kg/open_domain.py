@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.world.crag.stage import Stage
+from simulator.world.crag.crag_stage import CragStage
 from simulator.world.facts.wording import say_fact, say_value
 
 
-def search(stage: Stage, at: str, query: str) -> list[str]:
+def search(stage: CragStage, at: str, query: str) -> list[str]:
     """Names of entities, best match first."""
     del at
     return [entity.name for entity in stage.facts.search_by_name(query)]
 
 
-def entity(stage: Stage, at: str, entity: str) -> dict[str, Any] | None:
+def entity(stage: CragStage, at: str, entity: str) -> dict[str, Any] | None:
     """A summary in words, a table, and the markup of an article."""
     found = next((e for e in stage.facts.find(entity) if e.name == entity), None)
     if found is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.world.crag.questions.drawing import INVALID, Drawn, Need, Scene, Template
+from simulator.world.crag.questions.drawing import INVALID, Drawn, Occasion, PageNeed, Template
 from simulator.world.crag.questions.proof import Call, Proof
-from simulator.world.facts.catalogue import attributes_of
+from simulator.world.facts.domain_schema import attributes_of
 from simulator.world.facts.fact_records import Attribute, Entity, Number, Several
 from simulator.world.facts.wording import say_list, say_value
 
 
-def _thing(s: Scene, dynamism: str = "") -> tuple[Entity, Attribute]:
+def _thing(s: Occasion, dynamism: str = "") -> tuple[Entity, Attribute]:
     """A thing and an attribute of it that changes so fast."""
     entity = s.draw.pick(list(s.facts.entities.values()))
     known = [a for a in s.facts.attributes(entity.id) if dynamism in ("", a.dynamism)]
@@ -19,7 +19,7 @@ def _thing(s: Scene, dynamism: str = "") -> tuple[Entity, Attribute]:
     return entity, s.draw.pick(known)
 
 
-def _having(s: Scene, fits: Callable[[Attribute], bool]) -> tuple[Entity, Attribute]:
+def _having(s: Occasion, fits: Callable[[Attribute], bool]) -> tuple[Entity, Attribute]:
     """A thing of a kind that has such an attribute, and one of these."""
     found = s.draw.pick(
         [e for e in s.facts.entities.values() if any(map(fits, attributes_of(e.kind)))]
@@ -31,26 +31,26 @@ def _call(name: str | dict[str, int], noun: str) -> Call:
     return ("open_get_entity", {"entity": name}, ("summary_structured", noun))
 
 
-def _said(s: Scene, entity: Entity, attribute: Attribute) -> str:
+def _said(s: Occasion, entity: Entity, attribute: Attribute) -> str:
     value = s.facts.value(entity.id, attribute.key, s.at)
     return say_value(attribute, value, s.facts)
 
 
 def _simple(dynamism: str, words: str) -> Template:
-    def make(s: Scene) -> Drawn:
+    def make(s: Occasion) -> Drawn:
         entity, attribute = _thing(s, dynamism)
         text = _said(s, entity, attribute)
         return Drawn(
             query=f"What is the {attribute.noun} of {entity.name}{words}?", answer=text, value=text,
             popularity=entity.popularity,
             proof=Proof(calls=(_call(entity.name, attribute.noun),)),
-            needs=(Need(entity.name, attribute.noun),),
+            needs=(PageNeed(entity.name, attribute.noun),),
         )  # fmt: skip
 
     return Template("open", "simple", dynamism, make)
 
 
-def _mayor(s: Scene) -> Drawn:
+def _mayor(s: Occasion) -> Drawn:
     company = s.draw.pick(s.facts.of_kind("company"))
     town = s.facts.target(company.id, "headquarters", s.at)
     mayor = s.facts.target(town.id, "mayor", s.at).name
@@ -58,28 +58,28 @@ def _mayor(s: Scene) -> Drawn:
         query=f"Who is the mayor of the headquarters of {company.name} this year?",
         answer=mayor, value=mayor, popularity=company.popularity,
         proof=Proof(calls=(_call(company.name, "headquarters"), _call({"$": 0}, "mayor"))),
-        needs=(Need(company.name, "headquarters"), Need(town.name, "mayor")),
+        needs=(PageNeed(company.name, "headquarters"), PageNeed(town.name, "mayor")),
     )  # fmt: skip
 
 
-def _several(s: Scene) -> tuple[Entity, Attribute, tuple[str, ...]]:
+def _several(s: Occasion) -> tuple[Entity, Attribute, tuple[str, ...]]:
     entity, attribute = _having(s, lambda a: isinstance(a.value, Several))
     value = s.facts.value(entity.id, attribute.key, s.at)
     return entity, attribute, value if isinstance(value, tuple) else (str(value),)
 
 
-def _set(s: Scene) -> Drawn:
+def _set(s: Occasion) -> Drawn:
     entity, attribute, items = _several(s)
     text = say_list(items)
     return Drawn(
         query=f"What are the {attribute.noun} of {entity.name}?", answer=text, value=text,
         others=(", ".join(items), say_list(items[::-1])), popularity=entity.popularity,
         proof=Proof(calls=(_call(entity.name, attribute.noun),)),
-        needs=(Need(entity.name, attribute.noun),),
+        needs=(PageNeed(entity.name, attribute.noun),),
     )  # fmt: skip
 
 
-def _compared(s: Scene) -> Drawn | None:
+def _compared(s: Occasion) -> Drawn | None:
     entity, attribute = _having(
         s, lambda a: isinstance(a.value, Number) and a.dynamism == "static" and a.is_compared
     )
@@ -93,21 +93,21 @@ def _compared(s: Scene) -> Drawn | None:
         answer=best.name, others=best.aliases, value=best.name, popularity=entity.popularity,
         proof=Proof(calls=(_call(entity.name, attribute.noun), _call(other.name, attribute.noun)),
                     operation="larger", names=(entity.name, other.name)),
-        needs=(Need(entity.name, attribute.noun), Need(other.name, attribute.noun)),
+        needs=(PageNeed(entity.name, attribute.noun), PageNeed(other.name, attribute.noun)),
     )  # fmt: skip
 
 
-def _counted(s: Scene) -> Drawn:
+def _counted(s: Occasion) -> Drawn:
     entity, attribute, items = _several(s)
     return Drawn(
         query=f"How many {attribute.noun} does {entity.name} have?", answer=str(len(items)),
         value=len(items), popularity=entity.popularity,
         proof=Proof(calls=(_call(entity.name, attribute.noun),), operation="count"),
-        needs=(Need(entity.name, attribute.noun),),
+        needs=(PageNeed(entity.name, attribute.noun),),
     )  # fmt: skip
 
 
-def _hop(s: Scene) -> Drawn | None:
+def _hop(s: Occasion) -> Drawn | None:
     entity = s.draw.pick(list(s.facts.entities.values()))
     relations = [a for a in s.facts.attributes(entity.id) if a.is_relation]
     relation = s.draw.pick(relations)
@@ -120,11 +120,11 @@ def _hop(s: Scene) -> Drawn | None:
         query=f"What is the {attribute.noun} of the {relation.noun} of {entity.name}?",
         answer=text, value=text, popularity=entity.popularity,
         proof=Proof(calls=(_call(entity.name, relation.noun), _call({"$": 0}, attribute.noun))),
-        needs=(Need(entity.name, relation.noun), Need(target.name, attribute.noun)),
+        needs=(PageNeed(entity.name, relation.noun), PageNeed(target.name, attribute.noun)),
     )  # fmt: skip
 
 
-def _bill(s: Scene) -> Drawn | None:
+def _bill(s: Occasion) -> Drawn | None:
     entity, attribute = _having(s, lambda a: a.key == "price")
     each, many = float(str(s.facts.value(entity.id, "price", s.at))), s.draw.between(3, 9)
     total = round(each * many, 2)
@@ -133,11 +133,11 @@ def _bill(s: Scene) -> Drawn | None:
         answer=f"${total:,.2f}", others=(f"{total:.2f} dollars",), value=total,
         popularity=entity.popularity,
         proof=Proof(calls=(_call(entity.name, attribute.noun),), operation="times", amount=many),
-        needs=(Need(entity.name, attribute.noun),),
+        needs=(PageNeed(entity.name, attribute.noun),),
     )  # fmt: skip
 
 
-def _wrong(s: Scene) -> Drawn | None:
+def _wrong(s: Occasion) -> Drawn | None:
     entity, attribute = _thing(s, "static")
     other = s.draw.pick([e for e in s.facts.of_kind(entity.kind) if e.id != entity.id])
     if attribute.key not in {a.key for a in s.facts.attributes(other.id)}:
@@ -150,7 +150,7 @@ def _wrong(s: Scene) -> Drawn | None:
         others=(f"The {attribute.noun} of {entity.name} is {right}, not {wrong}.",), value=right,
         popularity=entity.popularity,
         proof=Proof(calls=(_call(entity.name, attribute.noun),), operation="refuted", claim=wrong),
-        needs=(Need(entity.name, attribute.noun),),
+        needs=(PageNeed(entity.name, attribute.noun),),
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ _HARDLY = 1e-3
 """In place of 0: a material without any metal or lacquer would be of another sort."""
 
 
-class Stage:
+class LoadedScene:
     """Shapes that are always there, and change what they are."""
 
     def __init__(self, room: Room) -> None:
@@ -176,9 +176,9 @@ class Room(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def stage_for(room: Room) -> Stage:
+def stage_for(room: Room) -> LoadedScene:
     """A stage with room; the usual one is loaded once for all scenes."""
-    return Stage(room)
+    return LoadedScene(room)
 
 
 def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> Room:
