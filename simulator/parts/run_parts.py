@@ -24,7 +24,7 @@ from mmrag.search.session_passages import KEPT
 from simulator.counting import counted
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, make_agent, searches
-from simulator.parts.resources import index_folder, make_resources
+from simulator.parts.resources import index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.limits import READY_SECONDS
 from simulator.terminal import shutdown as ending
@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
     from simulator.parts.agent_host import Hosting
+    from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
     from simulator.run.live_conversation import Wearers
     from simulator.run.runner import Plan
+    from simulator.stages.truth import Truth
     from simulator.store.run_store import RunStore
 
 MAX_CHARACTERS = 200_000_000
@@ -201,8 +203,11 @@ class Parts:
         return Plan(
             degradations=degradations(settings.degrade, settings.severities),
             faults=self._faults,
+            stages=self._stages,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
-            rules=settings.rules,
+            rules=msgspec.structs.replace(
+                settings.rules, in_words=bool(self._stages) and not self.searches
+            ),
             concurrency=concurrency,
             seed=settings.seed,
             ready_seconds=ready_seconds,
@@ -277,6 +282,8 @@ class Parts:
         parts = self.resources
         if cached:
             parts = share(parts, self.cache, id=self.index or "")
+        if self._stages:
+            parts = _finding_handed(parts)
         if self.settings.faults != "none":
             parts = with_faults(parts)
         return make_agent(self.settings.agent, parts, seconds=seconds)
@@ -349,6 +356,41 @@ class Parts:
             )
         return f"{name} finds no pages {where}: no index is searched. Give --search its folder."
 
+    # -- stages
+
+    @cached_property
+    def optics(self) -> CaptureOptics:
+        """What degrades pictures and hands truth over."""
+        from simulator.run.captures import CaptureOptics
+
+        return CaptureOptics(self.truth if self._stages else None)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What the data knows of its turns."""
+        from simulator.stages.truth import OwnTruth
+        from simulator.world.truth import WorldTruth
+
+        if self._base:
+            return self._base.truth
+        folder = world_of(self.settings.data)
+        return OwnTruth() if folder is None else WorldTruth(folder)
+
+    def left_out(self) -> dict[str, tuple[str, int]]:
+        """Stages that some sessions' data cannot give: why the first cannot, and how many."""
+        found: dict[str, tuple[str, int]] = {}
+        for _, session in self.sessions() if self._stages else ():
+            for stage, why in self.optics.lacking(session, self._stages).items():
+                first, many = found.get(stage, (why, 0))
+                found[stage] = (first, many + 1)
+        return found
+
+    @cached_property
+    def _stages(self) -> tuple[str, ...]:
+        from simulator.stages.spec import stages
+
+        return stages(self.settings.stages)[1:]
+
     @cached_property
     def _faults(self) -> tuple[str, ...]:
         from simulator.faults.spec import faults
@@ -363,6 +405,19 @@ class Parts:
             store, self.settings, data=self.source.fingerprint, index=self.index,
             judge=self.judge.id,
         )  # fmt: skip
+
+
+def _finding_handed(parts: Resources) -> Resources:
+    """The same searches, which find first what a stage hands over; one that finds nothing else
+    where there are none."""
+    from mmrag.search.session_passages import HandedSearch, SessionSearch
+
+    web, cut = parts.web_search or SessionSearch(None), parts.pages
+    return msgspec.structs.replace(
+        parts,
+        web_search=HandedSearch(web),
+        pages=None if cut is None else lambda how: HandedSearch(cut(how)),
+    )
 
 
 def _open_source(settings: RunConfig) -> SessionSource:

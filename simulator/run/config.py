@@ -13,6 +13,7 @@ from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.spec import stages as parse_stages
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
@@ -57,6 +58,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     faults: Annotated[
         str, _setting("break", "none, all, web, ..., or kinds such as model-busy@3.")
     ] = "none"
+    stages: Annotated[
+        str, _setting("break", "whole, all, or stages of truth to hand over: pointed,named,... .")
+    ] = "whole"
     wearer: Annotated[str, _setting("ask", "scripted, or live: a wearer who answers back.")] = (
         "scripted"
     )
@@ -109,6 +113,11 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
             )
         parse_faults(self.faults)
+        if parse_stages(self.stages)[1:] and (self.answers_back or self.degrade == "mix"):
+            raise SpecError(
+                "stages are set against the same conversations turn by turn: leave --stages to "
+                "scripted wearers, and --degrade to conditions of their own, not mix."
+            )
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")

@@ -68,6 +68,8 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
              "provider": p.provider}
             for p in query.passages
         ]  # fmt: skip
+    if query.handed:
+        turn["handed"] = query.handed
     return turn
 
 
