@@ -42,9 +42,8 @@ class OwnTruth:
         for turn in session.turns:
             name = str(turn.extra.get("entity_name") or "")
             said = turn.extra.get("named_query") or (with_name(turn.query, (name,)) if name else "")
-            right = tuple(
-                p for p in session.passages if p.label == "answers" or p.id in turn.reference.evidence
-            )  # fmt: skip
+            cited = turn.reference.evidence
+            right = tuple(p for p in session.passages if p.label == "answers" or p.id in cited)
             found.append(
                 Known(
                     box=box,
@@ -96,4 +95,3 @@ def lacks(stage: str, session: Session, known: Sequence[Known]) -> str:
         if not all(has):
             return LACKING[needed]
     return ""
-
