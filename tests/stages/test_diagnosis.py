@@ -178,5 +178,4 @@ def test_blind_forgetful_and_illiterate_agents_are_found_out(
         (fall,) = diagnosed(tmp_path / str(seed), resamples=0)["falls"]
         sure = [one["loss"] for one in fall["losses"] if (one["p_holm"] or 1) <= 0.05]
         found_out += sure == [lost]
-    print(needs, found_out)
     assert found_out >= 19
