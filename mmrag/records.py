@@ -192,7 +192,8 @@ class Turn(Record, frozen=True, kw_only=True):
     gaze: Gaze | None = None
     """Where the wearer looks, in the session's picture before anything was done to it."""
     box: Box | None = None
-    """What the question is about, in the picture at hand, where a stage hands that over."""
+    """What the question is about, in the picture before anything was done to it, where that is
+    handed over."""
     handed: tuple[Passage, ...] = ()
     """What a stage hands over: the passages that answer, and facts as sentences."""
 

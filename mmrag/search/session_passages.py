@@ -100,6 +100,7 @@ class HandedSearch(AroundWebSearch):
 
     def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
         """What is handed over, and what is found beside it."""
+        del way
         passages, handed = _BROUGHT.get(), _HANDED.get()
         if not handed:
             return ask(items, k)

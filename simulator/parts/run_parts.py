@@ -27,6 +27,7 @@ from simulator.parts.named_agents import check_agent, make_agent, searches
 from simulator.parts.resources import index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.limits import READY_SECONDS
+from simulator.stages.tasks import NO_TASK, as_tasks, judge_of
 from simulator.terminal import shutdown as ending
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class Parts:
         if self._sessions is not None:
             return iter(self._sessions)
         chosen = self._chosen()
+        if self.settings.task != NO_TASK:
+            chosen = as_tasks(chosen, self.settings.task, self.truth)
         return self._keeping(chosen) if self._is_shared else chosen
 
     def count(self) -> int:
@@ -126,6 +129,14 @@ class Parts:
         from simulator.datasets.papers.crag import CragQuestions
 
         source, limit = self.source, self.settings.limit
+        if self.settings.task != NO_TASK:
+            many = sum(1 for _ in self.sessions())
+            if not many:
+                raise UsageError(
+                    f"{self.settings.data} has no truth for --task {self.settings.task}: it takes "
+                    "a box or a name (docs/runs.md)."
+                )
+            return many
         if self.settings.sample_ids:
             return len(set(self.settings.sample_ids))
         if isinstance(source, CragQuestions):  # gigabytes, packed: no more is read than has to be
@@ -139,6 +150,8 @@ class Parts:
 
         if isinstance(self.source, CragQuestions):
             return self.count()
+        if self.settings.task != NO_TASK:
+            return self.count() if self.settings.task == "knowledge" else 0
         if not isinstance(self.source, OwnData):  # all others bring a picture with every session
             return 0
         return sum(session.capture is None for _, session in self._chosen())
@@ -191,7 +204,7 @@ class Parts:
 
         if self._base:
             return self._base.judge
-        return FallbackJudge(make_judge(self.settings.judge))
+        return FallbackJudge(make_judge(judge_of(self.settings.task, self.settings.judge)))
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""

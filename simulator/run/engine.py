@@ -313,7 +313,7 @@ def query_of(session: Session, turn: Turn, history: History, rules: Rules) -> Qu
             msgspec.structs.replace(passage, label="unknown") for passage in session.passages
         ),
     )
-    return handed(query, session, turn, in_words=rules.in_words) if session.stage else query
+    return handed(query, session, turn, in_words=rules.in_words)
 
 
 def history_of(session: Session, results: list[TurnResult], rules: Rules) -> History:

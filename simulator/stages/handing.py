@@ -23,9 +23,7 @@ def staged(session: Session, stage: str, known: Sequence[Known]) -> Session:
     """A session, degraded already, with a stage of its truth; it is recorded like this."""
     pairs = zip(session.turns, known, strict=True)
     if stage not in BLIND:
-        turns = [
-            msgspec.structs.replace(turn, box=box_in(session.capture, of.box)) for turn, of in pairs
-        ]
+        turns = [msgspec.structs.replace(turn, box=of.box) for turn, of in pairs]
         return msgspec.structs.replace(session, stage=stage, turns=tuple(turns))
     turns = [
         msgspec.structs.replace(
@@ -63,10 +61,14 @@ def box_in(capture: Capture | None, box: Box | None) -> Box | None:
 
 
 def handed(query: Query, session: Session, turn: Turn, *, in_words: bool) -> Query:
-    """What the agent gets at the session's stage. `in_words`: it searches nothing here, so that
-    passages are written beneath the question."""
-    if turn.box is not None and query.image is not None:
-        return _pointed(query, turn.box, session.stage.partition(":")[2] or "crop")
+    """What the agent gets of what is handed over with the turn.
+
+    `in_words`: it searches nothing here, so that passages are written beneath the question.
+    """
+    box = box_in(session.capture, turn.box)
+    if box is not None and query.image is not None:
+        usual = "crop" if session.stage else "drawn"  # of a single task as the reference draws it
+        return _pointed(query, box, session.stage.partition(":")[2] or usual)
     if not turn.handed:
         return query
     text = query.text

@@ -1,4 +1,4 @@
-"""Oracles and agents that fail at one stage by design: where they break is found, and only there."""
+"""Oracles and agents that fail at one stage by design: found out there, and nowhere else."""
 
 from __future__ import annotations
 

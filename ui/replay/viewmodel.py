@@ -29,6 +29,7 @@ from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.handing import box_in
 from simulator.stages.spec import BLIND, POINTING, WHOLE, split_condition
 from simulator.store.run_store import RunReader
 from ui.replay.catalogue import stop_policy
@@ -213,7 +214,9 @@ def _turns(
             strike=strikes.get(turn.index, ""), stops_here=turn.index == last,
         )  # fmt: skip
         given = given_gaze(gazes[turn.index], size)
-        box = overlay_of("gaze", turn.box, size, "pointed at for the assistant")
+        box = overlay_of(
+            "gaze", box_in(session.capture, turn.box), size, "pointed at for the assistant"
+        )
         boxed = () if box is None else (box,)
         yield msgspec.structs.replace(
             view,
