@@ -14,7 +14,6 @@ from mmrag.protocols import Agent
 from mmrag.records import Passage, Session
 from simulator.reports.figures.report import ReportOptions, load_runs
 from simulator.run.captures import CaptureOptics
-from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import stages
@@ -69,13 +68,13 @@ def hold_staged(
     degradations: tuple[str, ...] = ("clean",),
     truth: object = None,
     stop: str = "never",
-    in_words: bool = False,
+    concurrency: int = 1,
 ) -> None:
     plan = Plan(
         degradations=degradations,
         stages=stages(text)[1:],
         stop=StopPolicy.parse(stop),
-        rules=Rules(in_words=in_words),
+        concurrency=concurrency,
     )
     optics = CaptureOptics(truth or AllTruth())  # type: ignore[arg-type]
     with RunStore(folder) as store:
