@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from mmrag.records import Box, Passage, Session, Turn
 from simulator.stages.truth import Known, with_name
@@ -65,11 +66,13 @@ class WorldTruth:
 
 def _boxes(session: Session) -> dict[str, Box]:
     """Where the things in view stand in the picture that nothing was done to, by their ids."""
-    capture, visible = session.capture, session.extra.get("visible") or ()
+    capture = session.capture
+    visible = cast("list[str]", session.extra.get("visible") or [])
     if capture is None or capture.focus is None:
         return {}
     found = {str(visible[0]): capture.focus} if visible else {}
-    for name, outline in zip(visible[1:], session.extra.get("other_polygons") or (), strict=False):
+    outlines = cast("list[list[list[float]]]", session.extra.get("other_polygons") or [])
+    for name, outline in zip(visible[1:], outlines, strict=False):
         if outline:
             xs, ys = [point[0] for point in outline], [point[1] for point in outline]
             found[str(name)] = (min(xs), min(ys), max(xs), max(ys))

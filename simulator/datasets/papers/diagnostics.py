@@ -92,7 +92,8 @@ def _about(row: dict[str, Any]) -> dict[str, Any]:
 
 def _box(about: dict[str, Any]) -> list[float] | None:
     """The box in a picture of the loader's size; None where either is not said."""
-    box, size = about.get("target_roi_bbox"), about.get("image_size")
+    box: Any = about.get("target_roi_bbox")
+    size: Any = about.get("image_size")
     try:
         (left, top, right, bottom), (width, height) = map(float, box), map(float, size)
         across, down = SIZE[0] / width, SIZE[1] / height

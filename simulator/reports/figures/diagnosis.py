@@ -110,7 +110,10 @@ def _fall(frame: Frame, condition: str, chain: Chain, how: Uncertainty) -> dict[
     for (stage, rows), (later, more) in reversed(list(pairwise(chain))):
         change = rate_differences(match(frame, rows, frame, more), how)["truthfulness_score"]
         losses.append({**change, "loss": _name(stage, later), "from": stage, "to": later})
-    adjusted = holm({one["loss"]: one["p"] for one in losses if one["p"] is not None})
+    tested: dict[str, float] = {
+        str(one["loss"]): one["p"] for one in losses if one["p"] is not None
+    }
+    adjusted = holm(tested)
     return {
         "condition": condition,
         "sessions": score["sessions"],
