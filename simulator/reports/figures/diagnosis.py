@@ -106,7 +106,9 @@ def _chain(frame: Frame, condition: str, stages: Sequence[str]) -> Chain:
 def _fall(frame: Frame, condition: str, chain: Chain, how: Uncertainty) -> dict[str, Any]:
     top = headline(frame, chain[-1][1], how)["strict"][HEADLINE]["truthfulness_score"]
     score = headline(frame, chain[0][1], how)
-    losses = [{**_rest(top), "loss": _name(chain[-1][0], ""), "to": "", "from": chain[-1][0]}]
+    losses: list[dict[str, Any]] = [
+        {**_rest(top), "loss": _name(chain[-1][0], ""), "to": "", "from": chain[-1][0]}
+    ]
     for (stage, rows), (later, more) in reversed(list(pairwise(chain))):
         change = rate_differences(match(frame, rows, frame, more), how)["truthfulness_score"]
         losses.append({**change, "loss": _name(stage, later), "from": stage, "to": later})
