@@ -27,7 +27,8 @@ from simulator.parts.named_agents import check_agent, make_agent, searches
 from simulator.parts.resources import index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.limits import READY_SECONDS
-from simulator.stages.tasks import NO_TASK, as_tasks, judge_of
+from simulator.stages.spec import NO_TASK, judge_of
+from simulator.stages.tasks import as_tasks
 from simulator.terminal import shutdown as ending
 
 if TYPE_CHECKING:

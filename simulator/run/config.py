@@ -13,8 +13,8 @@ from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.spec import NO_TASK, check_task
 from simulator.stages.spec import stages as parse_stages
-from simulator.stages.tasks import NO_TASK, check_task
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules

@@ -1,4 +1,4 @@
-"""Stages by name, and the conditions that they make with degradations."""
+"""Stages by name, the conditions that they make with degradations, and single tasks by name."""
 
 from __future__ import annotations
 
@@ -30,6 +30,21 @@ POINTING = ("crop", "drawn", "gaze")
 
 BLIND = ("named", "paged", "told")
 """Stages in which the picture plays no part, so that they are the same under every degradation."""
+
+
+NO_TASK = "none"
+
+TASKS: dict[str, str] = {
+    "grounding": "where the thing is that a question is about",
+    "identify-pointed": "what a thing in a box is called, with the question",
+    "identify-pointed-alone": "what a thing in a box is called, without it",
+    "identify": "what the thing is called that a question is about",
+    "identify-alone": "what the thing in a picture is called",
+    "knowledge": "the answer, from the name in the question and no picture",
+}
+"""Task → what is asked."""
+
+_MOVES = ("rotated", "truncated")
 
 
 def stages(text: str) -> tuple[str, ...]:
@@ -69,3 +84,19 @@ def conditions_of(stage: str, degradations: tuple[str, ...]) -> list[str]:
     if stage in BLIND:
         return [stage]
     return [staged_condition(degradation, stage) for degradation in degradations]
+
+
+def check_task(task: str, degrade: str) -> None:
+    """Refuse a task that nobody knows, or whose truth a degradation would move."""
+    if task not in (NO_TASK, *TASKS):
+        raise SpecError(f"no task is called {task!r}; there is {', '.join(TASKS)}.")
+    if task == "grounding" and any(kind in degrade for kind in (*_MOVES, "mix", "sweep")):
+        raise SpecError("--task grounding takes pictures in which the thing stays where it is: "
+                        "clean, low-light, blurred or occluded.")  # fmt: skip
+
+
+def judge_of(task: str, judge: str) -> str:
+    """The spec of the judge that a task is decided by."""
+    if task == "grounding":
+        return "boxes"
+    return f"names:judge=({judge})" if task.startswith("identify") else judge

@@ -9,40 +9,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mmrag.errors import SpecError
 from mmrag.records import Reference, Session
 from simulator.stages.truth import Known, Truth
 
-NO_TASK = "none"
-
-TASKS: dict[str, str] = {
-    "grounding": "where the thing is that a question is about",
-    "identify-pointed": "what a thing in a box is called, with the question",
-    "identify-pointed-alone": "what a thing in a box is called, without it",
-    "identify": "what the thing is called that a question is about",
-    "identify-alone": "what the thing in a picture is called",
-    "knowledge": "the answer, from the name in the question and no picture",
-}
-"""Task → what is asked."""
-
-_MOVES = ("rotated", "truncated")
 _ALONE = "What is the name of the object?"
-
-
-def check_task(task: str, degrade: str) -> None:
-    """Refuse a task that nobody knows, or whose truth a degradation would move."""
-    if task not in (NO_TASK, *TASKS):
-        raise SpecError(f"no task is called {task!r}; there is {', '.join(TASKS)}.")
-    if task == "grounding" and any(kind in degrade for kind in (*_MOVES, "mix", "sweep")):
-        raise SpecError("--task grounding takes pictures in which the thing stays where it is: "
-                        "clean, low-light, blurred or occluded.")  # fmt: skip
-
-
-def judge_of(task: str, judge: str) -> str:
-    """The spec of the judge that a task is decided by."""
-    if task == "grounding":
-        return "boxes"
-    return f"names:judge=({judge})" if task.startswith("identify") else judge
 
 
 def as_tasks(sessions: Iterator[tuple[int, Session]], task: str, truth: Truth) -> Iterator[

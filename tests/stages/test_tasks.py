@@ -23,7 +23,8 @@ from simulator.datasets import open_data
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 from simulator.run.engine import Rules, query_of
-from simulator.stages.tasks import TASKS, as_tasks
+from simulator.stages.spec import TASKS
+from simulator.stages.tasks import as_tasks
 from simulator.stages.truth import OwnTruth
 from simulator.store.run_store import RunReader
 

@@ -70,4 +70,4 @@ def _bar(
         path=f"{path}.estimate", value=value,
     )  # fmt: skip
     sure = "" if role or one.get("p_holm") is None or one["p_holm"] > 0.05 else "*"
-    chart.text(right + 4, y + 13, f"{100 * value:.1f}{sure}", radius=10)
+    chart.text(right + 4, y + 13, f"{100 * value:.1f}{sure}".replace("-", "−"), radius=10)
