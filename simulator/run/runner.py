@@ -133,7 +133,7 @@ def conversations(
 ) -> Iterator[tuple[int, Session, str]]:
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
-        without = optics.lacking(session, plan.stages) if optics else {}
+        without = optics.lacking(session, plan.stages) if optics and plan.stages else {}
         for condition in plan.conditions(picture=session.capture is not None):
             chosen, stage = condition, split_condition(condition)[1]
             if stage in without:
