@@ -148,9 +148,10 @@ def diagnose(
     with RunReader(run) as reader:
         (loaded,), _, _ = load_runs([reader], options)
         if loaded.staged is None:
-            raise UsageError(
-                f"{run}: nothing was handed over in this run. Make one with: mmrag run --stages all"
-            )
+            lacked = (reader.meta("plan") or {}).get("left_out") or {}
+            why = "; ".join(f"{stage}: {words}" for stage, (words, _) in lacked.items())
+            cure = f"its data gives none ({why})" if why else "make one with mmrag run --stages all"
+            raise UsageError(f"{run}: no stage of the truth was handed over in this run: {cure}.")
         found = diagnosis(loaded.staged, reader, options.uncertainty, min_n=min_n)
     typer.echo(json.dumps(found, indent=2)) if as_json else print_diagnosis(found)
 

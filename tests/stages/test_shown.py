@@ -95,6 +95,15 @@ def test_own_data_gives_what_its_columns_say(tmp_path: Path) -> None:
     assert {one["stage"] for one in found["left_out"]} >= {"paged", "told"}
 
 
+def test_data_without_any_truth_is_said_to_have_none(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question,answer\nWhat?,x\n")
+    out = tmp_path / "run"
+    mmrag("run", "--data", str(tmp_path / "q.csv"), "--agent", "random", "--out", str(out),
+          "--stages", "all")  # fmt: skip
+    said = mmrag("diagnose", str(out), code=2).stderr
+    assert "its data gives none (pointed: no picture; named: no name; paged: no name" in said
+
+
 def test_a_single_task_is_run_by_its_own_judge(tmp_path: Path) -> None:
     Image.new("RGB", (32, 32)).save(tmp_path / "a.png")
     (tmp_path / "q.csv").write_text(
