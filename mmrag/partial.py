@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.records import Outcome, Usage
+from mmrag.records import Outcome, Usage, staged_condition
 
 
 class Part(msgspec.Struct):
@@ -90,11 +90,13 @@ class SessionPart(Part, kw_only=True):
     turns: tuple[TurnPart, ...]
     capture: CapturePart | None = None
     fault: str = ""
+    stage: str = ""
 
     @property
     def degradation(self) -> str:
         """The condition, as a `Session` has it."""
-        return self.fault or (self.capture.degradation if self.capture else "clean")
+        done = self.fault or (self.capture.degradation if self.capture else "clean")
+        return staged_condition(done, self.stage)
 
 
 class EvidencePart(Part, kw_only=True):

@@ -153,6 +153,20 @@ class Utterance(Record, frozen=True, kw_only=True):
     """The agenda's question, where a person asks it in words of their own."""
 
 
+class Passage(Record, frozen=True, kw_only=True):
+    """A text that a session brings for the agent to search."""
+
+    id: str
+    text: str
+    title: str = ""
+    url: str = ""
+    date: str | None = None
+    provider: str = ""
+    """Where it comes from, as the data set calls it: web, private, ..."""
+    label: str = "unknown"
+    """answers, related, outdated, irrelevant or unknown. Agents are never given it."""
+
+
 class Turn(Record, frozen=True, kw_only=True):
     """One question of a conversation with everything known about it."""
 
@@ -177,20 +191,11 @@ class Turn(Record, frozen=True, kw_only=True):
     """Another picture, taken just before this turn; None: the last one still holds."""
     gaze: Gaze | None = None
     """Where the wearer looks, in the session's picture before anything was done to it."""
-
-
-class Passage(Record, frozen=True, kw_only=True):
-    """A text that a session brings for the agent to search."""
-
-    id: str
-    text: str
-    title: str = ""
-    url: str = ""
-    date: str | None = None
-    provider: str = ""
-    """Where it comes from, as the data set calls it: web, private, ..."""
-    label: str = "unknown"
-    """answers, related, outdated, irrelevant or unknown. Agents are never given it."""
+    box: Box | None = None
+    """What the question is about, in the picture before anything was done to it, where that is
+    handed over."""
+    handed: tuple[Passage, ...] = ()
+    """What a stage hands over: the passages that answer, and facts as sentences."""
 
 
 class Session(Record, frozen=True, kw_only=True):
@@ -206,18 +211,30 @@ class Session(Record, frozen=True, kw_only=True):
     """Where there are any, the agent's web search finds these and nothing else."""
     fault: str = ""
     """What goes wrong around the assistant, e.g. `web-empty@3`; a condition as a degradation is."""
+    stage: str = ""
+    """How much of the truth was handed over, e.g. `named`; part of the condition."""
 
     @property
     def degradation(self) -> str:
-        """The condition: a fault, or what was done to the picture, which needs one."""
-        if self.fault:
-            return self.fault
-        return "clean" if self.capture is None else self.capture.degradation
+        """The condition: a fault, or what was done to the picture, which needs one, and a stage."""
+        done = self.fault or ("clean" if self.capture is None else self.capture.degradation)
+        return staged_condition(done, self.stage)
 
     @property
     def quality(self) -> str:
         """Of the picture; `no picture` is a slice of its own."""
         return NO_PICTURE if self.capture is None else self.capture.quality
+
+
+def staged_condition(degradation: str, stage: str) -> str:
+    """The name of a condition under which a stage of the truth is handed over.
+
+    >>> staged_condition("low-light@3", "pointed"), staged_condition("clean", "named")
+    ('low-light@3/pointed', 'named')
+    """
+    if not stage:
+        return degradation
+    return stage if degradation == "clean" else f"{degradation}/{stage}"
 
 
 class Exchange(Record, frozen=True, kw_only=True):
@@ -247,6 +264,9 @@ class Query(Record, frozen=True, kw_only=True):
     """Given only where the protocol of the data set gives it to agents."""
     passages: tuple[Passage, ...] = ()
     """What the session brings to be searched, without labels; a run's web search finds these."""
+    handed: int = 0
+    """How many of the passages, the first ones, are handed over as right: a run's web search finds
+    them before all else, and searches what it would have searched without them."""
     may_ask: bool = False
     """Whether the wearer hears what a reply asks back (`Reply.ask`)."""
     earlier: tuple[LazyImage, ...] = ()
@@ -263,6 +283,9 @@ class Query(Record, frozen=True, kw_only=True):
     def scope(self) -> str:
         """Queries of one scope see the same picture and search the same passages."""
         picture = "" if self.image is None else self.image.sha256
+        if self.handed:
+            right = "/".join(passage.id for passage in self.passages[: self.handed])
+            return f"{picture}/{self.session_id}/{right}"
         return f"{picture}/{self.session_id}" if self.passages or not picture else picture
 
 

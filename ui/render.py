@@ -110,7 +110,7 @@ def _overlay(box: Overlay, turn: object) -> Any:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from ui.views.robustness_view import curves
+    from ui.views.robustness_view import curves, waterfalls
 
     environment = Environment(
         loader=PackageLoader("ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -128,5 +128,6 @@ def _environment() -> Environment:
         points=points,
         dollars=dollars,
         curves=curves,
+        waterfalls=waterfalls,
     )
     return environment

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -57,6 +58,62 @@ class RandomAgent:
             return Reply(text=ABSTAIN, abstained=True, confidence=0.0)
         words = [_WORDS[int(draw(i) * len(_WORDS))] for i in range(1, 4)]
         return Reply(text=" ".join(words), confidence=draw(9))
+
+
+class Due(NamedTuple):
+    """The truth of one turn, by which an oracle knows what it was handed."""
+
+    answer: str
+    name: str
+    passages: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+class Oracle:
+    """Perfect from one stage of truth on (docs/runs.md), and silent before it.
+
+    So one that needs `named` is an agent that recognises nothing. With a `share` it fails before
+    its stage in so many turns alone; `noise` is the share of other answers that are wrong.
+    """
+
+    def __init__(
+        self,
+        dues: Mapping[Key, Due],
+        needs: str,
+        *,
+        share: float = 1.0,
+        noise: float = 0.0,
+        seed: str = "0",
+    ) -> None:
+        self._dues, self._needs = dues, ORACLES.index(needs)
+        self._share, self._noise, self._seed = share, noise, seed
+
+    async def answer(self, query: Query) -> Reply:
+        """The truth, where enough of it was handed over."""
+        due = self._dues[query.session_id, query.turn_index]
+        place = (self._seed, query.session_id, str(query.turn_index))
+        handed = _handed(query, due)
+        if handed < self._needs and _draws("oracle", *place)(0) < self._share:
+            return Reply(text=ABSTAIN, abstained=True)
+        if _draws("noise", *place, str(handed))(0) < self._noise:
+            return Reply(text="Nobody would say that.")
+        return Reply(text=due.answer)
+
+
+ORACLES = ("nothing", "whole", "pointed", "named", "paged", "told")
+"""What oracles may need, the least first."""
+
+
+def _handed(query: Query, due: Due) -> int:
+    """How far down `ORACLES` a query goes; of passages and facts every one has to be there."""
+    if query.image is not None:
+        return ORACLES.index("whole" if query.gaze is None else "pointed")
+    if due.name not in query.text:
+        return ORACLES.index("nothing")
+    told = "\n".join((query.text, *(p.text for p in query.passages[: query.handed])))
+    if not all(text in told for text in due.passages):
+        return ORACLES.index("named")
+    return ORACLES.index("told" if all(text in told for text in due.facts) else "paged")
 
 
 class FaultyAgent:

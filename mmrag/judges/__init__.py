@@ -13,9 +13,11 @@ judges: Registry[Judge] = Registry(
     group="mmrag.judges",
     builtin={
         "builtin": "mmrag.judges.builtin:builtin_judge",
+        "boxes": "mmrag.judges.located:BoxJudge",
         "exact": "mmrag.judges.simple:ExactJudge",
         "fixed": "mmrag.judges.simple:FixedJudge",
         "model": "mmrag.judges.model:ModelJudge",
+        "names": "mmrag.judges.located:names",
         "panel": "mmrag.judges.panel:Panel",
     },
 )

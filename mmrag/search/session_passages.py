@@ -18,8 +18,10 @@ import msgspec
 from mmrag.passages import Cut
 from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
+from mmrag.search.around import AroundWebSearch, Ask, Found
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
+_HANDED: ContextVar[int] = ContextVar("how many of them are handed over", default=0)
 
 KEPT = 64
 """Sessions whose passages stay indexed: as many as are held at once, and some more."""
@@ -28,9 +30,11 @@ _FETCHED = 60
 """Passages of each ranking that are fused."""
 
 
-def search_in(passages: tuple[Passage, ...]) -> None:
-    """From here on (in this task, and what it starts) the web search finds these alone."""
+def search_in(passages: tuple[Passage, ...], handed: int = 0) -> None:
+    """From here on (in this task, and what it starts) the web search finds these alone; where the
+    first ones are handed over, `HandedSearch` finds those before what is searched without them."""
     _BROUGHT.set(passages)
+    _HANDED.set(handed)
 
 
 def searched_passages() -> tuple[Passage, ...]:
@@ -80,6 +84,37 @@ class SessionSearch:
 
     def _index(self, passages: tuple[Passage, ...]) -> _Brought:
         return _Brought(passages, self._cut, self._encoder)
+
+
+class HandedSearch(AroundWebSearch):
+    """A web search that finds what is handed over (`Query.handed`) first, and then what it finds.
+
+    It stands outside of caches: what the search behind it finds is the same with and without.
+
+    >>> rain, tea = Passage(id="p1", text="It rains."), Passage(id="p2", text="Tea is at five.")
+    >>> search_in((tea, rain), handed=1)
+    >>> [hit.id for hit in HandedSearch(SessionSearch(None)).search_text(["who rains"])[0]]
+    ['p2', 'p1']
+    >>> search_in(())
+    """
+
+    def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
+        """What is handed over, and what is found beside it."""
+        del way
+        passages, handed = _BROUGHT.get(), _HANDED.get()
+        if not handed:
+            return ask(items, k)
+        search_in(passages[handed:])
+        try:
+            found = ask(items, k)
+        finally:
+            search_in(passages, handed)
+        right = {passage.id for passage in passages[:handed]}
+        best = max((hit.score for hits in found for hit in hits), default=1.0)
+        first = [evidence_of(passage, best) for passage in passages[:handed]]
+        return [
+            tuple([*first, *(hit for hit in hits if hit.id not in right)][:k]) for hits in found
+        ]
 
 
 class _Brought:

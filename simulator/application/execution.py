@@ -111,6 +111,7 @@ def _holding(parts: Parts, plan: Plan, how: _How) -> Holding:
 
 def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
     """How much there is to hold; says what will not be as somebody may expect."""
+    from simulator.run.runner import conversations
     from simulator.terminal.progress import say
 
     count = parts.count()
@@ -121,11 +122,17 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
         if parts.progress:
             what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
             say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
+    left_out = parts.left_out()
+    if plan.stages:
+        total = sum(1 for _ in conversations(parts.sessions(), plan, parts.optics))
+    for stage, (why, many) in left_out.items() if parts.progress else ():
+        say(f"stage {stage} is left out of {many} of {counted(count, 'conversation')}: {why}.")
     if parts.progress and (lost := parts.unsearched_faults()):
         say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
     if parts.progress and (why := parts.unsearched_pages()):
         say(why)
-    return {"sessions": count, "degradations": conditions, "conversations": total}
+    promised = {"sessions": count, "degradations": conditions, "conversations": total}
+    return {**promised, "left_out": left_out} if left_out else promised
 
 
 def rejudge(

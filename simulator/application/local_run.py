@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 from mmrag.cache import CacheStats
 from mmrag.readiness import capacity
 from simulator.parts.agent_host import Hosting
-from simulator.run.captures import CaptureOptics
 from simulator.run.runner import run_sessions
 
 if TYPE_CHECKING:
@@ -56,6 +55,6 @@ class InProcess:
         """Hold all that is not held yet."""
         await run_sessions(
             self._sessions, self._agent, self._parts.judge, store, self._plan,
-            optics=CaptureOptics(), wearers=self._wearers, on_progress=advance,
+            optics=self._parts.optics, wearers=self._wearers, on_progress=advance,
         )  # fmt: skip
         return self._parts.cache.stats

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simulator.cli.options.flags import AsJson
+from simulator.cli.options.flags import AsJson, RunFolder
 
 if TYPE_CHECKING:
     from simulator.reports.figures.report import ReportOptions
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(report)
     app.command()(compare)
+    app.command()(diagnose)
 
 
 def report(
@@ -120,6 +121,39 @@ def compare(
             typer.echo(f"comparison: {out / 'compare.html'}", err=True)
     if any(gate["failed"] for gate in found["gates"]):
         raise typer.Exit(1)
+
+
+def diagnose(
+    run: RunFolder,
+    stop: Stop = None,
+    agent_errors: AgentErrors = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    min_n: MinN = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Tell at which stage a run loses its points: finding, recognising, searching, reading, more.
+
+    The run has to be made with --stages all, or some of them.
+    """
+    from mmrag.errors import UsageError
+    from simulator.cli.tables.diagnosis_table import print_diagnosis
+    from simulator.reports.figures.diagnosis import diagnosis
+    from simulator.reports.figures.report import load_runs
+    from simulator.store.run_store import RunReader
+
+    options = _options(
+        stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed, min_n=min_n
+    )
+    with RunReader(run) as reader:
+        (loaded,), _, _ = load_runs([reader], options)
+        if loaded.staged is None:
+            lacked = (reader.meta("plan") or {}).get("left_out") or {}
+            why = "; ".join(f"{stage}: {words}" for stage, (words, _) in lacked.items())
+            cure = f"its data gives none ({why})" if why else "make one with mmrag run --stages all"
+            raise UsageError(f"{run}: no stage of the truth was handed over in this run: {cure}.")
+        found = diagnosis(loaded.staged, reader, options.uncertainty, min_n=min_n)
+    typer.echo(json.dumps(found, indent=2)) if as_json else print_diagnosis(found)
 
 
 def _options(**values: Any) -> ReportOptions:

@@ -190,8 +190,8 @@ def ladder(
     folder: Folder,
     agent: Annotated[str, typer.Option(help="Who is asked, as for `mmrag run`.")] = "grounded",
     stages: Annotated[
-        str, typer.Option(help="nothing, picture, box, name, page, fact, with commas.")
-    ] = "nothing,name,page,fact",
+        str, typer.Option(help="nothing, whole, pointed, named, paged, told, with commas.")
+    ] = "nothing,named,paged,told",
     limit: Annotated[int, typer.Option(min=1, help="Only the first conversations.")] = 60,
     as_json: AsJson = False,
 ) -> None:

@@ -19,7 +19,6 @@ from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import connected, load_ray
 from simulator.cluster.worker import Job
 from simulator.parts.agent_host import Hosting
-from simulator.run.captures import CaptureOptics
 from simulator.run.live_conversation import break_off
 from simulator.run.runner import conversations
 
@@ -64,7 +63,7 @@ class OnCluster:
 
         sessions = self._parts.sessions
         summary, cache = await hold_on_cluster(
-            sessions, conversations(sessions(), self._plan, CaptureOptics()), job, store,
+            sessions, conversations(sessions(), self._plan, self._parts.optics), job, store,
             self._machines, workers=workers, on_progress=advance,
             break_off=None if self._wearers is None else self._break_off,
         )  # fmt: skip

@@ -20,7 +20,6 @@ from simulator.cluster.keeper import Fenced, LeasedConversation
 from simulator.cluster.lookup import Sessions
 from simulator.parts.agent_host import Hosting
 from simulator.parts.run_parts import Parts
-from simulator.run.captures import CaptureOptics
 from simulator.run.config import RunConfig
 from simulator.run.runner import Conversations, Progress
 from simulator.run.slots import Places
@@ -118,7 +117,7 @@ class Worker:
         self._cache = parts.cache
         self._sessions = Sessions(parts.sessions, keep=4 * job.concurrency)
         self._conversations = Conversations(
-            agent, parts.judge, plan, CaptureOptics(), ThreadPoolExecutor(cores()),
+            agent, parts.judge, plan, parts.optics, ThreadPoolExecutor(cores()),
             Places(agent, seconds=plan.ready_seconds).place,
             parts.wearers,
         )  # fmt: skip

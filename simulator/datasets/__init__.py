@@ -35,6 +35,7 @@ readers: Registry[SessionSource] = Registry(
         "hf": "simulator.datasets.own.own_data:open_table",
         "album": "simulator.datasets.own.album:open_album",
         "garage": "simulator.datasets.papers.garage_questions:open_garage",
+        "crag-mm-diagnostics": "simulator.datasets.papers.diagnostics:open_diagnostics",
         "crag": "simulator.datasets.papers.crag:open_crag",
         "crud": "simulator.datasets.papers.crud:open_crud",
     },

@@ -75,7 +75,7 @@ def audit(
         *(Way(f"batches of {n}", n, in_batches=True) for n in batch if n > 1),
     ]
     with stage_bars(shown=progress) as advance:
-        asking = _Asking(sample, agent, judge, parts.settings.rules, seed, advance)
+        asking = _Asking(sample, agent, judge, parts.plan(1).rules, seed, advance)
         asked, judged = run_to_end(asking.all(ways, repeats))
     found = _findings(sample, asked, judged, repeats=repeats, seed=seed)
     with RunStore(folder) as store:

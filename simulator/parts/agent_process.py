@@ -110,6 +110,7 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
         query_time=turn["query_time"],
         domain=turn["domain"],
         passages=tuple(Passage(**passage) for passage in turn.get("passages", ())),
+        handed=turn.get("handed", 0),
         may_ask=turn.get("may_ask", False),
         gaze=tuple(turn["gaze"]) if "gaze" in turn else None,
         earlier=tuple(
@@ -117,7 +118,7 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
             for image in turn.get("earlier", ())
         ),
     )
-    search_in(query.passages)
+    search_in(query.passages, query.handed)
     return encode(checked(await contained(lambda: agent.answer(query))))
 
 

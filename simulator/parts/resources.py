@@ -43,7 +43,7 @@ def make_resources(
 
     brings = may_bring_passages(data) and not (folder and reads_an_index_alone(data))
     articles = folder is not None and holds_articles(folder)
-    source = folder if articles else _world_of(data)
+    source = folder if articles else world_of(data)
     pages = partial(cut_pages, source, brings=brings, progress=progress, kept=kept)
     made = Resources(model=models.create, seed=seed)
     index = web = None
@@ -89,7 +89,7 @@ def cut_pages(
     return SessionSearch(web, how, encoder, kept=kept)
 
 
-def _world_of(data: str) -> Path | None:
+def world_of(data: str) -> Path | None:
     """The folder of the world that the data is, if it is one."""
     from simulator.datasets import reader_of
     from simulator.world.sessions import mini_folder
@@ -134,7 +134,7 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
         return None
     if search != "auto":
         return Path(search)
-    folder = _world_of(data)
+    folder = world_of(data)
     if folder is None:  # others bring no pages to search
         return None
     own = folder / "index"

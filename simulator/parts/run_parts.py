@@ -24,9 +24,11 @@ from mmrag.search.session_passages import KEPT
 from simulator.counting import counted
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, make_agent, searches
-from simulator.parts.resources import index_folder, make_resources
+from simulator.parts.resources import index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.limits import READY_SECONDS
+from simulator.stages.spec import NO_TASK, judge_of
+from simulator.stages.tasks import as_tasks
 from simulator.terminal import shutdown as ending
 
 if TYPE_CHECKING:
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
     from simulator.parts.agent_host import Hosting
+    from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
     from simulator.run.live_conversation import Wearers
     from simulator.run.runner import Plan
+    from simulator.stages.truth import Truth
     from simulator.store.run_store import RunStore
 
 MAX_CHARACTERS = 200_000_000
@@ -117,6 +121,8 @@ class Parts:
         if self._sessions is not None:
             return iter(self._sessions)
         chosen = self._chosen()
+        if self.settings.task != NO_TASK:
+            chosen = as_tasks(chosen, self.settings.task, self.truth)
         return self._keeping(chosen) if self._is_shared else chosen
 
     def count(self) -> int:
@@ -124,6 +130,14 @@ class Parts:
         from simulator.datasets.papers.crag import CragQuestions
 
         source, limit = self.source, self.settings.limit
+        if self.settings.task != NO_TASK:
+            many = sum(1 for _ in self.sessions())
+            if not many:
+                raise UsageError(
+                    f"{self.settings.data} has no truth for --task {self.settings.task}: it takes "
+                    "a box or a name (docs/runs.md)."
+                )
+            return many
         if self.settings.sample_ids:
             return len(set(self.settings.sample_ids))
         if isinstance(source, CragQuestions):  # gigabytes, packed: no more is read than has to be
@@ -137,6 +151,8 @@ class Parts:
 
         if isinstance(self.source, CragQuestions):
             return self.count()
+        if self.settings.task != NO_TASK:
+            return self.count() if self.settings.task == "knowledge" else 0
         if not isinstance(self.source, OwnData):  # all others bring a picture with every session
             return 0
         return sum(session.capture is None for _, session in self._chosen())
@@ -189,7 +205,7 @@ class Parts:
 
         if self._base:
             return self._base.judge
-        return FallbackJudge(make_judge(self.settings.judge))
+        return FallbackJudge(make_judge(judge_of(self.settings.task, self.settings.judge)))
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
@@ -201,8 +217,11 @@ class Parts:
         return Plan(
             degradations=degradations(settings.degrade, settings.severities),
             faults=self._faults,
+            stages=self._stages,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
-            rules=settings.rules,
+            rules=msgspec.structs.replace(
+                settings.rules, in_words=bool(self._stages) and not self.searches
+            ),
             concurrency=concurrency,
             seed=settings.seed,
             ready_seconds=ready_seconds,
@@ -277,6 +296,8 @@ class Parts:
         parts = self.resources
         if cached:
             parts = share(parts, self.cache, id=self.index or "")
+        if self._stages:
+            parts = _finding_handed(parts)
         if self.settings.faults != "none":
             parts = with_faults(parts)
         return make_agent(self.settings.agent, parts, seconds=seconds)
@@ -349,6 +370,41 @@ class Parts:
             )
         return f"{name} finds no pages {where}: no index is searched. Give --search its folder."
 
+    # -- stages
+
+    @cached_property
+    def optics(self) -> CaptureOptics:
+        """What degrades pictures and hands truth over."""
+        from simulator.run.captures import CaptureOptics
+
+        return CaptureOptics(self.truth if self._stages else None)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What the data knows of its turns."""
+        from simulator.stages.truth import OwnTruth
+        from simulator.world.truth import WorldTruth
+
+        if self._base:
+            return self._base.truth
+        folder = world_of(self.settings.data)
+        return OwnTruth() if folder is None else WorldTruth(folder)
+
+    def left_out(self) -> dict[str, tuple[str, int]]:
+        """Stages that some sessions' data cannot give: why the first cannot, and how many."""
+        found: dict[str, tuple[str, int]] = {}
+        for _, session in self.sessions() if self._stages else ():
+            for stage, why in self.optics.lacking(session, self._stages).items():
+                first, many = found.get(stage, (why, 0))
+                found[stage] = (first, many + 1)
+        return found
+
+    @cached_property
+    def _stages(self) -> tuple[str, ...]:
+        from simulator.stages.spec import stages
+
+        return stages(self.settings.stages)[1:]
+
     @cached_property
     def _faults(self) -> tuple[str, ...]:
         from simulator.faults.spec import faults
@@ -363,6 +419,19 @@ class Parts:
             store, self.settings, data=self.source.fingerprint, index=self.index,
             judge=self.judge.id,
         )  # fmt: skip
+
+
+def _finding_handed(parts: Resources) -> Resources:
+    """The same searches, which find first what a stage hands over; one that finds nothing else
+    where there are none."""
+    from mmrag.search.session_passages import HandedSearch, SessionSearch
+
+    web, cut = parts.web_search or SessionSearch(None), parts.pages
+    return msgspec.structs.replace(
+        parts,
+        web_search=HandedSearch(web),
+        pages=None if cut is None else lambda how: HandedSearch(cut(how)),
+    )
 
 
 def _open_source(settings: RunConfig) -> SessionSource:

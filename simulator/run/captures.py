@@ -11,9 +11,14 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Session
+from simulator.stages.handing import staged
+from simulator.stages.spec import BLIND, split_condition
+from simulator.stages.truth import lacks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from simulator.stages.truth import Truth
 
 KINDS = ("low-light", "blurred", "truncated", "occluded", "rotated")
 """CRAG-MM's five, in its order."""
@@ -40,7 +45,20 @@ def degradations(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> t
 
 
 class CaptureOptics:
-    """Degrades the capture of a session about its focus; what the runner takes."""
+    """Degrades the capture of a session about its focus, and hands a stage of its truth over; what
+    the runner takes."""
+
+    def __init__(self, truth: Truth | None = None) -> None:
+        """`truth` is what there is to hand over."""
+        self._truth = truth
+
+    def lacking(self, session: Session, stages: Sequence[str]) -> dict[str, str]:
+        """Of some stages those that the session's data cannot give, and why."""
+        if self._truth is None or not stages:
+            return {}
+        known = self._truth.of(session)
+        why = {stage: lacks(stage, session, known) for stage in stages}
+        return {stage: words for stage, words in why.items() if words}
 
     def choose(self, session: Session, degradation: str, seed: int) -> str:
         """`mix` becomes what the data set says of this capture, else what the shares give it."""
@@ -57,7 +75,13 @@ class CaptureOptics:
         return str(QualityMix.crag_mm().draw(session.id, seed=seed, is_ego=session.capture.is_ego))
 
     def apply(self, session: Session, spec: str, seed: int) -> Session:
-        """Degrade, and keep the optics record beside the picture."""
+        """Degrade, and keep the optics record beside the picture; then hand over."""
+        degradation, stage = split_condition(spec)
+        if stage and self._truth is not None:
+            known = self._truth.of(session)
+            if stage not in BLIND and degradation != "clean":
+                session = self.apply(session, degradation, seed)
+            return staged(session, stage, known)
         capture = session.capture
         if capture is None or capture.degradation == spec:
             return session

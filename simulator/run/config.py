@@ -13,6 +13,8 @@ from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.spec import NO_TASK, check_task
+from simulator.stages.spec import stages as parse_stages
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
@@ -57,6 +59,12 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     faults: Annotated[
         str, _setting("break", "none, all, web, ..., or kinds such as model-busy@3.")
     ] = "none"
+    task: Annotated[
+        str, _setting("ask", "none, or a single task: grounding, identify, ..., knowledge.")
+    ] = NO_TASK
+    stages: Annotated[
+        str, _setting("break", "whole, all, or stages of truth to hand over: pointed,named,... .")
+    ] = "whole"
     wearer: Annotated[str, _setting("ask", "scripted, or live: a wearer who answers back.")] = (
         "scripted"
     )
@@ -109,6 +117,15 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
             )
         parse_faults(self.faults)
+        check_task(self.task, self.degrade)
+        staged = parse_stages(self.stages)[1:]
+        if (staged or self.task != NO_TASK) and (self.answers_back or self.degrade == "mix"):
+            raise SpecError(
+                "stages and tasks are of questions as they are written: leave --stages and --task "
+                "to scripted wearers, and --degrade to conditions of their own, not mix."
+            )
+        if staged and self.task != NO_TASK:
+            raise SpecError("a single task has no stages: leave out --stages, or --task.")
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")

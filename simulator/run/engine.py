@@ -43,6 +43,7 @@ from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, fault_of, meeting
 from simulator.run.gaze import gaze_of
 from simulator.run.slots import Place
+from simulator.stages.handing import handed
 
 Commit = Callable[..., Awaitable[None]]
 """Makes turns durable; the next turn waits for it."""
@@ -69,6 +70,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """How often a turn is asked again after an agent error or a time-out."""
     gaze: bool = False
     """Give the agent the point at which the wearer looks, as glasses that track eyes do."""
+    in_words: bool = False
+    """Write passages that a stage hands over beneath the question: the agent searches nothing."""
     tells_domain: bool = False
     """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
     seed: int = 0
@@ -283,7 +286,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
 
 
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
-    search_in(query.passages)
+    search_in(query.passages, query.handed)
     try:
         await arriving(query)
         return await agent.answer(query)
@@ -295,7 +298,7 @@ def query_of(session: Session, turn: Turn, history: History, rules: Rules) -> Qu
     """What the agent is given for a turn: of the session nothing else."""
     captures = [session.capture, *(asked.capture for asked in session.turns[: turn.index + 1])]
     pictures = [capture.image for capture in captures if capture is not None]
-    return Query(
+    query = Query(
         text=turn.query,
         image=pictures[-1] if pictures else None,
         earlier=tuple(pictures[:-1]),
@@ -310,6 +313,7 @@ def query_of(session: Session, turn: Turn, history: History, rules: Rules) -> Qu
             msgspec.structs.replace(passage, label="unknown") for passage in session.passages
         ),
     )
+    return handed(query, session, turn, in_words=rules.in_words)
 
 
 def history_of(session: Session, results: list[TurnResult], rules: Rules) -> History:

@@ -9,7 +9,7 @@ are cores, so that they leave some time to the turns that are being asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
@@ -26,6 +26,7 @@ from simulator.run.limits import READY_SECONDS
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.slots import Place, Places
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.spec import BLIND, conditions_of, split_condition
 from simulator.store.commit_waiter import Gathering, Landing
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY
@@ -42,6 +43,10 @@ class Optics(Protocol):
         """The session with its capture degraded; the same arguments give the same bytes."""
         ...
 
+    def lacking(self, session: Session, stages: Sequence[str]) -> dict[str, str]:
+        """Of some stages those that cannot be handed over, and why."""
+        ...
+
 
 class Plan(Record, frozen=True, kw_only=True):
     """What to run over every session."""
@@ -49,6 +54,8 @@ class Plan(Record, frozen=True, kw_only=True):
     degradations: tuple[str, ...] = ("clean",)
     faults: tuple[str, ...] = ()
     """Conditions beside the degradations, on pictures that nothing was done to."""
+    stages: tuple[str, ...] = ()
+    """Stages of the truth that are handed over besides; those without a picture are asked once."""
     stop: StopPolicy = StopPolicy()
     rules: Rules = Rules()
     concurrency: int = 16
@@ -59,8 +66,10 @@ class Plan(Record, frozen=True, kw_only=True):
     def conditions(self, *, picture: bool) -> list[str]:
         """What a session is held under; without a picture nothing can happen to one."""
         if picture:
-            return [*self.degradations, *self.faults]
-        return ["clean", *(fault for fault in self.faults if not needs_picture(fault))]
+            staged = (c for stage in self.stages for c in conditions_of(stage, self.degradations))
+            return [*self.degradations, *self.faults, *staged]
+        faults = (fault for fault in self.faults if not needs_picture(fault))
+        return ["clean", *faults, *(stage for stage in self.stages if stage in BLIND)]
 
 
 class Progress(Record, frozen=True, kw_only=True):
@@ -124,9 +133,12 @@ def conversations(
 ) -> Iterator[tuple[int, Session, str]]:
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
+        without = optics.lacking(session, plan.stages) if optics and plan.stages else {}
         for condition in plan.conditions(picture=session.capture is not None):
-            chosen = condition
-            if optics and not kind_of_fault(condition):
+            chosen, stage = condition, split_condition(condition)[1]
+            if stage in without:
+                continue
+            if optics and not stage and not kind_of_fault(condition):
                 chosen = optics.choose(session, condition, plan.seed)
             yield position, session, chosen
 
@@ -215,9 +227,10 @@ class Conversations(NamedTuple):
 
     async def _seen(self, session: Session, degradation: str) -> Session:
         """Load and degrade a session's picture: slow work, away from the event loop."""
-        if session.capture is not None and not session.capture.image.is_here:
+        blind = split_condition(degradation)[1] in BLIND
+        if session.capture is not None and not session.capture.image.is_here and not blind:
             await asyncio.to_thread(lambda image: image.data, session.capture.image)
-        if kind_of_fault(degradation) or degradation == "clean":
+        if kind_of_fault(degradation) or degradation == "clean" or blind:
             return seen_under(session, degradation, self.optics, self.plan.seed)
         return await asyncio.get_running_loop().run_in_executor(
             self.optics_threads, seen_under, session, degradation, self.optics, self.plan.seed
@@ -264,7 +277,9 @@ def labelled(session: Session, degradation: str) -> Session:
     """A session that nothing was done to, under the name of what was meant to be done."""
     if kind_of_fault(degradation):
         return msgspec.structs.replace(session, fault=degradation)
+    done, stage = split_condition(degradation)
+    session = msgspec.structs.replace(session, stage=stage)
     if session.capture is None:
         return session
-    capture = msgspec.structs.replace(session.capture, degradation=degradation)
+    capture = msgspec.structs.replace(session.capture, degradation=done)
     return msgspec.structs.replace(session, capture=capture)

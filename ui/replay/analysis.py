@@ -15,6 +15,7 @@ import numpy as np
 
 from mmrag.errors import UsageError
 from mmrag.metrics.headline import HEADLINE
+from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
     HOW,
@@ -161,6 +162,14 @@ class Analysis:
 
     def frame(self, name: str) -> Frame:
         """The turns of a run as a report reads them, read again when the run has grown."""
+        return self._read(name).frame
+
+    def diagnosis(self, name: str) -> dict[str, Any] | None:
+        """At which stage a run loses its points, where it handed stages of the truth over."""
+        loaded = self._read(name)
+        return None if loaded.staged is None else diagnosis(loaded.staged, loaded.run, HOW)
+
+    def _read(self, name: str) -> Loaded:
         catalogue = self.runs[name]
         catalogue.reread()
         with self._lock:
@@ -172,7 +181,7 @@ class Analysis:
             self._loaded.move_to_end(name)
             while len(self._loaded) > MOST_LOADED:
                 self._loaded.popitem(last=False)
-            return known[1].frame
+            return known[1]
 
 
 def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:

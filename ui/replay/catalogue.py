@@ -20,6 +20,7 @@ from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.config import RunConfig
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.spec import split_condition
 from simulator.store.run_store import RunReader
 from ui.replay.kgshelf import KGShelf
 
@@ -348,7 +349,8 @@ def _passes(row: ListedRow, wanted: Filter) -> bool:
 
 @lru_cache(maxsize=1024)
 def _steps(degradation: str) -> tuple[tuple[str, str], ...]:
-    parts = (part.partition("@") for part in degradation.split("+"))
+    done, stage = split_condition(degradation)
+    parts = (part.partition("@") for part in (*done.split("+"), *([stage] if stage else ())))
     return tuple((kind.partition(":")[0], severity) for kind, _, severity in parts)
 
 

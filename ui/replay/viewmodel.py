@@ -23,11 +23,14 @@ from mmrag.records import (
     TurnResult,
     Verdict,
     outcome_of,
+    staged_condition,
 )
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.handing import box_in
+from simulator.stages.spec import BLIND, POINTING, WHOLE, split_condition
 from simulator.store.run_store import RunReader
 from ui.replay.catalogue import stop_policy
 from ui.replay.traceview import (
@@ -41,6 +44,7 @@ from ui.replay.traceview import (
     focus_of,
     given_gaze,
     hits_of,
+    overlay_of,
     passages_of,
     plan_of,
     walk,
@@ -63,6 +67,17 @@ class MeasureRow(msgspec.Struct, frozen=True):
     judge: str
     approximate: bool
     why: str
+
+
+class StageRow(msgspec.Struct, frozen=True):
+    """One turn with a stage of the truth handed over."""
+
+    stage: str
+    condition: str
+    query: str
+    reply: str
+    outcome: str
+    """Empty where it was not asked."""
 
 
 class TurnView(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +117,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """What a live wearer did, in words; empty of a scripted one."""
     asks: str = ""
     """What the reply asked back."""
+    stages: tuple[StageRow, ...] = ()
+    """The same turn at every stage, where the run handed the truth over."""
 
     @property
     def correct(self) -> bool | None:
@@ -187,7 +204,7 @@ def _turns(
     strikes = {r.turn_index: strike for r, strike in zip(settled, said, strict=True)}
     last = settled[end - 1].turn_index if end is not None else None
     measured = run.measurements(session.id, session.degradation)
-    gazes = run_gazes(run, session)
+    gazes, staged = run_gazes(run, session), _at_stages(run, session)
     for turn, result in zip(session.turns, results, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
         if turn.capture is not None:  # boxes are drawn over the first picture, and over no other
@@ -197,13 +214,44 @@ def _turns(
             strike=strikes.get(turn.index, ""), stops_here=turn.index == last,
         )  # fmt: skip
         given = given_gaze(gazes[turn.index], size)
-        yield msgspec.structs.replace(view, overlays=(*given, *view.overlays))
+        box = overlay_of(
+            "gaze", box_in(session.capture, turn.box), size, "pointed at for the assistant"
+        )
+        boxed = () if box is None else (box,)
+        yield msgspec.structs.replace(
+            view,
+            overlays=(*given, *boxed, *view.overlays),
+            stages=staged.get(turn.index, ()),
+        )
     for turn in session.turns[len(results) :]:
         waiting = TurnResult(session_id=session.id, turn_index=turn.index, status=Status.ANSWERED)
         yield msgspec.structs.replace(
             turn_view(turn, waiting, {}, size, unsaid=unsaid, strike="", stops_here=False),
             status="waiting",
         )
+
+
+def _at_stages(run: RunReader, session: Session) -> dict[int, tuple[StageRow, ...]]:
+    """Turn → how it went at every stage, under the degradation that is looked at."""
+    there = set(run.degradations_of(session.id))
+    whole = split_condition(session.degradation)[0]
+    rows: dict[int, tuple[StageRow, ...]] = {}
+    if not any(split_condition(name)[1] for name in there):
+        return rows
+    pointed = (
+        staged_condition(whole, f"pointed{way}") for way in ("", *map(":{}".format, POINTING))
+    )
+    for condition in (whole, *pointed, *BLIND):
+        if condition not in there:
+            continue
+        stage = split_condition(condition)[1] or WHOLE
+        for result in run.turns(session.id, condition):
+            skipped = result.status is Status.SKIPPED_AFTER_STOP
+            said = result.reply.text if result.reply else result.error or ""
+            outcome = "" if skipped else str(outcome_of(result))
+            row = StageRow(stage, condition, result.query, said, outcome)
+            rows[result.turn_index] = (*rows.get(result.turn_index, ()), row)
+    return rows
 
 
 def run_gazes(run: RunReader, session: Session) -> list[Gaze | None]:

@@ -17,7 +17,9 @@ from markupsafe import Markup
 from mmrag.errors import MmragError, UsageError
 from mmrag.metrics.headline import HEADLINE
 from simulator.reports.draw.charts import severity_curves
+from simulator.reports.draw.falls import falls
 from simulator.reports.draw.svg import svg
+from simulator.reports.figures.diagnosis import in_words
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
@@ -98,12 +100,25 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
     slices: tuple[SliceRow, ...]
     stages: tuple[StageBar, ...]
     every_point: tuple[dict[str, Any], ...]
+    diagnosis: dict[str, Any] | None = None
+    """Where the run handed stages of the truth over: at which of them it loses its points."""
+
+    @property
+    def losses(self) -> list[str]:
+        """What each degradation costs at which stage, and what was left out, in words."""
+        return [] if self.diagnosis is None else in_words(self.diagnosis)
 
 
 def curves(page: Breaking) -> dict[str, Markup]:
     """By kind the report's chart of truthfulness against severity, its points buttons."""
     found = severity_curves({"clean": page.clean, "points": page.every_point}, "points")
     return {chart.title: Markup(svg(chart, chosen=True)) for chart in found}  # noqa: S704 - escaped
+
+
+def waterfalls(page: Breaking) -> list[Markup]:
+    """The report's waterfalls, clean first; none where no stage was handed over."""
+    charts = falls(page.diagnosis, "diagnosis") if page.diagnosis else []
+    return [Markup(svg(chart)) for chart in charts]  # noqa: S704 - escaped
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +162,9 @@ class Breakage:
         with self._lock:
             known = self._made.get(name)
             if known is None or known[0] is not frame:
-                known = (frame, _breaking(name, frame))
+                page = _breaking(name, frame)
+                found = self.analysis.diagnosis(name)
+                known = (frame, msgspec.structs.replace(page, diagnosis=found))
                 self._made = {**dict(list(self._made.items())[-MOST_KEPT:]), name: known}
             return known[1]
 

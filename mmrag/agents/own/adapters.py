@@ -3,7 +3,8 @@
 What goes over the wire is one object per turn: `{id, session_id, turn_index, query, query_time,
 domain, history: [{query, reply}], image: {media_type, base64} or null, passages?, gaze?}`; what
 comes back is `{id, text, confidence?, citations?, ask?}`. `gaze: [x, y]` is where the wearer looks,
-as shares of the picture, where a run gives it. A wearer who hears what is asked back
+as shares of the picture, where a run gives it; `handed` says how many passages, the first ones, a
+stage hands over as right. A wearer who hears what is asked back
 (docs/wearer.md) adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and
 `ask` in the history. Whatever else comes back is an `AgentError`.
 """
@@ -68,6 +69,8 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
              "provider": p.provider}
             for p in query.passages
         ]  # fmt: skip
+    if query.handed:
+        turn["handed"] = query.handed
     return turn
 
 

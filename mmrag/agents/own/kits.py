@@ -141,7 +141,7 @@ class KitAgent:
         return [(q, f) for q, f in alike if not f.done()]
 
     async def _asked(self, queries: Sequence[Query]) -> list[Reply]:
-        search_in(queries[0].passages)
+        search_in(queries[0].passages, queries[0].handed)
         said = await self._outside.call(lambda: self._ask(queries))
         return [as_reply(text) for text in said]
 

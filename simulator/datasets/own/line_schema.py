@@ -49,6 +49,10 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         tuple[float, float] | None,
         Meta(description="Where the wearer looks: x and y as shares of the picture, 0 to 1."),
     ] = None
+    named: Annotated[
+        str | None,
+        Meta(description="The question with the thing's name in it, for who sees no picture."),
+    ] = None
     domain: str | None = None
     query_type: str | None = None
     dynamism: str | None = None

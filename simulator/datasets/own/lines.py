@@ -284,7 +284,7 @@ def _with_turns(given: Mapping[str, Any]) -> dict[str, Any]:
     asked = [name for name in ("query", *turn["query"]) if name in given]
     if not asked:
         return dict(given)
-    ours = {"query", "references", "evidence", "gaze", *turn["query"], *turn["references"],
+    ours = {"query", "references", "evidence", "gaze", "named", *turn["query"], *turn["references"],
             *FIELDS_OF_META}  # fmt: skip
     rest = {key: value for key, value in given.items() if key not in ours}
     return {**rest, "turns": [{key: value for key, value in given.items() if key in ours}]}

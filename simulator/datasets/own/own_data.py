@@ -360,7 +360,7 @@ def _turn(
             grounding=labels,
         ),
         gaze=turn.gaze,
-        extra=extra,
+        extra={**extra, "named_query": turn.named} if turn.named else extra,
         meta=own_dimensions(meta),
         **known,
     )

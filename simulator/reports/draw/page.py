@@ -12,6 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from simulator.reports.draw import charts
+from simulator.reports.draw.falls import falls
 from simulator.reports.draw.left_out import left_out
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
@@ -179,6 +180,8 @@ def published_rows() -> dict[str, Any]:
 def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
     drawn: dict[str, list[Chart]] = {"waterfall": []}
     drawn["stages"] = charts.stage_bars(run["stages"], f"{path}.stages")
+    if "diagnosis" in run:
+        drawn["falls"] = falls(run["diagnosis"], f"{path}.diagnosis")
     if run["robustness"]:
         drawn["severity"] = charts.severity_curves(run["robustness"], f"{path}.robustness")
     talk = run["conversation"]

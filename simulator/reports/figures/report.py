@@ -19,6 +19,7 @@ from simulator.reports.certainty.chance import chance
 from simulator.reports.certainty.confidence import confidence
 from simulator.reports.certainty.corrected import check_calibration, corrected
 from simulator.reports.figures.costs import costs, latency_by_condition
+from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.measured import measured
@@ -33,6 +34,7 @@ from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig
 from simulator.run.results.turn_results import is_persons, language_note, main_of, run_state
 from simulator.run.stop_policies import StopPolicy
+from simulator.stages.spec import split_condition
 from simulator.store.run_store import RunReader
 
 SCHEMA_VERSION = 1
@@ -58,8 +60,13 @@ class ReportOptions(Record, frozen=True, kw_only=True):
     calibration: JudgeCalibration | None = None
     """The judge's confusion with people, to correct the headline with."""
 
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """How intervals are made."""
+        return Uncertainty(resamples=self.resamples, seed=self.seed)
 
-HOW = Uncertainty(resamples=ReportOptions().resamples, seed=ReportOptions().seed)
+
+HOW = ReportOptions().uncertainty
 """How intervals are made where nothing else is said."""
 
 
@@ -71,6 +78,9 @@ class Loaded:
     run: RunReader
     config: RunConfig | None
     frame: Frame
+    """Of the whole questions: what was handed over at a stage stands in `staged` alone."""
+    staged: Frame | None = None
+    """Everything, where the run handed stages of the truth over."""
 
 
 def load_runs(
@@ -91,10 +101,15 @@ def load_runs(
     ]
     names = _names(readers)
     loaded = [
-        Loaded(name, run, config, frame)
+        Loaded(name, run, config, *_apart(frame))
         for name, run, config, frame in zip(names, readers, configs, frames, strict=True)
     ]
     return loaded, policy, errors
+
+
+def _apart(frame: Frame) -> tuple[Frame, Frame | None]:
+    whole = [name for name in frame.conditions if not split_condition(name)[1]]
+    return (frame, None) if whole == frame.conditions else (frame.only(whole), frame)
 
 
 def build_report(
@@ -106,7 +121,7 @@ def build_report(
     on_part: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The whole report of one or several runs."""
-    how = Uncertainty(resamples=options.resamples, seed=options.seed)
+    how = options.uncertainty
     shown = [item for item in loaded if not _is_counterpart(item, loaded)]
     runs = [
         _run(item, _counterpart(item, loaded), stop, agent_errors, how, options, on_part)
@@ -187,6 +202,11 @@ def _run(
         "noise": chance(item.run, frame, main, stop, agent_errors, how),
         "robustness": broken,
         "stages": stages(frame),
+        **(
+            {}
+            if item.staged is None
+            else {"diagnosis": diagnosis(item.staged, item.run, how, min_n=options.min_n)}
+        ),
         "slices": tables,
         "conversation": {
             "main": conversation(frame, rows, stop=stop),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -66,6 +66,18 @@ class Frame:
     def rows(self, part: slice) -> Frame:
         """Some of the rows, for whoever takes them bit by bit; `starts` stay those of all."""
         return replace(self, columns={name: cells[part] for name, cells in self.columns.items()})
+
+    def only(self, conditions: Sequence[str]) -> Frame:
+        """The rows of some conditions, as a frame of their own."""
+        names = [name for name in self.conditions if name in conditions]
+        place = np.array([names.index(n) if n in names else -1 for n in self.conditions], np.int32)
+        kept = place[self["condition"]] >= 0
+        columns = {name: cells[kept] for name, cells in self.columns.items()}
+        columns["condition"] = place[columns["condition"]]
+        units, starts, numbers = np.unique(columns["unit"], return_index=True, return_inverse=True)
+        del units
+        columns["unit"] = numbers.astype(self["unit"].dtype)
+        return replace(self, conditions=names, columns=columns, starts=starts)
 
     @property
     def turn_index(self) -> Column:

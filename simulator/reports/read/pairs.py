@@ -79,6 +79,21 @@ def rate_differences(pairs: Pairs, how: Uncertainty) -> dict[str, dict[str, Any]
     return _bounded(pairs, dict(zip(RATES, found, strict=True)))
 
 
+def difference_of_differences(first: Pairs, second: Pairs, how: Uncertainty) -> dict[str, Any]:
+    """How much more the truthfulness of the same turns rises in the second comparison."""
+    changes: list[tuple[NDArray[np.int64], Floats]] = []
+    for pairs in (first, second):
+        both, change = pairs.difference(HEADLINE, "truthfulness_score")
+        keys = pairs.cluster * _TURNS + pairs.first["turn"][pairs.rows]
+        changes.append((keys[both], change[both]))
+    (keys, before), (keys_too, after) = changes
+    shared, at, at_too = np.intersect1d(keys, keys_too, assume_unique=True, return_indices=True)
+    clusters = shared // _TURNS
+    tops = np.bincount(clusters, after[at_too] - before[at], first.clusters).astype(float)
+    sizes = np.bincount(clusters, minlength=first.clusters).astype(float)
+    return _with_tests([tops], [sizes], how)[0]
+
+
 def _bounded(pairs: Pairs, figures: dict[str, Any]) -> dict[str, Any]:
     """The differences, or their bounds where missing verdicts could move that of truthfulness out
     of its interval: all against the second run … all for it."""

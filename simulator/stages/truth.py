@@ -1,0 +1,97 @@
+"""What a data set knows about a turn, and which stages that is enough for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from mmrag.records import Box, Passage, Session
+from simulator.stages.spec import BLIND
+
+
+class Known(NamedTuple):
+    """The truth of one turn, as far as its data set has it; None is what it does not have."""
+
+    box: Box | None = None
+    """What the question is about, in the picture before anything was done to it."""
+    names: tuple[str, ...] = ()
+    """What it is called, the usual name first."""
+    named: str | None = None
+    """The question with the name in it, to be understood without the picture."""
+    passages: tuple[Passage, ...] | None = None
+    """Those that answer; none at all where no passage is needed."""
+    facts: tuple[Passage, ...] | None = None
+    """Those that the answer rests on, each a sentence."""
+
+
+class Truth(Protocol):
+    """Who knows the truth of sessions."""
+
+    def of(self, session: Session) -> Sequence[Known]:
+        """Of every turn, in their order."""
+        ...
+
+
+class OwnTruth:
+    """What sessions say themselves: their box (`focus`), a name, passages labelled as answering."""
+
+    def of(self, session: Session) -> list[Known]:
+        """Of every turn: box and name are the session's."""
+        box = None if session.capture is None else session.capture.focus
+        found: list[Known] = []
+        for turn in session.turns:
+            name = str(turn.extra.get("entity_name") or "")
+            said = turn.extra.get("named_query") or (with_name(turn.query, (name,)) if name else "")
+            cited = turn.reference.evidence
+            right = tuple(p for p in session.passages if p.label == "answers" or p.id in cited)
+            found.append(
+                Known(
+                    box=box,
+                    names=(name,) if name else (),
+                    named=str(said) or None,
+                    passages=right or None,
+                )
+            )
+        return found
+
+
+def with_name(question: str, names: Sequence[str]) -> str:
+    """A question that does not need the picture any more.
+
+    >>> with_name("Who built this?", ["Alder Tower"])
+    'Who built this? (This is Alder Tower.)'
+    """
+    if not names:
+        return question
+    return f"{question} ({'These are' if names[1:] else 'This is'} {' and '.join(names)}.)"
+
+
+LACKING = {
+    "pointed": "no box",
+    "named": "no name",
+    "paged": "no passages that are known to answer",
+    "told": "no facts",
+}
+"""Stage → what data has not that cannot give it."""
+
+
+def lacks(stage: str, session: Session, known: Sequence[Known]) -> str:
+    """Why a session's data cannot give a stage; empty where it can.
+
+    Every stage rests on those before it, but for the picture: passages without the name would be
+    an answer to another question.
+    """
+    name = stage.partition(":")[0]
+    if name == "pointed":
+        if session.capture is None:
+            return "no picture"
+        return "" if any(turn.box is not None for turn in known) else LACKING[name]
+    for needed in BLIND[: BLIND.index(name) + 1] if name in BLIND else ():
+        has = {
+            "named": [turn.named is not None for turn in known],
+            "paged": [turn.passages is not None for turn in known],
+            "told": [turn.facts is not None for turn in known],
+        }[needed]
+        if not all(has):
+            return LACKING[needed]
+    return ""

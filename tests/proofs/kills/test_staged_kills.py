@@ -1,0 +1,69 @@
+"""200 conversations at five stages under six conditions, killed five times, and no difference."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from test_kill import committed
+
+from simulator.run.captures import KINDS
+
+CONDITIONS = ("clean", *(f"{kind}@3" for kind in KINDS))
+
+PROGRAM = """
+import sys
+sys.path[:0] = {places!r}
+from pathlib import Path
+from mmrag.agents.fakes import Oracle
+from staged_runs import dues_of, hold_staged, some
+
+sessions = some(200, turns=2)
+print("begun", flush=True)
+agent = Oracle(dues_of(sessions), "named", share=0.5, noise=0.1)
+hold_staged(Path({folder!r}), sessions, agent, degradations={conditions!r}, concurrency=8)
+"""
+
+
+def program(folder: Path) -> list[str]:
+    tests = Path(__file__).parents[2]
+    places = [str(tests), str(tests / "stages")]
+    code = PROGRAM.format(places=places, folder=str(folder), conditions=CONDITIONS)
+    return [sys.executable, "-c", code]
+
+
+def test_killed_five_times_it_ends_with_the_same_rows(tmp_path: Path) -> None:
+    rng = random.Random(38)
+    killed, whole, turns = tmp_path / "killed", tmp_path / "whole", 200 * 2 * (2 * 6 + 3)
+    for time_ in range(1, 6):
+        process = subprocess.Popen(program(killed), stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        wanted = turns * time_ // 6
+        while committed(killed) < wanted and process.poll() is None:
+            time.sleep(rng.uniform(0.0, 0.01))
+        assert process.poll() is None, "the run ended before it could be killed"
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    for folder in (killed, whole):
+        subprocess.run(program(folder), check=True, capture_output=True, timeout=600)
+    assert committed(whole) == turns
+    assert rows_of(killed) == rows_of(whole)
+
+
+def rows_of(folder: Path) -> list[tuple[object, ...]]:
+    """Everything but times, in a fixed order."""
+    from simulator.store.run_store import RunReader
+
+    with RunReader(folder) as run:
+        return [
+            (condition, session, t.turn_index, t.query, str(t.status), t.reply, t.verdict)
+            for session, condition in run.session_keys()
+            for t in run.turns(session, condition)
+        ]
