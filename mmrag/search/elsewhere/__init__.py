@@ -13,20 +13,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mmrag.errors import SpecError
+from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 from mmrag.registry import Registry, parts
 
 
-class Elsewhere(Protocol):
+class Elsewhere(WebSearch, Protocol):
     """A search of pages that others keep."""
 
     @property
     def fingerprint(self) -> str:
         """Of what is searched, as far as it can be told; compared when a run is gone on with."""
-        ...
-
-    def search_text(self, queries: list[str], k: int = 50) -> list[tuple[Evidence, ...]]:
-        """The k best passages for each query, best first."""
         ...
 
 

@@ -94,3 +94,7 @@ def make(
     names = {"id": id, "text": text, "vector": vector, "title": title, "url": url, "date": date}
     named = {key: name for key, name in names.items() if name}
     return PgvectorTable(connection, text_encoders.create(encoder), table, named, where)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
