@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_bad_servers import Chroma
+from served_chroma import Chroma
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import Denied, ServiceError, SpecError, StoreError, Unavailable
