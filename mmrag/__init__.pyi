@@ -7,6 +7,7 @@ from simulator import Query as Query
 from simulator import Reply as Reply
 from simulator import Run as Run
 from simulator import Scores as Scores
+from simulator import WearerEnv as WearerEnv
 from simulator import degrade as degrade
 from simulator import evaluate as evaluate
 from simulator import load_run as load_run

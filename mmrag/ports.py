@@ -91,8 +91,12 @@ class OwnPagesOnly:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer, or refuse before anything of the body is read."""
-        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
+        if scope["type"] in ("http", "websocket") and not reads:
             said = {key: value.decode("latin-1") for key, value in scope["headers"]}
+            if _is_foreign(said) and scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+                return
             if _is_foreign(said):
                 await send({"type": "http.response.start", "status": 403, "headers": []})
                 await send({"type": "http.response.body", "body": b"asked by a page elsewhere"})

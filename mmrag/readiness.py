@@ -8,6 +8,7 @@ All of it is optional, so an agent of five lines stays one of five lines:
   it lets the other turns wait for a place, and starts a turn's clock when it has one.
 * `ready()`, async, returns when a turn that is asked now would be worked on now; the clock starts
   after it.
+* `end()`, async, is called when all turns are over, or will not be asked any more.
 * `turns_per_call` is the number of turns that it answers in one call: a turn then has as many
   times the limit, since none of them is answered before all are.
 """
@@ -73,6 +74,13 @@ def capacity(agent: object) -> int | None:
 async def ready(agent: object) -> None:
     """Wait until an agent would work on a turn at once; at once if it does not say."""
     method = getattr(agent, "ready", None)
+    if method is not None:
+        await method()
+
+
+async def end(agent: object) -> None:
+    """Tell an agent that it is asked nothing more."""
+    method = getattr(agent, "end", None)
     if method is not None:
         await method()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from simulator.application.finished_run import Run, load_run
     from simulator.application.measure import Measured
     from simulator.application.scores import Comparison, Scores
+    from simulator.glasses.wearer_env import WearerEnv
     from simulator.optics import degrade
     from simulator.optics.albumentations import Degrade
 
@@ -35,6 +36,7 @@ __all__ = [
     "Reply",
     "Run",
     "Scores",
+    "WearerEnv",
     "degrade",
     "evaluate",
     "load_run",
@@ -49,6 +51,7 @@ _PLACES = {
     "Reply": "mmrag.records",
     "Run": "simulator.application.finished_run",
     "Scores": "simulator.application.scores",
+    "WearerEnv": "simulator.glasses.wearer_env",
     "degrade": "simulator.optics",
     "evaluate": "simulator.application.evaluate",
     "load_run": "simulator.application.finished_run",

@@ -17,7 +17,14 @@ import typer
 from simulator.cli import build_command
 
 ROOT = Path(__file__).parent.parent
-TEXTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+TEXTS = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("docs/**/*.md"),
+        ROOT / "docs/gate.yml",
+    ]
+)
 
 
 def commands() -> list[tuple[str, str]]:

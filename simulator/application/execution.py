@@ -10,6 +10,7 @@ from mmrag.files.shards import Shard
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.parts.agent_host import Hosting
+from simulator.parts.own_agents import GLASSES
 
 if TYPE_CHECKING:
     from simulator.application.local_run import Holding
@@ -40,7 +41,9 @@ def execute(
     parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
-    if parts.has_own_agent:
+    if parts.settings.agent == GLASSES:
+        again = f"the same command with --out {shlex.quote(str(folder))}"
+    elif parts.has_own_agent:
         again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
     how = _How(concurrency, hosting, machines, again)
     number, last, spent = 1, repeats or 1, 0.0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from mmrag.cache import CacheStats
-from mmrag.readiness import capacity
+from mmrag.readiness import capacity, end
 from simulator.parts.agent_host import Hosting
 from simulator.run.runner import run_sessions
 
@@ -53,8 +53,11 @@ class InProcess:
 
     async def hold(self, store: RunStore, advance: Callable[[Progress], None]) -> CacheStats:
         """Hold all that is not held yet."""
-        await run_sessions(
-            self._sessions, self._agent, self._parts.judge, store, self._plan,
-            optics=self._parts.optics, wearers=self._wearers, on_progress=advance,
-        )  # fmt: skip
+        try:
+            await run_sessions(
+                self._sessions, self._agent, self._parts.judge, store, self._plan,
+                optics=self._parts.optics, wearers=self._wearers, on_progress=advance,
+            )  # fmt: skip
+        finally:
+            await end(self._agent)
         return self._parts.cache.stats

@@ -155,7 +155,7 @@ class Comparison(_Figures):
     def __repr__(self) -> str:
         from simulator.reports.draw.markdown import comparison_markdown
 
-        return comparison_markdown(self._figures, self._figures.get("gates", []))
+        return comparison_markdown(self._figures)
 
     def _repr_html_(self) -> str:
         from rich.markdown import Markdown

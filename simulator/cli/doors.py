@@ -36,8 +36,12 @@ def export(
 def bring_in(
     file: Annotated[
         Path,
-        typer.Argument(help="Kits' rows or answers (.jsonl, .csv); Inspect logs (.eval, .json)."),
+        typer.Argument(help="Kits' rows or answers (.jsonl, .csv); Inspect logs; traces."),
     ],
+    source: Annotated[
+        str | None,
+        typer.Option("--from", help="otel: traces; everything else is told by the file itself."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run; else the file's name under runs.")
     ] = None,
@@ -49,14 +53,18 @@ def bring_in(
     """Bring what another system answered into a run: to replay, judge, report and compare it."""
     import shlex
 
-    from simulator.exchange.imports import import_file
+    from mmrag.errors import SpecError
+    from simulator.exchange.imports import import_file, import_traces
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
     from simulator.store.run_store import RunReader
 
     folder = out or Path("runs") / file.stem
-    source = None if data is None else Parts(RunConfig(data=data, split=split)).source
-    count = import_file(file, folder, None if source is None else lambda: iter(source))
+    if source not in (None, "otel"):
+        raise SpecError(f"--from {source!r}: only traces have to be named, as --from otel.")
+    bring = import_traces if source else import_file
+    asked = None if data is None else Parts(RunConfig(data=data, split=split)).source
+    count = bring(file, folder, None if asked is None else lambda: iter(asked))
     with RunReader(folder) as run:
         judged = run.meta("judge")
     typer.secho(f"{counted(count, 'turn')} brought in.", err=True)

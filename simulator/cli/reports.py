@@ -1,4 +1,4 @@
-"""report, compare: from runs to a page, tables and figures."""
+"""report, compare, gate: from runs to a page, tables, figures, and a yes or no."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
     app.command()(report)
     app.command()(compare)
     app.command()(diagnose)
+    app.command()(gate)
 
 
 def report(
@@ -83,9 +84,48 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Folder for compare.html, .md and .json.")
     ] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the comparison.")] = None,
+    stop: Stop = None,
+    agent_errors: AgentErrors = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    min_n: MinN = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown."""
+    from simulator.reports.comparison.paired_runs import Side, compare_runs
+    from simulator.reports.draw.markdown import comparison_markdown
+    from simulator.reports.draw.write import write_comparison
+
+    options = _options(
+        title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
+        min_n=min_n,
+    )  # fmt: skip
+    found = compare_runs([Side.parse(run) for run in runs], options)
+    if out is not None:
+        write_comparison(found, out)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    typer.echo(comparison_markdown(found))
+    if out is not None:
+        typer.echo(f"comparison: {out / 'compare.html'}", err=True)
+
+
+def gate(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run, or RUN@CONDITION.")],
+    baseline: Annotated[str, typer.Option(help="The run, or RUN@CONDITION, that it is held to.")],
+    max_loss: Annotated[float, typer.Option(help="Points of truthfulness that may be lost.")] = 2.0,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(help="Exit with 1 if so, e.g. 'truthfulness < -0.02'. May be repeated."),
+        typer.Option(help="Fail too if so, e.g. 'seconds > 1'. May be repeated."),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(help="File to append the Markdown to, e.g. $GITHUB_STEP_SUMMARY."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for compare.html, .md and .json.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the comparison.")] = None,
     stop: Stop = None,
@@ -95,31 +135,22 @@ def compare(
     min_n: MinN = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown.
-
-    The exit code is 1 when a --fail-if holds, so that CI can stop a change.
-    """
-    from simulator.reports.comparison.gate import Gate, judge_gates
-    from simulator.reports.comparison.paired_runs import Side, compare_runs
-    from simulator.reports.draw.markdown import comparison_markdown
+    """Let a run pass or fail against a baseline, for CI: Markdown, and exit code 1 if it fails."""
+    from simulator.reports.comparison.gate import gate_run
+    from simulator.reports.draw.markdown import append_markdown, comparison_markdown
     from simulator.reports.draw.write import write_comparison
 
-    gates = [Gate.parse(text) for text in fail_if or []]
     options = _options(
         title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
         min_n=min_n,
     )  # fmt: skip
-    found = compare_runs([Side.parse(run) for run in runs], options)
-    found["gates"] = judge_gates(found, gates)
+    found = gate_run(run, baseline, max_loss, fail_if or (), options)
     if out is not None:
         write_comparison(found, out)
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        typer.echo(comparison_markdown(found, found["gates"]))
-        if out is not None:
-            typer.echo(f"comparison: {out / 'compare.html'}", err=True)
-    if any(gate["failed"] for gate in found["gates"]):
+    if summary is not None:
+        append_markdown(found, summary)
+    typer.echo(json.dumps(found, indent=2) if as_json else comparison_markdown(found))
+    if not found["passed"]:
         raise typer.Exit(1)
 
 

@@ -20,6 +20,7 @@ from simulator.counting import counted
 from simulator.parts.agent_host import Hosting
 
 if TYPE_CHECKING:
+    from mmrag.protocols import Agent
     from simulator.run.config import RunConfig
 
 _RUN, _ANSWER = PANELS["run"], PANELS["answer"]
@@ -77,6 +78,7 @@ WorkerGpus = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(cls=PanelledCommand)(run)
+    app.command(cls=PanelledCommand)(glasses)
     for command in (resume, score, show, verify, seal, doctor):
         app.command()(command)
 
@@ -140,6 +142,49 @@ def run(
         concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
         machines=machines,
     )  # fmt: skip
+
+
+@with_settings
+def glasses(
+    settings: dict[str, Any],
+    config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others than this machine need a --token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a free one.")] = 8780,
+    token: Annotated[
+        str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="That apps have to know.")
+    ] = "",
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Ask the turns again that failed, and all after them.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Be a pair of glasses: an app of yours sees, hears and replies. Called again, it resumes.
+
+    \b
+    mmrag glasses --data mini --limit 20 --out runs/app
+    mmrag glasses --data mini --wearer live --degrade low-light@3 --faults network-loss@3
+    """
+    from mmrag.ports import address, listen
+    from simulator.glasses.server import GlassesServer
+    from simulator.parts.own_agents import GLASSES
+    from simulator.parts.run_folder import default_out
+    from simulator.run.config import load_config, make_config
+
+    if {"agent", "search", "tools"} & set(settings):
+        raise UsageError("the app is the agent: leave out --agent, --search and --tools.")
+    settings = {**settings, "agent": GLASSES, "search": "none"}
+    made = load_config(config, **settings) if config else make_config(settings)
+    folder = out or default_out(made)
+    with listen(host, port) as at:
+        pair = GlassesServer(at, host, token)
+        _say(f"glasses: {address(at, host)} (docs/glasses.md); waiting for an app")
+        _run_and_tell(
+            folder, made, as_json=as_json, again=errors and folder.is_dir(), agent=pair,
+            concurrency=1,
+        )  # fmt: skip
 
 
 def resume(
@@ -244,7 +289,13 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 def _run_and_tell(
-    folder: Path, settings: RunConfig, *, as_json: bool, again: bool, **how: Any
+    folder: Path,
+    settings: RunConfig,
+    *,
+    as_json: bool,
+    again: bool,
+    agent: Agent | None = None,
+    **how: Any,
 ) -> None:
     """Run or go on with a run, with failed turns `again`, and print its scores."""
     from simulator.application.execution import execute, forget_failures
@@ -253,7 +304,7 @@ def _run_and_tell(
     from simulator.terminal.shutdown import stdout_aside
 
     settings.refuse_person()
-    parts = Parts(settings)
+    parts = Parts(settings, agent=agent)
     for note in parts.source.misspelt() if isinstance(parts.source, OwnData) else ():
         _say(f"{note.field} {note.words}")
     if again:

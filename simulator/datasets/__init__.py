@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from simulator.datasets.session_source import SessionSource
 
 KNOWN = (
-    "mini, the folder of a world, crag-mm:FOLDER-OR-HUB-ID, or data of your own: a .jsonl or .csv "
-    "file, or a Hugging Face folder (docs/data.md)"
+    "mini, the folder of a world, crag-mm:FOLDER-OR-HUB-ID, a run to ask again, or data of your "
+    "own: a .jsonl or .csv file, or a Hugging Face folder (docs/data.md)"
 )
 
 readers: Registry[SessionSource] = Registry(
@@ -38,6 +38,7 @@ readers: Registry[SessionSource] = Registry(
         "crag-mm-diagnostics": "simulator.datasets.papers.diagnostics:open_diagnostics",
         "crag": "simulator.datasets.papers.crag:open_crag",
         "crud": "simulator.datasets.papers.crud:open_crud",
+        "run": "simulator.exchange.asked_again:open_run",
     },
 )
 
@@ -121,6 +122,8 @@ def _by_content(path: Path) -> str | None:
         return _BY_ENDING.get(path.suffix.lower())
     if (path / "world.json").is_file():
         return "world"
+    if (path / "run.sqlite").is_file():
+        return "run"
     from simulator.datasets.own.album import ENDINGS
 
     endings = {file.suffix.lower() for file in path.iterdir() if file.is_file()}

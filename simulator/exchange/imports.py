@@ -1,4 +1,4 @@
-"""What other systems answered, as a run: from the public kits' files, logs of Inspect, answers.
+"""What other systems answered, as a run: the public kits' files, logs of Inspect, answers, traces.
 
 So that everything that knows runs (`rejudge`, `report`, `compare`, `measure`, the app, `export`)
 knows them too.
@@ -20,6 +20,7 @@ from simulator.datasets.papers.answered import Answered, Unusable, session_of
 from simulator.datasets.papers.answers import read_answers
 from simulator.exchange.imported_conversation import Brought, check_storable
 from simulator.exchange.inspect.read import is_inspect, read_inspect
+from simulator.exchange.traces.conversations import TraceFile
 from simulator.exchange.turn_files import holds_turns, read_turn_file
 from simulator.run.engine import broken_turns
 from simulator.store.run_store import RunStore
@@ -39,6 +40,12 @@ def import_file(path: Path, folder: Path, data: Sessions | None = None) -> int:
     if holds_turns(path):
         return _bring(path, folder, lambda: read_turn_file(path), data)
     return _bring(path, folder, lambda: map(brought_by, read_answers(path)), data)
+
+
+def import_traces(path: Path, folder: Path, data: Sessions | None = None) -> int:
+    """The same for traces: OTLP as JSON, or an export of Langfuse, Phoenix or MLflow."""
+    with TraceFile(path) as traces:
+        return _bring(path, folder, traces.conversations, data)
 
 
 def import_answers(path: Path, folder: Path) -> int:

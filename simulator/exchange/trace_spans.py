@@ -56,10 +56,12 @@ class TurnSpans(Record, frozen=True, kw_only=True):
 def spans_of(talk: ExportedTalk, facts: RunFacts) -> Iterator[TurnSpans]:
     """Every turn that was asked, with what was said before it as its input."""
     at, said = talk.began, list[dict[str, Any]]()
-    for turn, result in zip(talk.session.turns, talk.results, strict=False):
-        if result.status is Status.SKIPPED_AFTER_STOP:
-            return
-        yield _turn(talk, facts, turn, result, at, said)
+    asked = [(turn, result) for turn, result in zip(talk.session.turns, talk.results, strict=False)
+             if result.status is not Status.SKIPPED_AFTER_STOP]  # fmt: skip
+    missed = [_missed(turn) for turn in talk.session.turns[len(asked) : len(talk.results)]]
+    for turn, result in asked:
+        rest = missed if turn is asked[-1][0] else []
+        yield _turn(talk, facts, turn, result, at, said, rest)
         at += result.seconds
         if result.reply is not None:
             said += [_part("user", turn.query), _part("assistant", result.reply.text)]
@@ -72,6 +74,7 @@ def _turn(
     result: TurnResult,
     at: float,
     said: list[dict[str, Any]],
+    missed: list[dict[str, Any]],
 ) -> TurnSpans:
     trace = _hex(32, facts.name, talk.id, str(turn.index))
     root = _hex(16, trace, "root")
@@ -95,6 +98,12 @@ def _turn(
         "mmrag.domain": turn.domain,
         "mmrag.query_type": turn.query_type,
     }
+    if len(turn.reference.all_texts) > 1:
+        attributes["mmrag.accept"] = list(turn.reference.accept)
+    if result.step:
+        attributes["mmrag.step"] = True
+    if missed:
+        attributes["mmrag.not_asked"] = _json(missed)
     steps: tuple[Step, ...] = ()
     if result.reply is not None:
         reply, steps = result.reply, result.reply.trace
@@ -123,6 +132,13 @@ def _turn(
     return TurnSpans(turn=turn, result=result, spans=(whole, *inner))
 
 
+def _missed(turn: Turn) -> dict[str, Any]:
+    """A question that was never asked: it counts in the score."""
+    return {"query": turn.query, "mmrag.reference": turn.reference.text,
+            "mmrag.accept": turn.reference.accept, "mmrag.domain": turn.domain,
+            "mmrag.query_type": turn.query_type}  # fmt: skip
+
+
 def _evaluation(result: TurnResult, at: float) -> Iterator[Event]:
     verdict = result.verdict
     if verdict is None or verdict.outcome is Outcome.UNSCORED:
@@ -133,6 +149,7 @@ def _evaluation(result: TurnResult, at: float) -> Iterator[Event]:
         "gen_ai.evaluation.score.value": verdict.outcome.score or 0.0,
         "gen_ai.evaluation.explanation": verdict.reason,
         "mmrag.judge": verdict.judge,
+        "mmrag.exact": verdict.exact,
     }
     yield Event(name="gen_ai.evaluation.result", at=_nanoseconds(at), attributes=attributes)
 

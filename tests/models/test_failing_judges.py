@@ -142,19 +142,21 @@ def test_the_app_shows_bounds(failed: Path, whole: Path) -> None:
 def test_a_comparison_and_its_gates_do_not_pass_unmeasured(failed: Path, whole: Path) -> None:
     passing = ("truthfulness < -0.1", "accuracy < 0", "hallucination > 0.6")
     gates = [word for gate in (*passing, "multi_turn_score < -2") for word in ("--fail-if", gate)]
-    shown = json.loads(mmrag("compare", str(whole), str(failed), *gates, "--json", code=1).stdout)
+    shown = json.loads(
+        mmrag("gate", str(failed), "--baseline", str(whole), *gates, "--json", code=1).stdout
+    )
     assert shown["warnings"][0].startswith(f"failed: {NOTE}")
     difference = shown["comparisons"][0]["as_experienced"]["truthfulness_score"]
     assert difference["estimate"] is difference["p"] is None
     assert difference["bounds"] == [0.0, 1.0]
     # against whole: every wrong reply may be right now, and none can be worse than wrong
-    assert [gate["failed"] for gate in shown["gates"]] == [False, False, False, True]
+    assert [gate["failed"] for gate in shown["gates"][2:]] == [False, False, False, True]
     back = json.loads(
-        mmrag("compare", str(failed), str(whole), *gates[:2], "--json", code=1).stdout
+        mmrag("gate", str(whole), "--baseline", str(failed), *gates[:2], "--json", code=1).stdout
     )
-    assert back["gates"][0]["value"] is None
-    assert back["gates"][0]["bounds"] == [-1.0, 0.0]
-    text = mmrag("compare", str(failed), str(whole), *gates[:2], code=1).stdout
+    assert back["gates"][1]["value"] is back["gates"][2]["value"] is None
+    assert back["gates"][2]["bounds"] == [-1.0, 0.0]
+    text = mmrag("gate", str(whole), "--baseline", str(failed), *gates[:2], code=1).stdout
     assert text.index("no verdict") < text.index("| truthfulness |")
     assert "between -1 and 0" in text
 

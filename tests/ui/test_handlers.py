@@ -517,7 +517,7 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
         assert card.second is not None
         assert card.second - card.first == pytest.approx(card.estimate)
     sides = [Side(folder=str(tmp_path / "run"), condition=c) for c in ("clean", "low-light@3")]
-    told = comparison_markdown(compare_runs(sides), [])  # what `mmrag compare` prints
+    told = comparison_markdown(compare_runs(sides))  # what `mmrag compare` prints
     for card in cards:
         assert f"| {card.name} |" in told
         assert f"**{points(card.estimate)}**" in told  # the same name, the same number, in points

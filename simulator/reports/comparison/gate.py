@@ -1,13 +1,17 @@
-"""Conditions under which a comparison fails, for CI: `truthfulness < -0.02`."""
+"""Whether a change may pass: a run against its baseline, under conditions that must not hold."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from mmrag.errors import SpecError
 from mmrag.metrics.headline import HEADLINE
 from mmrag.records import Record
+from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.figures.report import ReportOptions
 
 _RATES = {
     "truthfulness": "truthfulness_score",
@@ -90,16 +94,44 @@ class Gate(Record, frozen=True, kw_only=True):
         return any(value is None or bool(test(value, self.bound)) for value in known)
 
 
-def judge_gates(comparison: dict[str, Any], gates: list[Gate]) -> list[dict[str, Any]]:
-    """Every gate on every compared run."""
-    return [
-        {
-            "gate": str(gate),
-            "other": one["other"],
-            "value": gate.value(one),
-            "bounds": gate.bounds(one),
-            "failed": gate.fails(one),
-        }
-        for one in comparison["comparisons"]
-        for gate in gates
-    ]
+def gate_run(
+    run: str,
+    baseline: str,
+    max_loss: float = 2.0,
+    fail_if: Sequence[str] = (),
+    options: ReportOptions = ReportOptions(),
+) -> dict[str, Any]:
+    """A run (`RUN` or `RUN@CONDITION`) compared with its baseline, with the gates and `passed`.
+
+    It fails where it loses more than `max_loss` points of truthfulness, where a condition of
+    `fail_if` holds, and where it lacks conversations of the baseline: a run that broke off must
+    not pass by what it did not ask.
+    """
+    if not (math.isfinite(max_loss) and max_loss >= 0):
+        raise SpecError(f"--max-loss {max_loss}: a number of points, 0 or more.")
+    most = Gate(metric="truthfulness", operator="<", bound=-max_loss / 100)
+    gates = [most, *map(Gate.parse, fail_if)]
+    found = compare_runs([Side.parse(baseline), Side.parse(run)], options)
+    (one,) = found["comparisons"]
+    lacking = one["left_out"]["baseline"]
+    whole = {"gate": "conversations of the baseline that are missing > 0", "other": one["other"],
+             "value": float(lacking), "bounds": None, "failed": lacking > 0}  # fmt: skip
+    found["gates"] = [whole, *(_judged(gate, one) for gate in gates)]
+    found["passed"] = not any(gate["failed"] for gate in found["gates"])
+    sees = one[HEADLINE]["truthfulness_score"].get("detectable")
+    if sees is not None and sees * 100 > max_loss:
+        found["warnings"].append(
+            f"So few conversations show a true loss of {sees * 100:.1f} points or more in four "
+            f"cases of five; smaller ones, down to the {max_loss:g} of this gate, may pass."
+        )
+    return found
+
+
+def _judged(gate: Gate, one: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "gate": str(gate),
+        "other": one["other"],
+        "value": gate.value(one),
+        "bounds": gate.bounds(one),
+        "failed": gate.fails(one),
+    }

@@ -119,6 +119,7 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
             "language": _language(chosen),
             "sides": summaries,
             "comparisons": compared,
+            "gates": [],
         }
     finally:
         for reader in readers:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+from mmrag.errors import StoreError
 from mmrag.metrics.headline import HEADLINE
 from simulator.counting import counted, readable
 from simulator.reports.draw.page import gate_value, in_words
@@ -21,9 +23,11 @@ _SCORES = ("truthfulness", "multi-turn score")
 """From −100 to +100 points; the others are shares, in per cent. Every difference is in points."""
 
 
-def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]]) -> str:
-    """Differences, slices that moved, flips, settings and gates."""
-    parts = [f"### {_cell(comparison['title'])}", ""]
+def comparison_markdown(comparison: dict[str, Any]) -> str:
+    """Differences, slices that moved, flips, settings and, where there are some, gates."""
+    gates = comparison.get("gates", [])
+    sign = ("✅ " if comparison["passed"] else "❌ ") if gates else ""
+    parts = [f"### {sign}{_cell(comparison['title'])}", ""]
     parts += [f"⚠️ {_cell(warning)}\n" for warning in comparison["warnings"]]
     for gate in gates:
         sign = "❌" if gate["failed"] else "✅"
@@ -43,6 +47,17 @@ def comparison_markdown(comparison: dict[str, Any], gates: list[dict[str, Any]])
         + "</sub>"
     )
     return "\n".join(parts) + "\n"
+
+
+def append_markdown(comparison: dict[str, Any], file: Path) -> None:
+    """Put it at the end of a file, as the summary of a job in CI is written."""
+    try:
+        with file.open("a", encoding="utf-8") as end:
+            end.write(comparison_markdown(comparison) + "\n")
+    except OSError as error:
+        raise StoreError(
+            f"{file}: cannot be written ({error.strerror}). Choose another --summary."
+        ) from error
 
 
 def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -> list[str]:

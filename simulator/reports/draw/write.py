@@ -72,7 +72,7 @@ def write_comparison(comparison: dict[str, Any], out: Path) -> None:
     try:
         with folder_unless_failed(out):
             _write_json(out / "compare.json", comparison)
-            write_text(out / "compare.md", comparison_markdown(comparison, comparison["gates"]))
+            write_text(out / "compare.md", comparison_markdown(comparison))
             write_text(out / "compare.html", comparison_page(comparison))
     except OSError as error:
         raise StoreError(

@@ -75,7 +75,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
               base=base, failures=0.0, shared_picture=True)  # fmt: skip
     make_report([folder / "right"], folder / "out", options)
     sides = [Side(folder=str(folder / name)) for name in ("wrong", "right")]
-    write_comparison({**compare_runs(sides, options), "gates": []}, folder / "out")
+    write_comparison(compare_runs(sides, options), folder / "out")
     return folder / "out"
 
 

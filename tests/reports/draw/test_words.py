@@ -37,7 +37,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     for name, base in (("a", 0.3), ("b", 0.7)):
         plant(folder / name, sessions=4, base=base, shared_picture=True, agent=name)
         sides.append(Side(folder=str(folder / name)))
-    return {**compare_runs(sides, FEW), "gates": []}
+    return compare_runs(sides, FEW)
 
 
 def test_where_no_condition_differs_none_loses_most(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_dash_for_p_is_explained(compared: dict[str, Any]) -> None:
     assert all(s["p_holm"] is None for s in compared["comparisons"][0]["slices"])
     why = "no slice has the 10 conversations"
     assert why in text_of(comparison_page(compared))
-    shown = comparison_markdown(compared, [])
+    shown = comparison_markdown(compared)
     assert why in shown
     assert "0 of" not in shown
 
@@ -78,7 +78,7 @@ def test_what_is_said_of_slices_without_a_p(ps: list[float | None], words: str) 
 
 def test_differences_are_headed_as_paired(compared: dict[str, Any]) -> None:
     assert "Difference (paired)" in text_of(comparison_page(compared))
-    assert "| difference in points (paired) |" in comparison_markdown(compared, [])
+    assert "| difference in points (paired) |" in comparison_markdown(compared)
 
 
 def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     plant(tmp_path / "other" / "run", sessions=1, base=0.1, shared_picture=True)
     sides = [Side(folder=str(tmp_path / name)) for name in ("run", "other/run")]
-    shown = comparison_markdown(compare_runs(sides, FEW), [])
+    shown = comparison_markdown(compare_runs(sides, FEW))
     assert "of 1 conversation\n" in shown
     counted = Figures({"n": 1, "m": 2}).counted
     assert counted("n", "hypothesis", "hypotheses").striptags() == "1 hypothesis"

@@ -1,0 +1,1 @@
+"""An assistant that is not called but calls: a trained policy, or an app at a pair of glasses."""

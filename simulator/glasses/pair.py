@@ -1,0 +1,133 @@
+"""A simulated pair of glasses: an agent to a run, and to an app what it would find on a face.
+
+The app is not called; it sees frames, hears the wearer and replies when it likes. Whose reply ends
+first is heard. Times are those of this side's clock: what an app says of times is not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from typing import Any
+
+import msgspec
+
+from mmrag.errors import UsageError
+from mmrag.files.images import LazyImage
+from mmrag.records import ASKS, Query, Record, Reply, Step
+from simulator.glasses.waiting_agent import WaitingAgent
+
+MOST_WORDS = 20_000
+"""Characters of a reply."""
+
+LISTENING = 10.0
+"""Seconds after its last request for which an app without a WebSocket still counts as there."""
+
+
+class Spoken(Record, frozen=True, kw_only=True):
+    """A reply, or the end of one that came in parts. What else a client sends is left aside."""
+
+    to: str
+    text: str = ""
+    ask: str | None = None
+    confidence: float | None = None
+
+
+class Stale(UsageError):
+    """A reply to words that are not being answered: answered already, given up, or never said."""
+
+
+class Pair(WaitingAgent):
+    """What every app at this pair of glasses sees, and where its replies go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = False
+        """Whether the wearer has taken the glasses off for good."""
+        self.sockets = 0
+        """Apps with an open WebSocket."""
+        self._last_request = -LISTENING
+        self._to = ""
+        self._since = 0.0
+
+    async def ready(self) -> None:
+        """The wearer speaks only while an app is there, and waits for one that has gone."""
+        while not self.sockets and time.monotonic() - self._last_request > LISTENING:
+            await asyncio.sleep(0.05)
+
+    async def answer(self, query: Query) -> Reply:
+        """What an app replies."""
+        self._to, self._since = secrets.token_hex(8), time.perf_counter()
+        return await super().answer(query)
+
+    def seen(self) -> None:
+        """An app without a WebSocket has asked for something."""
+        self._last_request = time.monotonic()
+
+    async def end(self) -> None:
+        """Nothing more is going to be said."""
+        self.over = True
+        self._ask(None)
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The event that tells how things stand: `words`, `quiet` or `over`."""
+        if self.asked is None:
+            return {"type": "over" if self.over else "quiet"}
+        query = self.asked.query
+        return {
+            "type": "words",
+            "to": self._to,
+            "text": query.text,
+            "conversation": query.session_id,
+            "turn": query.turn_index,
+            "time": query.query_time,
+            "may_ask": list(ASKS) if query.may_ask else [],
+            "history": [{"words": said.query, "reply": said.reply} for said in query.history],
+            "frame": None if query.image is None else query.image.sha256,
+            "gaze": query.gaze,
+        }
+
+    @property
+    def frame(self) -> LazyImage | None:
+        """What the camera sees."""
+        return None if self.asked is None else self.asked.query.image
+
+    def check(self, to: str) -> None:
+        """Refuse what answers other words than those that were said last."""
+        if self.asked is None or to != self._to or self.asked.reply.done():
+            raise Stale(
+                f"nobody waits for a reply to {to[:40]!r}: answered, given up or never said."
+            )
+
+    def hear(self, said: Spoken, *, app: str = "", first: float | None = None) -> None:
+        """Take a whole reply. `first` is when its first part came, on this side's clock."""
+        self.check(said.to)
+        assert self.asked is not None
+        if len(said.text) > MOST_WORDS:
+            raise UsageError(f"a reply has at most {MOST_WORDS:,} characters.")
+        if said.ask not in (None, *ASKS):
+            raise UsageError(f"ask is {', '.join(ASKS)}, or left out.")
+        if said.confidence is not None and not 0 <= said.confidence <= 1:
+            raise UsageError("confidence lies between 0 and 1.")
+        now = time.perf_counter()
+        begun = now if first is None else first
+        step = Step(
+            name="spoken",
+            start=round(max(0.0, begun - self._since), 6),
+            seconds=round(now - begun, 6),
+            info={"app": app[:80]} if app else {},
+        )
+        ask = said.ask if self.asked.query.may_ask else None
+        self.asked.reply.set_result(
+            Reply(text=said.text, ask=ask, confidence=said.confidence, trace=(step,))
+        )
+
+
+def spoken(data: bytes | str) -> Spoken:
+    """Read a reply."""
+    try:
+        return msgspec.json.decode(data, type=Spoken)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"no reply: {error}. Send {{to, text}}.") from error

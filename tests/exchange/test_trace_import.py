@@ -1,0 +1,272 @@
+"""Traces as runs: what real instrumentations wrote, every export, holes, secrets, asking again.
+
+`openai_v2*.jsonl` are what opentelemetry-instrumentation-openai-v2 2.4b0 wrote with both settings
+of message content, `openllmetry.jsonl` opentelemetry-instrumentation-openai 0.62.4 and
+`openinference.jsonl` openinference-instrumentation-openai 0.1.66, of the same six calls of a
+server that answers `answer to: …`; only stack traces were taken out.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from called_command import mmrag
+from exchange_parts import write_run
+from small_runs import ByNumber, make_session, picture, run_all
+
+from mmrag.errors import DataError
+from mmrag.records import Outcome, Status
+from simulator import evaluate, load_run
+from simulator.exchange.exports import export_run
+from simulator.exchange.imports import import_traces
+from simulator.store.run_store import RunReader
+
+HERE = Path(__file__).parent / "traces"
+REAL = ("openai_v2", "openai_v2_events", "openllmetry", "openinference")
+
+
+def imported(source: Path, folder: Path) -> RunReader:
+    import_traces(source, folder)
+    return RunReader(folder)
+
+
+def told(run: RunReader) -> list[list[tuple[str, str, str]]]:
+    return [
+        [
+            (str(r.status), r.query, r.reply.text if r.reply else "")
+            for r in run.turns(session.id, session.degradation)
+        ]
+        for session in run.sessions()
+    ]
+
+
+WHOLE = [
+    [("answered", "Who makes this?", "answer to: Who makes this?"),
+     ("answered", "How old is it?", "answer to: made in 1999")],
+    [("answered", "Another talk?", "answer to: Another talk?")],
+    [("agent_error", "Please fail", "")],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["openai_v2_events", "openinference"])
+def test_what_instrumentations_write_becomes_conversations(name: str, tmp_path: Path) -> None:
+    with imported(HERE / f"{name}.jsonl", tmp_path / "run") as run:
+        assert told(run) == WHOLE
+        first, *others = run.sessions()
+        assert first.capture is not None
+        assert first.capture.image.pil().size == (16, 16)
+        assert all(session.capture is None for session in others)
+        reply = run.turns(first.id)[1].reply
+        assert reply is not None
+        assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.calls) == (
+            22, 14, 2,
+        )  # fmt: skip
+        assert [step.info["model"] for step in reply.trace] == ["m-1", "m-1"]
+
+
+def test_questions_that_a_writer_dropped_are_holes(tmp_path: Path) -> None:
+    with imported(HERE / "openai_v2.jsonl", tmp_path / "run") as run:
+        assert told(run) == [[("data_error", "", ""), WHOLE[0][1]], *WHOLE[1:]]
+        assert "no question" in (next(run.results()).error or "")
+    with imported(HERE / "openllmetry.jsonl", tmp_path / "other") as run:
+        assert told(run) == [*[[("data_error", "", "")]] * 3, *WHOLE[1:]]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_no_secret_is_kept(name: str, tmp_path: Path) -> None:
+    source = (HERE / f"{name}.jsonl").read_bytes()
+    assert b"sk-spansecret12345678" in source
+    assert b"sk-errorsecret12345678" in source
+    imported(HERE / f"{name}.jsonl", tmp_path / "run").close()
+    for file in (tmp_path / "run").rglob("*"):
+        if file.is_file():
+            assert b"secret" not in file.read_bytes(), file
+
+
+def test_export_and_import_give_the_same_score(tmp_path: Path) -> None:
+    sessions = [make_session(i, turns=2 + i % 5) for i in range(12)]
+    run_all(tmp_path / "run", sessions, ByNumber())
+    load_run(tmp_path / "run").export(tmp_path / "spans.jsonl", to="otel")
+    imported(tmp_path / "spans.jsonl", tmp_path / "back").close()
+    before, after = (load_run(tmp_path / n).score(resamples=50)["all"] for n in ("run", "back"))
+    assert before["total"] == after["total"] == sum(len(s.turns) for s in sessions)
+    same = {k for k in before if isinstance(before[k], int | float)} - {"ego"}
+    assert len(same) > 8
+    assert {k: before[k] for k in same} == {k: after[k] for k in same}
+
+
+def test_conditions_failures_and_markup_come_back(tmp_path: Path) -> None:
+    with RunReader(write_run(tmp_path / "run")) as run:
+        export_run(run, tmp_path / "spans.jsonl", "otel")
+        before = [(r.status, r.degradation, r.query, r.reply and r.reply.text, r.verdict)
+                  for r in run.results()]  # fmt: skip
+    with imported(tmp_path / "spans.jsonl", tmp_path / "back") as back:
+        after = [(r.status, r.degradation, r.query, r.reply and r.reply.text, r.verdict)
+                 for r in back.results()]  # fmt: skip
+        assert after == before
+        assert next(back.results()).seconds == 2.0
+        found = next(back.results()).reply
+        assert found is not None
+        assert [step.name for step in found.trace] == ["web search", "tool kg", "generate"]
+        assert found.trace[0].evidence[0].text.startswith("page")
+
+
+def lines(path: Path, *documents: Any) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+    return path
+
+
+def chat(trace: str, start: int, asked: list[Any], answer: str, **more: Any) -> dict[str, Any]:
+    about = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps(asked),
+        "gen_ai.output.messages": json.dumps([said("assistant", answer)]),
+        **more,
+    }
+    span = {
+        "traceId": trace, "spanId": f"{start:016x}", "name": "chat m",
+        "startTimeUnixNano": str(start * 10**9), "endTimeUnixNano": str((start + 1) * 10**9),
+        "attributes": [{"key": k, "value": {"stringValue": v}} for k, v in more.items()]
+        + [{"key": k, "value": {"stringValue": v}} for k, v in about.items() if k not in more],
+    }  # fmt: skip
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def test_two_wearers_with_the_same_words_are_two_conversations(tmp_path: Path) -> None:
+    first, other = [said("user", "What is this?")], said("assistant", "A cup.")
+    then = [*first, other, said("user", "How old?")]
+    source = lines(
+        tmp_path / "t.jsonl",
+        chat("a", 1, first, "A cup."), chat("b", 2, first, "A cup."),
+        chat("c", 3, then, "Old."), chat("d", 4, then, "New."),
+    )  # fmt: skip
+    with imported(source, tmp_path / "run") as run:
+        assert [len(turns) for turns in told(run)] == [2, 2]
+
+
+def test_a_conversation_that_is_named_needs_no_history(tmp_path: Path) -> None:
+    name = {"gen_ai.conversation.id": "talk 7"}
+    source = lines(
+        tmp_path / "t.jsonl",
+        *(chat(f"t{n}", n, [said("user", "Again?")], f"{n}", **name) for n in (2, 3)),
+    )
+    with imported(source, tmp_path / "run") as run:
+        assert told(run) == [[("answered", "Again?", "2"), ("answered", "Again?", "3")]]
+        assert next(run.sessions()).id == "talk 7"
+
+
+PICTURE = "data:image/jpeg;base64," + base64.b64encode(picture(3)).decode()
+ASKED = [
+    {"role": "user", "content": [{"type": "text", "text": "Who makes this?"},
+                                 {"type": "image_url", "image_url": {"url": PICTURE}}]},
+]  # fmt: skip
+LANGFUSE = {
+    "id": "t1", "sessionId": "s1", "observations": [
+        {"id": "o1", "type": "GENERATION", "name": "llm", "startTime": "2026-11-01T10:00:00.000Z",
+         "endTime": "2026-11-01T10:00:02.000Z", "model": "m", "input": ASKED,
+         "output": {"role": "assistant", "content": "Veldt."},
+         "usageDetails": {"input": 11, "output": 7}},
+    ],
+}  # fmt: skip
+PHOENIX = {"data": [
+    {"name": "llm", "span_kind": "LLM", "context": {"trace_id": "t1", "span_id": "o1"},
+     "start_time": "2026-11-01T10:00:00+00:00", "end_time": "2026-11-01T10:00:02+00:00",
+     "status_code": "OK", "attributes": {
+        "session": {"id": "s1"},
+        "llm": {"model_name": "m", "token_count": {"prompt": 11, "completion": 7},
+                "input_messages": [{"message": {"role": "user", "contents": [
+                    {"message_content": {"type": "text", "text": "Who makes this?"}},
+                    {"message_content": {"type": "image", "image": {"image": {"url": PICTURE}}}},
+                ]}}],
+                "output_messages": [{"message": {"role": "assistant", "content": "Veldt."}}]}}},
+]}  # fmt: skip
+MLFLOW = {
+    "info": {"trace_id": "tr-1", "trace_metadata": {"mlflow.trace.session": "s1"},
+             "assessments": [{"assessment_name": "expected_response",
+                              "expectation": {"value": "Veldt"}}]},
+    "data": {"spans": [
+        {"span_id": "o1", "name": "Completions", "start_time_unix_nano": 10**18,
+         "end_time_unix_nano": 10**18 + 2 * 10**9, "status": {"code": "STATUS_CODE_OK"},
+         "attributes": {
+             "mlflow.spanType": '"CHAT_MODEL"',
+             "mlflow.spanInputs": json.dumps({"messages": ASKED}),
+             "mlflow.spanOutputs": json.dumps(
+                 {"choices": [{"message": {"role": "assistant", "content": "Veldt."}}]}),
+             "mlflow.chat.tokenUsage": '{"input_tokens": 11, "output_tokens": 7}'}},
+    ]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("document", [LANGFUSE, PHOENIX, MLFLOW], ids=["langfuse", "phoenix", "ml"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_exports_of_other_tools(document: Any, indent: int | None, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(json.dumps(document, indent=indent))
+    with imported(tmp_path / "t.json", tmp_path / "run") as run:
+        assert told(run) == [[("answered", "Who makes this?", "Veldt.")]]
+        (session,) = run.sessions()
+        assert session.id == "s1"
+        assert session.capture is not None
+        assert session.turns[0].reference.text == ("Veldt" if document is MLFLOW else "")
+        (result,) = run.results()
+        assert result.reply is not None
+        assert result.reply.usage.input_tokens == 11
+        assert result.seconds == 2.0
+
+
+def test_traces_are_judged_and_asked_again_and_paired(tmp_path: Path) -> None:
+    documents = [{**MLFLOW, "info": {**MLFLOW["info"], "trace_id": f"tr-{n}",
+                                     "trace_metadata": {"mlflow.trace.session": f"s{n}"}}}
+                 for n in range(3)]  # fmt: skip
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    imported(lines(tmp_path / "t.jsonl", *documents), theirs).close()
+    load_run(theirs).rejudge(progress=False)
+    assert load_run(theirs).score(resamples=0)["all"]["truthfulness_score"] == 1.0
+    run = evaluate(lambda query: "Quill.", str(theirs), out=mine, progress=False,
+                   degrade="low-light@3")  # fmt: skip
+    with RunReader(mine) as reader:
+        assert {r.degradation for r in reader.results()} == {"low-light@3"}
+        assert next(reader.results()).verdict.outcome is Outcome.INCORRECT  # type: ignore[union-attr]
+    (one,) = load_run(theirs).compare(run)["comparisons"]
+    assert one["sessions"] == 3
+    assert one["flips"]["lost"] == 3
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    done = mmrag("import", str(HERE / "openinference.jsonl"), "--from", "otel", "--out", out)
+    assert "4 turns brought in" in done.stderr
+    assert "Nobody has judged them" in done.stderr
+    wrong = mmrag("import", str(HERE / "openinference.jsonl"), "--from", "zipkin", code=2)
+    assert "--from otel" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("not json\n", "no JSON"), ("{}\n", "no span in it"), ('{"resourceSpans": 7}\n', "no span"),
+        ("", "no span"), ('{"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}]}\n', "no span"),
+        ("[" * 100_000, "no JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_no_trace_is_one_line(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text(text)
+    with pytest.raises(DataError, match=why):
+        import_traces(tmp_path / "t.jsonl", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_times_that_lie_give_no_negative_seconds(tmp_path: Path) -> None:
+    document = chat("a", 5, [said("user", "q?")], "a")
+    span = document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    span["endTimeUnixNano"] = "1"
+    with imported(lines(tmp_path / "t.jsonl", document), tmp_path / "run") as run:
+        assert next(run.results()).seconds == 0.0
+        assert next(run.results()).status is Status.ANSWERED

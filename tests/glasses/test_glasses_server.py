@@ -1,0 +1,330 @@
+"""The pair of glasses: what apps see and say, and what they may not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from small_runs import ByNumber, Equality, make_session, run_all
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from mmrag.errors import UsageError
+from mmrag.ports import listen
+from mmrag.readiness import end
+from mmrag.records import Session, Status
+from simulator import load_run
+from simulator.glasses.server import PROTOCOL, GlassesServer
+from simulator.run.engine import Rules
+from simulator.run.runner import Plan, run_sessions
+from simulator.store.run_store import RunReader, RunStore
+
+
+class Worn:
+    """A run on glasses in a thread of its own."""
+
+    def __init__(
+        self, folder: Path, sessions: list[Session], *, seconds: float = 30.0, token: str = ""
+    ) -> None:
+        at = listen("127.0.0.1", 0)
+        self.address = f"http://127.0.0.1:{at.getsockname()[1]}"
+        self.pair = GlassesServer(at, "127.0.0.1", token)
+        self.plan = Plan(concurrency=1, rules=Rules(seconds=seconds))
+        self.folder, self.sessions = folder, sessions
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        async def hold(store: RunStore) -> None:
+            try:
+                work = iter(list(enumerate(self.sessions)))
+                await run_sessions(work, self.pair, Equality(), store, self.plan)
+            finally:
+                await end(self.pair)
+
+        with RunStore(self.folder) as store:
+            store.set_meta("judge", "equality")
+            asyncio.run(hold(store))
+
+    def events(self, query: str = "") -> Any:
+        return connect(self.address.replace("http", "ws") + "/events" + query, open_timeout=10)
+
+
+@pytest.fixture
+def worn(tmp_path: Path) -> Iterator[Callable[..., Worn]]:
+    made: list[Worn] = []
+
+    def make(sessions: int = 1, turns: int = 2, **how: Any) -> Worn:
+        held = [make_session(i, turns=turns) for i in range(sessions)]
+        made.append(Worn(tmp_path / "run", held, **how))
+        return made[-1]
+
+    yield make
+    for one in made:
+        finish(one)
+        one.thread.join(20)
+        assert not one.thread.is_alive()
+
+
+def finish(worn: Worn) -> None:
+    """Silence until it is over."""
+    headers = {"authorization": "Bearer secret"}
+    after = ""
+    with httpx.Client(base_url=worn.address, headers=headers, timeout=30) as app:
+        while worn.thread.is_alive():
+            try:
+                said = app.get("/words", params={"after": after}).json()
+                if said["type"] == "over":
+                    return
+                after = said["to"]
+                app.post("/reply", json={"to": after, "text": "I don't know"})
+            except (httpx.HTTPError, json.JSONDecodeError):
+                time.sleep(0.05)
+
+
+def results(worn: Worn) -> list[Any]:
+    with RunReader(worn.folder) as run:
+        return list(run.results())
+
+
+def words_of(socket: Any) -> dict[str, Any]:
+    while True:
+        event = json.loads(socket.recv(10))
+        if event["type"] == "words":
+            return event
+
+
+def test_a_conversation_by_requests(worn: Callable[..., Worn]) -> None:
+    held = worn()
+    with httpx.Client(base_url=held.address, timeout=30) as app:
+        assert app.get("/").json() == {"protocol": 1, "type": "quiet"}
+        assert app.get("/frame.jpg").status_code == 404
+        words = app.get("/words").json()
+        assert (words["text"], words["conversation"], words["turn"]) == (
+            "question 0 of 0?",
+            "s000",
+            0,
+        )
+        frame = app.get("/frame.jpg")
+        assert frame.content == held.sessions[0].capture.image.data  # type: ignore[union-attr]
+        assert frame.headers["etag"] == f'"{words["frame"]}"'
+        said = {"to": words["to"], "text": "answer 0-0", "confidence": 0.5, "seconds": -9, "at": 1}
+        assert app.post("/reply?app=mine", json=said).json() == {"heard": words["to"]}
+        then = app.get("/words", params={"after": words["to"]}).json()
+        assert then["history"] == [{"words": "question 0 of 0?", "reply": "answer 0-0"}]
+        late = app.post("/reply", json=said)
+        assert late.status_code == 409
+        plain = {"content-type": "text/plain"}
+        parts = (part.encode() for part in ("answer ", "0-1"))
+        app.post("/reply", params={"to": then["to"]}, content=parts, headers=plain)
+        assert app.get("/words", params={"after": then["to"]}).json() == {"type": "over"}
+    held.thread.join(10)
+    first, second = results(held)
+    assert [r.verdict.outcome for r in (first, second)] == ["perfect"] * 2
+    assert first.reply.confidence == 0.5
+    assert first.reply.trace[0].info == {"app": "mine"}
+    assert 0 <= first.seconds < 30
+
+
+def test_events_are_pushed_and_replies_may_come_in_parts(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1)
+    with held.events("?frames=1&app=pushed") as socket:
+        events = [socket.recv(10) for _ in range(5)]
+        assert json.loads(events.pop(0)) == {"type": "quiet"}
+        assert json.loads(events[0]) == {"type": "conversation", "conversation": "s000"}
+        assert events[1][:2] == b"\xff\xd8"
+        assert json.loads(events[2]) == {"type": "button", "button": "talk"}
+        to = json.loads(events[3])["to"]
+        socket.send(json.dumps({"type": "part", "to": to, "text": "answer "}))
+        socket.send(json.dumps({"type": "part", "to": to, "text": "0-"}))
+        socket.send(json.dumps({"type": "reply", "to": to, "text": "0"}))
+        kinds = [json.loads(said)["type"] for said in socket]
+        assert set(kinds) - {"quiet"} == {"heard", "over"}
+    held.thread.join(10)
+    (result,) = results(held)
+    assert result.reply.text == "answer 0-0"
+    assert result.reply.trace[0].seconds > 0
+
+
+def test_the_first_of_two_apps_is_heard_and_their_parts_stay_apart(
+    worn: Callable[..., Worn],
+) -> None:
+    held = worn(turns=1)
+    with held.events("?app=a") as a, held.events("?app=b") as b:
+        to = words_of(a)["to"]
+        assert words_of(b)["to"] == to
+        for socket, name in ((a, "from a "), (b, "from b ")):
+            socket.send(json.dumps({"type": "part", "to": to, "text": name}))
+        b.send(json.dumps({"type": "reply", "to": to, "text": "!"}))
+        while json.loads(b.recv(10))["type"] != "heard":
+            pass
+        a.send(json.dumps({"type": "reply", "to": to, "text": "!"}))
+        held.thread.join(10)
+    (result,) = results(held)
+    assert result.reply.text == "from b !"
+    assert result.reply.trace[0].info == {"app": "b"}
+
+
+def test_who_vanishes_comes_back_to_the_same_words(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1)
+    with held.events() as socket:
+        to = words_of(socket)["to"]
+        socket.send(json.dumps({"type": "part", "to": to, "text": "lost "}))
+    with held.events() as socket:
+        assert words_of(socket)["to"] == to
+        socket.send(json.dumps({"type": "reply", "to": to, "text": "answer 0-0"}))
+        held.thread.join(10)
+    assert results(held)[0].reply.text == "answer 0-0"
+
+
+def test_nobody_speaks_while_no_app_is_there(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1, seconds=0.3)
+    time.sleep(0.6)
+    with RunReader(held.folder) as run:
+        assert not list(run.results())
+    with held.events() as socket:
+        assert words_of(socket)["text"] == "question 0 of 0?"
+        assert json.loads(socket.recv(10))["type"] == "quiet"  # given up
+    held.thread.join(10)
+    assert results(held)[0].status is Status.TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("nonsense", "a message is"), ('{"type":"reply"}', "no reply"),
+        ("[" * 5000, "a message is"),
+        ('{"type":"reply","to":"ffff","text":"x"}', "nobody waits"),
+        ('{"type":"reply","to":"TO","text":"x","ask":"money"}', "ask is"),
+        ('{"type":"reply","to":"TO","text":"x","confidence":7}', "confidence"),
+        ('{"type":"part","to":"TO","text":"' + "x" * 20_001 + '"}', "20,000"),
+    ],
+)  # fmt: skip
+def test_what_is_no_reply_is_refused_and_harms_nothing(
+    message: str, why: str, worn: Callable[..., Worn]
+) -> None:
+    held = worn(turns=1)
+    with held.events() as socket:
+        to = words_of(socket)["to"]
+        socket.send(message.replace("TO", to))
+        refused = json.loads(socket.recv(10))
+        assert refused["type"] == "refused"
+        assert why in refused["why"]
+        socket.send(json.dumps({"type": "reply", "to": to, "text": "answer 0-0"}))
+        assert json.loads(socket.recv(10))["type"] in ("heard", "quiet")
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_who_floods_is_shown_out_and_others_go_on(valid: bool, worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1)
+    with held.events() as flooding, held.events() as other:
+        to = words_of(other)["to"]
+        flood = json.dumps({"type": "part", "to": to if valid else "x", "text": ""})
+        with pytest.raises(ConnectionClosed) as closed:  # noqa: PT012
+            for _ in range(2000):
+                flooding.send(flood)
+            list(flooding)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+        other.send(json.dumps({"type": "reply", "to": to, "text": "answer 0-0"}))
+        held.thread.join(10)
+    assert results(held)[0].reply.text == "answer 0-0"
+
+
+def test_bodies_are_bounded(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1)
+    words = httpx.get(f"{held.address}/words", timeout=30).json()
+    for text in ("x" * 300_000, "x" * 20_001):
+        said = httpx.post(f"{held.address}/reply", json={"to": words["to"], "text": text})
+        assert said.status_code == 400
+    assert httpx.get(f"{held.address}/words?wait=soon").status_code == 400
+
+
+def test_frames_are_streamed(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1)
+    httpx.get(f"{held.address}/words", timeout=30)
+    with httpx.stream("GET", f"{held.address}/frames.mjpg", timeout=10) as stream:
+        assert stream.headers["content-type"].startswith("multipart/x-mixed-replace")
+        assert held.sessions[0].capture.image.data in _until(stream, 2000)  # type: ignore[union-attr]
+
+
+def _until(stream: httpx.Response, length: int) -> bytes:
+    held = b""
+    for piece in stream.iter_bytes():
+        held += piece
+        if held.count(b"--frame") > 1 or len(held) > length:
+            break
+    return held
+
+
+def test_only_who_knows_the_token_is_let_in(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1, token="secret")
+    for how in ({}, {"headers": {"authorization": "Bearer no"}}, {"params": {"token": "no"}}):
+        assert httpx.get(f"{held.address}/", **how).status_code == 401
+    assert httpx.get(f"{held.address}/", params={"token": "secret"}).status_code == 200
+    with pytest.raises(InvalidStatus), held.events():
+        pass
+    with held.events("?token=secret") as socket:
+        assert words_of(socket)
+
+
+def test_pages_elsewhere_and_other_names_are_refused(worn: Callable[..., Worn]) -> None:
+    held = worn(turns=1)
+    evil = {"origin": "http://evil.example"}
+    assert httpx.post(f"{held.address}/reply", json={}, headers=evil).status_code == 403
+    assert httpx.get(held.address, headers={"host": "evil.example"}).status_code == 400
+    ws = held.address.replace("http", "ws") + "/events"
+    with pytest.raises(InvalidStatus), connect(ws, origin="http://evil.example"):  # type: ignore[arg-type]
+        pass
+
+
+def test_other_machines_need_a_token() -> None:
+    with listen("127.0.0.1", 0) as at, pytest.raises(UsageError, match="--token"):
+        GlassesServer(at, "0.0.0.0")
+
+
+def test_the_same_figures_as_the_agent_in_process(
+    tmp_path: Path, worn: Callable[..., Worn]
+) -> None:
+    agent, sessions = ByNumber(), [make_session(i, turns=2 + i % 3) for i in range(6)]
+    run_all(tmp_path / "own", sessions, agent)
+    held = Worn(tmp_path / "worn", sessions)
+    by_words = {(q.session_id, q.turn_index): q for q in agent.seen}
+    with held.events() as socket:
+        try:
+            while True:
+                words = words_of(socket)
+                query = by_words[words["conversation"], words["turn"]]
+                text = asyncio.run(agent.answer(query)).text
+                socket.send(json.dumps({"type": "reply", "to": words["to"], "text": text}))
+        except ConnectionClosed:
+            pass
+    held.thread.join(10)
+    own, worn_ = (load_run(tmp_path / n).score(resamples=0)["all"] for n in ("own", "worn"))
+    assert own["truthfulness_score"] == worn_["truthfulness_score"]
+    assert own["total"] == worn_["total"]
+
+
+def test_the_protocol_names_every_field_and_address() -> None:
+    found = yaml.safe_load(PROTOCOL.read_text())
+    assert set(found["paths"]) == {"/", "/words", "/frame.jpg", "/frames.mjpg", "/reply"}
+    event = found["components"]["schemas"]["Event"]["properties"]
+    assert {
+        "to",
+        "text",
+        "conversation",
+        "turn",
+        "time",
+        "may_ask",
+        "history",
+        "frame",
+        "gaze",
+    } <= {*event}
