@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.records import Outcome, Usage
+from mmrag.records import Outcome, Usage, condition_of
 
 
 class Part(msgspec.Struct):
@@ -90,11 +90,13 @@ class SessionPart(Part, kw_only=True):
     turns: tuple[TurnPart, ...]
     capture: CapturePart | None = None
     fault: str = ""
+    spoken: str = ""
 
     @property
     def degradation(self) -> str:
         """The condition, as a `Session` has it."""
-        return self.fault or (self.capture.degradation if self.capture else "clean")
+        picture = self.capture.degradation if self.capture else "clean"
+        return self.fault or condition_of(picture, self.spoken)
 
 
 class EvidencePart(Part, kw_only=True):
@@ -145,6 +147,12 @@ class SaidTurn(Part, kw_only=True):
     step: bool = False
 
 
+class HeardPart(Part, kw_only=True):
+    """Of a `Heard`."""
+
+    text: str
+
+
 class ResultPart(Part, kw_only=True):
     """Of a `TurnResult`: what is counted."""
 
@@ -152,6 +160,7 @@ class ResultPart(Part, kw_only=True):
     reply: ReplyPart | None = None
     seconds: float = 0.0
     fault: str = ""
+    heard: HeardPart | None = None
     step: bool = False
 
 

@@ -153,6 +153,18 @@ class Utterance(Record, frozen=True, kw_only=True):
     """The agenda's question, where a person asks it in words of their own."""
 
 
+class Heard(Record, frozen=True, kw_only=True):
+    """What a recogniser made of a spoken question."""
+
+    text: str
+    confidence: float | None = None
+    """Its own probability of being right."""
+    said: str = ""
+    """Hash of the sound as it was said; the run keeps it beside its pictures."""
+    arrived: str = ""
+    """Hash of the sound as the recogniser got it."""
+
+
 class Turn(Record, frozen=True, kw_only=True):
     """One question of a conversation with everything known about it."""
 
@@ -177,6 +189,8 @@ class Turn(Record, frozen=True, kw_only=True):
     """Another picture, taken just before this turn; None: the last one still holds."""
     gaze: Gaze | None = None
     """Where the wearer looks, in the session's picture before anything was done to it."""
+    audio: str = ""
+    """A recording of the question, by its path from the data's folder."""
 
 
 class Passage(Record, frozen=True, kw_only=True):
@@ -206,18 +220,32 @@ class Session(Record, frozen=True, kw_only=True):
     """Where there are any, the agent's web search finds these and nothing else."""
     fault: str = ""
     """What goes wrong around the assistant, e.g. `web-empty@3`; a condition as a degradation is."""
+    spoken: str = ""
+    """How the questions are asked aloud, e.g. `street@3`; empty: they are typed."""
 
     @property
     def degradation(self) -> str:
-        """The condition: a fault, or what was done to the picture, which needs one."""
+        """The condition: a fault, or what was done to the picture, which needs one, and to the
+        question."""
         if self.fault:
             return self.fault
-        return "clean" if self.capture is None else self.capture.degradation
+        return condition_of(self.capture.degradation if self.capture else "clean", self.spoken)
 
     @property
     def quality(self) -> str:
         """Of the picture; `no picture` is a slice of its own."""
         return NO_PICTURE if self.capture is None else self.capture.quality
+
+
+def condition_of(picture: str, spoken: str) -> str:
+    """The condition of what was done to a picture and to a question.
+
+    >>> condition_of("low-light@3", "street@1"), condition_of("clean", "quiet")
+    ('low-light@3+street@1', 'quiet')
+    """
+    if not spoken:
+        return picture
+    return spoken if picture == "clean" else f"{picture}+{spoken}"
 
 
 class Exchange(Record, frozen=True, kw_only=True):
@@ -253,6 +281,8 @@ class Query(Record, frozen=True, kw_only=True):
     """The pictures that were taken before `image`, the first one first."""
     gaze: Gaze | None = None
     """Where in `image` the wearer looks: of glasses that track eyes, and where a run gives it."""
+    sound: bytes | None = None
+    """A spoken question as a WAV file, for an agent with `takes_sound`; `text` is what was heard."""
 
     @property
     def images(self) -> tuple[LazyImage, ...]:
@@ -396,6 +426,8 @@ class TurnResult(Record, frozen=True, kw_only=True):
     seconds: float = 0.0
     fault: str = ""
     """The kind of fault that this turn met and felt; other turns of the condition are as ever."""
+    heard: Heard | None = None
+    """Of a spoken question; `query` is what was said."""
     step: bool = False
     """A live wearer went on about the same goal: the goal's last turn is what counts."""
 

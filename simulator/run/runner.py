@@ -19,7 +19,9 @@ from mmrag.agents.own.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.readiness import cores
-from mmrag.records import Record, Session, TurnResult
+from mmrag.records import Record, Session, TurnResult, condition_of
+from simulator.ears.hearing import Hear
+from simulator.ears.spec import split
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.limits import READY_SECONDS
@@ -49,6 +51,10 @@ class Plan(Record, frozen=True, kw_only=True):
     degradations: tuple[str, ...] = ("clean",)
     faults: tuple[str, ...] = ()
     """Conditions beside the degradations, on pictures that nothing was done to."""
+    spoken: tuple[str, ...] = ()
+    """Conditions of questions that are said aloud, on clean pictures too unless `crossed`."""
+    crossed: bool = False
+    """Hold the spoken conditions under each degradation as well."""
     stop: StopPolicy = StopPolicy()
     rules: Rules = Rules()
     concurrency: int = 16
@@ -58,9 +64,11 @@ class Plan(Record, frozen=True, kw_only=True):
 
     def conditions(self, *, picture: bool) -> list[str]:
         """What a session is held under; without a picture nothing can happen to one."""
-        if picture:
-            return [*self.degradations, *self.faults]
-        return ["clean", *(fault for fault in self.faults if not needs_picture(fault))]
+        pictures = self.degradations if picture else ("clean",)
+        under = pictures if self.crossed else ("clean",)
+        spoken = [condition_of(seen, said) for seen in under for said in self.spoken]
+        faults = [fault for fault in self.faults if picture or not needs_picture(fault)]
+        return [*pictures, *faults, *spoken]
 
 
 class Progress(Record, frozen=True, kw_only=True):
@@ -82,11 +90,13 @@ async def run_sessions(
     *,
     optics: Optics | None = None,
     wearers: Wearers | None = None,
+    hear: Hear | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> None:
     """Hold every conversation under every degradation, skipping what the store has already.
 
-    `wearers` answer back; without them each reads their questions from the session.
+    `wearers` answer back; without them each reads their questions from the session. `hear` is
+    needed for spoken conditions.
 
     `sessions` yields (position in the data set, session). Raises the store's error when nothing
     more can be written; what was committed stays.
@@ -109,7 +119,7 @@ async def run_sessions(
 
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
         place = Places(agent, seconds=plan.ready_seconds).place
-        held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers)
+        held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers, hear)
         workers = [asyncio.create_task(work_through()) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)
@@ -125,10 +135,10 @@ def conversations(
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
         for condition in plan.conditions(picture=session.capture is not None):
-            chosen = condition
+            chosen, spoken = split(condition)
             if optics and not kind_of_fault(condition):
-                chosen = optics.choose(session, condition, plan.seed)
-            yield position, session, chosen
+                chosen = optics.choose(session, chosen, plan.seed)
+            yield position, session, condition_of(chosen, spoken)
 
 
 class KeptConversation(Protocol):
@@ -166,6 +176,7 @@ class Conversations(NamedTuple):
     optics_threads: Executor
     place: Place
     wearers: Wearers | None = None
+    hear: Hear | None = None
 
     async def hold(
         self, position: int, session: Session, degradation: str, kept: KeptConversation
@@ -201,6 +212,7 @@ class Conversations(NamedTuple):
             return await hold_live(
                 self.wearers, session, seen, self.agent, self.judge, kept.commit,
                 stop=self.plan.stop.rule, rules=self.plan.rules, done=kept.done, place=self.place,
+                hear=self.hear,
             )  # fmt: skip
         return await hold_conversation(
             seen,
@@ -211,13 +223,14 @@ class Conversations(NamedTuple):
             rules=self.plan.rules,
             done=tuple(kept.done),
             place=self.place,
+            hear=self.hear,
         )
 
     async def _seen(self, session: Session, degradation: str) -> Session:
         """Load and degrade a session's picture: slow work, away from the event loop."""
         if session.capture is not None and not session.capture.image.is_here:
             await asyncio.to_thread(lambda image: image.data, session.capture.image)
-        if kind_of_fault(degradation) or degradation == "clean":
+        if kind_of_fault(degradation) or split(degradation)[0] == "clean":
             return seen_under(session, degradation, self.optics, self.plan.seed)
         return await asyncio.get_running_loop().run_in_executor(
             self.optics_threads, seen_under, session, degradation, self.optics, self.plan.seed
@@ -253,18 +266,24 @@ def seen_under(session: Session, condition: str, optics: Optics | None, seed: in
     """A session with the picture that the agent gets under a condition."""
     if kind_of_fault(condition):
         return labelled(session, condition)
-    if condition == "clean":
+    picture, spoken = split(condition)
+    if spoken:
+        session = msgspec.structs.replace(session, spoken=spoken)
+    if picture == "clean":
         return session
     if optics is None:
-        raise DataError(f"no optics were given, so {condition!r} cannot be applied.")
-    return optics.apply(session, condition, seed)
+        raise DataError(f"no optics were given, so {picture!r} cannot be applied.")
+    return optics.apply(session, picture, seed)
 
 
 def labelled(session: Session, degradation: str) -> Session:
     """A session that nothing was done to, under the name of what was meant to be done."""
     if kind_of_fault(degradation):
         return msgspec.structs.replace(session, fault=degradation)
+    picture, spoken = split(degradation)
+    if spoken:
+        session = msgspec.structs.replace(session, spoken=spoken)
     if session.capture is None:
         return session
-    capture = msgspec.structs.replace(session.capture, degradation=degradation)
+    capture = msgspec.structs.replace(session.capture, degradation=picture)
     return msgspec.structs.replace(session, capture=capture)
