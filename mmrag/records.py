@@ -282,7 +282,7 @@ class Query(Record, frozen=True, kw_only=True):
     gaze: Gaze | None = None
     """Where in `image` the wearer looks: of glasses that track eyes, and where a run gives it."""
     sound: bytes | None = None
-    """A spoken question as a WAV file, for an agent with `takes_sound`; `text` is what was heard."""
+    """A spoken question as a WAV file, for an agent with `takes_sound`; `text` was heard in it."""
 
     @property
     def images(self) -> tuple[LazyImage, ...]:

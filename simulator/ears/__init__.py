@@ -1,1 +1,1 @@
-"""Questions asked by voice: who says them, what is added on the way, and what a recogniser hears."""
+"""Questions asked by voice: who says them, what noise is added, and what a recogniser hears."""

@@ -135,7 +135,8 @@ class Hearing:
                     f"{self.ear.id} wrote {len(heard.text):,} characters for {sound.seconds:.0f} s "
                     "of sound: nobody said that."
                 )
-            return encode(heard)
+            plain = "".join(c if c.isprintable() else " " for c in heard.text)
+            return encode(msgspec.structs.replace(heard, text=plain))
 
         return msgspec.json.decode(
             self._cached(f"{self.ear.id}\x00{_hash(wav)}", ".json", ask), type=Heard

@@ -17,11 +17,11 @@ from simulator.ears.sounds import RATE, Samples, Sound
 
 LEVELS: dict[str, tuple[float, ...]] = {
     "street": (15.0, 8.0, 3.0, -1.0, -5.0),
-    "babble": (15.0, 8.0, 4.0, 1.0, -2.0),
+    "babble": (15.0, 11.0, 8.0, 5.0, 2.0),
     "wind": (10.0, 2.0, -4.0, -9.0, -14.0),
-    "room": (6.0, 0.0, -5.0, -9.0, -13.0),
+    "room": (6.0, 3.0, 0.0, -3.0, -8.0),
     "clipped-start": (0.1, 0.2, 0.35, 0.5, 0.8),
-    "bystander": (24.0, 18.0, 12.0, 6.0, 0.0),
+    "bystander": (48.0, 42.0, 36.0, 30.0, 20.0),
 }
 """Kind → levels 1 to 5: decibels, of a clipped start seconds. Chosen on sentences of this module's
 author, none of which is asked anywhere (docs/benchmarks/ears.md has what they do)."""
@@ -100,7 +100,7 @@ def _coloured(size: int, chance: np.random.Generator, slope: float, low: float) 
     hertz = np.fft.rfftfreq(size, 1 / RATE)
     shaped = spectrum * np.maximum(hertz, low) ** -slope * (hertz > low / 2)
     made = np.fft.irfft(shaped, size)
-    return made / made.std()
+    return (made / made.std()).astype(np.float32)
 
 
 def _slow(size: int, chance: np.random.Generator, seconds: float) -> Samples:
@@ -129,7 +129,7 @@ def _babble(speech: Samples, chance: np.random.Generator, chatter: Sequence[Soun
     """Six who talk at once, higher and lower than the wearer."""
     total = np.zeros(len(speech), np.float32)
     for _ in range(6):
-        one = _another(chatter[chance.integers(len(chatter))].samples, chance)
+        one = _another(chatter[int(chance.integers(len(chatter)))].samples, chance)
         turned = np.roll(np.resize(one, len(speech)), int(chance.integers(len(speech))))
         total += turned * (0.6 + 0.4 * chance.random()) / (np.sqrt(power(turned)) or 1.0)
     return total
@@ -139,7 +139,7 @@ def _beside(
     speech: Samples, decibels: float, chance: np.random.Generator, chatter: Sequence[Sound]
 ) -> Samples:
     """Somebody's sentence, before or after."""
-    one = _another(chatter[chance.integers(len(chatter))].samples, chance)
+    one = _another(chatter[int(chance.integers(len(chatter)))].samples, chance)
     one = one * np.sqrt(power(speech) / (power(one) or 1.0) / 10 ** (decibels / 10))
     order = (one, speech) if chance.random() < 0.5 else (speech, one)
     return np.concatenate(order)
@@ -153,10 +153,10 @@ def _another(samples: Samples, chance: np.random.Generator) -> Samples:
 
 
 def _echoing(speech: Samples, decibels: float, chance: np.random.Generator) -> Samples:
-    """A room in which a sound takes most of a second to die away."""
+    """A hall in which a sound takes more than a second to die away."""
     from scipy.signal import fftconvolve
 
-    seconds = 0.5 + 0.4 * chance.random()
+    seconds = 1.0 + 0.6 * chance.random()
     at = np.arange(int(seconds * RATE)) / RATE
     tail = chance.standard_normal(len(at)) * np.exp(-6.9 * at / seconds)
     tail[: RATE // 200] = 0

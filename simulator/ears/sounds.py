@@ -122,7 +122,7 @@ def _decoded(data: bytes, name: str) -> NDArray[Any]:
         ) from error
     found: list[NDArray[Any]] = []
     try:
-        with contextlib.closing(av.open(io.BytesIO(data))) as container:
+        with contextlib.closing(av.open(io.BytesIO(data), "r")) as container:
             resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
             for frame in container.decode(audio=0):
                 found += [part.to_ndarray()[0] for part in resampler.resample(frame)]

@@ -1,4 +1,4 @@
-"""Spoken conditions by name: what is added to a question on its way from a mouth to a recogniser."""
+"""Spoken conditions by name: what is added to a question on its way to a recogniser."""
 
 from __future__ import annotations
 

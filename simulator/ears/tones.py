@@ -36,8 +36,8 @@ class ToneEar:
     def hear(self, sound: Sound) -> Heard:
         """The letters, as far as they can be told."""
         frames = _frames(sound.samples)
-        levels = 2 * np.abs(frames @ np.exp(2j * np.pi * np.outer(np.arange(_FRAME), _TONES) / RATE))
-        levels = levels / _FRAME / 0.1
+        turns = np.exp(2j * np.pi * np.outer(np.arange(_FRAME), _TONES) / RATE)
+        levels = 2 * np.abs(frames @ turns) / _FRAME / 0.1
         speech = levels[levels[:, 0] > 0.5, 1:]
         text = np.packbits((speech > 0.5).astype(np.uint8), axis=1).tobytes()
         margin = np.minimum(np.abs(speech - 0.5) * 2, 1).mean() if len(speech) else 0.0

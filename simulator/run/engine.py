@@ -198,9 +198,7 @@ async def one_turn(
         query = msgspec.structs.replace(query, text=spoken.heard.text, sound=sound)
         typed = msgspec.structs.replace(session, spoken="")
         result = await one_turn(typed, turn, query, agent, judge, rules, place)
-        return msgspec.structs.replace(
-            result, degradation=session.degradation, heard=spoken.heard
-        )
+        return msgspec.structs.replace(result, degradation=session.degradation, heard=spoken.heard)
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     async with place():
         with meeting(fault):

@@ -49,6 +49,9 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         tuple[float, float] | None,
         Meta(description="Where the wearer looks: x and y as shares of the picture, 0 to 1."),
     ] = None
+    audio: Annotated[
+        str, Meta(description="A recording of the question, by its path from the file's folder.")
+    ] = ""
     domain: str | None = None
     query_type: str | None = None
     dynamism: str | None = None
