@@ -138,7 +138,7 @@ class Utterance(Record, frozen=True, kw_only=True):
     """What a live wearer meant by what they said, so that it can be proved (docs/wearer.md)."""
 
     move: str
-    """ask, again, repeat, point, correct, object, look, cannot or press."""
+    """ask, again, repeat, misheard, point, correct, object, look, cannot or press."""
     goal: int
     """Which goal of the agenda it serves."""
     claims: tuple[tuple[str, ...], ...] = ()

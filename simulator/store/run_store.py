@@ -1,6 +1,6 @@
 """The run store: everything that happened, in one folder, one durable commit per turn.
 
-A run is a folder: `run.sqlite` (WAL) and `images/` (each picture and sound once, named by its hash).
+A run is a folder: `run.sqlite` (WAL) and `images/` (pictures and sounds, each once, by its hash).
 There is one writer, held by a lock; any number of readers may look on while it writes. Turns of
 different conversations that finish together share one commit (group commit), and a turn counts as
 done only after that commit is on disk.
