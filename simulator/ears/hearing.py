@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from mmrag.agents.own.threads import DaemonThreads
-from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, words
+from mmrag.errors import DataError, ServiceError, ServiceTimeout
 from mmrag.files.atomic import write_bytes
 from mmrag.records import Heard, Turn, encode
 from simulator.ears.noises import CHATTER, noisy
@@ -78,7 +78,7 @@ class Hearing:
         """Say a question, or play its recording, under a spoken condition; what is heard of it.
 
         Raises `DataError` for what cannot be said or played, another `MmragError` for a part that
-        fails or hangs.
+        fails or hangs, whoever wrote it.
         """
         async with self._places:
             if self._hung >= _MOST_HUNG:
@@ -91,10 +91,6 @@ class Hearing:
                 raise ServiceTimeout(
                     f"the question was not heard within {self._seconds:g} s by {self.ear.id}."
                 ) from error
-            except MmragError:
-                raise
-            except Exception as error:  # a voice or an ear is somebody else's code
-                raise ServiceError(f"the question was not heard: {words(error)}") from error
         sounds = {_hash(sound): sound for sound in (spoken.said, spoken.arrived)}
         await asyncio.to_thread(self.keep, sounds)
         return spoken

@@ -116,7 +116,7 @@ def _street(size: int, chance: np.random.Generator) -> Samples:
     """A steady roar, tyres and engines that come and go."""
     cars = _coloured(size, chance, 0.8, 60) * np.exp(1.2 * _slow(size, chance, 1.2))
     tyres = _coloured(size, chance, 0.3, 700) * np.exp(1.2 * _slow(size, chance, 0.9))
-    return _coloured(size, chance, 0.5, 50) * 0.7 + cars + 0.5 * tyres
+    return (_coloured(size, chance, 0.5, 50) * 0.7 + cars + 0.5 * tyres).astype(np.float32)
 
 
 def _wind(size: int, chance: np.random.Generator) -> Samples:

@@ -45,7 +45,7 @@ class Sound:
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(RATE)
-            scaled = np.round(np.clip(self.samples, -1, 1) * 32767)
+            scaled = np.clip(np.round(self.samples * 32768.0), -32768, 32767)
             file.writeframes(scaled.astype("<i2").tobytes())
         return buffer.getvalue()
 

@@ -15,6 +15,7 @@ from mmrag.files.images import size_of
 from mmrag.metrics.cases import Measurement
 from mmrag.records import (
     Gaze,
+    Heard,
     Outcome,
     Reference,
     Session,
@@ -24,6 +25,7 @@ from mmrag.records import (
     Verdict,
     outcome_of,
 )
+from simulator.ears.words import Marked, marked
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
@@ -102,6 +104,10 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """What a live wearer did, in words; empty of a scripted one."""
     asks: str = ""
     """What the reply asked back."""
+    heard: Heard | None = None
+    """Of a spoken question, with the hashes of its sounds."""
+    pieces: tuple[Marked, ...] = ()
+    """The question in pieces that were heard and pieces that were not."""
 
     @property
     def correct(self) -> bool | None:
@@ -313,6 +319,8 @@ def turn_view(
         picture="" if turn.capture is None else turn.capture.image.sha256,
         move=_move(turn),
         asks=(reply.ask or "") if reply else "",
+        heard=result.heard,
+        pieces=tuple(marked(turn.query, result.heard.text)) if result.heard else (),
     )
 
 

@@ -158,7 +158,7 @@ WHOLE = (
 """Columns of whole numbers."""
 HEARD = tuple(Loss.__struct_fields__)
 """Of a run with spoken questions, as `heard:words`: counts of words, names and numbers said and
-lost; −1 where a question was typed, or not heard at all."""
+lost; not a number where a question was typed, or not heard at all."""
 REAL = ("confidence", "seconds", "cost", "judge_cost")
 """Columns of real numbers; not a number where unknown."""
 
@@ -346,7 +346,7 @@ class _Reading:
             columns["index"] = np.asarray(self.indexes)
         if len(self.heard[0]):
             for name, counts in self.heard[1].items():
-                columns[f"heard:{name}"] = np.full(self.rows, -1, np.int32)
+                columns[f"heard:{name}"] = np.full(self.rows, np.nan)
                 columns[f"heard:{name}"][np.asarray(self.heard[0])] = np.asarray(counts)
         for name, (rows, codes) in self.own.items():
             columns[name] = np.full(self.rows, -1, np.int32)
