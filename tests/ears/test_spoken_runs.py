@@ -17,8 +17,8 @@ from simulator.ears.hearing import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.run.config import RunConfig
 from simulator.run.engine import ask_again
-from simulator.run.runner import Plan
-from simulator.store.run_store import RunReader
+from simulator.run.runner import Plan, run_sessions
+from simulator.store.run_store import RunReader, RunStore
 
 SPOKEN = ("quiet", "street@5")
 
@@ -203,3 +203,47 @@ def test_many_machines_are_refused() -> None:
 def test_a_turns_recording_is_part_of_the_record() -> None:
     assert turn(audio="a.wav").audio == "a.wav"
     assert make_session().turns[0].audio == ""
+
+
+class LosesAWord:
+    """Hears all but the longest word of a question."""
+
+    id = "loses:1"
+
+    def hear(self, sound):
+        heard = ToneEar().hear(sound)
+        longest = max(heard.text.split(), key=len)
+        return msgspec.structs.replace(heard, text=heard.text.replace(longest, "mm"))
+
+
+def test_a_live_wearer_says_what_was_misheard_and_it_is_proved(tmp_path: Path) -> None:
+    from small_talks import FakeLooks, Says, agendas, wearers
+
+    from mmrag.judges.simple import ExactJudge
+    from simulator.wearer.proof import prove
+    from simulator.wearer.sight import sight_of
+    from simulator.wearer.talk import KEY
+
+    hearing = Hearing(ToneVoice(), LosesAWord())
+    with RunStore(tmp_path / "run") as store:
+        store.set_meta("judge", ExactJudge.id)
+        asyncio.run(run_sessions(
+            iter(list(enumerate(agendas()[:6]))), Says(lambda query: "I don't know"), ExactJudge(),
+            store, Plan(degradations=(), spoken=("quiet",)), wearers=wearers(FakeLooks()),
+            hear=hearing.hear,
+        ))  # fmt: skip
+    moves = []
+    with RunReader(tmp_path / "run") as run:
+        for agenda in agendas()[:6]:
+            held = run.session(agenda.id, "quiet")
+            results = [r for r in run.turns(agenda.id, "quiet") if r.reply]
+            moves += [turn.wearer.move for turn in held.turns]
+            rule = Plan().stop.rule
+            fresh = wearers(FakeLooks()).talk(agenda, "quiet", stop=rule, seed=0)
+            assert prove(fresh, sight_of(agenda, wearers().facts), held, results).problems == []
+            deaf = [msgspec.structs.replace(r, heard=None) for r in results]
+            fresh = wearers(FakeLooks()).talk(agenda, "quiet", stop=rule, seed=0)
+            told = prove(fresh, sight_of(agenda, wearers().facts), held, deaf).problems
+            assert any("claims ('said'" in words for words in told) or "misheard" not in moves
+            assert held.extra[KEY]["over"]
+    assert "misheard" in moves
