@@ -67,7 +67,8 @@ class Hearing:
         self.keep: Callable[[Mapping[str, bytes]], None] = lambda _: None
         """Takes the sounds of every question by their hashes."""
         self._threads, self._hung = DaemonThreads(), 0
-        self._places = asyncio.Semaphore(getattr(ear, "capacity", 1))
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._places = asyncio.Semaphore()
 
     @property
     def ids(self) -> dict[str, str]:
@@ -80,6 +81,10 @@ class Hearing:
         Raises `DataError` for what cannot be said or played, another `MmragError` for a part that
         fails or hangs, whoever wrote it.
         """
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:  # runs that share their parts have a loop each
+            self._loop = loop
+            self._places = asyncio.Semaphore(getattr(self.ear, "capacity", 1))
         async with self._places:
             if self._hung >= _MOST_HUNG:
                 raise ServiceError(f"{self.ear.id} hung {self._hung} times and is asked no more.")

@@ -52,9 +52,9 @@ class Plan(Record, frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
     """Conditions beside the degradations, on pictures that nothing was done to."""
     spoken: tuple[str, ...] = ()
-    """Conditions of questions that are said aloud, on clean pictures too unless `crossed`."""
+    """Conditions of questions that are said aloud, on pictures that nothing was done to."""
     crossed: bool = False
-    """Hold the spoken conditions under each degradation as well."""
+    """Hold the spoken conditions under each degradation instead."""
     stop: StopPolicy = StopPolicy()
     rules: Rules = Rules()
     concurrency: int = 16

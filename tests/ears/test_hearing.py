@@ -102,3 +102,14 @@ def test_a_recording_is_played_in_place_of_the_voice(tmp_path: Path) -> None:
             heard(tones(recordings=tmp_path), audio=lost)
     with pytest.raises(DataError, match="no folder"):
         heard(tones(), audio="a.wav")
+
+
+def test_runs_that_share_their_parts_have_a_loop_each() -> None:
+    hearing = tones()
+
+    async def at_once() -> list[object]:
+        return await asyncio.gather(
+            *(hearing.hear(turn(f"what is {n}"), "quiet") for n in range(3))
+        )
+
+    assert asyncio.run(at_once()) == asyncio.run(at_once())

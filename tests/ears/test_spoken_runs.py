@@ -247,3 +247,33 @@ def test_a_live_wearer_says_what_was_misheard_and_it_is_proved(tmp_path: Path) -
             assert any("claims ('said'" in words for words in told) or "misheard" not in moves
             assert held.extra[KEY]["over"]
     assert "misheard" in moves
+
+
+def test_programs_and_servers_get_the_sound_where_their_spec_says_so() -> None:
+    from mmrag.agents import agents
+    from mmrag.agents.own.adapters import request_of
+    from mmrag.protocols import Resources
+    from mmrag.records import Query
+
+    sent = request_of(Query(text="heard", sound=b"RIFF"), "1")["sound"]
+    assert sent == {"media_type": "audio/wav", "base64": "UklGRg=="}
+    assert "sound" not in request_of(Query(text="typed"), "1")
+    for spec in ("command:run=cat", "http:url=http://localhost:1"):
+        made = [agents.create(f"{spec}{more}", resources=Resources()) for more in ("", ",sound=on")]
+        assert [agent.takes_sound for agent in made] == [False, True]
+        with pytest.raises(SpecError, match="on or off"):
+            agents.create(f"{spec},sound=loud", resources=Resources())
+
+
+def test_data_check_tells_of_a_recording_that_cannot_be_played(tmp_path: Path) -> None:
+    from simulator.datasets import open_data
+
+    (tmp_path / "bad.wav").write_bytes(wav(0))
+    data = tmp_path / "own.csv"
+    data.write_text("question,answer,audio\nWho?,me,bad.wav\nWho?,me,none.wav\nWho?,me,../x.wav\n")
+    bad, none, outside = open_data(str(data)).examined_with_pictures()
+    assert "holds no sound" in bad.faults[-1].words
+    assert not bad.is_lost
+    assert none.is_lost
+    assert none.faults[-1].field == "column `audio`"
+    assert "outside" in outside.faults[-1].words
