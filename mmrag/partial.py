@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.records import Outcome, Usage, staged_condition
+from mmrag.records import Outcome, Usage, spoken_condition, staged_condition
 
 
 class Part(msgspec.Struct):
@@ -91,12 +91,13 @@ class SessionPart(Part, kw_only=True):
     capture: CapturePart | None = None
     fault: str = ""
     stage: str = ""
+    spoken: str = ""
 
     @property
     def degradation(self) -> str:
         """The condition, as a `Session` has it."""
-        done = self.fault or (self.capture.degradation if self.capture else "clean")
-        return staged_condition(done, self.stage)
+        picture = self.capture.degradation if self.capture else "clean"
+        return self.fault or staged_condition(spoken_condition(picture, self.spoken), self.stage)
 
 
 class EvidencePart(Part, kw_only=True):
@@ -147,6 +148,12 @@ class SaidTurn(Part, kw_only=True):
     step: bool = False
 
 
+class HeardPart(Part, kw_only=True):
+    """Of a `Heard`."""
+
+    text: str
+
+
 class ResultPart(Part, kw_only=True):
     """Of a `TurnResult`: what is counted."""
 
@@ -154,6 +161,7 @@ class ResultPart(Part, kw_only=True):
     reply: ReplyPart | None = None
     seconds: float = 0.0
     fault: str = ""
+    heard: HeardPart | None = None
     step: bool = False
 
 

@@ -9,6 +9,7 @@ All of it is optional, so an agent of five lines stays one of five lines:
 * `ready()`, async, returns when a turn that is asked now would be worked on now; the clock starts
   after it.
 * `end()`, async, is called when all turns are over, or will not be asked any more.
+* `takes_sound = True` gives it the sound of spoken questions (`Query.sound`) beside their words.
 * `turns_per_call` is the number of turns that it answers in one call: a turn then has as many
   times the limit, since none of them is answered before all are.
 """

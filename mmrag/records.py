@@ -138,7 +138,7 @@ class Utterance(Record, frozen=True, kw_only=True):
     """What a live wearer meant by what they said, so that it can be proved (docs/wearer.md)."""
 
     move: str
-    """ask, again, repeat, point, correct, object, look, cannot or press."""
+    """ask, again, repeat, misheard, point, correct, object, look, cannot or press."""
     goal: int
     """Which goal of the agenda it serves."""
     claims: tuple[tuple[str, ...], ...] = ()
@@ -165,6 +165,18 @@ class Passage(Record, frozen=True, kw_only=True):
     """Where it comes from, as the data set calls it: web, private, ..."""
     label: str = "unknown"
     """answers, related, outdated, irrelevant or unknown. Agents are never given it."""
+
+
+class Heard(Record, frozen=True, kw_only=True):
+    """What a recogniser made of a spoken question."""
+
+    text: str
+    confidence: float | None = None
+    """Its own probability of being right."""
+    said: str = ""
+    """Hash of the sound as it was said; the run keeps it beside its pictures."""
+    arrived: str = ""
+    """Hash of the sound as the recogniser got it."""
 
 
 class Turn(Record, frozen=True, kw_only=True):
@@ -196,6 +208,8 @@ class Turn(Record, frozen=True, kw_only=True):
     handed over."""
     handed: tuple[Passage, ...] = ()
     """What a stage hands over: the passages that answer, and facts as sentences."""
+    audio: str = ""
+    """A recording of the question, by its path from the data's folder."""
 
 
 class Session(Record, frozen=True, kw_only=True):
@@ -213,12 +227,15 @@ class Session(Record, frozen=True, kw_only=True):
     """What goes wrong around the assistant, e.g. `web-empty@3`; a condition as a degradation is."""
     stage: str = ""
     """How much of the truth was handed over, e.g. `named`; part of the condition."""
+    spoken: str = ""
+    """How the questions are asked aloud, e.g. `street@3`; empty: they are typed."""
 
     @property
     def degradation(self) -> str:
-        """The condition: a fault, or what was done to the picture, which needs one, and a stage."""
-        done = self.fault or ("clean" if self.capture is None else self.capture.degradation)
-        return staged_condition(done, self.stage)
+        """The condition: a fault, or what was done to the picture, which needs one, and to the
+        question, and a stage."""
+        picture = "clean" if self.capture is None else self.capture.degradation
+        return self.fault or staged_condition(spoken_condition(picture, self.spoken), self.stage)
 
     @property
     def quality(self) -> str:
@@ -235,6 +252,17 @@ def staged_condition(degradation: str, stage: str) -> str:
     if not stage:
         return degradation
     return stage if degradation == "clean" else f"{degradation}/{stage}"
+
+
+def spoken_condition(picture: str, spoken: str) -> str:
+    """The condition of what was done to a picture and to a question.
+
+    >>> spoken_condition("low-light@3", "street@1"), spoken_condition("clean", "quiet")
+    ('low-light@3+street@1', 'quiet')
+    """
+    if not spoken:
+        return picture
+    return spoken if picture == "clean" else f"{picture}+{spoken}"
 
 
 class Exchange(Record, frozen=True, kw_only=True):
@@ -273,6 +301,8 @@ class Query(Record, frozen=True, kw_only=True):
     """The pictures that were taken before `image`, the first one first."""
     gaze: Gaze | None = None
     """Where in `image` the wearer looks: of glasses that track eyes, and where a run gives it."""
+    sound: bytes | None = None
+    """A spoken question as a WAV file, for an agent with `takes_sound`; `text` was heard in it."""
 
     @property
     def images(self) -> tuple[LazyImage, ...]:
@@ -419,6 +449,8 @@ class TurnResult(Record, frozen=True, kw_only=True):
     seconds: float = 0.0
     fault: str = ""
     """The kind of fault that this turn met and felt; other turns of the condition are as ever."""
+    heard: Heard | None = None
+    """Of a spoken question; `query` is what was said."""
     step: bool = False
     """A live wearer went on about the same goal: the goal's last turn is what counts."""
 

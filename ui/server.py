@@ -1,4 +1,4 @@
-"""The web server: pictures of the opened runs beside the Gradio pages, and nothing else."""
+"""The web server: pictures and sounds of the opened runs beside the Gradio pages, and no more."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def make_server(
             data = load()
         except (MmragError, OSError, KeyError, ValueError):
             return Response(status_code=404)
-        kind = _TYPES.get(data[:2])
+        kind = "audio/wav" if data[8:12] == b"WAVE" else _TYPES.get(data[:2])
         if kind is None:  # whatever it is, it is no picture that a browser should open
             return Response(status_code=404)
         return Response(data, media_type=kind, headers=keep)

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mmrag.errors import UsageError
 from mmrag.files.shards import Shard
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
@@ -104,6 +105,8 @@ def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: floa
 def _holding(parts: Parts, plan: Plan, how: _How) -> Holding:
     """Where conversations are held."""
     if how.machines.backend == "ray":
+        if parts.settings.spoken != "none":
+            raise UsageError("spoken questions are heard on one machine: leave --backend ray out.")
         from simulator.cluster.cluster_run import OnCluster
 
         return OnCluster(parts, plan, how.hosting, how.machines)

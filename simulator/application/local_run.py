@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from mmrag.cache import CacheStats
 from mmrag.readiness import capacity, end
 from simulator.parts.agent_host import Hosting
+from simulator.parts.run_folder import claim_ears
 from simulator.run.runner import run_sessions
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class InProcess:
         self._parts, self._plan = parts, plan
         self._agent = parts.host_agent(hosting, plan.concurrency)
         self._sessions, self._wearers = parts.sessions(), parts.wearers
+        self._hearing = parts.hearing
 
     @property
     def capacity(self) -> int | None:
@@ -53,10 +55,15 @@ class InProcess:
 
     async def hold(self, store: RunStore, advance: Callable[[Progress], None]) -> CacheStats:
         """Hold all that is not held yet."""
+        hearing = self._hearing
+        if hearing is not None:
+            claim_ears(store, hearing.ids)
+            hearing.keep = store.keep_sounds
         try:
             await run_sessions(
                 self._sessions, self._agent, self._parts.judge, store, self._plan,
-                optics=self._parts.optics, wearers=self._wearers, on_progress=advance,
+                optics=self._parts.optics, wearers=self._wearers, hear=hearing and hearing.hear,
+                on_progress=advance,
             )  # fmt: skip
         finally:
             await end(self._agent)

@@ -23,6 +23,8 @@ _OPTIONAL = {
 EXTRAS = {
     "gradio": ("app", "`mmrag ui`"),
     **dict.fromkeys(PACKAGES.values(), ("studio", "new pictures of a world")),
+    "piper-tts": ("ears", "the voice of spoken questions (GPL)"),
+    "faster-whisper": ("ears", "the recogniser of spoken questions"),
     "mcp": ("mcp", "`mmrag serve --mcp`"),
     "sentence-transformers": ("rerank", "cross-encoders"),
     "datasets": ("tables", "runs as data sets, and making worlds"),

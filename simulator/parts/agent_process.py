@@ -97,7 +97,7 @@ async def _made(hello: Hello, made: list[Agent]) -> bytes:
 
 
 async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
-    held = turn["image"]
+    held, sound = turn["image"], turn.get("sound")
     picture = None
     if held is not None:
         picture = LazyImage.from_bytes(base64.b64decode(held["base64"]), name=turn["name"])
@@ -113,6 +113,9 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
         handed=turn.get("handed", 0),
         may_ask=turn.get("may_ask", False),
         gaze=tuple(turn["gaze"]) if "gaze" in turn else None,
+        sound=base64.b64decode(sound["base64"])
+        if sound and getattr(agent, "takes_sound", False)
+        else None,
         earlier=tuple(
             LazyImage.from_bytes(base64.b64decode(image["base64"]), name=turn["name"])
             for image in turn.get("earlier", ())

@@ -56,6 +56,18 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
         )
 
 
+def claim_ears(store: RunStore, ids: dict[str, str]) -> None:
+    """Have a run's questions said and heard by the same from its first turn to its last."""
+    known = store.meta("ears")
+    if known is None:
+        store.set_meta("ears", ids)
+    elif known != ids:
+        raise ConflictError(
+            f"{store.folder}: its questions were said and heard by {known}, now it would be {ids}. "
+            "Restore these packages, or start a new run."
+        )
+
+
 def default_out(config: RunConfig) -> Path:
     """Where a run goes when no --out is given: a name that its settings decide."""
     agent = config.agent.partition(":")[0].replace("/", "_")

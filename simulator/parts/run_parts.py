@@ -25,7 +25,7 @@ from mmrag.search.session_passages import KEPT
 from simulator.counting import counted
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, make_agent, searches
-from simulator.parts.resources import index_folder, make_resources, world_of
+from simulator.parts.resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.limits import READY_SECONDS
 from simulator.stages.spec import NO_TASK, judge_of
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mmrag.judges.fallback import FallbackJudge
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
+    from simulator.ears.hearing import Hearing
     from simulator.parts.agent_host import Hosting
     from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
@@ -163,6 +164,26 @@ class Parts:
         """Who answers back, where somebody does."""
         return make_wearers(self.source) if self.settings.answers_back else None
 
+    @cached_property
+    def hearing(self) -> Hearing | None:
+        """Who says the questions and who hears them, where they are spoken."""
+        from simulator.datasets.own.own_data import OwnData
+
+        if self.settings.spoken == "none":
+            return None
+        if self._base:
+            return self._base.hearing
+        from simulator.ears.hearing import Hearing
+        from simulator.ears.parts import ears, voices
+
+        return Hearing(
+            voices.create(self.settings.voice),
+            ears.create(self.settings.ear),
+            seed=self.settings.seed,
+            cache=cache_folder() / "ears",
+            recordings=self.source.pictures if isinstance(self.source, OwnData) else None,
+        )
+
     def _chosen(self) -> Iterator[tuple[int, Session]]:
         numbered = enumerate(self.source)
         wanted = set(self.settings.sample_ids)
@@ -210,6 +231,7 @@ class Parts:
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
+        from simulator.ears.spec import spoken
         from simulator.run.captures import degradations
         from simulator.run.runner import Plan
         from simulator.run.stop_policies import StopPolicy
@@ -219,6 +241,8 @@ class Parts:
             degradations=degradations(settings.degrade, settings.severities),
             faults=self._faults,
             stages=self._stages,
+            spoken=spoken(settings.spoken),
+            crossed=settings.crossed,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=msgspec.structs.replace(
                 settings.rules, in_words=bool(self._stages) and not self.searches

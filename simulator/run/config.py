@@ -11,6 +11,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
+from simulator.ears.spec import spoken as parse_spoken
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import NO_TASK, check_task
@@ -65,6 +66,18 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stages: Annotated[
         str, _setting("break", "whole, all, or stages of truth to hand over: pointed,named,... .")
     ] = "whole"
+    spoken: Annotated[
+        str, _setting("break", "none, or questions said aloud: clean,street@3, babble, wind, ...")
+    ] = "none"
+    crossed: Annotated[
+        bool, _setting("break", "Spoken conditions under each degraded picture as well.")
+    ] = False
+    voice: Annotated[str, _setting("break", "Who says spoken questions: piper, or a spec.")] = (
+        "piper"
+    )
+    ear: Annotated[str, _setting("break", "Who hears them: whisper, openai:..., a program.")] = (
+        "whisper"
+    )
     wearer: Annotated[str, _setting("ask", "scripted, or live: a wearer who answers back.")] = (
         "scripted"
     )
@@ -126,6 +139,15 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )
         if staged and self.task != NO_TASK:
             raise SpecError("a single task has no stages: leave out --stages, or --task.")
+        if parse_spoken(self.spoken) and (self.wearer == "person" or self.degrade == "mix"):
+            raise SpecError(
+                "spoken questions are a program's, and compared with typed ones on the same "
+                "picture: leave out wearer=person and degrade=mix."
+            )
+        if parse_spoken(self.spoken) and staged:
+            raise SpecError("stages are of questions as they are typed: leave out --spoken.")
+        if self.crossed and self.spoken == "none":
+            raise SpecError("crossed is for spoken conditions; name some, as in spoken=street@3.")
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")

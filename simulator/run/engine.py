@@ -39,6 +39,7 @@ from mmrag.records import (
 from mmrag.search.session_passages import search_in
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
+from simulator.ears.hearing import Hear, Spoken
 from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, fault_of, meeting
 from simulator.run.gaze import gaze_of
@@ -91,12 +92,13 @@ async def hold_conversation(
     rules: Rules = Rules(),
     done: tuple[TurnResult, ...] = (),
     place: Place = contextlib.nullcontext,
+    hear: Hear | None = None,
 ) -> list[TurnResult]:
     """Hold one conversation to its end and return all its turns.
 
     `done` are the turns that an interrupted run has committed already; the conversation goes on
     after them as if it had never been interrupted. `place` is held while a turn is asked; waiting
-    for it is not the agent's time.
+    for it is not the agent's time. `hear` is needed where questions are spoken.
     """
     results = list(done)
     for turn in session.turns[len(results) :]:
@@ -105,7 +107,7 @@ async def hold_conversation(
             await commit(*rest)
             return [*results, *rest]
         query = query_of(session, turn, history_of(session, results, rules), rules)
-        result = await one_turn(session, turn, query, agent, judge, rules, place)
+        result = await one_turn(session, turn, query, agent, judge, rules, place, hear)
         await commit(result)
         results.append(result)
     return results
@@ -121,10 +123,17 @@ async def ask_again(
     rules: Rules = Rules(),
     place: Place = contextlib.nullcontext,
 ) -> TurnResult:
-    """Ask one turn of a conversation that was held, with the history that it had then."""
-    turn = session.turns[index]
+    """Ask one turn of a conversation that was held, with the history that it had then, and the
+    words that were heard then."""
+    turn, heard = session.turns[index], results[index].heard
     query = query_of(session, turn, history_of(session, results[:index], rules), rules)
-    return await one_turn(session, turn, query, agent, judge, rules, place)
+    if heard is None:
+        return await one_turn(session, turn, query, agent, judge, rules, place)
+
+    async def again(_turn: Turn, _condition: str) -> Spoken:
+        return Spoken(heard, b"", b"")
+
+    return await one_turn(session, turn, query, agent, judge, rules, place, again)
 
 
 def broken_turns(
@@ -176,8 +185,23 @@ async def one_turn(
     judge: Judge,
     rules: Rules,
     place: Place,
+    hear: Hear | None = None,
 ) -> TurnResult:
     """Ask one turn and have the reply judged; what fails becomes the turn's status."""
+    if session.spoken:
+        assert hear is not None, "a spoken session needs somebody who hears it"
+        try:
+            spoken = await hear(turn, session.spoken)
+        except Denied:
+            raise
+        except MmragError as problem:
+            lost = Status.DATA_ERROR if isinstance(problem, DataError) else Status.AGENT_ERROR
+            return _result(session, turn, lost, error=words(problem))
+        sound = spoken.arrived if getattr(agent, "takes_sound", False) else None
+        query = msgspec.structs.replace(query, text=spoken.heard.text, sound=sound)
+        typed = msgspec.structs.replace(session, spoken="")
+        result = await one_turn(typed, turn, query, agent, judge, rules, place)
+        return msgspec.structs.replace(result, degradation=session.degradation, heard=spoken.heard)
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     async with place():
         with meeting(fault):
@@ -324,7 +348,11 @@ def history_of(session: Session, results: list[TurnResult], rules: Rules) -> His
             for turn in session.turns[: len(results)]
         )
     return tuple(
-        Exchange(query=turn.query, reply=result.reply.text, ask=result.reply.ask)
+        Exchange(
+            query=result.heard.text if result.heard else turn.query,
+            reply=result.reply.text,
+            ask=result.reply.ask,
+        )
         for turn, result in zip(session.turns, results, strict=False)
         if result.reply is not None
     )

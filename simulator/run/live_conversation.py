@@ -18,6 +18,7 @@ from mmrag.errors import MmragError, StoreError
 from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
+from simulator.ears.hearing import Hear
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
 from simulator.run.slots import Place
 from simulator.store.run_store import RunReader
@@ -84,6 +85,7 @@ async def hold_live(
     rules: Rules = Rules(),
     done: Sequence[TurnResult] = (),
     place: Place = contextlib.nullcontext,
+    hear: Hear | None = None,
 ) -> list[TurnResult]:
     """Hold one live conversation to its end and return all its turns.
 
@@ -93,7 +95,7 @@ async def hold_live(
 
     async def ask(session: Session, turn: Turn, results: list[TurnResult]) -> TurnResult:
         query = query_of(session, turn, history_of(session, results, rules), rules)
-        return await one_turn(session, turn, query, agent, judge, rules, place)
+        return await one_turn(session, turn, query, agent, judge, rules, place, hear)
 
     talk = wearers.talk(agenda, seen.degradation, stop=stop, seed=rules.seed)
     return await _to_its_end(talk, wearers.looks, seen, ask, judge.id, commit, done)

@@ -19,7 +19,9 @@ from mmrag.agents.own.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.readiness import cores
-from mmrag.records import Record, Session, TurnResult
+from mmrag.records import Record, Session, TurnResult, spoken_condition
+from simulator.ears.hearing import Hear
+from simulator.ears.spec import split
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.limits import READY_SECONDS
@@ -56,6 +58,10 @@ class Plan(Record, frozen=True, kw_only=True):
     """Conditions beside the degradations, on pictures that nothing was done to."""
     stages: tuple[str, ...] = ()
     """Stages of the truth that are handed over besides; those without a picture are asked once."""
+    spoken: tuple[str, ...] = ()
+    """Conditions of questions that are said aloud, on pictures that nothing was done to."""
+    crossed: bool = False
+    """Hold the spoken conditions under each degradation instead."""
     stop: StopPolicy = StopPolicy()
     rules: Rules = Rules()
     concurrency: int = 16
@@ -65,11 +71,16 @@ class Plan(Record, frozen=True, kw_only=True):
 
     def conditions(self, *, picture: bool) -> list[str]:
         """What a session is held under; without a picture nothing can happen to one."""
-        if picture:
-            staged = (c for stage in self.stages for c in conditions_of(stage, self.degradations))
-            return [*self.degradations, *self.faults, *staged]
-        faults = (fault for fault in self.faults if not needs_picture(fault))
-        return ["clean", *faults, *(stage for stage in self.stages if stage in BLIND)]
+        pictures = self.degradations if picture else ("clean",)
+        under = pictures if self.crossed else ("clean",)
+        spoken = [spoken_condition(seen, said) for seen in under for said in self.spoken]
+        faults = [fault for fault in self.faults if picture or not needs_picture(fault)]
+        staged = (
+            condition
+            for stage in self.stages
+            for condition in (conditions_of(stage, pictures) if picture or stage in BLIND else ())
+        )
+        return [*pictures, *faults, *spoken, *staged]
 
 
 class Progress(Record, frozen=True, kw_only=True):
@@ -91,11 +102,13 @@ async def run_sessions(
     *,
     optics: Optics | None = None,
     wearers: Wearers | None = None,
+    hear: Hear | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> None:
     """Hold every conversation under every degradation, skipping what the store has already.
 
-    `wearers` answer back; without them each reads their questions from the session.
+    `wearers` answer back; without them each reads their questions from the session. `hear` is
+    needed for spoken conditions.
 
     `sessions` yields (position in the data set, session). Raises the store's error when nothing
     more can be written; what was committed stays.
@@ -118,7 +131,7 @@ async def run_sessions(
 
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
         place = Places(agent, seconds=plan.ready_seconds).place
-        held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers)
+        held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers, hear)
         workers = [asyncio.create_task(work_through()) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)
@@ -135,12 +148,12 @@ def conversations(
     for position, session in sessions:
         without = optics.lacking(session, plan.stages) if optics and plan.stages else {}
         for condition in plan.conditions(picture=session.capture is not None):
-            chosen, stage = condition, split_condition(condition)[1]
-            if stage in without:
+            if split_condition(condition)[1] in without:
                 continue
-            if optics and not stage and not kind_of_fault(condition):
-                chosen = optics.choose(session, condition, plan.seed)
-            yield position, session, chosen
+            chosen, spoken = split(condition)
+            if optics and not split_condition(condition)[1] and not kind_of_fault(condition):
+                chosen = optics.choose(session, chosen, plan.seed)
+            yield position, session, spoken_condition(chosen, spoken)
 
 
 class KeptConversation(Protocol):
@@ -178,6 +191,7 @@ class Conversations(NamedTuple):
     optics_threads: Executor
     place: Place
     wearers: Wearers | None = None
+    hear: Hear | None = None
 
     async def hold(
         self, position: int, session: Session, degradation: str, kept: KeptConversation
@@ -213,6 +227,7 @@ class Conversations(NamedTuple):
             return await hold_live(
                 self.wearers, session, seen, self.agent, self.judge, kept.commit,
                 stop=self.plan.stop.rule, rules=self.plan.rules, done=kept.done, place=self.place,
+                hear=self.hear,
             )  # fmt: skip
         return await hold_conversation(
             seen,
@@ -223,6 +238,7 @@ class Conversations(NamedTuple):
             rules=self.plan.rules,
             done=tuple(kept.done),
             place=self.place,
+            hear=self.hear,
         )
 
     async def _seen(self, session: Session, degradation: str) -> Session:
@@ -230,7 +246,8 @@ class Conversations(NamedTuple):
         blind = split_condition(degradation)[1] in BLIND
         if session.capture is not None and not session.capture.image.is_here and not blind:
             await asyncio.to_thread(lambda image: image.data, session.capture.image)
-        if kind_of_fault(degradation) or degradation == "clean" or blind:
+        done = split(degradation)[0]
+        if kind_of_fault(degradation) or done == "clean" or blind:
             return seen_under(session, degradation, self.optics, self.plan.seed)
         return await asyncio.get_running_loop().run_in_executor(
             self.optics_threads, seen_under, session, degradation, self.optics, self.plan.seed
@@ -266,19 +283,23 @@ def seen_under(session: Session, condition: str, optics: Optics | None, seed: in
     """A session with the picture that the agent gets under a condition."""
     if kind_of_fault(condition):
         return labelled(session, condition)
-    if condition == "clean":
+    picture, spoken = split(condition)
+    if spoken:
+        session = msgspec.structs.replace(session, spoken=spoken)
+    if picture == "clean":
         return session
     if optics is None:
-        raise DataError(f"no optics were given, so {condition!r} cannot be applied.")
-    return optics.apply(session, condition, seed)
+        raise DataError(f"no optics were given, so {picture!r} cannot be applied.")
+    return optics.apply(session, picture, seed)
 
 
 def labelled(session: Session, degradation: str) -> Session:
     """A session that nothing was done to, under the name of what was meant to be done."""
     if kind_of_fault(degradation):
         return msgspec.structs.replace(session, fault=degradation)
-    done, stage = split_condition(degradation)
-    session = msgspec.structs.replace(session, stage=stage)
+    done, spoken = split(degradation)
+    done, stage = split_condition(done)
+    session = msgspec.structs.replace(session, stage=stage, spoken=spoken)
     if session.capture is None:
         return session
     capture = msgspec.structs.replace(session.capture, degradation=done)

@@ -1,7 +1,7 @@
 """The run store: everything that happened, in one folder, one durable commit per turn.
 
-A run is a folder: `run.sqlite` (WAL) and `images/` (each picture once, named by its hash). There
-is one writer, held by a lock; any number of readers may look on while it writes. Turns of
+A run is a folder: `run.sqlite` (WAL) and `images/` (pictures and sounds, each once, by its hash).
+There is one writer, held by a lock; any number of readers may look on while it writes. Turns of
 different conversations that finish together share one commit (group commit), and a turn counts as
 done only after that commit is on disk.
 """
@@ -479,17 +479,24 @@ class RunStore(RunReader):
         )
         self._put_pictures(captures, ends=len(sessions) == 1)
 
+    def keep_sounds(self, sounds: Mapping[str, bytes]) -> None:
+        """Have sounds on disk, beside the pictures, when this returns."""
+        self._put_files(sounds)
+
     def begin_kept(self, position: int, session: Session) -> Future[None]:
         """Record a session whose pictures are on disk already."""
         row = (position, session.id, session.degradation, encode(session))
         return self._submit(lambda db: db.execute(_BEGIN, row))
 
     def _put_pictures(self, captures: Iterable[Capture | None], *, ends: bool = True) -> None:
+        images = [capture.image for capture in captures if capture is not None]
+        self._put_files({image.sha256: image.data for image in images}, ends=ends)
+
+    def _put_files(self, files: Mapping[str, bytes], *, ends: bool = True) -> None:
         """`ends`: what cannot be written ends the run."""
         try:
             self._lock.check_place()
-            images = [capture.image for capture in captures if capture is not None]
-            self.images.put({image.sha256: image.data for image in images})
+            self.images.put(files)
         except (OSError, Moved) as error:
             failure = self._failed(error)
             if ends:

@@ -15,8 +15,8 @@ from simulator.world.language.questions.answers import say_answer
 from simulator.world.language.questions.phrases import noun_of, plural_of
 
 COSTS = {
-    "again": 1, "repeat": 1, "correct": 1, "object": 1, "look": 1, "press": 1, "point": 0,
-    "cannot": 0,
+    "again": 1, "repeat": 1, "correct": 1, "object": 1, "look": 1, "press": 1, "misheard": 1,
+    "point": 0, "cannot": 0,
 }  # fmt: skip
 """Move → patience that it takes. Pointing takes a turn's time only."""
 
@@ -41,6 +41,8 @@ class Move(NamedTuple):
     """Ids of the things in view that are pointed at."""
     noun: str = ""
     look: str = ""
+    word: str = ""
+    """That was not heard."""
 
     def failed(self) -> Move:
         """The look that brought no picture."""
@@ -62,6 +64,8 @@ class Situation(NamedTuple):
     """How another picture can be taken; empty where none can."""
     is_pressed: bool
     """Whether the wearer has heard enough requests."""
+    misheard: tuple[str, ...] = ()
+    """Words of a spoken question that were not heard; the glasses show what was."""
 
 
 def open_moves(now: Situation, ask: str | None, heard: Outcome) -> tuple[str, ...]:
@@ -88,6 +92,8 @@ def after(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     """What the program does about a reply that is no right answer; None: it lets the goal be."""
     may = open_moves(now, reply.ask, heard)
     asks: Claims = (("asks", str(now.goal)),)
+    if may and now.misheard and "press" not in may and reply.ask not in ("look", "which"):
+        return _misheard(now, reply, asks)
     if "press" in may:
         return Move("press", "press", asks)
     if "correct" in may:
@@ -99,6 +105,14 @@ def after(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     if "point" in may:
         return _point("point", now, pointable(now.turn, now.sight), asks)
     return _again(now, asks) if may else None
+
+
+def _misheard(now: Situation, reply: Reply, asks: Claims) -> Move | None:
+    """The question once more to who asks for it, the lost word to who went on without it."""
+    if reply.ask == "again" or "misheard" in now.moves:
+        return Move("repeat", "repeat", asks) if "repeat" not in now.moves else None
+    word = now.misheard[0]
+    return Move("misheard", "misheard", (*asks, ("said", word)), word=word)
 
 
 def remedy(condition: str) -> str:

@@ -15,6 +15,7 @@ import msgspec
 
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
+from mmrag.text.normalise import normalise
 from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back
@@ -297,10 +298,20 @@ def _unprinted(of: _Said, entity_id: str) -> bool:
     )
 
 
+def _said(of: _Said, word: str) -> bool:
+    """The turn before said the word, and nothing like it was written down."""
+    before = of.before
+    if before is None or before.heard is None:
+        return False
+    bare, said, heard = map(normalise, (word, before.query, before.heard.text))
+    return bare in said and f" {bare} " not in f" {heard} "
+
+
 _HOLDS: dict[str, Callable[..., bool]] = {
     "asks": _asks, "noun": _noun, "place": _place, "colour": _colour, "print": _print,
     "count": _count,
     "picture": _picture, "answers": _answers, "named": _named, "unprinted": _unprinted,
+    "said": _said,
 }  # fmt: skip
 
 

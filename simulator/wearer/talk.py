@@ -26,6 +26,7 @@ from mmrag.records import (
     Utterance,
     outcome_of,
 )
+from simulator.ears.words import misheard
 from simulator.wearer.moves import (
     COSTS,
     Move,
@@ -110,7 +111,9 @@ class Talk:
         reply = self._listen(result)
         if reply is None:
             return None
-        move = after(self._situation(), reply, self._heard)
+        lost = [] if result.heard is None else misheard(result.query, result.heard.text)
+        free = [w for w in lost if not any(w.casefold() in secret for secret in self._secrets)]
+        move = after(self._situation()._replace(misheard=tuple(free)), reply, self._heard)
         if move is None:
             return None
         self.over = self._end(COSTS[move.name])
@@ -228,7 +231,7 @@ class Talk:
 
     def _slots(self, move: Move) -> dict[str, str]:
         if not move.points_at:
-            return {"noun": move.noun}
+            return {"noun": move.noun, "word": move.word}
         return {"thing": pointing(move, self._sight, self._words)}
 
     def _add(self, text: str, move: Move, capture: Capture | None) -> None:

@@ -9,7 +9,18 @@ from msgspec.structs import replace
 from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
 from mmrag.metrics.protocols import strikes
-from mmrag.records import ASKS, Capture, Outcome, Reference, Session, Status, Turn, TurnResult
+from mmrag.records import (
+    ASKS,
+    Capture,
+    Heard,
+    Outcome,
+    Reference,
+    Session,
+    Status,
+    Turn,
+    TurnResult,
+)  # fmt: skip
+from simulator.ears.words import misheard
 from simulator.wearer.moves import COSTS, pointable, right_for
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk, TalkBounds
@@ -351,3 +362,44 @@ def test_who_has_gone_elsewhere_does_not_say_on_which_side_a_thing_stands() -> N
     assert tell(talk, "Which one?", MISSING, "which") == "point"
     assert "place" not in [claim[0] for claim in talk.turn.wearer.claims]
     assert not any(side in talk.turn.query for side in ("left", "right", "middle"))
+
+
+def misheard_talk(**more):
+    session = agenda(lambda s: len(s.turns[0].query.split()) > 4 and not s.turns[0].extra["choice"])
+    talk = talk_of(session)
+    lost = misheard(talk.turn.query, "")[0]
+    words = talk.turn.query.replace(lost, "mm")
+
+    def result(text: str, outcome: Outcome, ask: str | None = None, said: str = words):
+        return replace(heard(talk, text, outcome, ask), heard=Heard(text=said))
+
+    return talk, lost, result
+
+
+def test_a_lost_word_is_said_again_once() -> None:
+    talk, lost, result = misheard_talk()
+    talk.say(talk.hear(result("no idea", Outcome.MISSING)))
+    assert talk.turn.wearer.move == "misheard"
+    assert ("said", lost) in talk.turn.wearer.claims
+    assert lost in talk.turn.query.removesuffix(talk.agenda.turns[0].query)
+    again = talk.hear(result("no idea", Outcome.MISSING))
+    assert again is None or again.name == "repeat"
+
+
+def test_who_asks_for_it_again_gets_the_same_words() -> None:
+    talk, _, result = misheard_talk()
+    question = talk.turn.query
+    talk.say(talk.hear(result("Sorry?", Outcome.MISSING, "again")))
+    assert talk.turn.wearer.move == "repeat"
+    assert talk.turn.query.endswith(question)
+
+
+def test_nothing_is_misheard_where_all_words_came() -> None:
+    talk, _, result = misheard_talk()
+    talk.say(talk.hear(result("no idea", Outcome.MISSING, said=talk.turn.query.upper())))
+    assert talk.turn.wearer.move in ("again", "repeat")
+
+
+def test_a_right_answer_needs_no_correction() -> None:
+    talk, _, result = misheard_talk()
+    assert talk.hear(result("right", Outcome.PERFECT)) is None

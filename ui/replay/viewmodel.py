@@ -15,6 +15,7 @@ from mmrag.files.images import size_of
 from mmrag.metrics.cases import Measurement
 from mmrag.records import (
     Gaze,
+    Heard,
     Outcome,
     Reference,
     Session,
@@ -25,6 +26,7 @@ from mmrag.records import (
     outcome_of,
     staged_condition,
 )
+from simulator.ears.words import Marked, marked
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
@@ -119,6 +121,10 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """What the reply asked back."""
     stages: tuple[StageRow, ...] = ()
     """The same turn at every stage, where the run handed the truth over."""
+    heard: Heard | None = None
+    """Of a spoken question, with the hashes of its sounds."""
+    pieces: tuple[Marked, ...] = ()
+    """The question in pieces that were heard and pieces that were not."""
 
     @property
     def correct(self) -> bool | None:
@@ -361,6 +367,8 @@ def turn_view(
         picture="" if turn.capture is None else turn.capture.image.sha256,
         move=_move(turn),
         asks=(reply.ask or "") if reply else "",
+        heard=result.heard,
+        pieces=tuple(marked(turn.query, result.heard.text)) if result.heard else (),
     )
 
 

@@ -208,6 +208,7 @@
     if (one.status === "waiting") { item.append(make("p", { class: "note" }, "– not asked yet")); return item; }
     if (one.picture) item.append(make("img", { class: "look", src: picture(one.picture), alt: "Another picture, taken for this turn", loading: "lazy" }));
     if (one.move) item.append(make("p", { class: "small soft" }, one.move));
+    if (one.heard) item.append(make("p", { class: "small soft" }, `heard: ${one.heard.text || "nothing"}`));
     const outcome = one.outcome === "unscored" ? one.status.replaceAll("_", " ") : one.outcome;
     item.append(
       one.reply ? make("p", { class: "reply" }, one.reply) : "",

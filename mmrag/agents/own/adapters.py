@@ -4,7 +4,8 @@ What goes over the wire is one object per turn: `{id, session_id, turn_index, qu
 domain, history: [{query, reply}], image: {media_type, base64} or null, passages?, gaze?}`; what
 comes back is `{id, text, confidence?, citations?, ask?}`. `gaze: [x, y]` is where the wearer looks,
 as shares of the picture, where a run gives it; `handed` says how many passages, the first ones, a
-stage hands over as right. A wearer who hears what is asked back
+stage hands over as right. With `sound=on` a spoken question brings `sound: {media_type, base64}`,
+and `query` is what a recogniser heard. A wearer who hears what is asked back
 (docs/wearer.md) adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and
 `ask` in the history. Whatever else comes back is an `AgentError`.
 """
@@ -61,6 +62,9 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
     }
     if query.gaze is not None:
         turn["gaze"] = query.gaze
+    if query.sound is not None:
+        encoded = base64.b64encode(query.sound).decode()
+        turn["sound"] = {"media_type": "audio/wav", "base64": encoded}
     if query.may_ask:
         turn |= {"may_ask": True, "earlier": [_sent(image) for image in query.earlier]}
     if query.passages:
@@ -155,6 +159,7 @@ class PythonAgent:
         self._agent = agent
         self._outside = Outside()
         self.capacity = capacity(agent)
+        self.takes_sound = bool(getattr(agent, "takes_sound", False))
         """What the object says of itself."""
 
     async def warm(self) -> None:
@@ -181,7 +186,12 @@ def as_reply(said: object) -> Reply:
 
 
 def command(
-    *, resources: Resources, run: str, seconds: str = "60", processes: str = "1"
+    *,
+    resources: Resources,
+    run: str,
+    seconds: str = "60",
+    processes: str = "1",
+    sound: str = "off",
 ) -> CommandAgent:
     """`command:run=python my_agent.py`: a program that answers JSON lines with JSON lines."""
     del resources
@@ -192,6 +202,7 @@ def command(
         arguments,
         seconds=_above_0("seconds", seconds),
         processes=round(_above_0("processes", processes)),
+        takes_sound=_on("sound", sound),
     )
 
 
@@ -202,8 +213,15 @@ class CommandAgent:
     and all are stopped with the agent at the latest.
     """
 
-    def __init__(self, arguments: list[str], *, seconds: float = 60.0, processes: int = 1) -> None:
-        self._arguments = arguments
+    def __init__(
+        self,
+        arguments: list[str],
+        *,
+        seconds: float = 60.0,
+        processes: int = 1,
+        takes_sound: bool = False,
+    ) -> None:
+        self._arguments, self.takes_sound = arguments, takes_sound
         self._seconds = seconds
         self.capacity = max(1, processes)
         """A program answers one turn at a time."""
@@ -255,19 +273,25 @@ class CommandAgent:
         return program
 
 
-def http(*, resources: Resources, url: str, seconds: str = "60", key_env: str = "") -> HttpAgent:
+def http(
+    *, resources: Resources, url: str, seconds: str = "60", key_env: str = "", sound: str = "off"
+) -> HttpAgent:
     """`http:url=http://localhost:9000/answer`: the request is POSTed, the answer is JSON."""
     del resources
     if not url.startswith(("http://", "https://")):
         raise SpecError(f"http:url={url}: write http://… or https://….")
-    return HttpAgent(url, seconds=_above_0("seconds", seconds), key_env=key_env)
+    return HttpAgent(
+        url, seconds=_above_0("seconds", seconds), key_env=key_env, takes_sound=_on("sound", sound)
+    )
 
 
 class HttpAgent:
     """An agent behind one POST per turn. Not retried: a retry may be a second opinion."""
 
-    def __init__(self, url: str, *, seconds: float = 60.0, key_env: str = "") -> None:
-        self._url = url
+    def __init__(
+        self, url: str, *, seconds: float = 60.0, key_env: str = "", takes_sound: bool = False
+    ) -> None:
+        self._url, self.takes_sound = url, takes_sound
         self._seconds = seconds
         self._key_env = key_env
 
@@ -312,6 +336,12 @@ def _above_0(name: str, text: str) -> float:
     if not 0 < value < math.inf:
         raise SpecError(f"{name}={text}: give a number above 0.")
     return value
+
+
+def _on(name: str, text: str) -> bool:
+    if text not in ("on", "off"):
+        raise SpecError(f"{name}={text}: write on or off.")
+    return text == "on"
 
 
 def _decode(data: bytes, where: str) -> _Answer:

@@ -46,6 +46,8 @@ class IsolatedAgent:
     ) -> None:
         self.capacity = processes
         """A process answers one turn at a time."""
+        self.takes_sound = True
+        """The process leaves it out where its agent wants none."""
         running: set[Program] = set()
         make = _Start(arguments, hello, ready_seconds or None, running)
         self._places = [_Place(make) for _ in range(processes)]

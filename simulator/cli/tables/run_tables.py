@@ -133,6 +133,8 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
         console.print(plain(f"\n{turn.index + 1}. {turn.query}"), style="bold")
         if turn.wearer is not None:
             console.print(plain(f"   {_meant(turn.wearer)}"), style="dim")
+        if result.heard is not None:
+            console.print(plain(f"   heard: {result.heard.text}"), style="dim")
         if turn.capture is not None:
             path = run.images.path(turn.capture.image.sha256)
             console.print(plain(f"   picture: {path}"), soft_wrap=True)

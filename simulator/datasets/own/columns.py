@@ -35,6 +35,7 @@ _CURES = {
     "query": "write the question",
     "references": "write the right answer",
     "image": "write its path, as in photos/a.jpg",
+    "audio": "write its path, as in clips/a.wav",
     "session_id": "write a short name",
 }
 

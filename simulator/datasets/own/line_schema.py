@@ -53,6 +53,9 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         str | None,
         Meta(description="The question with the thing's name in it, for who sees no picture."),
     ] = None
+    audio: Annotated[
+        str, Meta(description="A recording of the question, by its path from the file's folder.")
+    ] = ""
     domain: str | None = None
     query_type: str | None = None
     dynamism: str | None = None

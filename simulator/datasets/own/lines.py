@@ -266,6 +266,7 @@ FORMS = {
     "gaze": '"gaze": [0.4, 0.55]',
     "meta": '"meta": {"room": "kitchen"}',
     "image": '"image": "photos/a.jpg"',
+    "audio": '"audio": "clips/a.wav"',
     "session_id": '"session_id": "a"',
     "label": "one of answers, related, outdated, irrelevant, unknown",
 }
@@ -284,7 +285,8 @@ def _with_turns(given: Mapping[str, Any]) -> dict[str, Any]:
     asked = [name for name in ("query", *turn["query"]) if name in given]
     if not asked:
         return dict(given)
-    ours = {"query", "references", "evidence", "gaze", "named", *turn["query"], *turn["references"],
+    ours = {"query", "references", "evidence", "gaze", "named", "audio", *turn["query"],
+            *turn["references"],
             *FIELDS_OF_META}  # fmt: skip
     rest = {key: value for key, value in given.items() if key not in ours}
     return {**rest, "turns": [{key: value for key, value in given.items() if key in ours}]}

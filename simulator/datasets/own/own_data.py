@@ -30,6 +30,7 @@ from simulator.datasets.own.lines import (
 )
 from simulator.datasets.rows import Row, csv_rows, json_rows, table_rows
 from simulator.datasets.tables import Table
+from simulator.ears.sounds import read_file
 
 if TYPE_CHECKING:
     from simulator.datasets.read_options import Reading
@@ -68,6 +69,8 @@ class OwnData:
         self.path = path
         self._rows = rows
         self._pictures = _Pictures(pictures, fetcher)
+        self.pictures = pictures
+        """The folder of its pictures and recordings."""
         self._content = content
 
     @property
@@ -79,6 +82,10 @@ class OwnData:
             if capture is not None:
                 digest.update(f"{examined.session.id}\x00".encode())
                 digest.update(_mark(Path(capture.image.name)))
+            for turn in examined.session.turns:
+                if turn.audio:
+                    digest.update(f"{turn.id}\x00".encode())
+                    digest.update(_mark(self.pictures / turn.audio))
         return f"own-{digest.hexdigest()[:16]}"
 
     def __len__(self) -> int:
@@ -114,11 +121,15 @@ class OwnData:
             found.faults.extend(nearly_known(row.columns, row.place))
         lost = [fault for fault in found.faults if fault.weight == "session"]
         if found.line is not None and not lost:
+            field = "image" if found.line.image is not None else "image_url"
             try:
                 capture = self._pictures.capture(found.line, row, name)
+                field = "audio"
+                for turn in found.line.turns:
+                    if turn.audio:
+                        self._pictures.found(turn.audio)
                 return Examined(row.place, _session(found.line, name, capture), found.faults)
             except DataError as error:
-                field = "image" if found.line.image is not None else "image_url"
                 lost = [Fault(place=row.place, field=field, words=str(error))]
                 lost = in_columns(lost, row.columns) if row.columns else lost
                 found.faults.extend(lost)
@@ -127,13 +138,16 @@ class OwnData:
         return Examined(row.place, broken_session(name, problem, found.turns), found.faults)
 
     def examined_with_pictures(self) -> Iterator[Examined]:
-        """As `examined`, and every picture in a file is opened."""
+        """As `examined`, and every picture and recording in a file is opened."""
         for examined in self.examined():
             capture = examined.session.capture
             if not examined.is_lost and capture is not None and "://" not in capture.image.name:
                 found = list(_about_picture(capture, examined.place))
                 columns = examined.columns
                 examined.faults.extend(in_columns(found, columns) if columns else found)
+            for turn in examined.session.turns:
+                if turn.audio and not examined.is_lost:
+                    examined.faults.extend(_about_recording(self.pictures / turn.audio, examined))
             yield examined
 
 
@@ -203,7 +217,7 @@ class _Pictures:
         if row.picture is not None:
             image = LazyImage.from_bytes(row.picture, name=f"picture of session {name}")
         elif line.image is not None:
-            path = self._found(line.image)
+            path = self.found(line.image)
             image = LazyImage(partial(_picture, path), name=str(path))
         elif line.image_url is not None:
             url = line.image_url
@@ -220,7 +234,8 @@ class _Pictures:
             is_ego=True if is_ego is None else bool(is_ego),
         )
 
-    def _found(self, image: str) -> Path:
+    def found(self, image: str) -> Path:
+        """The file of a picture, or of a recording."""
         try:
             return self._find(image)
         except (OSError, ValueError, RuntimeError) as error:  # no name of a file; a ring of links
@@ -302,6 +317,14 @@ def _about_picture(capture: Capture, place: str) -> Iterator[Fault]:
                     "correct the box, or the picture was scaled.", "note")  # fmt: skip
 
 
+def _about_recording(path: Path, examined: Examined) -> Iterator[Fault]:
+    try:
+        read_file(path)
+    except DataError as error:
+        words = f"{error} The question is asked typed, and is a data_error where it is spoken."
+        yield Fault(place=examined.place, field="audio", words=words, weight="note")
+
+
 def _mark(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
@@ -360,6 +383,7 @@ def _turn(
             grounding=labels,
         ),
         gaze=turn.gaze,
+        audio=turn.audio,
         extra={**extra, "named_query": turn.named} if turn.named else extra,
         meta=own_dimensions(meta),
         **known,

@@ -32,8 +32,8 @@ def write_turns(loaded: Sequence[Loaded], path: Path) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = [name for item in loaded for name in item.frame.columns if name.startswith("step_")]
-    steps = list(dict.fromkeys(names))
+    every = (name for item in loaded for name in item.frame.columns)
+    steps = list(dict.fromkeys(name for name in every if name.startswith(("step_", "heard:"))))
     rows = 0
     writer: Any = None
     try:

@@ -22,6 +22,7 @@ from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
+from simulator.reports.figures.hearing import hearing
 from simulator.reports.figures.measured import measured
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
@@ -180,7 +181,7 @@ def _run(
         else slice_table(frame, degraded, how, min_n=options.min_n, kinds=kinds),
         "standouts": standouts(frame, rows, kinds=kinds),
     }
-    live = wearers(item.run)
+    live, heard = wearers(item.run), hearing(frame, how)
     on_part("failures")
     chosen = choose_failures(frame, options.failures)
     return {
@@ -219,6 +220,7 @@ def _run(
         "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
         "measured": measured(item.run, main, how),
         **({} if live is None else {"wearers": live}),
+        **({} if heard is None else {"hearing": heard}),
         "costs": costs(frame, np.ones(len(frame), bool)),
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],

@@ -22,6 +22,7 @@ from mmrag.errors import StoreError
 from mmrag.metrics.protocols import StopRule
 from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
+from simulator.ears.words import Loss, loss
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
@@ -167,6 +168,9 @@ WHOLE = (
     "judge_input_tokens", "judge_output_tokens", "judge_calls",
 )  # fmt: skip
 """Columns of whole numbers."""
+HEARD = tuple(Loss.__struct_fields__)
+"""Of a run with spoken questions, as `heard:words`: counts of words, names and numbers said and
+lost; not a number where a question was typed, or not heard at all."""
 REAL = ("confidence", "seconds", "cost", "judge_cost")
 """Columns of real numbers; not a number where unknown."""
 
@@ -197,6 +201,8 @@ class _Reading:
         """The few that there are; of a turn its cells name one."""
         self.steps: dict[str, tuple[array[int], array[float], array[float]]] = {}
         self.own: dict[str, tuple[array[int], array[int]]] = {}
+        self.heard = array("q"), {name: array("i") for name in HEARD}
+        """Rows of spoken questions, and what became of their words."""
         self.indexes = array("i")
         self.is_live = False
         self._session = msgspec.json.Decoder(SessionPart)
@@ -300,6 +306,12 @@ class _Reading:
             self.cells[name].append(value)
         self.indexes.append(turn.index)
         self.is_live |= turn.wearer is not None
+        if result.heard is not None:
+            rows, counts = self.heard
+            rows.append(self.rows)
+            lost = loss(turn.query, result.heard.text)
+            for name in HEARD:
+                counts[name].append(getattr(lost, name))
         for key, value in turn.meta.items():
             own = f"{OWN}{key}"
             code = self.names.setdefault(own, {}).setdefault(value, len(self.names[own]))
@@ -344,6 +356,10 @@ class _Reading:
             columns[f"step_seconds:{name}"] = _sparse(rows, seconds, self.rows)
         if self.is_live:
             columns["index"] = np.asarray(self.indexes)
+        if len(self.heard[0]):
+            for name, counts in self.heard[1].items():
+                columns[f"heard:{name}"] = np.full(self.rows, np.nan)
+                columns[f"heard:{name}"][np.asarray(self.heard[0])] = np.asarray(counts)
         for name, (rows, codes) in self.own.items():
             columns[name] = np.full(self.rows, -1, np.int32)
             columns[name][np.asarray(rows)] = np.asarray(codes)

@@ -1,0 +1,158 @@
+"""What a spoken question loses: words in quiet, words by noise and level, names, and turns.
+
+    python scripts/bench/ears.py quiet --questions 300
+    python scripts/bench/ears.py levels --questions 10
+    python scripts/bench/ears.py names --names 40 --old OLD_WORLD/entities.parquet
+    python scripts/bench/ears.py runs RUN...      # of `mmrag run --spoken ...`
+
+Questions and names are the mini world's, in the order of their hashes. What is heard is cached as
+in a run; times are of what was not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from mmrag.metrics.headline import Uncertainty
+from mmrag.records import Reference, Turn
+from simulator.ears.hearing import Hearing
+from simulator.ears.noises import LEVELS
+from simulator.ears.parts import ears, voices
+from simulator.ears.sounds import read
+from simulator.ears.words import loss
+from simulator.parts.resources import cache_folder
+from simulator.reports.figures.headline import headline
+from simulator.reports.figures.hearing import hearing
+from simulator.reports.figures.report import ReportOptions, load_runs
+from simulator.store.run_store import RunReader
+from simulator.world.sessions import World
+
+MINI = Path("assets/mini")
+
+
+def shuffled(texts: set[str]) -> list[str]:
+    return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
+
+
+def questions(count: int) -> list[str]:
+    found: set[str] = set()
+    for split in ("multi-turn", "single-turn"):
+        world = World(MINI, split=split, pictures="clean")
+        found |= {turn.query for session in world for turn in session.turns}
+    return shuffled(found)[:count]
+
+
+def names(path: Path, count: int) -> list[str]:
+    return shuffled(set(pq.read_table(path, columns=["name"])["name"].to_pylist()))[:count]
+
+
+def heard(texts: list[str], condition: str) -> list[str]:
+    async def all_of_them() -> list[str]:
+        made = Hearing(
+            voices.create("piper"), ears.create("whisper"), cache=cache_folder() / "ears"
+        )
+        turns = [Turn(index=0, id="t", query=t, reference=Reference(text="")) for t in texts]
+        return [(await made.hear(turn, condition)).heard.text for turn in turns]
+
+    return asyncio.run(all_of_them())
+
+
+def word_errors(texts: list[str], found: list[str]) -> tuple[int, int]:
+    lost = [loss(said, got) for said, got in zip(texts, found, strict=True)]
+    return sum(one.errors for one in lost), sum(one.words for one in lost)
+
+
+def quiet(count: int) -> None:
+    texts = questions(count)
+    errors, words = word_errors(texts, heard(texts, "quiet"))
+    exact = sum(loss(t, h).errors == 0 for t, h in zip(texts, heard(texts, "quiet"), strict=True))
+    print(f"{len(texts)} questions, {words:,} words: {100 * (1 - errors / words):.1f} % kept, "
+          f"word error rate {100 * errors / words:.1f} %, {exact} without an error")  # fmt: skip
+    for passing in ("first", "second"):
+        voice, ear, took, digest = voices.create("piper"), ears.create("whisper"), [], b""
+        voice.say("ready"), ear.hear(voice.say("ready"))
+        for text in texts[:20]:
+            start = time.perf_counter()
+            wav = voice.say(text).wav
+            said = time.perf_counter()
+            text = ear.hear(read(wav)).text
+            took.append((said - start, time.perf_counter() - said))
+            digest = hashlib.sha256(digest + wav + text.encode()).digest()
+        say, hear = (sorted(times)[len(took) // 2] for times in zip(*took, strict=True))
+        print(f"{passing} time: say {say:.2f} s, hear {hear:.2f} s (medians of {len(took)}); "
+              f"sounds and texts {digest.hex()[:12]}")  # fmt: skip
+
+
+def levels(count: int) -> None:
+    texts = questions(300)[-count:]
+    for kind in LEVELS:
+        rates = [word_errors(texts, heard(texts, f"{kind}@{level}")) for level in range(1, 6)]
+        print(
+            f"| {kind} | " + " | ".join(f"{100 * e / w:.0f}" for e, w in rates) + " |", flush=True
+        )
+
+
+def lost_names(count: int, old: Path) -> None:
+    for which, path in (("needs.md", MINI / "entities.parquet"), ("old", old)):
+        said = [f"How much is the {name.removeprefix('The ')}?" for name in names(path, count)]
+        for condition in ("quiet", "street@3"):
+            found = [loss(t, h) for t, h in zip(said, heard(said, condition), strict=True)]
+            print(f"| {which} | {condition} | {sum(one.names_lost for one in found)} of "
+                  f"{sum(one.names for one in found)} |", flush=True)  # fmt: skip
+
+
+def runs(folders: list[Path]) -> None:
+    how = Uncertainty(resamples=1000, seed=0)
+
+    def told(figure: dict, scale: float = 100) -> str:
+        if figure["estimate"] is None:
+            return "–"
+        low, high = figure["low"], figure["high"]
+        between = "" if low is None else f" [{scale * low:.1f}, {scale * high:.1f}]"
+        return f"{scale * figure['estimate']:.1f}{between}"
+
+    for folder in folders:
+        with RunReader(folder) as run:
+            (loaded,), _, _ = load_runs([run], ReportOptions())
+            frame, lost = loaded.frame, hearing(loaded.frame, how)
+            rows = {one["condition"]: one for one in lost or ()}
+            print(f"\n{folder.name}: {len(frame.sessions)} conversations")
+            for name in frame.conditions:
+                truth = headline(frame, frame.condition(name), how)["strict"]["as_experienced"]
+                line = f"| {name} | {told(truth['truthfulness_score'])} "
+                if one := rows.get(name):
+                    line += (
+                        f"| {told(one['change'])} | {told(one['word_error_rate'])} | "
+                        f"{told(one['names_lost'])} of {one['names_lost']['n']} | "
+                        f"{told(one['numbers_lost'])} of {one['numbers_lost']['n']} | "
+                        f"{one['lost']}, {one['won']} of {one['pairs']} "
+                    )
+                print(line + "|")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["quiet", "levels", "names", "runs"])
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--names", type=int, default=40)
+    parser.add_argument("--old", type=Path, default=MINI / "entities.parquet")
+    given = parser.parse_args()
+    if given.what == "quiet":
+        quiet(given.questions)
+    elif given.what == "levels":
+        levels(given.questions)
+    elif given.what == "names":
+        lost_names(given.names, given.old)
+    else:
+        runs(given.folders)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Spoken conditions by name: what is added to a question on its way to a recogniser."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from mmrag.errors import SpecError
+
+QUIET = "quiet"
+"""Said aloud, with nothing added."""
+
+KINDS: dict[str, str] = {
+    "street": "traffic passes",
+    "babble": "others talk all around",
+    "wind": "wind blows into the microphone",
+    "room": "a hard room echoes",
+    "clipped-start": "the microphone opens late",
+    "bystander": "somebody else says a sentence just before or after",
+}
+"""Kind → what happens. Each has levels 1 to 5 (`LEVELS` in noises.py)."""
+
+_USUAL = 3
+
+
+def spoken(text: str) -> tuple[str, ...]:
+    """What `--spoken` means: none, clean (said in quiet), or kinds with a level.
+
+    >>> spoken("clean,street@5,babble"), spoken("none")
+    (('quiet', 'street@5', 'babble@3'), ())
+    """
+    if text == "none":
+        return ()
+    named = [part.strip() for part in text.split(",") if part.strip()]
+    if not named:
+        raise SpecError(f"--spoken {text!r} names no condition; for none, leave it out.")
+    return tuple(dict.fromkeys(_spec(part) for part in named))
+
+
+def split(condition: str) -> tuple[str, str]:
+    """A condition's picture and its spoken part, which is empty where questions are typed; the way
+    back is `spoken_condition`.
+
+    >>> split("low-light@3+street@1"), split("quiet"), split("low-light@3+blurred@1")
+    (('low-light@3', 'street@1'), ('clean', 'quiet'), ('low-light@3+blurred@1', ''))
+    """
+    before, _, last = condition.rpartition("+")
+    if last.partition("@")[0] in (QUIET, *KINDS):
+        return before or "clean", last
+    return condition, ""
+
+
+def _spec(part: str) -> str:
+    if part in ("clean", QUIET):
+        return QUIET
+    kind, at, level = part.partition("@")
+    if kind not in KINDS:
+        near = difflib.get_close_matches(kind, KINDS, n=3) or list(KINDS)
+        raise SpecError(f"no noise is called {kind!r}; there is clean, {', '.join(near)}.")
+    if at and not re.fullmatch("[0-5]", level):
+        raise SpecError(f"{part!r}: a level is 0 (quiet) to 5.")
+    return QUIET if level == "0" else f"{kind}@{level or _USUAL}"

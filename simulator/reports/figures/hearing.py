@@ -1,0 +1,61 @@
+"""What was lost to hearing: spoken questions beside the same questions typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mmrag.metrics.headline import Uncertainty
+from simulator.ears.spec import split
+from simulator.reports.read.frame import Frame
+from simulator.reports.read.pairs import flipped, match, rate_differences
+from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios
+
+
+def hearing(frame: Frame, how: Uncertainty) -> list[dict[str, Any]] | None:
+    """Per spoken condition; None for a run whose questions were all typed."""
+    if "heard:words" not in frame.columns:
+        return None
+    spoken = [name for name in frame.conditions if split(name)[1]]
+    found = [_of(frame, name, how) for name in spoken]
+    return [one for one in found if one["heard"]]
+
+
+def _of(frame: Frame, name: str, how: Uncertainty) -> dict[str, Any]:
+    rows = frame.condition(name)
+    return {
+        "condition": name,
+        "twin": split(name)[0],
+        **_lost(frame, rows, name, how),
+        "by_type": [
+            {"query_type": kind, **found}
+            for kind in frame.names("query_type")
+            if (found := _lost(frame, rows & frame.is_a("query_type", kind), name, how))["heard"]
+        ],
+    }
+
+
+def _lost(frame: Frame, rows: Mask, name: str, how: Uncertainty) -> dict[str, Any]:
+    """Rates of what was lost in some turns, and what that did to them; intervals over sessions."""
+    heard = rows & (frame["heard:words"] >= 0)
+    units = Units(frame, heard)
+    counts = {
+        of: (units.sums(frame[f"heard:{lost}"], heard), units.sums(frame[f"heard:{of}"], heard))
+        for of, lost in (("words", "errors"), ("names", "names_lost"), ("numbers", "numbers_lost"))
+    }
+    tops, bottoms = (np.stack([pair[side] for pair in counts.values()], axis=1) for side in (0, 1))
+    rates = columns_of_ratios(tops, bottoms, how)
+    twin = frame.condition(split(name)[0])
+    pairs = match(frame, twin, frame, rows)
+    turned = flipped(pairs)
+    return {
+        "heard": int(heard.sum()),
+        "word_error_rate": rates[0],
+        "names_lost": rates[1],
+        "numbers_lost": rates[2],
+        "change": rate_differences(pairs, how)["truthfulness_score"] if len(pairs.rows) else None,
+        "pairs": turned["pairs"],
+        "lost": turned["lost"],
+        "won": turned["won"],
+    }

@@ -1,0 +1,72 @@
+"""What was lost of a question: expected values by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmrag.errors import SpecError
+from mmrag.records import spoken_condition
+from simulator.ears.spec import split, spoken
+from simulator.ears.words import Loss, loss, marked, misheard
+
+
+@pytest.mark.parametrize(
+    ("said", "heard", "words", "errors"),
+    [
+        ("Any milk in this jar?", "any milk in this jar.", 5, 0),
+        ("What's the toll for this bridge?", "What's the toll for this break?", 6, 1),
+        ("for my two kids, seven and nine", "for my 2 kids 7 and 9", 7, 0),
+        ("a shelf of 80 centimetres", "a shelf of eighty centimeters", 5, 0),
+        ("twenty-five of these", "25 of these", 3, 0),
+        ("who wrote this", "", 3, 3),
+        ("who wrote this", "and who wrote this book", 3, 2),
+        ("", "thank you", 0, 2),
+    ],
+)
+def test_word_errors(said, heard, words, errors) -> None:
+    found = loss(said, heard)
+    assert (found.words, found.errors) == (words, errors)
+
+
+def test_names_and_numbers() -> None:
+    said = "Is the Arn Bridge older than Mill Lane 12, I mean in Porto? Yes, Porto."
+    heard = "Is the barn bridge older than Mill Lane 20, I mean in Porto? Yes, Porto."
+    found = loss(said, heard)
+    assert (found.names, found.names_lost) == (4, 1), "sentences begin with no name"
+    assert (found.numbers, found.numbers_lost) == (1, 1)
+
+
+def test_lost_words_are_marked_and_everything_else_is_there() -> None:
+    found = marked("What's the toll, for this bridge?", "what's the call for this bridge")
+    assert [piece.text for piece in found if piece.is_lost] == ["toll"]
+    assert "".join(piece.text for piece in found) == "What's the toll, for this bridge?"
+
+
+def test_a_word_that_carries_nothing_is_not_said_again() -> None:
+    assert misheard("What is the toll for this bridge?", "What was a call for bridge") == ["toll"]
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_whatever_is_heard(said, heard) -> None:
+    found = loss(said, heard)
+    assert isinstance(found, Loss)
+    assert 0 <= found.names_lost <= found.names
+    assert 0 <= found.numbers_lost <= found.numbers
+    assert "".join(piece.text for piece in marked(said, heard)) == said
+    assert loss(said, said).errors == 0
+
+
+def test_specs() -> None:
+    assert spoken("none") == ()
+    assert spoken("clean, street@3,wind,street@0") == ("quiet", "street@3", "wind@3")
+    for picture in ("clean", "low-light@3", "low-light@3+blurred@1"):
+        for said in ("", "quiet", "clipped-start@5"):
+            assert split(spoken_condition(picture, said)) == (picture, said)
+
+
+@pytest.mark.parametrize("text", ["", ",", "street@6", "street@", "rain@1", "low-light@3"])
+def test_what_is_no_spec_is_refused(text) -> None:
+    with pytest.raises(SpecError):
+        spoken(text)
