@@ -111,6 +111,17 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
         "rotation/albumentations": lambda i: rotate(image=i)["image"],
         "truncation/albumentations": lambda i: crop(image=i)["image"],
         "chain/albumentations": lambda i: chain(image=i)["image"],
+        "resampled/albumentations": one(
+            A.Downscale((0.25, 0.25), {"downscale": 3, "upscale": 1}, p=1)
+        ),
+        "resampled/imagecorruptions": lambda i: corrupt(i, corruption_name="pixelate", severity=5),
+        "codec/albumentations": one(A.ImageCompression("jpeg", (10, 10), p=1)),
+        "codec/imagecorruptions": lambda i: corrupt(
+            i, corruption_name="jpeg_compression", severity=4
+        ),
+        "denoised/albumentations MedianBlur": one(A.MedianBlur((31, 31), p=1)),
+        "wb/albumentations": one(A.PlanckianJitter("blackbody", (4400, 4400), "uniform", p=1)),
+        "flare/albumentations": one(A.RandomSunFlare(method="physics_based", p=1)),
     }
 
 
@@ -156,6 +167,14 @@ def our_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object]
         "motion, calibrated and recorded": full("blurred:motion@3"),
         "defocus, calibrated and recorded": full("blurred:defocus@3"),
         "chain, calibrated and recorded": full(chain),
+        "resampled": plain("resampled:soft@3"),
+        "codec": plain("codec:jpeg@3"),
+        "denoised": plain("denoised@3"),
+        "wb": plain("wb:warm@3"),
+        "flare": plain("flare@3"),
+        "codec, calibrated and recorded": full("codec:jpeg@2"),
+        "denoised, calibrated and recorded": full("denoised@3"),
+        "flare, calibrated and recorded": full("flare@3"),
     }
 
 
@@ -218,6 +237,14 @@ COMPARED: dict[str, dict[str, float | None]] = {
     "low-light, calibrated and recorded": {"low-light/albumentations": None},
     "motion, calibrated and recorded": {"motion/albumentations": None},
     "defocus, calibrated and recorded": {"defocus/albumentations": None},
+    "resampled": {"resampled/albumentations": None, "resampled/imagecorruptions": None},
+    "codec": {"codec/albumentations": None, "codec/imagecorruptions": None},
+    "denoised": {"denoised/albumentations MedianBlur": None},
+    "wb": {"wb/albumentations": None},
+    "flare": {"flare/albumentations": None},
+    "codec, calibrated and recorded": {"codec/albumentations": None},
+    "denoised, calibrated and recorded": {"denoised/albumentations MedianBlur": None},
+    "flare, calibrated and recorded": {"flare/albumentations": None},
 }
 """Ours → peers, each with its target; rows without one stand for comparison."""
 
@@ -427,6 +454,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work")
     parser.add_argument("--only", choices=("speed", "workers", "fidelity"))
+    parser.add_argument("--tasks", default="", help="only what starts with one of these, a,b,...")
     parser.add_argument("--state", type=Path, default=ROOT / "artefacts" / "bench-optics")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
     parser.add_argument("--peer-python", help="an environment that has the peers already")
@@ -440,6 +468,8 @@ def main() -> None:
     if args.peer or args.ours:
         serve(args.peer)
         return
+    for task in [t for t in COMPARED if not t.startswith(tuple(args.tasks.split(",")))]:
+        del COMPARED[task]
     path = args.state / "state.json"
     state: dict[str, Any] = {}
     if path.exists() and not args.fresh:

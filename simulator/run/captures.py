@@ -23,15 +23,17 @@ JPEG_QUALITY = 95
 
 
 def degradations(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> tuple[str, ...]:
-    """What `--degrade` means: none, mix, sweep, or specs separated by commas."""
+    """What `--degrade` means: none, mix, sweep, all, or specs separated by commas."""
     if degrade in ("none", "clean"):
         return ("clean",)
     if degrade == "mix":
         return ("mix",)
     if degrade == "sweep":
         return ("clean", *(f"{kind}@{level}" for kind in KINDS for level in sorted(severities)))
-    from simulator.optics import DegradationSpec
+    from simulator.optics import VARIANTS, DegradationSpec
 
+    if degrade == "all":
+        return ("clean", *(f"{kind}@{level}" for kind in VARIANTS for level in sorted(severities)))
     parts = [part.strip() for part in degrade.split(",") if part.strip()]
     if not parts:
         raise UsageError(f"--degrade {degrade!r} names no condition; for none, write clean.")
