@@ -120,7 +120,7 @@ def peer_tasks(size: tuple[int, int]) -> dict[str, Callable[[np.ndarray], object
             i, corruption_name="jpeg_compression", severity=4
         ),
         "denoised/albumentations MedianBlur": one(A.MedianBlur((31, 31), p=1)),
-        "wb/albumentations": one(A.PlanckianJitter("blackbody", (4400, 4400), "uniform", p=1)),
+        "wb/albumentations": one(A.PlanckianJitter("blackbody", (4400, 6500), "uniform", p=1)),
         "flare/albumentations": one(A.RandomSunFlare(method="physics_based", p=1)),
     }
 

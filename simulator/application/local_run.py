@@ -56,6 +56,6 @@ class InProcess:
         """Hold all that is not held yet."""
         await run_sessions(
             self._sessions, self._agent, self._parts.judge, store, self._plan,
-            optics=CaptureOptics(), wearers=self._wearers, on_progress=advance,
+            optics=CaptureOptics(self._plan.links), wearers=self._wearers, on_progress=advance,
         )  # fmt: skip
         return self._parts.cache.stats

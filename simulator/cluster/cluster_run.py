@@ -64,8 +64,8 @@ class OnCluster:
 
         sessions = self._parts.sessions
         summary, cache = await hold_on_cluster(
-            sessions, conversations(sessions(), self._plan, CaptureOptics()), job, store,
-            self._machines, workers=workers, on_progress=advance,
+            sessions, conversations(sessions(), self._plan, CaptureOptics(self._plan.links)), job,
+            store, self._machines, workers=workers, on_progress=advance,
             break_off=None if self._wearers is None else self._break_off,
         )  # fmt: skip
         store.set_meta("cluster", summary.after(store.meta("cluster")))

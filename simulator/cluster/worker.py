@@ -118,7 +118,7 @@ class Worker:
         self._cache = parts.cache
         self._sessions = Sessions(parts.sessions, keep=4 * job.concurrency)
         self._conversations = Conversations(
-            agent, parts.judge, plan, CaptureOptics(), ThreadPoolExecutor(cores()),
+            agent, parts.judge, plan, CaptureOptics(plan.links), ThreadPoolExecutor(cores()),
             Places(agent, seconds=plan.ready_seconds).place,
             parts.wearers,
         )  # fmt: skip

@@ -193,13 +193,16 @@ class Parts:
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
+        from simulator.link.profiles import over_links, read_links
         from simulator.run.captures import degradations
         from simulator.run.runner import Plan
         from simulator.run.stop_policies import StopPolicy
 
         settings = self.settings
+        links = read_links(settings.link)
         return Plan(
-            degradations=degradations(settings.degrade, settings.severities),
+            degradations=over_links(degradations(settings.degrade, settings.severities), links),
+            links=links,
             faults=self._faults,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=settings.rules,

@@ -54,6 +54,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     severities: Annotated[tuple[int, ...], _setting("break", "Of a sweep, e.g. 1,3,5.")] = (
         1, 2, 3, 4, 5,
     )  # fmt: skip
+    link: Annotated[
+        str, _setting("break", "none, or how pictures are sent: radio:text, photo, FILE.yaml.")
+    ] = "none"
     faults: Annotated[
         str, _setting("break", "none, all, web, ..., or kinds such as model-busy@3.")
     ] = "none"
@@ -109,6 +112,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."
             )
         parse_faults(self.faults)
+        if self.link != "none":
+            from simulator.link.profiles import read_links  # YAML: not for `--help`
+
+            read_links(self.link)
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")
