@@ -1,4 +1,4 @@
-"""report, compare: from runs to a page, tables and figures."""
+"""report, compare, link: from runs to a page, tables and figures."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(report)
     app.command()(compare)
+    app.command()(link)
 
 
 def report(
@@ -120,6 +121,34 @@ def compare(
             typer.echo(f"comparison: {out / 'compare.html'}", err=True)
     if any(gate["failed"] for gate in found["gates"]):
         raise typer.Exit(1)
+
+
+def link(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run with --link.")],
+    points: Annotated[
+        float, typer.Option(min=0, max=200, help="That the cheapest setting may cost.")
+    ] = 5.0,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Set truthfulness against the bytes and seconds of a run's links, and name the cheapest."""
+    from mmrag.errors import UsageError
+    from mmrag.metrics.headline import Uncertainty
+    from simulator.cli.tables.link_table import print_links
+    from simulator.reports.figures.headline import headline
+    from simulator.reports.figures.link import sent
+    from simulator.reports.figures.report import ReportOptions, load_runs
+    from simulator.store.run_store import RunReader
+
+    how = Uncertainty(resamples=resamples, seed=seed)
+    with RunReader(run) as reader:
+        frame = load_runs([reader], ReportOptions())[0][0].frame
+        headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
+        found = sent(frame, headlines, how, points)
+    if found is None:
+        raise UsageError(f"{run} was made without --link; run it again with --link radio, say.")
+    print_links(found, as_json=as_json)
 
 
 def _options(**values: Any) -> ReportOptions:

@@ -21,6 +21,7 @@ from simulator.reports.certainty.corrected import check_calibration, corrected
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
+from simulator.reports.figures.link import sent
 from simulator.reports.figures.measured import measured
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
@@ -187,6 +188,7 @@ def _run(
         "noise": chance(item.run, frame, main, stop, agent_errors, how),
         "robustness": broken,
         "stages": stages(frame),
+        **({} if (link := sent(frame, headlines, how)) is None else {"link": link}),
         "slices": tables,
         "conversation": {
             "main": conversation(frame, rows, stop=stop),

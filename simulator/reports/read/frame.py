@@ -155,7 +155,7 @@ WHOLE = (
     "judge_input_tokens", "judge_output_tokens", "judge_calls",
 )  # fmt: skip
 """Columns of whole numbers."""
-REAL = ("confidence", "seconds", "cost", "judge_cost")
+REAL = ("confidence", "seconds", "cost", "judge_cost", "link_bytes", "link_seconds")
 """Columns of real numbers; not a number where unknown."""
 
 
@@ -210,12 +210,15 @@ class _Reading:
         degradation = session.degradation
         quality = capture.quality if capture else NO_PICTURE
         kind = kind_of(degradation)[0]
+        link = capture.degraded.link if capture and capture.degraded else None
         shared = {
             "session": number,
             "degradation": self._code("degradation", degradation),
             "quality": self._code("quality", quality if kind == "clean" else kind),
             "is_ego": int(capture.is_ego) if capture else -1,
             "turns": len(firsts),
+            "link_bytes": link.bytes if link else np.nan,
+            "link_seconds": link.seconds if link else np.nan,
         }
         for result, status, verdict in turns:
             read = self._result.decode(result)
@@ -227,7 +230,7 @@ class _Reading:
     def _turn(
         self,
         session: SessionPart,
-        shared: dict[str, int],
+        shared: dict[str, Any],
         result: ResultPart,
         status: str,
         verdict: bytes | None,
