@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mmrag.judges.fallback import FallbackJudge
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
+    from simulator.faults.inputs import Stranger
     from simulator.parts.agent_host import Hosting
     from simulator.run.config import RunConfig
     from simulator.run.live_conversation import Wearers
@@ -205,7 +206,7 @@ class Parts:
             links=links,
             faults=self._faults,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
-            rules=settings.rules,
+            rules=msgspec.structs.replace(settings.rules, strangers=self._strangers),
             concurrency=concurrency,
             seed=settings.seed,
             ready_seconds=ready_seconds,
@@ -351,6 +352,14 @@ class Parts:
                 f"in {without} of the first {counted(len(first), 'conversation')}, which bring none"
             )
         return f"{name} finds no pages {where}: no index is searched. Give --search its folder."
+
+    @cached_property
+    def _strangers(self) -> tuple[Stranger, ...]:
+        from simulator.faults.inputs import strangers
+        from simulator.faults.spec import WRONG_INPUT, kind_of_fault
+
+        wrong = any(kind_of_fault(fault) in WRONG_INPUT for fault in self._faults)
+        return strangers(self.source) if wrong else ()
 
     @cached_property
     def _faults(self) -> tuple[str, ...]:

@@ -102,6 +102,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """What a live wearer did, in words; empty of a scripted one."""
     asks: str = ""
     """What the reply asked back."""
+    got: str = ""
+    """What the assistant got in place of the wearer's picture or words."""
 
     @property
     def correct(self) -> bool | None:
@@ -313,6 +315,7 @@ def turn_view(
         picture="" if turn.capture is None else turn.capture.image.sha256,
         move=_move(turn),
         asks=(reply.ask or "") if reply else "",
+        got=result.got if result else "",
     )
 
 

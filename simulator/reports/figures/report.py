@@ -23,6 +23,7 @@ from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.link import sent
 from simulator.reports.figures.measured import measured
+from simulator.reports.figures.noticing import noticing
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
@@ -201,6 +202,7 @@ def _run(
         "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
         "measured": measured(item.run, main, how),
         **({} if live is None else {"wearers": live}),
+        **({} if (wrong := noticing(frame, kinds, how)) is None else {"noticing": wrong}),
         "costs": costs(frame, np.ones(len(frame), bool)),
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],

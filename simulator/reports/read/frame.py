@@ -24,6 +24,7 @@ from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
+from simulator.reports.read.noticed import notices
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.official import OFFICIAL
 from simulator.run.results.turn_results import to_finish
@@ -148,6 +149,7 @@ _TEXT = (
 FLAGS = (
     "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
     "passage_found", "used", "searched_images", "searched_web", "abstained", "met_fault",
+    "noticed",
 )  # fmt: skip
 """Columns of 1, 0 and −1 for unknown."""
 WHOLE = (
@@ -268,6 +270,7 @@ class _Reading:
             "searched_web": int(found.searched_web) if replied else -1,
             "met_fault": int(bool(result.fault)) if session.fault else -1,
             "abstained": int(abstained) if replied else -1,
+            "noticed": int(abstained or notices(reply.text, reply.ask)) if replied else -1,
             "grounding": self._code("grounding", found.grounding if replied else None),
             "stage": self._code(
                 "stage", stage if asked and outcome is not Outcome.UNSCORED else None
