@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import os
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import cv2
@@ -85,9 +85,7 @@ def denoised(image: Image, contrast: float, radius: int) -> Image:
 
 def balanced(image: Image, mireds: float) -> Image:
     """A white balance that is off by so many mired, warm above 0: gains in linear light."""
-    codes = srgb_to_light(np.arange(256) / 255.0)[:, None] * white_gains(mireds)
-    table = np.rint(light_to_srgb(codes) * 255.0).astype(np.uint8)
-    return np.asarray(cv2.LUT(image, table[None]), np.uint8)
+    return np.asarray(cv2.LUT(image, _balance(mireds)), np.uint8)
 
 
 def white_gains(mireds: float) -> NDArray[np.float64]:
@@ -121,6 +119,12 @@ def lit(light: Light, stray: Light, strength: float) -> Light:
     """The picture's light with some of the stray light on top."""
     return np.minimum(cv2.scaleAdd(stray.astype(np.float32), strength, light.astype(np.float32)),
                       WHITE).astype(np.uint16)  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _balance(mireds: float) -> Image:
+    codes = srgb_to_light(np.arange(256) / 255.0)[:, None] * white_gains(mireds)
+    return np.rint(light_to_srgb(codes) * 255.0).astype(np.uint8)[None]
 
 
 def _planck(kelvin: float) -> NDArray[np.float64]:
