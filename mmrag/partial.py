@@ -70,10 +70,25 @@ class ListedCapture(Part, kw_only=True):
     is_ego: bool = True
 
 
+class LinkPart(Part, kw_only=True):
+    """Of a capture's `degraded`, where the picture was sent over a link."""
+
+    bytes: int = 0
+    seconds: float = 0.0
+    late: bool = False
+
+
+class DegradedPart(Part, kw_only=True):
+    """Of a capture's `degraded`."""
+
+    link: LinkPart | None = None
+
+
 class CapturePart(ListedCapture, kw_only=True):
     """Of a `Capture`: what is counted."""
 
     degradation: str = "clean"
+    degraded: DegradedPart | None = None
 
 
 class ListedSession(Part, kw_only=True):

@@ -451,6 +451,8 @@ class TurnResult(Record, frozen=True, kw_only=True):
     """The kind of fault that this turn met and felt; other turns of the condition are as ever."""
     heard: Heard | None = None
     """Of a spoken question; `query` is what was said."""
+    got: str = ""
+    """What the assistant got in place of the wearer's picture or words; else empty."""
     step: bool = False
     """A live wearer went on about the same goal: the goal's last turn is what counts."""
 

@@ -29,7 +29,8 @@ ROOMS = (
     )),
     *(f"simulator/{room}" for room in (
         "application", "cli", "cluster", "datasets", "exchange", "experiments", "faults",
-        "optics", "parts", "people", "reports", "run", "store", "terminal", "wearer", "world",
+        "link", "optics", "parts", "people", "reports", "run", "store", "terminal", "wearer",
+        "world",
     )),
     "ui",
 )  # fmt: skip

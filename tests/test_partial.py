@@ -29,7 +29,7 @@ PARTS = [
     for kind in vars(partial).values()
     if isinstance(kind, type)
     and issubclass(kind, partial.Part)
-    and kind not in (partial.Part, partial.EntityPart)
+    and kind not in (partial.Part, partial.EntityPart, partial.LinkPart, partial.DegradedPart)
 ]
 
 

@@ -250,7 +250,7 @@ class Playing:
         plan = parts.plan(1)
         last: Standing | None = None
         for number, (position, agenda, condition) in enumerate(
-            conversations(parts.sessions(), plan, CaptureOptics()), 1
+            conversations(parts.sessions(), plan, CaptureOptics(links=plan.links)), 1
         ):
             found, begun = run.turns(agenda.id, condition), run.begun(agenda.id, condition)
             if found and all(result.status is Status.DATA_ERROR for result in found):
@@ -263,7 +263,9 @@ class Playing:
             if begun is None and last is not None and not begins:
                 return last
             try:
-                seen = begun or seen_under(agenda, condition, CaptureOptics(), plan.seed)
+                seen = begun or seen_under(
+                    agenda, condition, CaptureOptics(links=plan.links), plan.seed
+                )
             except DataError as error:
                 if isinstance(run, RunStore):
                     broken = labelled(agenda, condition)

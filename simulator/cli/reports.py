@@ -1,4 +1,4 @@
-"""report, compare, gate: from runs to a page, tables, figures, and a yes or no."""
+"""report, compare, gate, diagnose, link: from runs to a page, tables, figures, and a yes or no."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command()(compare)
     app.command()(diagnose)
     app.command()(gate)
+    app.command()(link)
 
 
 def report(
@@ -185,6 +186,34 @@ def diagnose(
             raise UsageError(f"{run}: no stage of the truth was handed over in this run: {cure}.")
         found = diagnosis(loaded.staged, reader, options.uncertainty, min_n=min_n)
     typer.echo(json.dumps(found, indent=2)) if as_json else print_diagnosis(found)
+
+
+def link(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run with --link.")],
+    points: Annotated[
+        float, typer.Option(min=0, max=200, help="That the cheapest setting may cost.")
+    ] = 5.0,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Set truthfulness against the bytes and seconds of a run's links, and name the cheapest."""
+    from mmrag.errors import UsageError
+    from mmrag.metrics.headline import Uncertainty
+    from simulator.cli.tables.link_table import print_links
+    from simulator.reports.figures.headline import headline
+    from simulator.reports.figures.link import sent
+    from simulator.reports.figures.report import ReportOptions, load_runs
+    from simulator.store.run_store import RunReader
+
+    how = Uncertainty(resamples=resamples, seed=seed)
+    with RunReader(run) as reader:
+        frame = load_runs([reader], ReportOptions())[0][0].frame
+        headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
+        found = sent(frame, headlines, how, points)
+    if found is None:
+        raise UsageError(f"{run} was made without --link; run it again with --link radio, say.")
+    print_links(found, as_json=as_json)
 
 
 def _options(**values: Any) -> ReportOptions:

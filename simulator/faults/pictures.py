@@ -30,7 +30,7 @@ def arrived(query: Query, fault: Met | None) -> Query:
     if fault is None or image is None:
         return query
     if fault.kind == "picture-missing" or (fault.kind == "picture-late" and query.turn_index == 0):
-        fault.is_felt = True
+        fault.is_felt, fault.got = True, "no picture"
         return msgspec.structs.replace(query, image=None, earlier=(), gaze=None)
     changes: dict[str, Callable[[LazyImage], LazyImage]] = {
         "picture-broken": _first_half,

@@ -33,8 +33,21 @@ KINDS: dict[str, str] = {
     "network-jitter": "the question arrives 0.75 to 2.25 s late",
     "network-bandwidth": "the picture is sent smaller, and takes 2 s",
     "network-loss": "the lower part of the picture is lost",
+    "stale-picture": "the picture shows what was in view before the wearer turned to the thing",
+    "previous-picture": "the picture that was taken before comes in place of the new one",
+    "other-stream": "somebody else's picture comes, another one with each question",
+    "glued-question": "the question before it is glued to the question",
+    "cut-question": "half of the question comes",
 }
 """Kind → what happens to a turn that it meets."""
+
+WRONG_INPUT = (
+    "picture-missing", "stale-picture", "previous-picture", "other-stream", "glued-question",
+    "cut-question",
+)  # fmt: skip
+"""Kinds that an assistant should notice: what it gets is not what the wearer saw and said."""
+
+_ALIASES = {"no-picture": ("picture-missing",), "input": WRONG_INPUT}
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 """Severity 1 to 5: how many of the turns it meets."""
@@ -43,7 +56,8 @@ _USUAL = 3
 
 
 def faults(text: str) -> tuple[str, ...]:
-    """What `--faults` means: none, or kinds, parts such as `web` and `all`, each with a severity.
+    """What `--faults` means: none, or kinds, parts such as `web`, `input` and `all`, each with a
+    severity.
 
     >>> faults("model-busy@5,web-empty")
     ('model-busy@5', 'web-empty@3')
@@ -66,7 +80,9 @@ def needs_picture(condition: str) -> bool:
     """Whether a fault is of a picture, of its search or of its way: nothing without one."""
     kind = condition.partition("@")[0]
     part = kind.partition("-")[0]
-    return part in ("picture", "pictures") or kind in ("network-bandwidth", "network-loss")
+    return part in ("picture", "pictures") or kind in (
+        "network-bandwidth", "network-loss", "stale-picture", "previous-picture", "other-stream",
+    )  # fmt: skip
 
 
 def is_hit(condition: str, seed: int, session_id: str, turn_index: int) -> bool:
@@ -85,7 +101,11 @@ def draw(kind: str, seed: int, session_id: str, turn_index: int) -> float:
 
 def _specs(part: str) -> list[str]:
     name, at, level = part.partition("@")
-    kinds = [kind for kind in KINDS if name in ("all", kind, kind.partition("-")[0])]
+    kinds = [
+        kind
+        for kind in KINDS
+        if name in ("all", kind, kind.partition("-")[0]) or kind in _ALIASES.get(name, ())
+    ]
     if not kinds:
         near = difflib.get_close_matches(name, KINDS, n=3) or list(KINDS)
         raise SpecError(f"no fault is called {name!r}; there is {', '.join(near)}.")

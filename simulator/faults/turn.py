@@ -28,6 +28,8 @@ class Met(msgspec.Struct):
     """In [0, 1), this turn's own: what is drawn about it is drawn from here."""
     is_felt: bool = False
     """It made a difference: an agent that searches nothing feels no empty search."""
+    got: str = ""
+    """What the assistant got in place of the wearer's picture or words."""
 
 
 _NOW: ContextVar[Met | None] = ContextVar("the fault of this turn", default=None)

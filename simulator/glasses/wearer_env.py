@@ -62,15 +62,17 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
         given = {"seconds": 0.0, **settings, "data": data, "agent": "object:name=policy"}
         config = make_config({**given, "search": "none"})
         config.refuse_person()
+        if config.spoken != "none":
+            raise SpecError("spoken questions are a run's: leave out spoken.")
         self._loop = _Loop()
         self._agent = WaitingAgent()
         parts = Parts(config, agent=self._agent, progress=False)
         plan = parts.plan(1)
-        self._work = list(conversations(parts.sessions(), plan, CaptureOptics()))
+        self._work = list(conversations(parts.sessions(), plan, parts.optics))
         if not self._work:
             raise DataError(f"{data}: there is no conversation in it to train on.")
         self._held = Conversations(
-            self._agent, parts.judge, plan, CaptureOptics(), ThreadPoolExecutor(1),
+            self._agent, parts.judge, plan, parts.optics, ThreadPoolExecutor(1),
             Places(self._agent).place, parts.wearers,
         )  # fmt: skip
         self._size = size

@@ -30,10 +30,22 @@ MOTION = (0.0, 0.01, 0.02, 0.035, 0.06, 0.10)
 """Severity → length/width without calibration; roll uses it for the arc at the entity."""
 DEFOCUS = (0.0, 0.004, 0.008, 0.013, 0.02, 0.032)
 """Severity → radius/width without calibration."""
+RESAMPLED = (1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
+"""Severity → how many times smaller, without calibration."""
+PACKED = (0.0, 60.0, 80.0, 90.0, 95.0, 98.0)
+"""Severity → 100 − quality without calibration; beyond 99 a smaller picture."""
+DENOISED = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Severity → the contrast that is smoothed, without calibration."""
+FLARE = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0)
+"""Severity → strength of the stray light without calibration."""
 
 EV_RANGE = (0.25, 10.0)
 LENGTH_RANGE = (0.0, 0.25)
 RADIUS_RANGE = (0.0, 0.08)
+FACTOR_RANGE = (1.05, 64.0)
+PACKED_RANGE = (1.0, 130.0)
+CONTRAST_RANGE = (0.005, 4.0)
+FLARE_RANGE = (0.01, 20.0)
 
 TOLERANCE = 0.03
 """A step whose similarity misses the ladder by more is flagged as clamped."""
@@ -176,7 +188,7 @@ def solve_ev(crop: Crop, target: float) -> float:
         shown = np.clip(noisy, 0, 255).astype(np.float32)
         return crop.before.ssim(crop.before.matched(shown))
 
-    return quantised(_bisect(after, target, *EV_RANGE))
+    return quantised(bisected(after, target, *EV_RANGE))
 
 
 def quantised(ev: float) -> float:
@@ -195,7 +207,7 @@ def solve_length(crop: Crop, target: float, width: int, angle: float) -> float:
         return blur.line_psf(dx, dy)
 
     after = _sided(crop, light, psf, target)
-    return _bisect(after, target, *(f * width for f in LENGTH_RANGE))
+    return bisected(after, target, *(f * width for f in LENGTH_RANGE))
 
 
 def solve_radius(crop: Crop, target: float, width: int) -> float:
@@ -206,7 +218,7 @@ def solve_radius(crop: Crop, target: float, width: int) -> float:
         return blur.disc_psf(max(radius * crop.scale, 0.3))
 
     after = _sided(crop, light, psf, target)
-    return _bisect(after, target, *(f * width for f in RADIUS_RANGE))
+    return bisected(after, target, *(f * width for f in RADIUS_RANGE))
 
 
 def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[slice, slice]:
@@ -260,8 +272,8 @@ def corrected(
     return best[1], best[2], best[3]
 
 
-def _bisect(after: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Parameters grow where similarity falls; out of reach gives the nearest end."""
+def bisected(after: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """Solve for a parameter that grows where similarity falls; out of reach is the nearest end."""
     if after(high) >= target:
         return high
     # The first steps are geometric: the ladder's parameters span two decades.

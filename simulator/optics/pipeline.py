@@ -1,7 +1,8 @@
 """From a picture and a spec to a degraded picture and a record of what was done.
 
 Light passes in one order only, however a spec is written: one warp (rotation, then truncation) →
-occluders in the world → defocus → motion → occluders at the lens → exposure and noise → JPEG.
+occluders in the world → defocus → motion → occluders at the lens → flare → exposure and noise →
+smoothing → white balance → resampling → codec → JPEG.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from mmrag.records import Box, Json, Polygon
 from simulator.optics import calibrate, streams
 from simulator.optics.light import photometric
-from simulator.optics.light.tone import Image, Light, to_codes
+from simulator.optics.light.tone import Image, Light, as_light, to_codes
 from simulator.optics.pixels import as_rgb, digest
 from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
 from simulator.optics.shape import geometry, occlusion, truncation
@@ -102,24 +103,27 @@ class _InProgress:
         self._reframe([step for step, _ in drawn])
         light: Light | None = None
         operations: list[tuple[int, Step, str | None]] = sorted(
-            (_ORDER[variant or step.kind], step, variant)
+            (_ORDER[_name(step, variant)], step, variant)
             for step, variant in drawn
-            if (variant or step.kind) in _ORDER
+            if _name(step, variant) in _ORDER
         )
         for _, step, variant in operations:
             if step.kind == "occluded":
                 light = self._occlude(light, step, str(variant))
             elif step.kind == "blurred":
                 light = self._blur(light, step, str(variant))
+            elif step.kind == "flare":
+                light = self._flare(light, step)
             elif step.kind == "low-light":
                 self._lower(light, step)
                 light = None
-            elif step.kind == JPEG:
+            else:
                 self.image = self.image if light is None else to_codes(light)
                 light = None
-                self._encode(step)
-            else:
-                raise AssertionError(f"{step.kind} has a place in the order and no operation")
+                if step.kind == JPEG:
+                    self._encode(step)
+                else:
+                    self._process(step, variant)
         if light is not None:
             self.image = to_codes(light)
 
@@ -255,6 +259,19 @@ class _InProgress:
         else:
             self.image = solved.shoot(self.image if light is None else light)
 
+    def _flare(self, light: Light | None, step: Step) -> Light:
+        solved = photometric.flaring(self._view, step)
+        self._records.append(solved.record)
+        return solved.change(as_light(self.image if light is None else light))
+
+    def _process(self, step: Step, variant: str | None) -> None:
+        solved = photometric.processing(self._view, step, variant)
+        self._records.append(solved.record)
+        if self.image is self._reference and solved.rendered is not None:
+            self.image = solved.rendered
+        else:
+            self.image = solved.change(self.image)
+
     @cached_property
     def _view(self) -> photometric.View:
         """What strengths are solved on and similarities are measured against, once warped."""
@@ -279,10 +296,18 @@ class _InProgress:
 _ORDER = {
     name: place
     for place, name in enumerate(
-        ("fence", "screen", "defocus", "motion", "roll", "strap", "finger", "low-light", JPEG)
+        (
+            "fence", "screen", "defocus", "motion", "roll", "strap", "finger", "flare", "low-light",
+            "denoised", "wb", "resampled", "codec", JPEG,
+        )
     )
-}
+}  # fmt: skip
 """Where light meets each operation. Geometry comes before all of them."""
+
+
+def _name(step: Step, variant: str | None) -> str:
+    """What stands in the order: variants of blur and occlusion have places of their own."""
+    return variant if variant and step.kind in ("blurred", "occluded") else step.kind
 
 
 def _untouched(

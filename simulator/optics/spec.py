@@ -13,14 +13,20 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "truncated": (),
     "occluded": ("finger", "fence", "screen", "strap"),
     "rotated": (),
+    "resampled": ("aliased", "soft", "narrow"),
+    "codec": ("jpeg", "webp", "avif"),
+    "denoised": (),
+    "wb": ("warm", "cold"),
+    "flare": (),
 }
-"""CRAG-MM's five kinds in its order → their variants. Without a variant the key chooses one."""
+"""CRAG-MM's five kinds in its order, then what lenses and processors do beside them → their
+variants. Without a variant the key chooses one."""
 
 JPEG = "jpeg"
-"""The codec is no degradation of the entity; it stands in a chain only where somebody asks."""
+"""One quality for every picture, where `codec` is as strong on each; only where somebody asks."""
 
 MAX_SEVERITY = 5
-MAX_STEPS = 16
+MAX_STEPS = 32
 
 _ELEMENT = re.compile(r"(?P<kind>[a-z-]+)(:(?P<variant>[a-z]+))?@(?P<level>[0-9]{1,3})")
 

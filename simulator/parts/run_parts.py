@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
     from simulator.ears.hearing import Hearing
+    from simulator.faults.inputs import Stranger
     from simulator.parts.agent_host import Hosting
     from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
@@ -232,20 +233,25 @@ class Parts:
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
         from simulator.ears.spec import spoken
+        from simulator.link.profiles import over_links, read_links
         from simulator.run.captures import degradations
         from simulator.run.runner import Plan
         from simulator.run.stop_policies import StopPolicy
 
         settings = self.settings
+        links = read_links(settings.link)
         return Plan(
-            degradations=degradations(settings.degrade, settings.severities),
+            degradations=over_links(degradations(settings.degrade, settings.severities), links),
+            links=links,
             faults=self._faults,
             stages=self._stages,
             spoken=spoken(settings.spoken),
             crossed=settings.crossed,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=msgspec.structs.replace(
-                settings.rules, in_words=bool(self._stages) and not self.searches
+                settings.rules,
+                in_words=bool(self._stages) and not self.searches,
+                strangers=self._strangers,
             ),
             concurrency=concurrency,
             seed=settings.seed,
@@ -405,10 +411,12 @@ class Parts:
 
     @cached_property
     def optics(self) -> CaptureOptics:
-        """What degrades pictures and hands truth over."""
+        """What degrades pictures, sends them and hands truth over."""
+        from simulator.link.profiles import read_links
         from simulator.run.captures import CaptureOptics
 
-        return CaptureOptics(self.truth if self._stages else None)
+        links = read_links(self.settings.link)
+        return CaptureOptics(self.truth if self._stages else None, links)
 
     @cached_property
     def truth(self) -> Truth:
@@ -435,6 +443,14 @@ class Parts:
         from simulator.stages.spec import stages
 
         return stages(self.settings.stages)[1:]
+
+    @cached_property
+    def _strangers(self) -> tuple[Stranger, ...]:
+        from simulator.faults.inputs import strangers
+        from simulator.faults.spec import WRONG_INPUT, kind_of_fault
+
+        wrong = any(kind_of_fault(fault) in WRONG_INPUT for fault in self._faults)
+        return strangers(self.source) if wrong else ()
 
     @cached_property
     def _faults(self) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from simulator.run.engine import Rules
     from simulator.store.run_store import RunReader
 
-SWEEP = "sweep"
-"""The only `degrade` that takes severities."""
+SWEEPS = ("sweep", "all")
+"""What takes severities: CRAG-MM's five kinds, or every kind there is."""
 
 
 def _setting(panel: str, text: str) -> msgspec.Meta:
@@ -52,11 +52,14 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str, _setting("answer", "Functions that the agent may call: none, world or crag-kg:... .")
     ] = "none"
     degrade: Annotated[
-        str, _setting("break", "none, mix, sweep, or specs such as low-light@3.")
+        str, _setting("break", "none, mix, sweep, all, or specs such as low-light@3.")
     ] = "none"
     severities: Annotated[tuple[int, ...], _setting("break", "Of a sweep, e.g. 1,3,5.")] = (
         1, 2, 3, 4, 5,
     )  # fmt: skip
+    link: Annotated[
+        str, _setting("break", "none, or how pictures are sent: radio:text, photo, FILE.yaml.")
+    ] = "none"
     faults: Annotated[
         str, _setting("break", "none, all, web, ..., or kinds such as model-busy@3.")
     ] = "none"
@@ -148,6 +151,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SpecError("stages are of questions as they are typed: leave out --spoken.")
         if self.crossed and self.spoken == "none":
             raise SpecError("crossed is for spoken conditions; name some, as in spoken=street@3.")
+        if self.link != "none":
+            from simulator.link.profiles import read_links  # YAML: not for `--help`
+
+            read_links(self.link)
         check_reader(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")
@@ -217,7 +224,7 @@ def load_config(path: Path, **overrides: Any) -> RunConfig:
     if not isinstance(loaded, dict):
         raise DataError(f"{path}: a run's YAML is a mapping such as `agent: grounded`.")
     values = cast("dict[str, Any]", loaded)
-    if values.get("degrade") == SWEEP and overrides.get("degrade", SWEEP) != SWEEP:
+    if values.get("degrade") in SWEEPS and overrides.get("degrade", "all") not in SWEEPS:
         values.pop("severities", None)  # they went with the sweep that a flag has replaced
     return make_config({**values, **overrides}, where=f"{path}: ")
 
@@ -226,10 +233,10 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
     """Check plain values into a config."""
     from simulator.datasets import asks_for_long_answers
 
-    if "severities" in values and values.get("degrade") != SWEEP:
+    if "severities" in values and values.get("degrade") not in SWEEPS:
         raise UsageError(
-            f"{where}severities (--severities) are for --degrade sweep; other conditions name "
-            "theirs, as in --degrade clean,low-light@3."
+            f"{where}severities (--severities) are for --degrade sweep and all; other "
+            "conditions name theirs, as in --degrade clean,low-light@3."
         )
     if "max_tokens" not in values and asks_for_long_answers(str(values.get("data", ""))):
         values = {**values, "max_tokens": 0}

@@ -40,6 +40,7 @@ from mmrag.search.session_passages import search_in
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.hearing import Hear, Spoken
+from simulator.faults.inputs import Stranger, given
 from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, fault_of, meeting
 from simulator.run.gaze import gaze_of
@@ -77,6 +78,8 @@ class Rules(Record, frozen=True, kw_only=True):
     """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
     seed: int = 0
     """Of faults: which turns they meet."""
+    strangers: tuple[Stranger, ...] = ()
+    """Whose pictures and words faults of input hand over."""
     reference_history: bool = False
     """Show the agent the references instead of its own replies: separates errors it inherits
     from errors it makes."""
@@ -203,10 +206,12 @@ async def one_turn(
         result = await one_turn(typed, turn, query, agent, judge, rules, place)
         return msgspec.structs.replace(result, degradation=session.degradation, heard=spoken.heard)
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
+    focus = session.capture.focus if session.capture is not None else None
     async with place():
         with meeting(fault):
-            reply, status, error, seconds = await ask_turn(agent, arrived(query, fault), rules)
-    felt = fault.kind if fault is not None and fault.is_felt else ""
+            there = given(arrived(query, fault), fault, rules.strangers, focus)
+            reply, status, error, seconds = await ask_turn(agent, there, rules)
+    felt: Felt = (fault.kind, fault.got) if fault is not None and fault.is_felt else ("", "")
     if reply is None:
         return _result(session, turn, status, error=error, seconds=seconds, fault=felt)
     if not any(text.strip() for text in turn.reference.all_texts):
@@ -368,6 +373,10 @@ def skipped(session: Session, turn: Turn) -> TurnResult:
     return _result(session, turn, Status.SKIPPED_AFTER_STOP)
 
 
+Felt = tuple[str, str]
+"""The kind of fault that a turn felt, and what the assistant got."""
+
+
 def _result(
     session: Session,
     turn: Turn,
@@ -377,7 +386,7 @@ def _result(
     verdict: Verdict | None = None,
     error: str | None = None,
     seconds: float = 0.0,
-    fault: str = "",
+    fault: Felt = ("", ""),
 ) -> TurnResult:
     return TurnResult(
         session_id=session.id,
@@ -389,5 +398,6 @@ def _result(
         verdict=verdict,
         error=error,
         seconds=seconds,
-        fault=fault,
+        fault=fault[0],
+        got=fault[1],
     )

@@ -23,6 +23,7 @@ from mmrag.records import Record, Session, TurnResult, spoken_condition
 from simulator.ears.hearing import Hear
 from simulator.ears.spec import split
 from simulator.faults.spec import kind_of_fault, needs_picture
+from simulator.link.profiles import Links
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.limits import READY_SECONDS
 from simulator.run.live_conversation import Wearers, hold_live
@@ -54,6 +55,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """What to run over every session."""
 
     degradations: tuple[str, ...] = ("clean",)
+    links: Links = Links()
+    """What the links that conditions name are."""
     faults: tuple[str, ...] = ()
     """Conditions beside the degradations, on pictures that nothing was done to."""
     stages: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from mmrag.errors import ConflictError
 from mmrag.records import Usage
 from simulator.application.execution import forget_failures
 from simulator.parts.run_folder import claim
+from simulator.run.captures import degradations
 from simulator.run.config import RunConfig, load_config
 from simulator.store.run_store import RunReader, RunStore
 
@@ -397,6 +398,11 @@ def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: P
     assert load_config(tmp_path / "run.yaml", degrade="none").severities == usual
     (tmp_path / "run.yaml").write_text("severities: [1, 3]\n")
     assert load_config(tmp_path / "run.yaml", degrade="sweep").severities == (1, 3)
+    every = load_config(tmp_path / "run.yaml", degrade="all")
+    conditions = degradations(every.degrade, every.severities)
+    assert len(conditions) == 1 + 10 * 2
+    assert {"flare@1", "wb@3", "rotated@3", "clean"} <= set(conditions)
+    assert len(degradations("sweep", (1, 3))) == 1 + 5 * 2
 
 
 @pytest.mark.parametrize(

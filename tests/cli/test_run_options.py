@@ -15,6 +15,7 @@ from planted_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.run.runner import Progress
+from simulator.store.run_store import RunReader
 from simulator.terminal.live_table import CostCap, LiveCounts, live_table
 from simulator.terminal.progress import PlainProgress, stage_bars
 
@@ -31,6 +32,25 @@ def test_an_estimate_without_a_measure_guesses_nothing(tmp_path: Path) -> None:
     assert found["turns"] == found["turns_asked"] > 0
     assert found["cost"] is None
     assert not (tmp_path / "run").exists()
+
+
+def test_a_link_doubles_the_conditions_and_a_run_over_it_resumes(tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "run"), "--json")
+    sent = ("--degrade", "clean,low-light@2", "--link", "stream:thing")
+    found = json.loads(mmrag(*SMALL, *sent, *out, "--dry-run").stdout)
+    assert found["conversations"] == 2 * 4
+    mmrag(*SMALL, *sent, *out)
+    with RunReader(tmp_path / "run") as run:
+        before = sorted((r.session_id, r.degradation, r.turn_index) for r in run.results())
+        session = run.session(before[0][0], "low-light@2+link:stream:thing")
+    assert {name for _, name, _ in before} == {
+        "clean", "low-light@2", "link:stream:thing", "low-light@2+link:stream:thing",
+    }  # fmt: skip
+    link = session.capture.degraded["link"]
+    assert link["bytes"] == len(session.capture.image.data)
+    mmrag("resume", str(tmp_path / "run"))
+    with RunReader(tmp_path / "run") as run:
+        assert before == sorted((r.session_id, r.degradation, r.turn_index) for r in run.results())
 
 
 def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) -> None:

@@ -21,9 +21,10 @@ from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
 from simulator.faults import parts, pictures, turn
+from simulator.faults.inputs import strangers
 from simulator.faults.parts import with_faults
 from simulator.faults.pictures import arrived
-from simulator.faults.spec import KINDS, SHARES, faults, is_hit
+from simulator.faults.spec import KINDS, SHARES, WRONG_INPUT, faults, is_hit
 from simulator.faults.turn import Met
 from simulator.parts.agent_host import Hosting
 from simulator.parts.run_parts import Parts
@@ -91,7 +92,7 @@ def held(folder: Path, sessions: list[Session], *conditions: str, **rules: Any) 
     with RunStore(folder) as store:
         store.set_meta("judge", "equality")
         never = StopPolicy.parse("never")
-        chosen = Rules(**{"seconds": 5.0, "seed": 7, **rules})
+        chosen = Rules(**{"seconds": 5.0, "seed": 7, "strangers": strangers(made()), **rules})
         plan = Plan(faults=conditions, stop=never, rules=chosen, concurrency=64)
         work = iter(list(enumerate(sessions)))
         agent = Everything(with_faults(RESOURCES))
@@ -187,11 +188,13 @@ GOLDEN = [False, True, False, False, True, True]
 def test_what_faults_means() -> None:
     assert faults("none") == ()
     assert faults("all") == tuple(f"{kind}@3" for kind in KINDS)
-    assert len(KINDS) == 24
+    assert len(KINDS) == 29
     assert faults("web-empty, model-busy@5,web-empty@3") == ("web-empty@3", "model-busy@5")
     assert faults("all@5") == tuple(f"{kind}@5" for kind in KINDS)
     assert faults("network@1")[0] == "network-latency@1"
     assert len(faults("network@1")) == 4
+    assert faults("no-picture@5") == ("picture-missing@5",)
+    assert faults("input@2") == tuple(f"{kind}@2" for kind in KINDS if kind in WRONG_INPUT)
     assert faults("web") == tuple(
         f"web-{w}@3" for w in ("empty", "slow", "stale", "wrong", "failing")
     )
@@ -219,7 +222,8 @@ def test_a_run_without_faults_has_the_name_it_always_had() -> None:
 
 def test_a_conversation_without_a_picture_meets_faults_too(tmp_path: Path) -> None:
     texts = [msgspec.structs.replace(session, capture=None) for session in made()]
-    of_pictures = [kind for kind in KINDS if kind.startswith("picture")]
+    of_pictures = [kind for kind in KINDS if kind.startswith("picture") or "-picture" in kind]
+    of_pictures.append("other-stream")
     nothing_there = [f"{kind}@5" for kind in (*of_pictures, "network-bandwidth", "network-loss")]
     results = held(tmp_path / "run", texts, "web-failing@5", *nothing_there)
     seen = {(r.degradation, r.status, r.fault) for r in results}

@@ -125,6 +125,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """Of a spoken question, with the hashes of its sounds."""
     pieces: tuple[Marked, ...] = ()
     """The question in pieces that were heard and pieces that were not."""
+    got: str = ""
+    """What the assistant got in place of the wearer's picture or words."""
 
     @property
     def correct(self) -> bool | None:
@@ -369,6 +371,7 @@ def turn_view(
         asks=(reply.ask or "") if reply else "",
         heard=result.heard,
         pieces=tuple(marked(turn.query, result.heard.text)) if result.heard else (),
+        got=result.got if result else "",
     )
 
 

@@ -179,6 +179,7 @@ _MEASURES = {
     "occluded": "covered",
     "rotated": "angle",
     "jpeg": "quality",
+    "wb": "colour temperature",
     "low-light": f"{_SIMILARITY} at equal brightness",
 }
 """What a level is a level of, where it is not the ladder's similarity as it stands."""

@@ -21,6 +21,7 @@ from simulator.reports.draw.falls import falls
 from simulator.reports.draw.svg import svg
 from simulator.reports.figures.diagnosis import in_words
 from simulator.reports.figures.headline import headline
+from simulator.reports.figures.link import sent
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
@@ -100,6 +101,8 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
     slices: tuple[SliceRow, ...]
     stages: tuple[StageBar, ...]
     every_point: tuple[dict[str, Any], ...]
+    link: dict[str, Any] | None = None
+    """What links cost, as the report has it; None for a run without."""
     diagnosis: dict[str, Any] | None = None
     """Where the run handed stages of the truth over: at which of them it loses its points."""
 
@@ -275,6 +278,7 @@ def _breaking(name: str, frame: Frame) -> Breaking:
             for kind, row in by_kind.items()
         ),
         others=tuple(cells[p["condition"]] for p in points if not p["severity"]),
+        link=sent(frame, headlines, HOW),
         conditions=tuple(cells),
         slices=tuple(_slices(frame, kinds, base, list(cells))),
         stages=tuple(

@@ -59,7 +59,7 @@ class RapidReader:
         if min(image.size) < 16:
             return []
         with _LOCK:
-            place = _printed_part(image)
+            place = printed_part(image)
             if place is None:
                 return []
             part = np.asarray(image.crop(place))
@@ -75,7 +75,7 @@ class RapidReader:
         return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
 
 
-def _printed_part(image: Image) -> tuple[int, int, int, int] | None:
+def printed_part(image: Image) -> tuple[int, int, int, int] | None:
     """The part of a picture in which the detector sees anything like print in a small copy."""
     scale = min(1.0, _GLANCE / max(image.size))
     wide, high = (max(32, 32 * round(side * scale / 32)) for side in image.size)

@@ -1,6 +1,6 @@
-"""Blur and low light with the strength that a level asks for on this picture.
+"""Every kind of light and lens with the strength that a level asks for on this picture.
 
-Both are solved against the warped but otherwise clean picture: `calibrate` proposes a value, it is
+All are solved against the warped but otherwise clean picture: `calibrate` proposes a value, it is
 rendered and measured on the entity, and corrected until the measurement agrees with the ladder.
 """
 
@@ -10,13 +10,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmrag.records import Box, Json
 from simulator.optics import calibrate, streams
 from simulator.optics.light import blur, lowlight
-from simulator.optics.light.tone import Image, Light, as_light, to_codes
+from simulator.optics.light import processing as camera
+from simulator.optics.light.tone import Image, Light, Value, as_light, to_codes, to_light
 from simulator.optics.record import StepRecord
 from simulator.optics.spec import Step
 
@@ -72,6 +75,16 @@ class Lowering:
     shoot: Callable[[Image | Light], Image]
     rendered: Callable[[], Image] | None
     """The view's picture under it, where most of that was needed to measure it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Processing(Generic[Value]):
+    """What lens or processor do, with its strength."""
+
+    record: StepRecord
+    change: Callable[[NDArray[Value]], NDArray[Value]]
+    rendered: Image | None = None
+    """The view's picture after it, where that was needed to measure it."""
 
 
 def blurring(view: View, step: Step, variant: str) -> Blurring:
@@ -182,6 +195,94 @@ def lowering(view: View, step: Step) -> Lowering:
         **_outcome(target, reached),
     )
     return Lowering(record, lambda source: shoot(source, ev), rendered)
+
+
+def flaring(view: View, step: Step) -> Processing[np.uint16]:
+    """Light of a lamp above, that the lens spreads over the picture."""
+    height, width = view.picture.shape[:2]
+    draw = view.draw("flare")
+    x, y = float(draw.uniform(0.05, 0.95)), float(draw.uniform(0.0, 0.3))
+    stray = camera.stray_light((width, height), x, y)
+
+    def render(strength: float) -> tuple[float, None]:
+        rows, columns = calibrate.surroundings(view.picture.shape, view.box, 0)
+        light = to_light(np.ascontiguousarray(view.picture[rows, columns]))
+        shown = to_codes(camera.lit(light, stray[rows, columns], strength))
+        return view.reference.similarity(shown, (columns.start, rows.start)), None
+
+    strength, reached = calibrate.FLARE[step.severity], None
+    if view.calibrated:
+        target = calibrate.LADDER[step.severity]
+        start = calibrate.bisected(lambda v: render(v)[0], target, *calibrate.FLARE_RANGE)
+        strength, reached, _ = calibrate.corrected(render, start, target, calibrate.FLARE_RANGE)
+    record = StepRecord(
+        kind=step.kind,
+        severity=step.severity,
+        parameters={"strength": strength, "source": [x * width, y * height]},
+        **_outcome(calibrate.LADDER[step.severity], reached),
+    )
+    return Processing(record, lambda light: camera.lit(light, stray, strength))
+
+
+def processing(view: View, step: Step, variant: str | None) -> Processing[np.uint8]:
+    """What the camera's processor does: smooth, balance, resize, pack."""
+    if step.kind == "wb":
+        mireds = camera.MIREDS[step.severity] * (1 if variant == "warm" else -1)
+        gains = [float(gain) for gain in camera.white_gains(mireds)]
+        record = StepRecord(
+            kind=step.kind,
+            severity=step.severity,
+            variant=variant,
+            parameters={"mireds": mireds, "gains": gains},
+        )
+        return Processing(record, lambda image: camera.balanced(image, mireds))
+    name, fixed, limits = _SCALES[step.kind]
+    radius = max(1, view.width // 50)
+
+    def change(image: Image, value: float) -> Image:
+        if step.kind == "denoised":
+            return camera.denoised(image, value, radius)
+        if step.kind == "resampled":
+            return camera.resampled(image, value, str(variant))
+        return camera.packed(image, *_packing(value), str(variant))
+
+    def render(value: float) -> tuple[float, Image]:
+        shown = change(view.picture, value)
+        return view.reference.similarity(shown), shown
+
+    def roughly(value: float) -> float:
+        rows, columns = calibrate.surroundings(view.picture.shape, view.box, 2 * radius + 64)
+        part = change(np.ascontiguousarray(view.picture[rows, columns]), value)
+        return view.reference.similarity(part, (columns.start, rows.start))
+
+    value, reached, rendered = fixed[step.severity], None, None
+    if view.calibrated:
+        target = calibrate.LADDER[step.severity]
+        start = calibrate.bisected(roughly, target, *limits)
+        value, reached, rendered = calibrate.corrected(render, start, target, limits)
+    record = StepRecord(
+        kind=step.kind,
+        severity=step.severity,
+        variant=variant,
+        parameters=dict(zip(name.split(), _packing(value), strict=True))
+        if step.kind == "codec"
+        else {name: value},
+        **_outcome(calibrate.LADDER[step.severity], reached),
+    )
+    return Processing(record, lambda image: change(image, value), rendered)
+
+
+def _packing(value: float) -> tuple[int, float]:
+    """Quality down to 1, and below that fewer pixels, as streams send them."""
+    return max(1, round(100 - value)), max(1.0, value - 98)
+
+
+_SCALES = {
+    "denoised": ("contrast", calibrate.DENOISED, calibrate.CONTRAST_RANGE),
+    "resampled": ("factor", calibrate.RESAMPLED, calibrate.FACTOR_RANGE),
+    "codec": ("quality factor", calibrate.PACKED, calibrate.PACKED_RANGE),
+}
+"""Kind → what its strength is called, without calibration, and its range."""
 
 
 def _blur_parameters(

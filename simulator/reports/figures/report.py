@@ -23,7 +23,9 @@ from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.hearing import hearing
+from simulator.reports.figures.link import sent
 from simulator.reports.figures.measured import measured
+from simulator.reports.figures.noticing import noticing
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
@@ -208,6 +210,7 @@ def _run(
             if item.staged is None
             else {"diagnosis": diagnosis(item.staged, item.run, how, min_n=options.min_n)}
         ),
+        **({} if (link := sent(frame, headlines, how)) is None else {"link": link}),
         "slices": tables,
         "conversation": {
             "main": conversation(frame, rows, stop=stop),
@@ -221,6 +224,7 @@ def _run(
         "measured": measured(item.run, main, how),
         **({} if live is None else {"wearers": live}),
         **({} if heard is None else {"hearing": heard}),
+        **({} if (wrong := noticing(frame, kinds, how)) is None else {"noticing": wrong}),
         "costs": costs(frame, np.ones(len(frame), bool)),
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],

@@ -25,6 +25,7 @@ from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
 from simulator.ears.words import Loss, loss
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
+from simulator.reports.read.noticed import notices
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.official import OFFICIAL
 from simulator.run.results.turn_results import to_finish
@@ -161,6 +162,7 @@ _TEXT = (
 FLAGS = (
     "exact", "is_ego", "text_clue", "needs_image", "needs_history", "entity_found",
     "passage_found", "used", "searched_images", "searched_web", "abstained", "met_fault",
+    "noticed",
 )  # fmt: skip
 """Columns of 1, 0 and −1 for unknown."""
 WHOLE = (
@@ -171,7 +173,7 @@ WHOLE = (
 HEARD = tuple(Loss.__struct_fields__)
 """Of a run with spoken questions, as `heard:words`: counts of words, names and numbers said and
 lost; not a number where a question was typed, or not heard at all."""
-REAL = ("confidence", "seconds", "cost", "judge_cost")
+REAL = ("confidence", "seconds", "cost", "judge_cost", "link_bytes", "link_seconds")
 """Columns of real numbers; not a number where unknown."""
 
 
@@ -228,12 +230,15 @@ class _Reading:
         degradation = session.degradation
         quality = capture.quality if capture else NO_PICTURE
         kind = kind_of(degradation)[0]
+        link = capture.degraded.link if capture and capture.degraded else None
         shared = {
             "session": number,
             "degradation": self._code("degradation", degradation),
             "quality": self._code("quality", quality if kind == "clean" else kind),
             "is_ego": int(capture.is_ego) if capture else -1,
             "turns": len(firsts),
+            "link_bytes": link.bytes if link else np.nan,
+            "link_seconds": link.seconds if link else np.nan,
         }
         for result, status, verdict in turns:
             read = self._result.decode(result)
@@ -245,7 +250,7 @@ class _Reading:
     def _turn(
         self,
         session: SessionPart,
-        shared: dict[str, int],
+        shared: dict[str, Any],
         result: ResultPart,
         status: str,
         verdict: bytes | None,
@@ -283,6 +288,7 @@ class _Reading:
             "searched_web": int(found.searched_web) if replied else -1,
             "met_fault": int(bool(result.fault)) if session.fault else -1,
             "abstained": int(abstained) if replied else -1,
+            "noticed": int(abstained or notices(reply.text, reply.ask)) if replied else -1,
             "grounding": self._code("grounding", found.grounding if replied else None),
             "stage": self._code(
                 "stage", stage if asked and outcome is not Outcome.UNSCORED else None

@@ -1,0 +1,25 @@
+"""What the Robustness page says of links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linked_runs import write_linked_run
+
+from simulator.store.run_store import RunReader
+from ui.render import render
+from ui.replay.analysis import Analysis
+from ui.replay.catalogue import Catalogue
+from ui.views.robustness_view import Breakage, curves
+
+
+def test_the_page_shows_what_each_link_costs(tmp_path: Path) -> None:
+    run = write_linked_run(tmp_path / "run")
+    breakage = Breakage(Analysis({"run": Catalogue(RunReader(run))}))
+    page = breakage.of("run")
+    assert page.link is not None
+    assert [row["lost"] for row in page.link["rows"]] == [0, 34]
+    shown = str(render("robustness.html.j2", page=page, name="run", runs=["run"], curves=curves))
+    assert "What the link costs" in shown
+    assert "link:radio:whole is the cheapest shown to cost no more than 5 points" in shown
+    assert breakage.examples("run", "link:stream:thing").lost == 34
