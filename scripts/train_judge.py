@@ -24,7 +24,7 @@ from mmrag.judges.builtin.features import NAMES, Extractor
 from mmrag.judges.builtin.judge import before_trees, in_western_notation, with_doubt
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.trees import Forest, Tree, Trees
-from mmrag.judges.builtin.vectors import Pieces, Vectors
+from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.judges.stress import read_pairs
 from mmrag.metrics.agreement import cohen_kappa
 from mmrag.metrics.statistics import cluster_bootstrap
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--across", action="store_true", help="train on one source, test on others")
     options = parser.parse_args()
     pieces, table = stored_vectors() if (DATA / "words.safetensors").exists() else word_vectors()
-    extractor = Extractor(Vectors(pieces, table))
+    extractor = Extractor(WordVectors(pieces, table))
     human, stress = human_cases(options.file, extractor), stress_cases(extractor)
     if options.across:
         across(human, stress)
@@ -120,7 +120,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def new_extractor() -> Extractor:
-    return Extractor(Vectors(*stored_vectors()))
+    return Extractor(WordVectors(*stored_vectors()))
 
 
 def human_cases(path: Path, extractor: Extractor) -> Cases:

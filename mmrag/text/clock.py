@@ -17,7 +17,7 @@ class Time(NamedTuple):
     """`am`, `pm`, or empty where it may be either."""
 
 
-class Span(NamedTuple):
+class Years(NamedTuple):
     """Years from first to last, both included; those before Christ are negative."""
 
     first: int
@@ -71,23 +71,23 @@ def days(text: str) -> list[frozenset[tuple[int, int, int]]]:
     return [one for one in found if one]
 
 
-def spans(text: str) -> list[Span]:
+def spans(text: str) -> list[Years]:
     """Every century and decade: "16th century", "the 800s", "the nineteen-fifties", "1980s"."""
     lowered = _ORDINAL.sub(lambda m: CANONICAL[m.group()] + "th", _tidy(text))
     before = bool(_BC.search(lowered))
-    found: list[Span] = []
+    found: list[Years] = []
     for match in _CENTURY.finditer(lowered):
         number = int(match.group(1) or match.group(2))
         if not 1 <= number <= 30:
             continue
         first = -100 * number if before else 100 * number - 99
-        found.append(Span(first, first + 99))
+        found.append(Years(first, first + 99))
     for match in _DECADE.finditer(lowered):
         year = int(match.group(1))
-        found.append(Span(year, year + (99 if year % 100 == 0 and year < 1900 else 9)))
+        found.append(Years(year, year + (99 if year % 100 == 0 and year < 1900 else 9)))
     for match in _FIFTIES.finditer(lowered):
         year = 1900 + 10 * (_TENS.index(match.group(1)) + 2)
-        found.append(Span(year, year + 9))
+        found.append(Years(year, year + 9))
     return found
 
 

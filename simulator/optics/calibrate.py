@@ -104,7 +104,7 @@ class Crop:
         return np.ascontiguousarray(part)
 
 
-class Reference:
+class CleanView:
     """A clean picture's entity, or all of it, as similarity looks at it."""
 
     def __init__(self, clean: Image, box: Box | None = None) -> None:

@@ -151,7 +151,7 @@ class _InProgress:
             ssim_crop=None if source is None else self._similarity(self._view.reference),
             ssim_frame=None
             if source is None
-            else self._similarity(calibrate.Reference(self._view.picture)),
+            else self._similarity(calibrate.CleanView(self._view.picture)),
             clamped=any(step.clamped for step in self._records),
             notes=(self._entity.note,) if self._entity.note else (),
             versions=dict(_versions()),
@@ -159,7 +159,7 @@ class _InProgress:
             output_sha256=None if source is None else digest(self.image),
         )
 
-    def _similarity(self, clean: calibrate.Reference) -> float:
+    def _similarity(self, clean: calibrate.CleanView) -> float:
         dark = any(step.kind == "low-light" for step in self._records)
         return clean.similarity(self.image, gain_matched=dark)
 
@@ -202,7 +202,7 @@ class _InProgress:
             self._reference = self.image
 
     def _place(
-        self, step: Step, placed: geometry.Placed, parameters: Json, target: float | None
+        self, step: Step, placed: geometry.WarpFit, parameters: Json, target: float | None
     ) -> None:
         self._matrix = geometry.matrix_of(placed.matrix) @ self._matrix
         self._zoom *= placed.zoom

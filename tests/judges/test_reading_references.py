@@ -7,16 +7,16 @@ import pytest
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.target import Target, wordings
-from mmrag.judges.builtin.vectors import Pieces, Vectors
+from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.text.numbers import MONTHS, quantities
 
 
 @pytest.fixture(scope="module")
-def vectors() -> Vectors:
+def vectors() -> WordVectors:
     import numpy as np
 
     names = ["[UNK]", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "abcdefghijklmnop")]
-    return Vectors(Pieces(names), np.eye(len(names), 64, dtype=np.int8) * 100)
+    return WordVectors(Pieces(names), np.eye(len(names), 64, dtype=np.int8) * 100)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_an_answer_that_is_explained_stands_alone() -> None:
     assert {"mississippi", "mississippiasthomaslanier"} <= found
 
 
-def test_what_a_reference_says_in_brackets(vectors: Vectors) -> None:
+def test_what_a_reference_says_in_brackets(vectors: WordVectors) -> None:
     known = Target("What was the last US state?", ("Utah (State)", "Utah"), vectors).known
     assert not any(w.compact == "state" for w in known)
     assert any(w.compact == "utah" for w in known)
@@ -95,12 +95,12 @@ def test_what_a_reference_says_in_brackets(vectors: Vectors) -> None:
     assert "ibm" in {w.compact for w in known}
 
 
-def test_a_reference_that_is_in_the_question_stays(vectors: Vectors) -> None:
+def test_a_reference_that_is_in_the_question_stays(vectors: WordVectors) -> None:
     known = Target("Who won more, NFC or AFC?", ("NFC", "NFL"), vectors).known
     assert {w.compact for w in known} == {"nfc", "nfl"}
 
 
-def test_core_is_what_aliases_share(vectors: Vectors) -> None:
+def test_core_is_what_aliases_share(vectors: WordVectors) -> None:
     references = ("Utah", "Climate of Utah", "Education in Utah", "Utahn", "UT state")
     core = Target("Which state?", references, vectors).core
     assert max(core, key=lambda root: core[root]) == "utah"
@@ -120,7 +120,7 @@ def test_core_is_what_aliases_share(vectors: Vectors) -> None:
     ],
 )  # fmt: skip
 def test_rules(
-    vectors: Vectors, question: str, references: list[str], reply: str, correct: bool | None
+    vectors: WordVectors, question: str, references: list[str], reply: str, correct: bool | None
 ) -> None:
     ruling = rule(Target(question, tuple(references), vectors), Reading(reply))
     assert (None if ruling is None else ruling.correct) is correct

@@ -21,7 +21,7 @@ from PIL import Image
 from mmrag.errors import DataError, ImageError, SpecError
 from mmrag.files.images import LazyImage
 from simulator.optics import DegradationRecord, OutOfReach, degrade
-from simulator.optics.calibrate import LADDER, Reference
+from simulator.optics.calibrate import LADDER, CleanView
 from simulator.optics.files.samples import sample
 from simulator.optics.files.severity_sheet import ROWS
 from simulator.optics.light.processing import MIREDS
@@ -238,7 +238,7 @@ def test_the_control_has_the_zoom_without_the_turn(scene) -> None:
     small = cv2.resize(done.control, size, interpolation=cv2.INTER_AREA)
     match = cv2.matchTemplate(image, small, cv2.TM_CCOEFF_NORMED)
     assert match.max() > 0.9
-    assert Reference(done.control).similarity(done.image) < 0.9
+    assert CleanView(done.control).similarity(done.image) < 0.9
     assert degrade(image, "rotated@1", box, key="k").control is None
 
 

@@ -17,7 +17,7 @@ from mmrag.judges.builtin.objections import NAMES as STANCE
 from mmrag.judges.builtin.objections import stance
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.target import MAX_REFERENCES, Target, Word, Wording, date_depth
-from mmrag.judges.builtin.vectors import MEANINGS, Sense, Vectors, meanings
+from mmrag.judges.builtin.vectors import MEANINGS, Sense, WordVectors, meanings
 from mmrag.text.lexicon import CONTRASTS, HEDGES, UNSURE
 from mmrag.text.numbers import Date, is_number, same_date, same_quantity
 
@@ -25,7 +25,7 @@ from mmrag.text.numbers import Date, is_number, same_date, same_quantity
 class Extractor:
     """Computes rows. Holds the word vectors."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: WordVectors) -> None:
         self.vectors = vectors
         self._targets: dict[tuple[str, tuple[str, ...]], Target] = {}
 

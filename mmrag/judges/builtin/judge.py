@@ -28,7 +28,7 @@ from mmrag.judges.builtin.features import NAMES, Extractor
 from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.trees import Forest, Trees
-from mmrag.judges.builtin.vectors import Pieces, Vectors
+from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.judges.doubt import SURE
 from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
@@ -246,7 +246,7 @@ _EXACT = "equal to a reference"
 
 
 class _Parameters(msgspec.Struct):
-    vectors: Vectors
+    vectors: WordVectors
     forest: Forest
     wary: Forest
     digest: str
@@ -277,7 +277,7 @@ def _load(folder: Path) -> _Parameters:
         for name in ("trees.json", "wary.json")
     )
     return _Parameters(
-        vectors=Vectors(pieces, table),
+        vectors=WordVectors(pieces, table),
         forest=trees,
         wary=wary,
         digest=digest.hexdigest()[:8],

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mmrag.judges.builtin.claims import DENIAL
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.vectors import Vectors
+from mmrag.judges.builtin.vectors import WordVectors
 from mmrag.text.lexicon import AUXILIARIES, MEASURED, NEGATIONS, PLURALS, STOPWORDS, stem
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import Date, is_number, same_quantity
@@ -123,7 +123,7 @@ class Word:
 class Target:
     """What a reply is compared with."""
 
-    def __init__(self, question: str, references: tuple[str, ...], vectors: Vectors) -> None:
+    def __init__(self, question: str, references: tuple[str, ...], vectors: WordVectors) -> None:
         self.asked = asked = read_short(question)
         self.references = references
         self.checks: list[tuple[int, Check]] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.target import Ruling
-from mmrag.text.clock import Span, days, era, is_time, same_time, spans, times
+from mmrag.text.clock import Years, days, era, is_time, same_time, spans, times
 from mmrag.text.lexicon import APPROXIMATE, word_set
 from mmrag.text.number_words import NUMBER_WORDS
 from mmrag.text.numbers import Date, Quantity, is_number, same_date, same_quantity
@@ -408,7 +408,7 @@ def span(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | No
     return None
 
 
-def _overlap(first: Span, second: Span) -> float:
+def _overlap(first: Years, second: Years) -> float:
     shared = min(first.last, second.last) - max(first.first, second.first) + 1
     return shared / max(first.last - first.first + 1, second.last - second.first + 1)
 

@@ -40,7 +40,7 @@ class Pieces:
         return found
 
 
-class Vectors:
+class WordVectors:
     """Word → vector and weight (rare words weigh more), for any word, by its pieces."""
 
     def __init__(self, pieces: Pieces, table: NDArray[np.int8]) -> None:
@@ -96,7 +96,7 @@ class Vectors:
 class _Numbers(dict[str, int]):
     """Word → its row; a word that is met for the first time is learnt."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: WordVectors) -> None:
         super().__init__(vectors._pieces.index)  # pyright: ignore[reportPrivateUsage]
         self._learn = vectors.learn
 
@@ -106,7 +106,7 @@ class _Numbers(dict[str, int]):
 
 
 class Sense(NamedTuple):
-    """The words of a reply beside those of what it is compared with, as rows of `Vectors`."""
+    """The words of a reply beside those of what it is compared with, as rows of `WordVectors`."""
 
     words: list[int]
     front: int
@@ -127,7 +127,7 @@ MEANINGS = tuple(_MEANINGS.split())
 """The columns of `meanings`."""
 
 
-def meanings(vectors: Vectors, senses: Sequence[Sense]) -> Rows:
+def meanings(vectors: WordVectors, senses: Sequence[Sense]) -> Rows:
     """Compare replies with references by meaning, all at once: one row per sense."""
     found = np.zeros((len(senses), len(MEANINGS)))
     order = sorted(range(len(senses)), key=lambda i: len(senses[i].words))
@@ -137,7 +137,7 @@ def meanings(vectors: Vectors, senses: Sequence[Sense]) -> Rows:
     return found.round(6)
 
 
-def _compared(vectors: Vectors, senses: list[Sense]) -> Rows:
+def _compared(vectors: WordVectors, senses: list[Sense]) -> Rows:
     columns = [*zip(*senses, strict=True)]
     fronts = np.array(columns.pop(1))[:, None]
     told, wanted, *others = map(_padded, columns)

@@ -40,9 +40,9 @@ class View:
     calibrated: bool
 
     @cached_property
-    def reference(self) -> calibrate.Reference:
+    def reference(self) -> calibrate.CleanView:
         """The clean entity, for measuring."""
-        return calibrate.Reference(self.picture, self.box)
+        return calibrate.CleanView(self.picture, self.box)
 
     @cached_property
     def crop(self) -> calibrate.Crop:

@@ -27,7 +27,7 @@ _KEPT = 0.9
 """A rotation has to keep this share of the entity."""
 
 
-class Placed(Record, frozen=True, kw_only=True):
+class WarpFit(Record, frozen=True, kw_only=True):
     """A warp and how well it met its target."""
 
     matrix: tuple[float, ...]
@@ -38,7 +38,7 @@ class Placed(Record, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bool) -> Placed:
+def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bool) -> WarpFit:
     """Turn and zoom until no corner is empty, about the point that keeps the entity best.
 
     With `keep` the angle is reduced, down to level 1's, until 90 % of the entity stays visible.
@@ -48,14 +48,14 @@ def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bo
     least = min(ANGLES[1], wanted)
     matrix, zoom = _turned(size, entity, degrees)
     if not keep or visible_share(size, entity, matrix) >= _KEPT:
-        return Placed(matrix=_flat(matrix), zoom=zoom, value=degrees)
+        return WarpFit(matrix=_flat(matrix), zoom=zoom, value=degrees)
     low, high = least, wanted
     for _ in range(12):
         middle = (low + high) / 2
         fits = visible_share(size, entity, _turned(size, entity, sign * middle)[0]) >= _KEPT
         low, high = (middle, high) if fits else (low, middle)
     matrix, zoom = _turned(size, entity, sign * low)
-    return Placed(
+    return WarpFit(
         matrix=_flat(matrix),
         zoom=zoom,
         value=sign * low,

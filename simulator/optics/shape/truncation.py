@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Box, Polygon
-from simulator.optics.shape.geometry import Placed, area, bounds, clip
+from simulator.optics.shape.geometry import WarpFit, area, bounds, clip
 
 VISIBLE = (1.0, 0.85, 0.70, 0.55, 0.40, 0.25)
 """Severity → share of the entity that stays in the frame."""
@@ -29,7 +29,7 @@ Windows = NDArray[np.float64]
 
 def truncation(
     size: tuple[int, int], entity: Polygon, visible: float, draw: np.random.Generator
-) -> Placed:
+) -> WarpFit:
     """Shift a window of constant scale over a side or corner until only `visible` is in it."""
     order = np.array(_SIDES)[draw.permutation(len(_SIDES))]
     scales, sides = np.repeat(_SCALES, len(order)), np.tile(order, (len(_SCALES), 1))
@@ -48,7 +48,7 @@ def truncation(
     missed = abs(reached - visible) > 0.02
     x0, y0, x1, y1 = window
     kx, ky = size[0] / (x1 - x0), size[1] / (y1 - y0)
-    return Placed(
+    return WarpFit(
         matrix=(kx, 0.0, -x0 * kx, 0.0, ky, -y0 * ky, 0.0, 0.0, 1.0),
         zoom=float(size[0] / (start[2] - start[0])),
         value=reached,

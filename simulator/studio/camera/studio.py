@@ -27,7 +27,7 @@ class Studio:
         check_packages()
         return twins.again(scene, how)
 
-    def sitting(self, scene: Scene) -> twins.Sitting:
+    def sitting(self, scene: Scene) -> twins.TwinSitting:
         """Set a scene up to take several pictures of it."""
         check_packages()
-        return twins.Sitting(scene)
+        return twins.TwinSitting(scene)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import SpecError
-from simulator.optics.calibrate import LADDER, Reference, corrected
+from simulator.optics.calibrate import LADDER, CleanView, corrected
 from simulator.optics.shape.geometry import ANGLES, bounds
 from simulator.optics.shape.occlusion import COVERED
 from simulator.optics.shape.truncation import VISIBLE
@@ -45,7 +45,7 @@ def twin(scene: Scene, kind: str, severity: int) -> Twin:
     >>> sorted(TWINS)
     ['blurred', 'low-light', 'occluded', 'out-of-focus', 'rotated', 'truncated']
     """
-    return Sitting(scene).twin(kind, severity)
+    return TwinSitting(scene).twin(kind, severity)
 
 
 def again(scene: Scene, how: str) -> Rendered:
@@ -53,11 +53,11 @@ def again(scene: Scene, how: str) -> Rendered:
     `other side`."""
     if how not in AGAIN:
         raise SpecError(f"nobody looks again {how!r}; there are {', '.join(sorted(AGAIN))}.")
-    sitting = Sitting(scene)
+    sitting = TwinSitting(scene)
     return sitting.taken(AGAIN[how](sitting.staged, scene))
 
 
-class Sitting:
+class TwinSitting:
     """A scene on the stage, its clean picture, and what is done to it."""
 
     def __init__(self, scene: Scene) -> None:
@@ -83,9 +83,9 @@ class Sitting:
         return self.described(self.traced.light)
 
     @cached_property
-    def reference(self) -> Reference:
+    def reference(self) -> CleanView:
         """The clean thing, as the optics' ladder looks at it."""
-        return Reference(self.clean.image, bounds(self.clean.polygon))
+        return CleanView(self.clean.image, bounds(self.clean.polygon))
 
     def trace(self, staged: Staged) -> Traced:
         """The light of a state of the stage."""
@@ -137,7 +137,7 @@ class Sitting:
         return Twin(self.clean._replace(image=image), target, reached)
 
 
-def _dimmed(sitting: Sitting, severity: int, _: Draws) -> Twin:
+def _dimmed(sitting: TwinSitting, severity: int, _: Draws) -> Twin:
     """Every lamp, and the sky, weaker by some stops: what a sensor then adds is noise, and from a
     point on the picture stays dark. Light adds up, so the scene need not be traced again."""
     light, start = sitting.traced.light, (2.0, 4.0, 5.5, 7.0, 8.5)[severity - 1]
@@ -148,7 +148,7 @@ def _dimmed(sitting: Sitting, severity: int, _: Draws) -> Twin:
     return sitting.until_alike(weaker, severity, start, 14.0, limit=_NIGHT, gain_matched=True)
 
 
-def _turning(sitting: Sitting, severity: int, draws: Draws) -> Twin:
+def _turning(sitting: TwinSitting, severity: int, draws: Draws) -> Twin:
     """The head turns while the shutter is open."""
     angle = draws("way", -0.5, 0.5) + (math.pi if draws.chance("back") else 0.0)
     light, view, width = sitting.traced.light, sitting.staged.view, sitting.scene.width
@@ -160,7 +160,7 @@ def _turning(sitting: Sitting, severity: int, draws: Draws) -> Twin:
     return sitting.until_alike(swept, severity, start, 0.25 * width)
 
 
-def _unfocused(sitting: Sitting, severity: int, _: Draws) -> Twin:
+def _unfocused(sitting: TwinSitting, severity: int, _: Draws) -> Twin:
     """The lens looks at another distance: a point becomes a disc."""
     staged, scene = sitting.staged, sitting.scene
     view, middle = staged.view, corners(staged.placed[0]).mean(0)
@@ -177,7 +177,7 @@ def _unfocused(sitting: Sitting, severity: int, _: Draws) -> Twin:
     return sitting.until_alike(blurred, severity, start, 0.08 * scene.width)
 
 
-def _covered(sitting: Sitting, severity: int, draws: Draws) -> Twin:
+def _covered(sitting: TwinSitting, severity: int, draws: Draws) -> Twin:
     """A hand before the lens: beside the thing, before its middle, at last nearer to the eye."""
     side = draws.pick("side", (-1.0, 1.0))
     before = sitting.glanced(sitting.staged)[1]
@@ -211,7 +211,7 @@ def _handed(staged: Staged, scene: Scene, side: float, strength: float) -> Stage
     return staged._replace(placed=(*staged.placed[:n], palm, *staged.placed[n:]))
 
 
-def _aside(sitting: Sitting, severity: int, draws: Draws) -> Twin:
+def _aside(sitting: TwinSitting, severity: int, draws: Draws) -> Twin:
     """The wearer looks past the thing: a part of it is beyond the frame."""
     side = draws.pick("side", ("left", "right", "bottom"))
     before = sitting.glanced(sitting.staged)[0]
@@ -239,14 +239,14 @@ def _looking_past(staged: Staged, scene: Scene, side: str, gone: float) -> Stage
     return staged._replace(view=gazing(view, middle, w, h, tuple((target + shift).tolist())))
 
 
-def _rolled(sitting: Sitting, severity: int, draws: Draws) -> Twin:
+def _rolled(sitting: TwinSitting, severity: int, draws: Draws) -> Twin:
     """The head lies on its side."""
     angle, view = ANGLES[severity], sitting.staged.view
     roll = view.roll + angle * draws.pick("side", (-1.0, 1.0))
     return Twin(sitting.taken(sitting.staged._replace(view=view._replace(roll=roll))), angle, angle)
 
 
-TWINS: dict[str, Callable[[Sitting, int, Draws], Twin]] = {
+TWINS: dict[str, Callable[[TwinSitting, int, Draws], Twin]] = {
     "low-light": _dimmed,
     "occluded": _covered,
     "blurred": _turning,

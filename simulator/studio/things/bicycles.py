@@ -38,7 +38,7 @@ ALLOY = Material((186, 188, 192), rough=0.3, metal=1.0)
 TAN = Material((150, 116, 78), rough=0.7)
 
 
-class Frame(NamedTuple):
+class BikeFrame(NamedTuple):
     """Where a bicycle's joints are, (x, z) in metres; the front is towards +x."""
 
     rear: tuple[float, float]
@@ -90,7 +90,7 @@ def bicycle(_look: Look, traits: Traits) -> Thing:
     return Thing(tray.parts())
 
 
-def _frame(traits: Traits, sport: float) -> Frame:
+def _frame(traits: Traits, sport: float) -> BikeFrame:
     f = traits.family
     wheel = f("wheel", 0.325, 0.35)
     base = f("base", 1.0, 1.1)
@@ -105,10 +105,10 @@ def _frame(traits: Traits, sport: float) -> Frame:
     crown = foot + way * (wheel + 0.05)
     head = crown + way * f("head", 0.11, 0.19)
     tyre = 0.014 + 0.012 * abs(sport - 0.7) / 0.7 + 0.004 * f("fat")
-    return Frame(rear, front, crank, seat, tuple(head), tuple(crown), wheel, tyre)  # type: ignore[arg-type]
+    return BikeFrame(rear, front, crank, seat, tuple(head), tuple(crown), wheel, tyre)  # type: ignore[arg-type]
 
 
-def _tubes(tray: Tray, frame: Frame, paint: Material, step: bool, r: float) -> None:
+def _tubes(tray: Tray, frame: BikeFrame, paint: Material, step: bool, r: float) -> None:
     """Frame and fork; `step` has the low tube that one steps over."""
     head, crown = np.array(frame.head), np.array(frame.crown)
     upper, lower = head + (crown - head) * 0.2, head + (crown - head) * 0.8
@@ -142,7 +142,7 @@ def _tubes(tray: Tray, frame: Frame, paint: Material, step: bool, r: float) -> N
 
 
 def _wheel(
-    tray: Tray, at: tuple[float, float], frame: Frame, wall: Material, rim: Material
+    tray: Tray, at: tuple[float, float], frame: BikeFrame, wall: Material, rim: Material
 ) -> None:
     r, t = frame.wheel, frame.tyre
     x, z = at
@@ -168,7 +168,7 @@ def _spokes(radius: float, count: int = 28) -> Mesh:
     return joined(out)
 
 
-def _drive(tray: Tray, frame: Frame, bare: Material) -> None:
+def _drive(tray: Tray, frame: BikeFrame, bare: Material) -> None:
     """Chainring, cranks, pedals, sprocket and chain, on the viewer's side."""
     (x, z), (rx, rz) = frame.crank, frame.rear
     big, small, y = 0.088, 0.035, -0.05
@@ -199,7 +199,7 @@ def _drive(tray: Tray, frame: Frame, bare: Material) -> None:
         )
 
 
-def _saddle(tray: Tray, frame: Frame, leather: Material, sport: float) -> None:
+def _saddle(tray: Tray, frame: BikeFrame, leather: Material, sport: float) -> None:
     seat, crank = np.array(frame.seat), np.array(frame.crank)
     up = (seat - crank) / np.linalg.norm(seat - crank)
     top = seat + up * 0.13
@@ -215,7 +215,7 @@ def _saddle(tray: Tray, frame: Frame, leather: Material, sport: float) -> None:
 
 
 def _bars(
-    tray: Tray, frame: Frame, bare: Material, grip: Material, traits: Traits, sport: float
+    tray: Tray, frame: BikeFrame, bare: Material, grip: Material, traits: Traits, sport: float
 ) -> None:
     """Handlebar and stem: swept, straight or dropped."""
     head, crown = np.array(frame.head), np.array(frame.crown)
@@ -251,7 +251,7 @@ def _bars(
         z + 0.012))  # fmt: skip
 
 
-def _guards(tray: Tray, frame: Frame, paint: Material) -> None:
+def _guards(tray: Tray, frame: BikeFrame, paint: Material) -> None:
     r = frame.wheel + 0.022
     for (x, z), start, stop in ((frame.rear, 20, 200), (frame.front, 35, 165)):
         a = np.radians(np.linspace(start, stop, 26))[:, None]
@@ -269,7 +269,7 @@ def _guards(tray: Tray, frame: Frame, paint: Material) -> None:
     tray.add(RED_LENS, shifted(ball(0.012, 0.028, 0.035, around=14), at[0], 0, at[1]))
 
 
-def _stand_and_lamp(tray: Tray, frame: Frame, bare: Material) -> None:
+def _stand_and_lamp(tray: Tray, frame: BikeFrame, bare: Material) -> None:
     x, z = frame.crank
     tray.add(STEEL, rod((x - 0.1, 0.03, z), (x - 0.17, 0.19, 0.005), 0.008))
     x, z = frame.crown
@@ -280,7 +280,7 @@ def _stand_and_lamp(tray: Tray, frame: Frame, bare: Material) -> None:
     tray.add(bare, rod((x, 0, z + 0.02), (x + 0.08, 0, z + 0.04), 0.006))
 
 
-def _rack(tray: Tray, frame: Frame, bare: Material) -> None:
+def _rack(tray: Tray, frame: BikeFrame, bare: Material) -> None:
     x, z = frame.rear
     top = z + frame.wheel + 0.06
     back, front = x - 0.2, frame.seat[0] - 0.03
@@ -294,7 +294,7 @@ def _rack(tray: Tray, frame: Frame, bare: Material) -> None:
         0.0045, around=6)))  # fmt: skip
 
 
-def _basket(tray: Tray, frame: Frame, wicker: Material) -> None:
+def _basket(tray: Tray, frame: BikeFrame, wicker: Material) -> None:
     x, z = frame.head[0] + 0.17, frame.head[1] - 0.13
     for k in range(11):
         t = k / 10
@@ -307,7 +307,7 @@ def _basket(tray: Tray, frame: Frame, wicker: Material) -> None:
     tray.add(wicker, shifted(box(0.2, 0.26, 0.01), x, 0, z))
 
 
-def _bottle(tray: Tray, frame: Frame, colour: Material) -> None:
+def _bottle(tray: Tray, frame: BikeFrame, colour: Material) -> None:
     head, crown, crank = (np.array(p) for p in (frame.head, frame.crown, frame.crank))
     start = head + (crown - head) * 0.8
     way = (start - crank) / np.linalg.norm(start - crank)

@@ -40,7 +40,7 @@ class WorldPlan(NamedTuple):
     multi: Sequence[Conversation]
     single: Sequence[Conversation]
     pages: PagePlan
-    shots: Sequence[catalogue_pictures.Shot]
+    shots: Sequence[catalogue_pictures.CatalogueShot]
     specs: dict[str, str]
     """Session → degradation of its picture."""
     company: dict[str, Company]
@@ -111,7 +111,9 @@ def page_rows(plan: WorldPlan, orders: Sequence[Order]) -> list[Row]:
     return rows
 
 
-def kg_rows(plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.Shot]) -> list[Row]:
+def kg_rows(
+    plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.CatalogueShot]
+) -> list[Row]:
     """One row per KG picture."""
     rows: list[Row] = []
     for index, shot in enumerate(shots, first):

@@ -35,14 +35,14 @@ _TOLD = 0.55
 """Chance that an unchanging fact stands in the infobox."""
 
 
-class Shot(Record, frozen=True, kw_only=True):
+class CatalogueShot(Record, frozen=True, kw_only=True):
     """One KG picture to be rendered."""
 
     entity_id: str
     number: int
 
 
-def plan_shots(facts: FactBase, asked: Iterable[str], request: Request) -> list[Shot]:
+def plan_shots(facts: FactBase, asked: Iterable[str], request: Request) -> list[CatalogueShot]:
     """The pictures of the KG: as many of each thing, whether it is asked about or not.
 
     What is asked about decides one thing only: which of the things are left out, so that the share
@@ -77,7 +77,7 @@ def _held(facts: FactBase, pictures: int) -> set[str]:
     return held
 
 
-def shot_scene(shot: Shot, facts: FactBase, request: Request) -> Scene:
+def shot_scene(shot: CatalogueShot, facts: FactBase, request: Request) -> Scene:
     """The scene of a KG picture; its key differs from that of any query picture."""
     look = facts.entity(shot.entity_id).look
     assert look is not None
@@ -91,7 +91,9 @@ def shot_scene(shot: Shot, facts: FactBase, request: Request) -> Scene:
     )
 
 
-def shot_row(index: int, shot: Shot, facts: FactBase, jpeg: bytes | None) -> dict[str, Any]:
+def shot_row(
+    index: int, shot: CatalogueShot, facts: FactBase, jpeg: bytes | None
+) -> dict[str, Any]:
     """One row of `kg.parquet`."""
     entity = facts.entity(shot.entity_id)
     url = f"https://images.worldkg.example/{shot.entity_id}/{shot.number}.jpg"
@@ -150,8 +152,9 @@ def _ranked(ids: set[str], seed: int, purpose: str) -> list[str]:
     return sorted(ids, key=lambda i: (hashlib.sha256(f"{seed}/{purpose}/{i}".encode()).digest(), i))
 
 
-def _spread(ids: list[str], count: int) -> list[Shot]:
+def _spread(ids: list[str], count: int) -> list[CatalogueShot]:
     """`count` pictures dealt out evenly."""
     return [
-        Shot(entity_id=ids[i % len(ids)], number=i // len(ids)) for i in range(count if ids else 0)
+        CatalogueShot(entity_id=ids[i % len(ids)], number=i // len(ids))
+        for i in range(count if ids else 0)
     ]

@@ -15,7 +15,7 @@ from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.askable import ONE_IN, PER_FAMILY, askable, family_of
 from simulator.world.language.conversations import make_sessions
-from simulator.world.pictures.catalogue_pictures import Shot, plan_shots
+from simulator.world.pictures.catalogue_pictures import CatalogueShot, plan_shots
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def asked(facts: FactBase, request_: Request) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def shots(facts: FactBase, request_: Request, asked: set[str]) -> list[Shot]:
+def shots(facts: FactBase, request_: Request, asked: set[str]) -> list[CatalogueShot]:
     return plan_shots(facts, asked, request_)
 
 
@@ -64,7 +64,7 @@ def test_any_world_has_something_to_ask_about_in_each_kind(n: int) -> None:
 
 
 def test_pictures_do_not_tell_what_is_asked_about(
-    facts: FactBase, asked: set[str], shots: list[Shot]
+    facts: FactBase, asked: set[str], shots: list[CatalogueShot]
 ) -> None:
     """Choosing among look-alikes by the number of their pictures is choosing by luck."""
     pictures = Counter(s.entity_id for s in shots)
@@ -76,14 +76,16 @@ def test_pictures_do_not_tell_what_is_asked_about(
     assert max(map(max, counts)) - min(map(min, counts)) <= 1
 
 
-def test_as_many_are_left_out_of_both(facts: FactBase, asked: set[str], shots: list[Shot]) -> None:
+def test_as_many_are_left_out_of_both(
+    facts: FactBase, asked: set[str], shots: list[CatalogueShot]
+) -> None:
     held = {s.entity_id for s in shots}
     others = {e.id for e in facts.entities.values() if e.look} - asked
     for group in (asked, others):
         assert len(held & group) / len(group) == pytest.approx(KG_COVERAGE, abs=0.005)
 
 
-def test_one_relevant_picture_to_twenty_others(asked: set[str], shots: list[Shot]) -> None:
+def test_one_relevant_picture_to_twenty_others(asked: set[str], shots: list[CatalogueShot]) -> None:
     relevant = sum(s.entity_id in asked for s in shots)
     assert (len(shots) - relevant) / relevant == pytest.approx(20, abs=1)
 
