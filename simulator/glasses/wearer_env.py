@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mmrag.errors import DataError, Unavailable, UsageError
+from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import ASKS, Outcome, Query, Reply, Session, TurnResult, outcome_of
 from simulator.glasses.waiting_agent import WaitingAgent
-from simulator.run.captures import CaptureOptics
 from simulator.run.runner import Conversations, conversations
 from simulator.run.slots import Places
 
