@@ -51,7 +51,7 @@ class OnCluster:
         """Hold all that is not held yet."""
         workers = self._workers()
         folder = self._parts.search_folder
-        place = "none" if folder is None else str(folder.absolute())
+        place = self._parts.elsewhere or ("none" if folder is None else str(folder.absolute()))
         job = Job(
             config=msgspec.structs.replace(self._parts.settings, search=place),
             folder=str(Path.cwd()),

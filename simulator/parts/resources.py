@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import UsageError
 from mmrag.protocols import Resources, WebSearch
+from mmrag.search.elsewhere import is_elsewhere
 from mmrag.search.session_passages import KEPT
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def make_resources(
     data: str,
     folder: Path | None,
     *,
+    elsewhere: str = "",
     tools: str = "none",
     seed: int = 0,
     progress: bool = True,
@@ -28,7 +30,8 @@ def make_resources(
 ) -> tuple[Resources, str | None]:
     """What agents may use: a search of the index in `folder`, models, tools; its fingerprint too.
 
-    A folder of news articles is searched by words, without an index on the disk.
+    A folder of news articles is searched by words, without an index on the disk; `elsewhere` is
+    the spec of a search that others keep.
 
     `kept` sessions stay indexed where sessions bring their passages and an agent cuts them anew.
     """
@@ -55,6 +58,11 @@ def make_resources(
 
         found = open_index(folder.absolute())  # an agent may change the working directory
         made.image_search, web, index = found.images, found.web, found.fingerprint
+    elif elsewhere:
+        from mmrag.search.elsewhere import searches
+
+        web = searches.create(elsewhere)
+        index = web.fingerprint
     made.web_search = SessionSearch(web) if brings else web
     made.pages = pages if brings or folder is not None else None
     if tools != NO_TOOLS:
@@ -130,7 +138,7 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
 
 def index_folder(data: str, search: str, *, progress: bool = True) -> Path | None:
     """The index that `search` means; `auto` builds a world's own index when it is first needed."""
-    if search == "none":
+    if search == "none" or is_elsewhere(search):
         return None
     if search != "auto":
         return Path(search)

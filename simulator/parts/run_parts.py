@@ -20,6 +20,7 @@ from mmrag.cache import Cache, share
 from mmrag.errors import SpecError, UsageError
 from mmrag.readiness import cores
 from mmrag.records import Session
+from mmrag.search.elsewhere import is_elsewhere
 from mmrag.search.session_passages import KEPT
 from simulator.counting import counted
 from simulator.parts.live_wearers import make_wearers
@@ -217,6 +218,11 @@ class Parts:
         return index_folder(settings.data, settings.search, progress=self.progress)
 
     @property
+    def elsewhere(self) -> str:
+        """The spec of a search that others keep, where that is what is searched."""
+        return self.settings.search if is_elsewhere(self.settings.search) else ""
+
+    @property
     def resources(self) -> Resources:
         """The searches, models and tools that agents may use."""
         return self._found[0]
@@ -238,6 +244,7 @@ class Parts:
         made, index = make_resources(
             self.settings.data,
             self.search_folder if self.searches else None,
+            elsewhere=self.elsewhere if self.searches else "",
             tools=self.settings.tools,
             seed=self.settings.seed,
             progress=self.progress,

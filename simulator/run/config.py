@@ -40,7 +40,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent: Annotated[str, _setting("answer", "Agent spec, e.g. grounded:ocr=off.")] = "grounded"
     judge: Annotated[str, _setting("run", "Judge spec.")] = "builtin"
     search: Annotated[
-        str, _setting("answer", "Index folder, none, or auto: the index that belongs to the data.")
+        str, _setting("answer", "Index folder, chroma:…, http:…, pgvector:…, none, or the data's.")
     ] = "auto"
     gaze: Annotated[
         str, _setting("answer", "on: also hand over where the wearer looks, where the data has it.")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -86,6 +86,26 @@ class Database:
                     f"of {total} that it counted. Was it changed meanwhile? Try again."
                 )
             yield batch
+
+    def nearest(
+        self, vectors: NDArray[np.float32], k: int, where: Mapping[str, str] = {}
+    ) -> list[list[tuple[str, float, str | None, dict[str, Any]]]]:
+        """(id, distance, document, metadata) of the k nearest rows to each vector."""
+        only = [{name: {"$eq": value}} for name, value in where.items()]
+        found = self._call(
+            lambda: self._collection.query(
+                query_embeddings=vectors,
+                n_results=k,
+                where=only[0] if len(only) == 1 else {"$and": only} if only else None,
+                include=["distances", "documents", "metadatas"],
+            )
+        )
+        parts = (found[name] for name in ("ids", "distances", "documents", "metadatas"))
+        return [
+            [(row, float(far), text, dict(about or {}))
+             for row, far, text, about in zip(*hits, strict=True)]
+            for hits in zip(*parts, strict=True)
+        ]  # fmt: skip
 
     def _page(self, offset: int, include: list[str]) -> Batch:
         found: Any = self._collection.get(limit=_PAGE, offset=offset, include=include)

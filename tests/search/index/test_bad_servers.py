@@ -7,13 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from served_chroma import Chroma
 
 from mmrag.errors import ServiceError, ServiceTimeout, StoreError, Unavailable
 from mmrag.passages import Chunker
@@ -118,33 +114,6 @@ def wire() -> Iterator[Wire]:
     made = Wire()
     yield made
     made.close()
-
-
-class Chroma:
-    """`chroma run` in a process of its own."""
-
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = port or free.getsockname()[1]
-        program = Path(sys.executable).with_name("chroma")
-        self.process = subprocess.Popen(
-            [str(program), "run", "--path", str(folder), "--host", "127.0.0.1",
-             "--port", str(self.port)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
-                return
-            assert self.process.poll() is None, "chroma run ended at once"
-            assert time.monotonic() < deadline, "chroma run did not start"
-            time.sleep(0.05)
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
 
 
 @pytest.fixture(scope="module")
