@@ -65,9 +65,7 @@ class PgvectorTable:
             with self._lock:
                 return self._connection.execute(query, values).fetchall()
         except psycopg.Error as error:
-            raise ServiceError(
-                f"PostgreSQL refused a search: {' '.join(str(error).split())}"
-            ) from error
+            raise ServiceError(f"PostgreSQL refused a search: {_line(error)}") from error
 
 
 def make(
@@ -90,9 +88,7 @@ def make(
             connect_timeout=int(seconds), autocommit=True, options=options,
         )  # fmt: skip
     except psycopg.Error as error:
-        raise Unavailable(
-            f"PostgreSQL cannot be reached: {' '.join(str(error).split())}"
-        ) from error
+        raise Unavailable(f"PostgreSQL cannot be reached: {_line(error)}") from error
     names = {"id": id, "text": text, "vector": vector, "title": title, "url": url, "date": date}
     named = {key: name for key, name in names.items() if name}
     return PgvectorTable(connection, text_encoders.create(encoder), table, named, where)
