@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,14 @@ if TYPE_CHECKING:
 class ChromaCollection:
     """`collection.query` by vectors of the encoder that the collection was filled with."""
 
-    def __init__(self, database: Database, encoder: TextEncoder, where: dict[str, str]) -> None:
+    def __init__(
+        self,
+        opened: contextlib.AbstractContextManager[Database],
+        encoder: TextEncoder,
+        where: dict[str, str],
+    ) -> None:
+        database = opened.__enter__()
+        weakref.finalize(self, opened.__exit__, None, None, None)
         self._database, self._encoder, self._where = database, encoder, where
         self.fingerprint = fingerprint_of("chroma", database.where, where, database.count())
 
@@ -47,5 +55,4 @@ def make(
         if folder
         else open_server(url, collection, seconds=float(seconds))
     )
-    database = contextlib.ExitStack().enter_context(opened)  # open as long as the process
-    return ChromaCollection(database, filled, limits)
+    return ChromaCollection(opened, filled, limits)

@@ -1,4 +1,4 @@
-"""A search behind an address, spoken to as `mmrag index serve` is: `POST {queries, k}`."""
+"""A search behind an address, spoken to as `mmrag serve` is: `POST {queries, k}`."""
 
 from __future__ import annotations
 

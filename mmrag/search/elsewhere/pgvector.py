@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ class PgvectorTable:
         from psycopg import sql
 
         self._connection, self._encoder, self._lock = connection, encoder, threading.Lock()
+        weakref.finalize(self, connection.close)
         limits = conditions(where)
         self._values = list(limits.values())
         place = sql.Identifier(*table.split("."))
@@ -63,9 +65,7 @@ class PgvectorTable:
             with self._lock:
                 return self._connection.execute(query, values).fetchall()
         except psycopg.Error as error:
-            raise ServiceError(
-                f"PostgreSQL refused a search: {' '.join(str(error).split())}"
-            ) from error
+            raise ServiceError(f"PostgreSQL refused a search: {_line(error)}") from error
 
 
 def make(
@@ -88,9 +88,7 @@ def make(
             connect_timeout=int(seconds), autocommit=True, options=options,
         )  # fmt: skip
     except psycopg.Error as error:
-        raise Unavailable(
-            f"PostgreSQL cannot be reached: {' '.join(str(error).split())}"
-        ) from error
+        raise Unavailable(f"PostgreSQL cannot be reached: {_line(error)}") from error
     names = {"id": id, "text": text, "vector": vector, "title": title, "url": url, "date": date}
     named = {key: name for key, name in names.items() if name}
     return PgvectorTable(connection, text_encoders.create(encoder), table, named, where)
