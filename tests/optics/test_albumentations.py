@@ -144,3 +144,14 @@ def test_a_seeded_pipeline_repeats_itself() -> None:
         return [some(image=picture(i), key=i)["image"] for i in range(6)]
 
     assert all((a == b).all() for a, b in zip(run(), run(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "spec", ["resampled:soft@2", "codec:webp@1", "denoised@2", "wb:cold@3", "flare@2"]
+)
+def test_what_lens_and_processor_do_moves_no_box(spec: str) -> None:
+    image = picture(1)
+    done = boxed(spec=spec)(image=image, bboxes=[box(1)], labels=[0], key="k")
+    assert (done["image"] == degrade(image, spec, box(1), key="0/k").image).all()
+    assert (done["image"] != image).any()
+    assert tuple(done["bboxes"][0]) == pytest.approx(box(1), abs=0.01)

@@ -75,12 +75,16 @@ def sent(
 def cheapest(rows: Sequence[dict[str, Any]], points: float) -> str | None:
     """The setting of fewest bytes that is shown to cost no more than so many points.
 
-    Shown: the whole 95 % interval of the paired change lies above. None where none is.
+    Shown: the whole 95 % interval of the paired change lies above, over enough conversations that
+    a loss of so much would have met one (3 / n, for where nothing changed). None where none is.
     """
     good = [
         (row["bytes"], row["condition"])
         for row in rows
-        if row["change"] and (low := row["change"].get("low")) is not None and low >= -points / 100
+        if row["change"]
+        and (low := row["change"].get("low")) is not None
+        and low >= -points / 100
+        and row["change"]["sessions"] * points / 100 >= 3
     ]
     return min(good)[1] if good else None
 

@@ -21,7 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_sets_truthfulness_against_bytes_and_seconds(run: Path) -> None:
-    found = json.loads(mmrag("link", str(run), "--json").stdout)
+    found = json.loads(mmrag("link", str(run), "--points", "20", "--json").stdout)
     whole, thing = found["rows"]
     assert (whole["condition"], thing["condition"]) == ("link:radio:whole", "link:stream:thing")
     assert whole["pictures"] == thing["pictures"] == 20
@@ -49,7 +49,7 @@ def test_the_report_has_the_same_figures(run: Path, tmp_path: Path) -> None:
     assert report["runs"][0]["link"] == found
     page = (tmp_path / "report.html").read_text()
     assert "<h2>The link</h2>" in page
-    assert "the cheapest setting shown to cost no more than" in page
+    assert "no setting is shown to cost no more than" in page  # 20 conversations show little
 
 
 def test_a_run_without_links_is_told_how_to_have_one(tmp_path: Path) -> None:
@@ -63,8 +63,12 @@ class SeesNothing:
         return Reply(text="I don't know", abstained=True)
 
 
-def row(name: str, size: float, low: float | None) -> dict:
-    return {"condition": name, "bytes": size, "change": None if low is None else {"low": low}}
+def row(name: str, size: float, low: float | None, sessions: int = 300) -> dict:
+    return {
+        "condition": name,
+        "bytes": size,
+        "change": None if low is None else {"low": low, "sessions": sessions},
+    }
 
 
 def test_the_cheapest_needs_its_whole_interval_above_the_bound() -> None:
@@ -72,6 +76,8 @@ def test_the_cheapest_needs_its_whole_interval_above_the_bound() -> None:
     assert cheapest(rows, 5.0) == "b"
     assert cheapest(rows, 1.0) == "c"
     assert cheapest(rows[:1], 5.0) is None
+    assert cheapest([row("a", 10, 0.0, 60)], 5.0) == "a"
+    assert cheapest([row("a", 10, 0.0, 59)], 5.0) is None  # 3 / 59 of them may be lost unseen
 
 
 def test_columns_say_what_was_sent(run: Path) -> None:
