@@ -5,6 +5,8 @@ mmrag.replay = (root, server) => {
   const view = $("#mm-view"), list = $("#mm-sessions"), filters = $("#mm-filters");
   const state = { run: "", session: "", condition: "", version: 0, finished: true, outcomes: "" };
   let timer = null, asked = 0, listing = 0, deep = false; // a list and a conversation are asked for apart
+  let next = "", steps = Promise.resolve(); // the conversation that keys have come to, shown or not
+  const fetched = new Map(); // neighbours of the conversation that is shown
   const fresh = { details: false, toggles: { focus: true, gaze: true } }; // what the reader opened stays open from turn to turn
 
   const box = () => $(".mm-conversation");
@@ -36,6 +38,7 @@ mmrag.replay = (root, server) => {
 
   async function open(address) {
     const mine = ++asked;
+    next = "";
     const same = address.run && address.run === state.run && box();
     if (same && address.session === state.session && (address.condition || "clean") === state.condition) {
       look(address.session || !narrow() ? "talk" : "list");
@@ -56,6 +59,7 @@ mmrag.replay = (root, server) => {
     listed(found.list);
     look(address.session || !narrow() ? "talk" : "list");
     told(found, { replace: true });
+    fetchNeighbours();
     follow();
   }
 
@@ -80,7 +84,7 @@ mmrag.replay = (root, server) => {
 
   function here(scroll = false) {
     for (const row of list.querySelectorAll(".mm-row")) {
-      const mine = row.dataset.session === state.session;
+      const mine = row.dataset.session === (next || state.session);
       row.classList.toggle("mm-here", mine);
       for (const button of row.querySelectorAll("[data-open]")) {
         const on = mine && button.dataset.condition === state.condition;
@@ -146,10 +150,37 @@ mmrag.replay = (root, server) => {
 
   async function talk({ session, condition = "", turn = "" }, { push = false } = {}) {
     const mine = ++asked;
-    const found = await mmrag.ask(server.show_conversation, { ...chosen(), run: state.run, session, condition, turn });
+    next = session;
+    const question = { ...chosen(), run: state.run, session, condition, turn };
+    const found = await (fetched.get(JSON.stringify(question)) || mmrag.ask(server.show_conversation, question));
     if (mine !== asked) return;
+    next = "";
     if (found.error) { problem(found.error); return; }
     told(found, { push });
+    fetchNeighbours();
+  }
+
+  // Only of a run that is finished: what the next key asks for. A verdict is said of the one shown.
+  function fetchNeighbours() {
+    fetched.clear();
+    if (!state.finished) return;
+    for (const by of [1, -1]) {
+      const row = rowAt(state.session, by);
+      if (!row) continue;
+      const question = { ...chosen(), run: state.run, session: row.dataset.session, condition: conditionOf(row), turn: "" };
+      fetched.set(JSON.stringify(question), mmrag.ask(server.show_conversation, question));
+    }
+  }
+
+  const rows = () => [...list.querySelectorAll(".mm-row")];
+  function rowAt(session, by) {
+    const all = rows(), at = all.findIndex((row) => row.dataset.session === session);
+    return at < 0 ? all[0] : all[at + by];
+  }
+
+  function conditionOf(row) {
+    const wanted = [...row.querySelectorAll(".mm-cond:not(.mm-other)")].map((chip) => chip.dataset.condition);
+    return wanted.includes(state.condition) ? state.condition : wanted[0];
   }
 
   function told(found, { push = false, replace = false, keep = false, at = null } = {}) {
@@ -232,20 +263,19 @@ mmrag.replay = (root, server) => {
     }, 1600);
   }
 
+  // Keys may come quicker than answers: each goes on from where the one before has come to.
   async function step(by) {
-    const rows = [...list.querySelectorAll(".mm-row")];
-    const at = rows.findIndex((row) => row.dataset.session === state.session);
-    if (by > 0 && at === rows.length - 1) {
+    const from = next || state.session;
+    if (by > 0 && rows().at(-1)?.dataset.session === from) {
       const end = list.querySelector(".mm-more");
       if (!end) return;
       await grow(end);
-      return step(by);
+      if (rows().at(-1)?.dataset.session === from) return;
     }
-    const next = at < 0 ? rows[0] : rows[at + by];
-    if (!next) { list.querySelector(".mm-before-these")?.click(); return; }
-    const wanted = [...next.querySelectorAll(".mm-cond:not(.mm-other)")].map((chip) => chip.dataset.condition);
-    const condition = wanted.includes(state.condition) ? state.condition : wanted[0];
-    await talk({ session: next.dataset.session, condition });
+    const row = rowAt(from, by);
+    if (!row) { list.querySelector(".mm-before-these")?.click(); return; }
+    talk({ session: row.dataset.session, condition: conditionOf(row) });
+    here(true);
   }
 
   function act(what) {
@@ -255,7 +285,11 @@ mmrag.replay = (root, server) => {
     if (what === "play") { play(); return; }
     if (what === "zoom") { zoom(); return; }
     if (what === "list") { if (deep) history.back(); else { look("list"); note(); } return; }
-    if (what === "up" || what === "down") { step(what === "up" ? -1 : 1); return; }
+    if (what === "up" || what === "down") {
+      const by = what === "up" ? -1 : 1;
+      steps = steps.then(() => step(by));
+      return;
+    }
     pause();
     if (what === "first") show(0);
     if (what === "last") show(turns().length - 1);

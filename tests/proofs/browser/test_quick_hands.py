@@ -19,6 +19,7 @@ from simulator.application.run_verdicts import Verdicts
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("quick")
     runs = [write_run(folder / name, 8) for name in ("first", "second", "third")]
+    runs.append(write_run(folder / "long", 50))
     running = Server(runs, folder / "saved")
     yield running
     running.stop()
@@ -88,6 +89,48 @@ def test_a_conversation_chosen_while_the_list_comes_stays(page: Page, server: Se
     page.wait_for_timeout(500)
     opened()
     expect(page.locator(".mm-head h2")).to_have_text("talk-0005")
+
+
+def test_every_key_counts(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/?tab=replay&run=first&session=talk-0000")
+    title, here = page.locator(".mm-head h2"), page.locator("#mm-sessions .mm-here")
+    expect(title).to_have_text("talk-0000")
+    press(page, "jjjjjjjkk")  # before any of them is answered
+    expect(here).to_have_attribute("data-session", "talk-0005")
+    expect(title).to_have_text("talk-0005")
+    press(page, "k")
+    expect(title).to_have_text("talk-0004")
+
+
+def test_keys_count_past_the_end_of_the_list(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/?tab=replay&run=long&session=talk-0036")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0036")
+    press(page, "j" * 12)
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0048")
+    press(page, "jjj")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0049")
+
+
+def test_neighbours_are_there_before_they_are_asked_for(page: Page, server: Server) -> None:
+    answered: list[str] = []
+    page.on("response", lambda one: answered.append(one.request.post_data or ""))
+    page.goto(f"{server.url}/?tab=replay&run=first&session=talk-0003")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0003")
+    while sum("show_conversation" in one for one in answered) < 2:
+        page.wait_for_timeout(100)
+    let_go = hold(page, "show_conversation")
+    press(page, "j")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0004")
+    let_go()
+
+
+def press(page: Page, keys: str) -> None:
+    """All of them in one instant, as a key that is held down sends them."""
+    page.evaluate(
+        "keys => { for (const key of keys)"
+        " document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })) }",
+        keys,
+    )
 
 
 def test_a_note_stays_the_note_of_its_turn(page: Page, server: Server) -> None:
