@@ -262,6 +262,7 @@ def test_a_second_picture_that_the_run_does_not_have_is_found(agents: Path) -> N
     assert json.loads(mmrag("verify", str(run), "--json", code=1).stdout)["problems"]
 
 
+@pytest.mark.proof("time")
 def test_a_second_picture_of_something_else_is_found(agents: Path) -> None:
     """Where nothing has to be rendered for it: "brighter" is the clean picture of the data."""
     run = held(agents, "asking")

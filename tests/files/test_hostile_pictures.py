@@ -120,6 +120,7 @@ print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
 """
 
 
+@pytest.mark.proof("time")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("more", [(), ("degraded",)])
 def test_a_picture_of_the_largest_size_takes_less_than_a_gigabyte(

@@ -102,6 +102,7 @@ def test_no_colour_is_said_that_answers_what_is_asked() -> None:
     assert "the motorcycle on the left" in talk.turn.query
 
 
+@pytest.mark.proof("time")
 def test_few_things_of_the_mini_world_have_a_colour() -> None:
     """Look-alikes share theirs: what is named is named of a few, and of one in a picture each."""
     named = 0

@@ -255,6 +255,7 @@ def test_what_is_to_be_read_is_large_and_nothing_else_can_be_read(kind: str) -> 
         assert not any(can_be_read(p, far.view, 720, 960) for p in far.placed[:2]), key
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize("kind", ["jar", "book", "coin"])
 @pytest.mark.parametrize("key", ["a", "b"])
 def test_what_is_to_be_read_is_in_focus_and_turned_to_the_eye(kind: str, key: str) -> None:

@@ -148,12 +148,14 @@ def test_the_places_that_kinds_name_are_all_there() -> None:
     assert set(PLACES) == NAMES
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize("place", sorted(NAMES))
 @pytest.mark.parametrize("stands", sorted(NEEDS))
 def test_a_place_makes_room(place: str, stands: str) -> None:
     check(*made(place, stands))
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize("place", ["street", "square", "park", "waterfront", "market"])
 @pytest.mark.parametrize("what", sorted(LARGE))
 def test_large_things_stand_in_the_open(place: str, what: str) -> None:

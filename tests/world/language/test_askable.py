@@ -41,6 +41,7 @@ def shots(facts: FactBase, request_: Request, asked: set[str]) -> list[Catalogue
     return plan_shots(facts, asked, request_)
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize("difficulty", [LIFE, HARD])
 def test_half_of_a_family_is_askable(request_: Request, difficulty: Difficulty) -> None:
     facts = generate_facts(request_.seed, request_.entities, difficulty.look_alikes)
