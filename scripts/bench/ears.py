@@ -28,8 +28,8 @@ from simulator.ears.sounds import read
 from simulator.ears.words import loss
 from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.hearing import hearing
 from simulator.reports.figures.report import ReportOptions, load_runs
+from simulator.reports.losses.hearing import hearing
 from simulator.store.run_store import RunReader
 from simulator.world.sessions import World
 

@@ -11,7 +11,6 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
-from simulator.ears.spec import spoken as parse_spoken
 from simulator.faults.spec import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import NO_TASK, check_task
@@ -142,13 +141,17 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )
         if staged and self.task != NO_TASK:
             raise SpecError("a single task has no stages: leave out --stages, or --task.")
-        if parse_spoken(self.spoken) and (self.wearer == "person" or self.degrade == "mix"):
-            raise SpecError(
-                "spoken questions are a program's, and compared with typed ones on the same "
-                "picture: leave out wearer=person and degrade=mix."
-            )
-        if parse_spoken(self.spoken) and staged:
-            raise SpecError("stages are of questions as they are typed: leave out --spoken.")
+        if self.spoken != "none":
+            from simulator.ears.spec import spoken  # not for `--help`
+
+            spoken(self.spoken)
+            if self.wearer == "person" or self.degrade == "mix":
+                raise SpecError(
+                    "spoken questions are a program's, and compared with typed ones on the same "
+                    "picture: leave out wearer=person and degrade=mix."
+                )
+            if staged:
+                raise SpecError("stages are of questions as they are typed: leave out --spoken.")
         if self.crossed and self.spoken == "none":
             raise SpecError("crossed is for spoken conditions; name some, as in spoken=street@3.")
         if self.link != "none":

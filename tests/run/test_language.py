@@ -65,4 +65,4 @@ def test_a_comparison_says_them(tmp_path: Path) -> None:
     sides = [Side(folder=str(run_in(tmp_path / name, "willow", "rowan"))) for name in "ab"]
     found = {**compare_runs(sides, FEW), "gates": []}
     assert HELD in comparison_page(found)
-    assert HELD in comparison_markdown(found, [])
+    assert HELD in comparison_markdown(found)

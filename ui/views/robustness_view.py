@@ -21,10 +21,10 @@ from simulator.reports.draw.falls import falls
 from simulator.reports.draw.svg import svg
 from simulator.reports.figures.diagnosis import in_words
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.link import sent
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
+from simulator.reports.losses.link import sent
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import Pairs, match

@@ -22,8 +22,6 @@ from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.hearing import hearing
-from simulator.reports.figures.link import sent
 from simulator.reports.figures.measured import measured
 from simulator.reports.figures.noticing import noticing
 from simulator.reports.figures.robustness import robustness, stages
@@ -32,6 +30,8 @@ from simulator.reports.figures.slices import dimensions, slice_table, standouts
 from simulator.reports.figures.survival import conversation, history_errors
 from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
+from simulator.reports.losses.hearing import hearing
+from simulator.reports.losses.link import sent
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig
