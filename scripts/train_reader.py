@@ -78,14 +78,14 @@ def judge(name: str, facts: FactBase, states: States, made: heads.Weights) -> No
             is_attribute = list(page)[fits.index(max(fits))] == key
             plain, attributes = plain + 1, attributes + is_attribute
             both += is_program and is_attribute
-    stated = [s for of in bank(voice(name), facts).values() for s in of]
-    for s in stated:
+    told = [s for of in bank(voice(name), facts).values() for s in of]
+    for s in told:
         values += heads.values_in(s.text, states.of([s.text])[0], made) == [(s.start, s.end)]
     sys.stdout.write(
         f"{name}, left out: of {len(asked)} questions {programs / len(asked):.1%} of the right "
         f"program; of {plain} about an attribute {attributes / plain:.1%} find it, "
         f"{both / plain:.1%} both; "
-        f"of {len(stated)} lines {values / len(stated):.1%} of the right value\n"
+        f"of {len(told)} lines {values / len(told):.1%} of the right value\n"
     )
 
 
