@@ -20,7 +20,7 @@ from simulator.world.crag.questions.question_set import CragQuestion, ask_questi
 from simulator.world.crag.stage import Stage
 from simulator.world.facts.generate import generate_facts
 
-SEED, THINGS, COUNT = 500_200, 200, 1500
+SEED, THINGS = 500_200, 200
 _SAYS = re.compile(r"\b[Tt]he (?P<noun>.+?) of It (?:is|was) (?P<value>.+?)\.$")
 _MOST = 2
 """Lines of one kind and noun that are kept."""
@@ -36,13 +36,13 @@ _PROGRAMS = {
 """What a proof's operation comes to in the reader's; `names` and `count` stand in the KG as such."""
 
 
-def crag() -> tuple[list[Asked], Bank]:
+def crag(count: int) -> tuple[list[Asked], Bank]:
     """Questions whose answer the KG's sentences give, and these sentences."""
     stage = Stage(generate_facts(SEED, THINGS))
     tools = crag_tools(stage)
     bank: Bank = {}
     asked: list[Asked] = []
-    for question in ask_questions(stage, COUNT, SEED):
+    for question in ask_questions(stage, count, SEED):
         if question.answer != INVALID:
             known = [_Known(n, question.at, tools, bank) for n in _names(question)[:2]]
             asked += _asked(question, known)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from mmrag.agents.grounded.values import SPOKEN_UNITS
 from mmrag.errors import DataError
 from mmrag.files import bounded_yaml
+from reader.pages import KINDS
 from simulator.world.facts.catalogue import attribute_of, attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import (
     HUBS,
@@ -49,11 +50,13 @@ class Wordings:
 
     name = "wordings"
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, kinds: Sequence[str] = KINDS) -> None:
+        self._seed, self._kinds = seed, kinds
 
     def wants(self, kind: str) -> tuple[Want, ...]:
         """Needs about a kind of thing."""
+        if kind not in self._kinds:
+            return ()
         return tuple(_Kind(kind, random.Random(f"{self._seed} {kind}")).wants())
 
 
@@ -97,7 +100,7 @@ class _Kind:
         value, said = a.value, ways(self._kind, a.key)
         if of in ("more", "less", "most", "least"):
             told = said.more if of in ("more", "most") else said.less
-            return isinstance(value, Number) and any(of[-2:] != "st" or _most(p) for p in told)
+            return isinstance(value, Number) and any(of[-2:] != "st" or superlative(p) for p in told)
         return {
             "any": True,
             "past": a.dynamism in ("slow-changing", "fast-changing"),
@@ -130,8 +133,11 @@ class _Kind:
         }  # fmt: skip
         for name, told in (("more", said.more), ("less", said.less)):
             found[name] = pick(told) if told else ""
-            superlatives = [m for m in map(_most, told) if m]
+            superlatives = [m for m in map(superlative, told) if m]
             found[name[:-2] + "st" if name == "more" else "least"] = pick(superlatives or [""])
+        shop = pick(attributes_of("shopfront"))
+        of = ways("shopfront", shop.key)
+        found |= {"S": shop.key, "shop_ask": pick(of.asks), "shop_n": pick(of.nouns)}
         if isinstance(a.value, Ref):
             hub = a.value.kinds[0]
             after = pick(attributes_of(hub))
@@ -152,7 +158,7 @@ class _Kind:
                 slot: read_slot(self._slot(said, a), (kind,))
                 for slot, said in frame.get("with", {}).items()
             }
-            text = re.sub(r"\b[KLHU]\b", lambda m: self._words[m[0]], frame["answer"])
+            text = re.sub(r"\b[KLHSU]\b", lambda m: self._words[m[0]], frame["answer"])
             answer = parse(text, slots)
             before = parent.meanings[kind] if parent else None
             answers = before.kinds if before and before.result == "thing" else ()
@@ -186,12 +192,12 @@ class _Kind:
             told = self._words.get(word)
             if told is None:
                 return found[0]
-            return _asked(told, subject) if subject else told
+            return asked_about(told, subject) if subject else told
 
         return re.sub(r"\{([^}]*)\}", put, text)
 
 
-def _asked(phrase: str, subject: str) -> str:
+def asked_about(phrase: str, subject: str) -> str:
     """ "is lighter", "this" → "is this lighter"; "costs less" → "does this cost less"."""
     verb, _, rest = phrase.partition(" ")
     if verb in ("is", "was", "can", "would", "doesn't"):
@@ -201,7 +207,7 @@ def _asked(phrase: str, subject: str) -> str:
     return f"does {subject} {stem} {rest}"
 
 
-def _most(phrase: str) -> str:
+def superlative(phrase: str) -> str:
     """ "is lighter" → "is the lightest"; empty where there is no such form."""
     for word, most in (
         ("better", "best"), ("worse", "worst"), ("more", "most"), ("less", "least"),

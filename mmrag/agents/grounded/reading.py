@@ -125,6 +125,8 @@ class Reading:
     def entities(self, thing: str) -> list[Candidate]:
         """Whom a word of a program stands for."""
         plan, main = self.plan, self.scene.main
+        if main is None and thing in ("both", "these"):
+            return [Candidate(name=n, confidence=1.0, source="question") for n in plan.names]
         if thing == "answer":
             sure = main.confidence if plan.is_guess and main else 1.0
             return [Candidate(name=plan.answer, confidence=sure, source="question")]
