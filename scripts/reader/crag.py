@@ -33,7 +33,7 @@ _PROGRAMS = {
     "days": ["minus", ["get", "it", 0], ["get", "other", 0]],
     "difference": ["minus", ["get", "it", 0], ["get", "other", 0]],
 }
-"""What a proof's operation comes to in the reader's; `names` and `count` stand in the KG as such."""
+"""What a proof's operation comes to in the reader's; names and counts stand in the KG as such."""
 
 
 def crag(count: int) -> tuple[list[Asked], Bank]:

@@ -127,13 +127,12 @@ def questions(material: Material, states: States, seed: int) -> dict[str, np.nda
                 rows = [i for i, q in enumerate(asked) if q.keys[k][0]]
                 if rows:
                     page = lines.draw([asked[i].keys[k] for i in rows], r)
-                    mask, right = page.mask, page.right
                     says = heads.line(SCALE * heads.drop(page.rows)) + heads.kind(page.kinds)
                     alike = page.rows @ seen[some][rows, :size, None]
                     fits = (says * slots[rows, k, None]).sum(-1) + page.mask
                     fits = fits + heads.alike[k] * alike[..., 0]
                     none = torch.zeros(len(rows), 1)
-                    loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), right)
+                    loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), page.right)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

@@ -100,7 +100,9 @@ class _Kind:
         value, said = a.value, ways(self._kind, a.key)
         if of in ("more", "less", "most", "least"):
             told = said.more if of in ("more", "most") else said.less
-            return isinstance(value, Number) and any(of[-2:] != "st" or superlative(p) for p in told)
+            return isinstance(value, Number) and any(
+                of[-2:] != "st" or superlative(p) for p in told
+            )
         return {
             "any": True,
             "past": a.dynamism in ("slow-changing", "fast-changing"),

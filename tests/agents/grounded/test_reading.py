@@ -117,7 +117,9 @@ def test_what_a_program_takes_from_the_question_has_to_be_said(meaning):
     bias = shipped.arrays["program.b"].copy()
     bias[[number, past]] = 60, 50
     planner = Planner(meaning, Weights(shipped.arrays | {"program.b": bias}, shipped.programs))
-    programs = [planner.plan(f"is {x} enough").program for x in ("$20", "that, last March,", "that")]
+    programs = [
+        planner.plan(f"is {x} enough").program for x in ("$20", "that, last March,", "that")
+    ]
     assert programs[:2] == [shipped.programs[number], shipped.programs[past]]
     assert programs[2] not in programs[:2]
 
