@@ -31,7 +31,7 @@ ANY = SIZES | {"name", "text", "list"}
 _NEAR = 2.0
 """How much worse than the best a line may fit and still be read as saying the same."""
 
-_LEAST = -2.0
+_LEAST = -1.0
 """A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
 
 _WORD = 0.5
