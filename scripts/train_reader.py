@@ -3,8 +3,9 @@
     python scripts/train_reader.py               # writes mmrag/agents/grounded/data
     python scripts/train_reader.py --leave elm   # trains without a voice and judges on it
 
-What is asked are the needs of the open voices, what is read are lines of their pages
-(`scripts/reader/`), about the things of a world that is made for it. Torch on the CPU, one seed:
+What is asked are the needs of the open voices, ways of one more author, and CRAG's questions; what
+is read are lines of their pages and of a KG (`scripts/reader/`), about the things of worlds that
+are made for it. Torch on the CPU, one seed:
 the same bytes each time on one processor, in minutes.
 """
 
@@ -16,8 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from reader import training
+from reader.crag import crag
 from reader.needs import Author
 from reader.pages import bank, chatter
+from reader.wordings import Wordings
 
 from mmrag.agents.grounded import heads
 from mmrag.agents.grounded.reading import stated
@@ -32,6 +35,9 @@ SEED, WORLD, THINGS = 24, 500_100, 1200
 
 ROUNDS = (SEED, SEED + 1)
 """In each all is asked once, of other things and after other questions."""
+
+CRAG = 1500
+"""Questions of CRAG's kind, about a world of their own."""
 
 KEPT = 100_000
 """Texts whose vectors are kept: all of them."""
@@ -48,9 +54,11 @@ def main() -> None:
     states = States(text_encoders.create("minilm"), KEPT)
     facts = generate_facts(WORLD, THINGS)
     voices = [voice(name) for name in OPEN if name != leave]
+    authors = [(v, n) for n in ROUNDS for v in (*voices, Wordings(n))]
+    asked, results = crag(CRAG)
     material = training.Material(
-        asked=sorted({q for v in voices for n in ROUNDS for q in Author(v, facts, n).questions()}),
-        banks=[bank(v, facts) for v in (*voices, None)],
+        asked=sorted({*asked, *(q for v, n in authors for q in Author(v, facts, n).questions())}),
+        banks=[*(bank(v, facts) for v in (*voices, None)), results],
         idle=[line for v in voices for line in chatter(v)],
     )
     made = training.weights(material, states, SEED)
@@ -78,14 +86,14 @@ def judge(name: str, facts: FactBase, states: States, made: heads.Weights) -> No
             is_attribute = list(page)[fits.index(max(fits))] == key
             plain, attributes = plain + 1, attributes + is_attribute
             both += is_program and is_attribute
-    stated = [s for of in bank(voice(name), facts).values() for s in of]
-    for s in stated:
+    told = [s for of in bank(voice(name), facts).values() for s in of]
+    for s in told:
         values += heads.values_in(s.text, states.of([s.text])[0], made) == [(s.start, s.end)]
     sys.stdout.write(
         f"{name}, left out: of {len(asked)} questions {programs / len(asked):.1%} of the right "
         f"program; of {plain} about an attribute {attributes / plain:.1%} find it, "
         f"{both / plain:.1%} both; "
-        f"of {len(stated)} lines {values / len(stated):.1%} of the right value\n"
+        f"of {len(told)} lines {values / len(told):.1%} of the right value\n"
     )
 
 

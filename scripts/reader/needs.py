@@ -68,14 +68,14 @@ class Author:
         program = json.dumps(opened.program, separators=(",", ":"))
         for text in filled.texts:
             earlier = before or self._earlier(want, text, said)
-            yield Asked(_plain(text), earlier, program, opened.keys, self._voice.name)
+            yield Asked(plain(text), earlier, program, opened.keys, self._voice.name)
         for then in want.then:
-            yield from self._asked(then, kind, said, (_plain(filled.texts[0]), *before), filled)
+            yield from self._asked(then, kind, said, (plain(filled.texts[0]), *before), filled)
 
     def _earlier(self, want: Want, text: str, said: Sequence[str]) -> tuple[str, ...]:
         if not said or (want.opens and text in want.say and self._r.random() < _OPENS):
             return ()
-        return tuple(_plain(t) for t in self._r.choices(said, k=self._r.choice((1, 2, 2))))
+        return tuple(plain(t) for t in self._r.choices(said, k=self._r.choice((1, 2, 2))))
 
     def _filled(self, want: Want, kind: str, parent: Filled | None) -> Filled | None:
         """The need put to one thing after another until it has an answer."""
@@ -110,7 +110,8 @@ def _main(filled: Filled) -> str:
     return filled.means[0] if filled.means else filled.subject.id
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A question as the planner gets it, without names."""
     return mask_names(text).masked
 
 

@@ -32,11 +32,13 @@ from reader.needs import Asked
 from reader.pages import Bank, Stated
 
 HIDDEN, SHARED, VALUE = 192, 128, 48
-PASSES, BATCH, RATE = 12, 64, 2e-3
+PASSES, BATCH, RATE = 8, 128, 3e-3
 VALUE_PASSES = 6
 DROPPED = 0.3
 UNSTATED = 0.15
 """How often a page says nothing of what is asked."""
+ALIKE = 4.0
+"""What the likeness of a question and a line counts at first."""
 IDLE = 8
 """Lines that state nothing beside those that do."""
 
@@ -63,6 +65,7 @@ class Heads(nn.Module):
         self.slots = nn.ModuleList(nn.Linear(HIDDEN, SHARED) for _ in range(SLOTS))
         self.line = nn.Linear(size, SHARED, bias=False)
         self.kind = nn.Embedding(len(KINDS) + UNITS, SHARED)
+        self.alike = nn.Parameter(torch.full((SLOTS,), ALIKE))
         self.drop = nn.Dropout(DROPPED)
 
     def forward(self, seen: Tensor, bags: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -124,11 +127,12 @@ def questions(material: Material, states: States, seed: int) -> dict[str, np.nda
                 rows = [i for i, q in enumerate(asked) if q.keys[k][0]]
                 if rows:
                     page = lines.draw([asked[i].keys[k] for i in rows], r)
-                    mask, right = page.mask, page.right
                     says = heads.line(SCALE * heads.drop(page.rows)) + heads.kind(page.kinds)
-                    fits = (says * slots[rows, k, None]).sum(-1) + mask
+                    alike = page.rows @ seen[some][rows, :size, None]
+                    fits = (says * slots[rows, k, None]).sum(-1) + page.mask
+                    fits = fits + heads.alike[k] * alike[..., 0]
                     none = torch.zeros(len(rows), 1)
-                    loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), right)
+                    loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), page.right)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -200,6 +204,7 @@ def _arrays(heads: Heads) -> dict[str, np.ndarray]:
         "slot.b": torch.stack([slot.bias for slot in heads.slots]),
         "line.w": SCALE * heads.line.weight.T,
         "kind.w": heads.kind.weight,
+        "alike": heads.alike,
     }
     for name, layer, bag in zip(("asks", "does"), heads.seen, heads.grams, strict=True):
         found[f"{name}.seen"] = SCALE * layer.weight.T

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mmrag.encoders.text import InContext
 
 FILE = Path(__file__).parent / "data" / "reader.safetensors"
-FORMAT = "mmrag reader 3"
+FORMAT = "mmrag reader 4"
 
 BEFORE = 2
 """Questions before the one at hand that count."""
@@ -109,7 +109,8 @@ def judge(states: States, text: str, before: Sequence[str], weights: Weights) ->
     logits = np.concatenate([b, a]) @ w["program.w"] + w["program.b"]
     raised = np.exp(logits - logits.max())
     slots = np.einsum("h,shd->sd", a, w["slot.w"]) + w["slot.b"]
-    return Judged(raised / raised.sum(), slots)
+    alike = np.outer(w["alike"], seen[0])  # a line is also like the question as it stands
+    return Judged(raised / raised.sum(), np.concatenate([slots, alike], axis=1))
 
 
 def kind_of(value: Value) -> int:
@@ -126,7 +127,8 @@ def fits(
 ) -> list[float]:
     """How well lines with values of some kinds state what is asked; 0 is as good as nothing."""
     w = weights.arrays
-    rows = np.stack([line.whole for line in lines]) @ w["line.w"] + w["kind.w"][list(kinds)]
+    seen = np.stack([line.whole for line in lines])
+    rows = np.concatenate([seen @ w["line.w"] + w["kind.w"][list(kinds)], seen], axis=1)
     return [float(fit) for fit in rows @ asked]
 
 

@@ -11,12 +11,16 @@ from mmrag.agents.grounded.heads import BEFORE, Weights, judge, read_weights
 from mmrag.agents.grounded.plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.statements import NAME
 from mmrag.agents.grounded.states import Contextual, States, mask_names
+from mmrag.agents.grounded.times import moment_in, numbers_in
+from mmrag.agents.grounded.values import clock_in
 from mmrag.agents.reply_format import is_refusal
 from mmrag.records import Exchange
 
 _POINTS = re.compile(r"\b(?:this|these|that|those|it|its|they|their|them|here)\b", re.I)
 """Words by which something is meant that the question does not name."""
 
+_ANY_DAY = "2030-01-01"
+"""As of which "last March" means some time: which one does not matter here."""
 
 _COMPARES = re.compile(r"\b(?:than|more|less|as|[a-z]{3,}er)\b", re.I)
 """Words by which what is named is set beside something that is not."""
@@ -83,7 +87,12 @@ def _put(plain: QuestionPlan, program: str, sure: float) -> QuestionPlan:
 
 
 def _can_be(plan: QuestionPlan) -> bool:
-    """Whether everything that a program is about is there to be spoken of."""
+    """Whether everything that a program is about, or takes from the question, is there."""
+    said = plan.masked
+    if '["number"]' in plan.program and not (numbers_in(said) or clock_in(said)):
+        return False
+    if '["then"]' in plan.program and not moment_in(said, _ANY_DAY):
+        return False
     if plan.things & {"other", "shop", "named"} and not plan.names:
         return False
     is_said = _POINTS.search(plan.masked) or _COMPARES.search(plan.masked) or len(plan.names) > 1

@@ -180,9 +180,12 @@ class _Run:
             return joined(found.value, things, found)
         if not things or not things[0].name:
             raise Unanswerable
+        return self._of_entity(things[0], slot, kinds, self._when(then))
+
+    def _when(self, then: Any = None) -> str:
+        """The day that the question names, or the past moment that its program asks for."""
         is_past = then or DATE.search(self._plan.question)
-        when = moment_in(self._plan.question, self._reading.now) if is_past else ""
-        return self._of_entity(things[0], slot, kinds, when)
+        return moment_in(self._plan.question, self._reading.now) if is_past else ""
 
     def _of_entity(
         self, entity: Candidate, slot: int, kinds: frozenset[str], when: str = ""
@@ -199,7 +202,8 @@ class _Run:
         among = self.of(things)
         if not isinstance(among, list) or len(among) < 2:
             raise Unanswerable
-        found = [(one, self._reading.attribute(one, slot, kinds)) for one in among]
+        when = self._when()
+        found = [(one, self._reading.attribute(one, slot, kinds, when)) for one in among]
         known = [(one, value) for one, value in found if value is not None]
         if not known or (is_whole and len(known) < len(among)):
             raise Unanswerable

@@ -31,7 +31,7 @@ ANY = SIZES | {"name", "text", "list"}
 _NEAR = 2.0
 """How much worse than the best a line may fit and still be read as saying the same."""
 
-_LEAST = -2.0
+_LEAST = -1.0
 """A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
 
 _WORD = 0.5
@@ -125,6 +125,8 @@ class Reading:
     def entities(self, thing: str) -> list[Candidate]:
         """Whom a word of a program stands for."""
         plan, main = self.plan, self.scene.main
+        if main is None and thing in ("both", "these"):
+            return [Candidate(name=n, confidence=1.0, source="question") for n in plan.names]
         if thing == "answer":
             sure = main.confidence if plan.is_guess and main else 1.0
             return [Candidate(name=plan.answer, confidence=sure, source="question")]

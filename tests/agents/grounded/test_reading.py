@@ -7,12 +7,13 @@ from zlib import crc32
 import pytest
 
 from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.heads import read_weights
+from mmrag.agents.grounded.heads import Weights, read_weights
 from mmrag.agents.grounded.lines import lines_about
-from mmrag.agents.grounded.planner import reply_name, unplanned
+from mmrag.agents.grounded.planner import Planner, reply_name, unplanned
+from mmrag.agents.grounded.reading import Fitting, Reading
 from mmrag.agents.grounded.scene import Candidate, Scene
 from mmrag.agents.grounded.statements import plain_markup
-from mmrag.agents.grounded.states import Masked, mask_names
+from mmrag.agents.grounded.states import Masked, SentenceMeaning, mask_names
 from mmrag.agents.grounded.times import hour_in, moment_in, number_in, numbers_in
 from mmrag.agents.grounded.values import clock_in, quantities, read_date, read_value, say_number
 from mmrag.errors import DataError
@@ -107,6 +108,26 @@ def test_what_is_named_and_not_pointed_at_is_asked_about(planner):
 def test_a_word_needs_somebody_to_stand_for(planner):
     plan = planner.plan("where does that person live")
     assert "answer" not in plan.things
+
+
+def test_what_a_program_takes_from_the_question_has_to_be_said(meaning):
+    shipped = read_weights()
+    number = shipped.programs.index('["at_least",["number"],["get","it",0]]')
+    past = shipped.programs.index('["get","it",0,["then"]]')
+    bias = shipped.arrays["program.b"].copy()
+    bias[[number, past]] = 60, 50
+    planner = Planner(meaning, Weights(shipped.arrays | {"program.b": bias}, shipped.programs))
+    programs = [
+        planner.plan(f"is {x} enough").program for x in ("$20", "that, last March,", "that")
+    ]
+    assert programs[:2] == [shipped.programs[number], shipped.programs[past]]
+    assert programs[2] not in programs[:2]
+
+
+def test_two_names_are_both_where_nothing_is_in_view():
+    plan = unplanned("Which has the higher revenue, Orlan Bay or Quill Works?")
+    reading = Reading(Fitting(SentenceMeaning()), plan, Scene(), Desk(), NOW)
+    assert [c.name for c in reading.entities("both")] == ["Orlan Bay", "Quill Works"]
 
 
 def test_weights_of_another_make_are_refused_by_name(tmp_path):

@@ -186,7 +186,7 @@ class _Reader:
         for kind in kinds:
             before = parent.meanings[kind] if parent else None
             answers = before.kinds if before and before.result == "thing" else ()
-            results = {name: _result(slot, kind) for name, slot in slots.items()}
+            results = {name: result_of(slot, kind) for name, slot in slots.items()}
             said = self._tried(
                 f"{where}.answer", lambda k=kind, a=answers, r=results: meaning(answer, k, a, r)
             )
@@ -235,7 +235,7 @@ class _Reader:
             return found
         for name, said in cast("dict[str, Any]", given).items():
             here = f"{where}.with.{name}"
-            slot = self._tried(here, lambda s=said: _slot(s, kinds))
+            slot = self._tried(here, lambda s=said: read_slot(s, kinds))
             if slot is not None:
                 found[str(name)] = slot
         return found
@@ -280,7 +280,8 @@ def _with(want: Want, then: tuple[Want, ...]) -> Want:
     return replace(want, then=then)
 
 
-def _slot(said: Any, kinds: tuple[str, ...]) -> Slot:
+def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:
+    """What `with:` says of a slot; `DataError` where that is none."""
     if isinstance(said, list):
         return Slot(how="pick", values=tuple(cast("list[str | int]", said)))
     text = str(said)
@@ -306,7 +307,7 @@ def _slot(said: Any, kinds: tuple[str, ...]) -> Slot:
                     "later or name.")  # fmt: skip
 
 
-def _result(slot: Slot, kind: str) -> str:
+def result_of(slot: Slot, kind: str) -> str:
     """What a slot is where the program needs it."""
     if slot.how == "near":
         return "year" if isinstance(attribute_of(kind, slot.key).value, Year) else "number"
