@@ -14,10 +14,10 @@ from mmrag.agents.trace import Trace
 from mmrag.tools import Tool
 from reader.needs import Asked, plain
 from reader.pages import Bank, Stated
+from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.kg.endpoints import crag_tools
 from simulator.world.crag.questions.drawing import INVALID
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
-from simulator.world.crag.stage import Stage
 from simulator.world.facts.generate import generate_facts
 
 SEED, THINGS = 500_200, 200
@@ -38,7 +38,7 @@ _PROGRAMS = {
 
 def crag(count: int) -> tuple[list[Asked], Bank]:
     """Questions whose answer the KG's sentences give, and these sentences."""
-    stage = Stage(generate_facts(SEED, THINGS))
+    stage = CragStage(generate_facts(SEED, THINGS))
     tools = crag_tools(stage)
     bank: Bank = {}
     asked: list[Asked] = []
