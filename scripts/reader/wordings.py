@@ -10,12 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from simulator.world.facts.catalogue import attribute_of, attributes_of, domain_of_kind
-
 from mmrag.agents.grounded.values import SPOKEN_UNITS
 from mmrag.errors import DataError
 from mmrag.files import bounded_yaml
 from reader.pages import KINDS
+from simulator.world.facts.domain_schema import attribute_of, attributes_of, domain_of_kind
 from simulator.world.facts.fact_records import (
     HUBS,
     Attribute,

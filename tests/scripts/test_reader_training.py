@@ -13,8 +13,8 @@ from reader.crag import crag
 from reader.needs import Author
 from reader.pages import KINDS
 from reader.wordings import Wordings, asked_about, superlative, ways
-from simulator.world.facts.catalogue import attributes_of
 
+from simulator.world.facts.domain_schema import attributes_of
 from simulator.world.facts.generate import generate_facts
 
 
