@@ -19,6 +19,10 @@ from mmrag.records import Exchange
 _POINTS = re.compile(r"\b(?:this|these|that|those|it|its|they|their|them|here)\b", re.I)
 """Words by which something is meant that the question does not name."""
 
+_TRIED, _NEAR = 12, 0.8
+"""Programs that are looked at, and from which share of the best one's probability another is as
+good as it: of those the shortest is taken, since every step more can fail."""
+
 _ANY_DAY = "2030-01-01"
 """As of which "last March" means some time: which one does not matter here."""
 
@@ -38,11 +42,14 @@ class Planner:
         weights = self._weights or read_weights()
         plain = unplanned(text, history)
         judged = judge(self._states, plain.masked, plain.before, weights)
-        for i in judged.programs.argsort()[::-1]:
-            made = _put(plain, weights.programs[i], float(judged.programs[i]))
-            if _can_be(made):
-                return made
-        return plain
+        ranked = [(float(judged.programs[i]), i) for i in judged.programs.argsort()[::-1][:_TRIED]]
+        found = [
+            (sure, made)
+            for sure, i in ranked
+            if _can_be(made := _put(plain, weights.programs[i], sure))
+        ]
+        near = [made for sure, made in found if sure >= _NEAR * found[0][0]]
+        return min(near, key=lambda made: len(made.program), default=plain)
 
     def talk(self, history: Sequence[Exchange]) -> list[QuestionPlan]:
         """What each of the wearer's earlier questions was taken for."""
