@@ -72,7 +72,7 @@ def quiet(count: int) -> None:
     texts = questions(count)
     errors, words = word_errors(texts, heard(texts, "quiet"))
     exact = sum(loss(t, h).errors == 0 for t, h in zip(texts, heard(texts, "quiet"), strict=True))
-    print(f"{len(texts)} questions, {words:,} words: {100 * (1 - errors / words):.1f} % kept, "
+    print(f"{len(texts)} questions, {words:,} words: "
           f"word error rate {100 * errors / words:.1f} %, {exact} without an error")  # fmt: skip
     for passing in ("first", "second"):
         voice, ear, took, digest = voices.create("piper"), ears.create("whisper"), [], b""
