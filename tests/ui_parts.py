@@ -214,6 +214,15 @@ def hold(page, part: str) -> Callable[[], None]:
     return lambda: page.evaluate("part => window.holding[part]()", part)
 
 
+def press(page, keys: str) -> None:
+    """All of them in one instant, as a key that is held down sends them."""
+    page.evaluate(
+        "keys => { for (const key of keys)"
+        " document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })) }",
+        keys,
+    )
+
+
 class Server:
     """The app on a free port, in a thread."""
 

@@ -152,7 +152,10 @@ mmrag.replay = (root, server) => {
     const mine = ++asked;
     next = session;
     const question = { ...chosen(), run: state.run, session, condition, turn };
-    const found = await (fetched.get(JSON.stringify(question)) || mmrag.ask(server.show_conversation, question));
+    const ready = fetched.get(JSON.stringify(question));
+    if (ready) await new Promise((go) => setTimeout(go)); // keys of the same instant come first
+    if (mine !== asked) return;
+    const found = await (ready || mmrag.ask(server.show_conversation, question));
     if (mine !== asked) return;
     next = "";
     if (found.error) { problem(found.error); return; }
@@ -168,7 +171,9 @@ mmrag.replay = (root, server) => {
       const row = rowAt(state.session, by);
       if (!row) continue;
       const question = { ...chosen(), run: state.run, session: row.dataset.session, condition: conditionOf(row), turn: "" };
-      fetched.set(JSON.stringify(question), mmrag.ask(server.show_conversation, question));
+      const mine = asked, answer = mmrag.ask(server.show_conversation, question);
+      fetched.set(JSON.stringify(question), answer);
+      answer.then((found) => { if (found.error && mine === asked) problem(found.error); }); // its run is gone
     }
   }
 

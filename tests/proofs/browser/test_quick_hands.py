@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from test_lab_page import look as open_lab
 from test_lab_page import slide
-from ui_parts import Server, hold, write_run
+from ui_parts import Server, hold, press, write_run
 
 from simulator.application.run_verdicts import Verdicts
 
@@ -122,15 +122,6 @@ def test_neighbours_are_there_before_they_are_asked_for(page: Page, server: Serv
     press(page, "j")
     expect(page.locator(".mm-head h2")).to_have_text("talk-0004")
     let_go()
-
-
-def press(page: Page, keys: str) -> None:
-    """All of them in one instant, as a key that is held down sends them."""
-    page.evaluate(
-        "keys => { for (const key of keys)"
-        " document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })) }",
-        keys,
-    )
 
 
 def test_a_note_stays_the_note_of_its_turn(page: Page, server: Server) -> None:

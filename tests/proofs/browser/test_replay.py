@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from ui_parts import Server, result, session, write_run
+from ui_parts import Server, press, result, session, write_run
 
 from simulator.store.run_store import RunStore
 from ui.runs import open_runs
@@ -245,13 +245,13 @@ def test_a_growing_conversation_stays_where_it_is_read(
 
 
 def test_a_run_that_is_deleted_while_it_is_open(page: Page, server: Server, tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "doomed", 2)
+    folder = write_run(tmp_path / "doomed", 4)
     server.catalogues.update(open_runs([folder]))
     open_page(page, server, "/?tab=replay&run=doomed")
     page.wait_for_function("document.querySelector('#mm-view .mm-after').naturalWidth > 0")
     shutil.rmtree(folder)
     server.catalogues.refresh()
-    page.keyboard.press("j")
+    press(page, "jj")  # to one that was not fetched before
     said = page.locator("#mm-view .mm-message[role=alert]")
     expect(said).to_contain_text("'doomed' is not open any more")
     open_page(page, server, "/?tab=replay&run=doomed")
