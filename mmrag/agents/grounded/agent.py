@@ -23,9 +23,9 @@ from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.planner import Planner, unplanned
 from mmrag.agents.grounded.programs import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
-from mmrag.agents.grounded.scene import Finding, Scene
+from mmrag.agents.grounded.scene import Finding, Scene, named_scene
 from mmrag.agents.grounded.states import Contextual, SentenceMeaning
-from mmrag.agents.grounded.talking import silent_turns, spoken_kind
+from mmrag.agents.grounded.talking import introduced, silent_turns, spoken_kind
 from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
@@ -98,8 +98,10 @@ class GroundedAgent:
         """Answer one turn."""
         trace = Trace()
         heard = hear(query)
-        query = heard.query
+        query, names = introduced(heard.query)
         scene = await asyncio.to_thread(self._look, query, trace)
+        if names:
+            scene = named_scene(scene, names)
         plan, before, usage = await self._plan(query, scene, trace)
         finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if self._parts["reader"] == "model":

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
+
 from mmrag.records import Box, Evidence, Record
 
 
@@ -11,7 +15,7 @@ class Candidate(Record, frozen=True, kw_only=True):
     name: str
     confidence: float
     source: str
-    """ocr, image-kg or both."""
+    """ocr, image-kg, both, or said."""
     evidence: tuple[Evidence, ...] = ()
     box: Box | None = None
     """Where in the picture, as far as the image search tells."""
@@ -30,6 +34,18 @@ class Scene(Record, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
     places: tuple[tuple[str, Box], ...] = ()
     """Which hits of the image search, by id, are where in the picture."""
+
+
+def named_scene(scene: Scene, names: Sequence[str]) -> Scene:
+    """A scene whose things the wearer has named."""
+    known = {c.name: c for c in (scene.main, *scene.beside, *scene.alike) if c is not None}
+    said = [
+        Candidate(
+            name=n, confidence=1.0, source="said", evidence=known[n].evidence if n in known else ()
+        )
+        for n in names
+    ]
+    return msgspec.structs.replace(scene, main=said[0], beside=tuple(said[1:]), alike=())
 
 
 class Finding(Record, frozen=True, kw_only=True):

@@ -1,8 +1,10 @@
-"""What a wearer calls the thing in view, and how long the agent has been silent."""
+"""What a wearer calls the thing in view or says that it is, and how long the agent was silent."""
 
 from __future__ import annotations
 
 import re
+
+import msgspec
 
 from mmrag.agents.reply_format import is_refusal
 from mmrag.records import History, Query
@@ -18,6 +20,34 @@ def spoken_kind(query: Query) -> str:
                 return noun
     return ""
 
+
+def introduced(query: Query) -> tuple[Query, tuple[str, ...]]:
+    """The question without what the wearer says that the thing is, and the names said.
+
+    Both are the better for it: the planner sees a question as anybody asks it, and nothing has to
+    be recognised.
+    """
+    text, names = _introduced(query.text)
+    if not names:
+        return query, ()
+    asked = (msgspec.structs.replace(e, query=_introduced(e.query)[0]) for e in query.history)
+    return msgspec.structs.replace(query, text=text, history=tuple(asked)), names
+
+
+def _introduced(text: str) -> tuple[str, tuple[str, ...]]:
+    match = _INTRODUCES.fullmatch(text)
+    if match is None:
+        return text, ()
+    one, several = match["one"], match["several"]
+    return match["question"], (one,) if one else tuple(several.split(" and "))
+
+
+_INTRODUCES = re.compile(
+    r"(?P<question>.+?)\s*"
+    r"\((?:(?:This|It) is (?P<one>[^()]+?)|These are (?P<several>[^()]+?))\.?\)",
+    re.DOTALL,
+)
+"""A question that says in brackets what it is about: "How heavy is it? (This is Alder Kettle.)"."""
 
 _KIND = re.compile(
     r"\b(?:this\s+(?:pair of )?|the (?:other|second)\s+(?=[a-z]*[a-rt-z]\b))([a-z]+)"
