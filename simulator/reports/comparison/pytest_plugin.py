@@ -1,7 +1,7 @@
 """The gate as a fixture of pytest: `mmrag_gate(run, baseline="runs/main")` fails the test.
 
-pytest finds it by entry point in every suite where mmrag is installed, so it loads nothing until a
-test asks for it.
+A suite names this module among its `pytest_plugins`. As an entry point it would be in every suite
+where mmrag is installed, and pytest would rewrite the assertions of all our modules there.
 """
 
 from __future__ import annotations
