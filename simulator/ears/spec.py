@@ -54,9 +54,11 @@ def _spec(part: str) -> str:
     if part in ("clean", QUIET):
         return QUIET
     kind, at, level = part.partition("@")
+    if kind in ("clean", QUIET):
+        raise SpecError(f"{part!r}: {kind} has no levels; it is said in quiet.")
     if kind not in KINDS:
         near = difflib.get_close_matches(kind, KINDS, n=3) or list(KINDS)
         raise SpecError(f"no noise is called {kind!r}; there is clean, {', '.join(near)}.")
     if at and not re.fullmatch("[0-5]", level):
-        raise SpecError(f"{part!r}: a level is 0 (quiet) to 5.")
+        raise SpecError(f"{part!r}: a level is 1 to 5, or 0 for quiet.")
     return QUIET if level == "0" else f"{kind}@{level or _USUAL}"

@@ -152,8 +152,15 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 )
             if staged:
                 raise SpecError("stages are of questions as they are typed: leave out --spoken.")
+            from simulator.run.captures import degradations
+
+            if not self.crossed and "clean" not in degradations(self.degrade, self.severities):
+                raise SpecError(
+                    "spoken questions are asked about clean pictures and compared with typed ones: "
+                    "put clean among --degrade, or cross the two with --crossed."
+                )
         if self.crossed and self.spoken == "none":
-            raise SpecError("crossed is for spoken conditions; name some, as in spoken=street@3.")
+            raise SpecError("crossed is for spoken conditions; name some, as in --spoken street@3.")
         if self.link != "none":
             from simulator.link.profiles import read_links  # YAML: not for `--help`
 

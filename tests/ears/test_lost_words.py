@@ -66,7 +66,9 @@ def test_specs() -> None:
             assert split(spoken_condition(picture, said)) == (picture, said)
 
 
-@pytest.mark.parametrize("text", ["", ",", "street@6", "street@", "rain@1", "low-light@3"])
+@pytest.mark.parametrize(
+    "text", ["", ",", "street@6", "street@", "rain@1", "clean@3", "low-light@3"]
+)
 def test_what_is_no_spec_is_refused(text) -> None:
     with pytest.raises(SpecError):
         spoken(text)

@@ -119,7 +119,7 @@ def test_a_turn_that_is_asked_again_is_what_was_heard_then(tmp_path: Path) -> No
 def test_settings_that_do_not_go_together_are_refused() -> None:
     for wrong in (
         {"spoken": "rain@3"}, {"spoken": "clean", "degrade": "mix"}, {"crossed": True},
-        {"spoken": "clean", "wearer": "person"},
+        {"spoken": "clean", "wearer": "person"}, {"spoken": "clean", "degrade": "low-light@3"},
     ):  # fmt: skip
         with pytest.raises(SpecError):
             RunConfig(**wrong)

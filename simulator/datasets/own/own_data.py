@@ -280,11 +280,11 @@ def _near(path: Path) -> str:
     try:
         names = [other.name for other in path.parent.iterdir()]
     except OSError:
-        return " Put the picture there, or correct the path."
+        return " Put the file there, or correct the path."
     folded = {name.casefold(): name for name in names}
     found = difflib.get_close_matches(path.name.casefold(), folded, n=1, cutoff=0.6)
     like = f" Did you mean {folded[found[0]]!r}?" if found else ""
-    return f"{like} Put the picture there, or correct the path."
+    return f"{like} Put the file there, or correct the path."
 
 
 def _picture(path: Path) -> bytes:
