@@ -135,6 +135,7 @@ def test_gaze_and_box_follow_the_cut() -> None:
     assert (x1 - x0) / 320 == pytest.approx(1 / (1 + 2 * MARGIN), abs=0.01)
 
 
+@pytest.mark.proof("time")
 def test_a_mixture_is_drawn_before_it_is_sent() -> None:
     optics = CaptureOptics(links=read_links("radio:whole"))
     drawn = {optics.choose(session(), "mix+link:radio:whole", seed) for seed in range(60)}
