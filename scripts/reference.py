@@ -8,6 +8,7 @@ With `--check` nothing is written, and a committed page that differs is an error
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +20,16 @@ import ui.command
 from simulator.cli import build_command
 from simulator.cli.options.settings import PANELS
 
+RANGE = re.compile(r" \[[\d.<=]*x[<>]=[\d.]+\]|; [\d.<=]*x[<>]=[\d.]+(?=\])")
+"""Bounds of a number: left out, because the error of a wrong one names them."""
+
 PAGE = Path(__file__).parents[1] / "docs/reference.md"
 HEAD = """# Commands and options
 
 Made by `python scripts/reference.py` from `mmrag COMMAND --help`. Specs: [agents](agents.md),
 [models](models.md), [judges](judges.md), [search](search.md). Arguments in braces are required;
-`[--json]` prints JSON for a program.
+`…` may be repeated; `[--json]` prints JSON for a program. *As NAME* means that an option is
+described at that command.
 """
 
 
@@ -44,29 +49,44 @@ def _of_ui(name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def section(path: str, command: Any) -> str:
-    """One command: what it does, its examples, and a row per argument and option."""
+def section(path: str, command: Any, known: dict[tuple[str, str], str]) -> str:
+    """One command: what it does, its examples, and a row per argument and option.
+
+    Options that an earlier command has in the same words are only named; `known` says where.
+    """
     context = typer.Context(command, info_name=path)
     text, _, examples = inspect.cleandoc(command.help or "").partition("\n\n\b\n")
-    options, *arguments = command.collect_usage_pieces(context)
+    _, *arguments = command.collect_usage_pieces(context)
     as_json = ["[--json]"] if any(map(_is_plain_json, command.params)) else []
-    usage = " ".join([path, options, *as_json, *arguments])
+    usage = " ".join([path, *as_json, *arguments])
     shown = [usage, *examples.splitlines()]
     lines = [f"## {path}", "", " ".join(text.split()), "", *(f"    {line}" for line in shown)]
     panels = {panel: list[str]() for panel in PANELS.values()}
+    earlier: dict[str, list[str]] = {}
     for parameter in command.params:
         record = parameter.get_help_record(context)
         if record is None or parameter.name == "help" or _is_plain_json(parameter):
             continue
         panel = getattr(parameter, "rich_help_panel", None) or PANELS["keep"]
         name, said = (" ".join(part.split()).replace("|", "\\|") for part in record)
-        name = name.removesuffix(" <str>").replace(" range>", ">")
-        if parameter.param_type_name == "argument":
+        name = re.sub(r" <(list)?.*>$", lambda kind: " …" if kind[1] else "", name)
+        argument = parameter.param_type_name == "argument"
+        if argument:
             said = said.replace("; required]", "]").removesuffix("[required]").rstrip()
+        said = RANGE.sub("", said)
+        if not argument and (place := known.setdefault((name, said), path)) != path:
+            earlier.setdefault(place, []).append(f"`{name.partition(' ')[0]}`")
+            continue
         panels[panel].append(f"|`{name}`|{said}|")
     full = [panel for panel, rows in panels.items() if rows]
     for panel in full:
         lines += ["", f"|{panel if full[1:] else ''}||", "|---|---|", *panels[panel]]
+    if earlier:
+        same = (
+            f"As [{place}](#{place.replace(' ', '-')}): {', '.join(names)}."
+            for place, names in earlier.items()
+        )
+        lines += ["", " ".join(same)]
     return "\n".join(lines) + "\n"
 
 
@@ -76,7 +96,8 @@ def _is_plain_json(parameter: Any) -> bool:
 
 
 def page() -> str:
-    return "\n".join([HEAD, *(section(*one) for one in commands(build_command()))])
+    known: dict[tuple[str, str], str] = {}
+    return "\n".join([HEAD, *(section(*one, known) for one in commands(build_command()))])
 
 
 if __name__ == "__main__":

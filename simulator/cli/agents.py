@@ -108,8 +108,7 @@ def calibrate(
 ) -> None:
     """Fit the probability of being right on a held-out world, and print risk and coverage.
 
-    Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on. Every session
-    is run under each condition, and all of them count alike.
+    Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on.
     """
     import asyncio
     from functools import partial

@@ -66,7 +66,7 @@ def measure(
 ) -> None:
     """Take measures of every reply and keep them beside the verdicts. Called again, it resumes.
 
-    No agent is asked anything, and no model is asked the same thing twice.
+    No agent is asked anything.
     """
     from simulator.application.measure import measure as measure_replies
     from simulator.terminal.interruption import interruptible
@@ -110,7 +110,7 @@ def wikieval(
 ) -> None:
     """Compare Ragas, GPT Score and GPT Ranking with people's preferences (Ragas, Table 1).
 
-    Without a model the encoder stands in for Ragas, and there is nobody to grade or rank.
+    Without a model the encoder stands in for Ragas.
     """
     from mmrag.judges.measure_registry import encoder_measurers
     from mmrag.judges.papers.ragas import RagasJudge

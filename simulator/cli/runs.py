@@ -255,7 +255,7 @@ def verify(
 ) -> None:
     """Prove what the live wearers of a run said, and that what was recorded follows from it.
 
-    Of a person's run it proves costs, ends and answers; a person's own words cannot be proved.
+    A person's own words cannot be proved.
     """
     from simulator.application.run_proof import verify_run
     from simulator.store.seal import seal_of

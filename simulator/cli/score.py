@@ -34,8 +34,8 @@ def score(
     judge: Annotated[
         str | None,
         typer.Option(
-            help="Who judges replies that the protocol's own rules leave open; none: incorrect. "
-            "Left out: the verdicts that are there, else none (strict: builtin)."
+            help="Who judges what the protocol's rules leave open; none: incorrect. "
+            "Else the verdicts that are there, else none (strict: builtin)."
         ),
     ] = None,
     stop: Annotated[

@@ -114,7 +114,7 @@ def twins(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder to write; one table per condition.")],
     kinds: Annotated[
-        str, typer.Option(help="What happens, with commas: low-light, blurred, …; all by default.")
+        str, typer.Option(help="What happens, with commas.")
     ] = "blurred,low-light,occluded,out-of-focus,rotated,truncated",
     severity: Annotated[str, typer.Option(help="Levels from 1 to 5, with commas.")] = "1,3,5",
     split: Annotated[str, typer.Option(help="multi-turn or single-turn.")] = "multi-turn",

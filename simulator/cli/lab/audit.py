@@ -27,8 +27,7 @@ def audit(
 ) -> None:
     """Ask a sample of a run's turns again in several ways, and say how often outcomes flip.
 
-    Each turn has the history that it had. The agent is asked (turns × repeats) times for each way,
-    and the judge as often. The report of the run shows what was found.
+    The agent is asked (turns × repeats) times for each way. The run's report shows what was found.
     """
     from simulator.experiments.audit import audit as ask_again
     from simulator.terminal.shutdown import stdout_aside

@@ -49,7 +49,7 @@ def crag_recall(
     """Print how many questions the first pages answer (CRAG, Figure 2).
 
     Without a model a page answers where it holds the answer word for word. Questions with a false
-    premise, and those without an answer, are left out.
+    premise are left out.
     """
     import itertools
     from functools import partial

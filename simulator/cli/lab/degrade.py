@@ -72,8 +72,8 @@ def degrade_command(
 ) -> None:
     """Degrade pictures about an entity: dark, blurred, truncated, occluded or rotated.
 
-    Pictures keep their names and formats; records go to degradations.jsonl beside them. What is
-    done already is skipped by hash, so the same command resumes.
+    Pictures keep their names and formats; records go to degradations.jsonl beside them. Called
+    again, it resumes.
     """
     from simulator.optics.files.folders import Settings
 

@@ -36,7 +36,7 @@ def load(
 ) -> None:
     """Ask at rising rates, whether or not the agent keeps up, and say how many users it handles.
 
-    Latency counts from the moment at which a question comes, waiting included.
+    Latency includes waiting.
     """
     import msgspec
 

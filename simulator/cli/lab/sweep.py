@@ -54,7 +54,7 @@ def sweep(
 ) -> None:
     """Run an agent in many settings over the same questions, and say what helps.
 
-    Called again, it resumes. Pages are cut and encoded once per way of cutting.
+    Called again, it resumes.
     """
     from simulator.experiments.sweep import parse_vary, run_sweep
     from simulator.parts.run_parts import Parts
