@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
@@ -133,7 +134,7 @@ def _unread(item: Placed, look: Look, view: View, scene: Scene, turning: bool) -
             continue
         if not can_be_read(turned, view, scene.width, scene.height):
             return turned
-    bare = Look(domain=look.domain, kind=look.kind, family=look.family, variant=look.variant)
+    bare = msgspec.structs.replace(look, label=None, sublabel=None)
     return item._replace(thing=thing_of(bare))
 
 

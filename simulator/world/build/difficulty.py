@@ -36,14 +36,19 @@ class Difficulty(Record, frozen=True, kw_only=True):
     """By what it is settled which thing is meant → share of conversations."""
     legible: float
     """Share of the pictures of things that carry print in which it can be read."""
+    own_traits: float = 0.0
+    """Share of its traits (colours, proportions, parts) in which a thing differs from its
+    look-alikes; without any they differ in details only."""
 
     def in_words(self) -> str:
         """One line, for people."""
         alike = " or ".join(str(n) for n in sorted(self.look_alikes))
+        unlike = f"{self.own_traits:.0%} of their traits" if self.own_traits else "details"
         ways = ", ".join(f"{way} {share:.0%}" for way, share in self.settled.items() if share)
         return (
-            f"{self.name}: {alike} look-alikes of a thing, at most {counted(self.rivals, 'rival')} "
-            f"in a picture, print legible in {self.legible:.0%}; settled by {ways}"
+            f"{self.name}: {alike} look-alikes of a thing that differ in {unlike}, at most "
+            f"{counted(self.rivals, 'rival')} in a picture, print legible in "
+            f"{self.legible:.0%}; settled by {ways}"
         )
 
 
@@ -53,6 +58,7 @@ LIFE = Difficulty(
     look_alikes={2: 0.5, 3: 0.5},
     settled=dict(zip(WAYS, (0.5, 0.3, 0.08, 0.05, 0.03, 0.04), strict=True)),
     legible=0.85,
+    own_traits=0.25,
 )
 HARD = Difficulty(
     name="hard",
@@ -104,6 +110,7 @@ def read_shares(path: Path) -> dict[str, Any]:
     settled: {alone: 0.5, attention: 0.46, ambiguous: 0.04}
     look_alikes: {0: 0.2, 3: 0.8}
     legible: 0.9
+    own_traits: 0.2
     """
     lines: dict[str, int] = {}
     try:
@@ -137,11 +144,12 @@ class _Shares(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     settled: dict[str, float] = msgspec.field(default_factory=dict[str, float])
     look_alikes: dict[int, float] = msgspec.field(default_factory=dict[int, float])
     legible: float = 0.0
+    own_traits: float = 0.0
 
 
 _FORM = (
-    "write settled, look_alikes or legible, as in `settled: {alone: 0.9, ambiguous: 0.1}`, "
-    "`look_alikes: {0: 0.2, 3: 0.8}`, `legible: 0.9`"
+    "write settled, look_alikes, legible or own_traits, as in "
+    "`settled: {alone: 0.9, ambiguous: 0.1}`, `look_alikes: {0: 0.2, 3: 0.8}`, `legible: 0.9`"
 )
 
 
@@ -155,7 +163,7 @@ def _problem(key: str, value: Any) -> str:
         return f"nothing is settled by {unknown[0]!r}; choose from {', '.join(WAYS)}"
     if key == "look_alikes" and not all(0 <= n <= MOST_LOOK_ALIKES for n in shares):
         return f"give numbers of look-alikes from 0 to {MOST_LOOK_ALIKES}"
-    if key != "legible" and abs(sum(shares.values()) - 1) > 1e-6:
+    if isinstance(value, dict) and abs(sum(shares.values()) - 1) > 1e-6:
         return f"the shares add up to {sum(shares.values()):g}; let them add up to 1"
     return ""
 

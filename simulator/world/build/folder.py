@@ -118,7 +118,12 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     from simulator.world.pictures.company import plan_company
     from simulator.world.pictures.shoot import assign_qualities, is_ego
 
-    facts = generate_facts(request.seed, request.entities, request.difficulty.look_alikes)
+    facts = generate_facts(
+        request.seed,
+        request.entities,
+        request.difficulty.look_alikes,
+        request.difficulty.own_traits,
+    )
     sessions = list(
         make_sessions(
             facts,

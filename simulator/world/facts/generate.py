@@ -9,6 +9,8 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from mmrag.errors import UsageError
 from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
@@ -46,7 +48,10 @@ _WELL_KNOWN = 0.7
 
 
 def generate_facts(
-    seed: int, n_entities: int, look_alikes: Mapping[int, float] = LIFE.look_alikes
+    seed: int,
+    n_entities: int,
+    look_alikes: Mapping[int, float] = LIFE.look_alikes,
+    own_traits: float = LIFE.own_traits,
 ) -> FactBase:
     """The fact base of a seed with about `n_entities` things that can stand in a picture.
 
@@ -59,7 +64,7 @@ def generate_facts(
     entities = [
         e
         for kind, n in _counts(n_entities)
-        for e in _entities(names, seed, kind, _families(seed, kind, n, look_alikes))
+        for e in _entities(names, seed, kind, _families(seed, kind, n, look_alikes), own_traits)
     ]
     values = _Values(seed, entities)
     spans = {e.id: {a.key: values.spans(e, a) for a in attributes_of(e.kind)} for e in entities}
@@ -104,7 +109,7 @@ def _families(
 
 
 def _entities(
-    names: Names, seed: int, kind: str, families: Sequence[tuple[int, int]]
+    names: Names, seed: int, kind: str, families: Sequence[tuple[int, int]], own_traits: float
 ) -> list[Entity]:
     domain = domain_of_kind(kind)
     sectors = tuple(DOMAINS)
@@ -121,7 +126,13 @@ def _entities(
         sector = domain.name
         if kind in HUBS:
             sector = "local" if kind == "town" else sectors[i % len(sectors)]
-        look = Look(domain=sector, kind=kind, family=first_look + family, variant=member)
+        look = Look(
+            domain=sector,
+            kind=kind,
+            family=first_look + family,
+            variant=member,
+            own_traits=own_traits,
+        )
         made.append(
             Entity(
                 id=entity_id,
@@ -163,14 +174,7 @@ def _printed(entity: Entity, facts: FactBase) -> Entity:
     if key is not None:
         attribute = next(a for a in attributes_of(entity.kind) if a.key == key)
         sublabel = say_value(attribute, facts.value(entity.id, key, facts.window[0]), facts)
-    look = Look(
-        domain=entity.look.domain,
-        kind=entity.look.kind,
-        family=entity.look.family,
-        variant=entity.look.variant,
-        label=entity.name,
-        sublabel=sublabel,
-    )
+    look = msgspec.structs.replace(entity.look, label=entity.name, sublabel=sublabel)
     return Entity(
         id=entity.id,
         name=entity.name,

@@ -37,6 +37,9 @@ class Look(Record, frozen=True, kw_only=True):
     """Entities with the same kind and family share shape and palette: hard negatives."""
     variant: int
     """What a careful eye can tell apart within a family (markings, proportions, trim)."""
+    own_traits: float = 0.0
+    """Share of the family's traits that this one has otherwise: models of one maker differ in some,
+    copies in none."""
     label: str | None = None
     """Text printed on the entity: its name, a brand, a title. None where it carries none."""
     sublabel: str | None = None

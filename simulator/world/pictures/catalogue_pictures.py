@@ -78,13 +78,18 @@ def _held(facts: FactBase, pictures: int) -> set[str]:
 
 
 def shot_scene(shot: CatalogueShot, facts: FactBase, request: Request) -> Scene:
-    """The scene of a KG picture; its key differs from that of any query picture."""
+    """The scene of a KG picture; its key differs from that of any query picture.
+
+    The first shows the thing from its front, as catalogues do: from the backs of two signs nobody
+    could tell which is which.
+    """
     look = facts.entity(shot.entity_id).look
     assert look is not None
+    legible = Draw(facts.seed, "kg legible", shot.entity_id, shot.number).chance(0.5)
     return Scene(
         main=look,
         is_ego=False,
-        legible=Draw(facts.seed, "kg legible", shot.entity_id, shot.number).chance(0.5),
+        legible=legible or shot.number == 0,
         key=f"{facts.seed}/kg/{shot.entity_id}/{shot.number}",
         width=request.kg_side,
         height=request.kg_side,

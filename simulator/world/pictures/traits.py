@@ -34,21 +34,38 @@ class Draws:
     def __init__(self, *key: object) -> None:
         self._key = key
 
+    def _unit(self, name: str) -> float:
+        return unit(*self._key, name)
+
     def __call__(self, name: str, low: float = 0.0, high: float = 1.0) -> float:
         """A number in [low, high)."""
-        return low + (high - low) * unit(*self._key, name)
+        return low + (high - low) * self._unit(name)
 
     def count(self, name: str, low: int, high: int) -> int:
         """An integer from low to high, both included."""
-        return low + int(unit(*self._key, name) * (high - low + 1))
+        return low + int(self._unit(name) * (high - low + 1))
 
     def chance(self, name: str, share: float = 0.5) -> bool:
         """True in `share` of the cases."""
-        return unit(*self._key, name) < share
+        return self._unit(name) < share
 
     def pick(self, name: str, options: Sequence[T]) -> T:
         """One of the options."""
-        return options[int(unit(*self._key, name) * len(options))]
+        return options[int(self._unit(name) * len(options))]
+
+
+class _FamilyDraws(Draws):
+    """What a family shares, but for the traits that one of it has otherwise."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__("family", look.kind, look.family)
+        self._look = look
+
+    def _unit(self, name: str) -> float:
+        look = self._look
+        if look.own_traits and unit("own", look.kind, look.family, name) < look.own_traits:
+            return unit(*self._key, look.variant, name)
+        return super()._unit(name)
 
 
 class Palette(NamedTuple):
@@ -66,7 +83,7 @@ class Traits:
     """The numbers of one entity: look-alikes share the `family` draws, not the `variant` ones."""
 
     def __init__(self, look: Look) -> None:
-        self.family = Draws("family", look.kind, look.family)
+        self.family: Draws = _FamilyDraws(look)
         self.variant = Draws("variant", look.kind, look.family, look.variant)
 
     def near(self, name: str, low: float, high: float, spread: float = 0.25) -> float:

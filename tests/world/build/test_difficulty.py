@@ -41,7 +41,7 @@ def test_a_file_of_shares_is_read(tmp_path: Path) -> None:
     [
         ("legible: 0.5\nsettled: {alone: 0.5}\n", r":2: settled: the shares add up to 0.5; let"),
         ("look_alikes: {2: 0.5, 3: 0.6}\n", r":1: look_alikes: the shares add up to 1.1"),
-        ("look_alikes: {many: 1}\n", r":1: .*settled, look_alikes or legible"),
+        ("look_alikes: {many: 1}\n", r":1: .*settled, look_alikes, legible or own_traits"),
         ("look_alikes: {40: 1}\n", r":1: look_alikes: give numbers of look-alikes from 0 to 30"),
         ("settled: {luck: 1}\n", r":1: settled: nothing is settled by 'luck'; choose from alone"),
         ("settled: {alone: 1.5, words: -0.5}\n", r":1: settled: a share is 1.5; give"),

@@ -18,6 +18,7 @@ from simulator.world.facts.generate import LEAST, generate_facts
 from simulator.world.facts.look import KINDS, LABELLED
 from simulator.world.facts.tools import tools
 from simulator.world.facts.wording import MONTHS, say_fact
+from simulator.world.pictures.traits import Traits
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +183,15 @@ def test_look_alikes_differ_in_variant_only(facts: FactBase) -> None:
     looks = [entity.look, *(e.look for e in family)]
     assert len({(x.kind, x.family) for x in looks if x}) == 1
     assert len({x.variant for x in looks if x}) == len(looks)
+
+
+@pytest.mark.parametrize("own", [0.0, 0.25])
+def test_look_alikes_share_their_traits_but_for_the_share_that_is_their_own(own: float) -> None:
+    things = generate_facts(5, 400, {2: 1.0}, own).of_kind("kettle")
+    first, second = (Traits(e.look).family for e in things[:2] if e.look)
+    names = [f"trait {n}" for n in range(2000)]
+    differ = sum(first(name) != second(name) for name in names) / len(names)
+    assert differ == pytest.approx(own, abs=0.03)
 
 
 def test_print_shows_the_name_and_a_fact(facts: FactBase) -> None:
