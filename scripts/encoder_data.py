@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,10 +48,9 @@ class Batch(NamedTuple):
 
 
 class Data:
-    """The rendered views, as far as they are there, with a generator that disturbs them."""
+    """The rendered views, with a generator that disturbs them."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, seed: int, workers: int = 0) -> None:
         self.things: list[Thing] = []
         self.kinds: dict[str, list[list[int]]] = {}
         self.family_of: list[int] = []
@@ -61,20 +61,13 @@ class Data:
         """Squares of places."""
         self.rng = np.random.Generator(np.random.Philox(seed))
         self.grain = np.clip(self.rng.normal(128, 8, (1 << 20,)), 0, 255).astype(np.uint8)
-        self._taken: set[str] = set()
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Take in what has been rendered since."""
-        for path in sorted(self.folder.glob("*.npz")):
-            if path.name not in self._taken:
-                self._taken.add(path.name)
-                with np.load(path) as part:
-                    self._take(path.stem.rsplit("-", 1)[0], {k: part[k] for k in part.files})
+        paths = sorted(folder.glob("*.npz"))
+        with ThreadPoolExecutor(workers or 1) as pool:
+            for path, part in zip(paths, pool.map(_read, paths), strict=True):
+                self._take(path.stem.rsplit("-", 1)[0], part)
 
     def _take(self, kind: str, part: dict[str, NDArray[Any]]) -> None:
-        plain = [(int(v), alone_on_paper(p)) for v, p in
-                 zip(part["plain_of"], part["plain"], strict=True)]  # fmt: skip
+        plain = list(zip(part["plain_of"].tolist(), part["plain"], strict=True))
         ego = list(zip(part["ego_of"].tolist(), part["ego"], strict=True))
         whole = list(zip(part["whole_of"].tolist(), part["whole"], strict=True))
         family, number = list[int](), len(set(self.family_of))
@@ -247,6 +240,14 @@ class Data:
         gamma, tints = self.rng.uniform(0.8, 1.25), self.rng.uniform(low, high, 3) * strength
         lut = np.clip(255 * lut**gamma * tints, 0, 255).astype(np.uint8)
         return cv2.LUT(np.ascontiguousarray(image), lut[:, None, :])
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    """One family's views, its catalogue views without their neighbours."""
+    with np.load(path) as part:
+        found = {name: part[name] for name in part.files}
+    found["plain"] = np.array([alone_on_paper(view) for view in found["plain"]], np.uint8)
+    return found
 
 
 def over(view: Picture, ground: NDArray[Any]) -> Picture:

