@@ -64,14 +64,33 @@ class Words:
     """
 
     def __init__(self) -> None:
-        self.text = ""
+        self.length = 0
+        """In characters."""
+        self._pieces: list[str] = []
         self._clock = CLOCK.get()
+        self._held, self._thinks = "", False
+
+    @property
+    def text(self) -> str:
+        """All of it so far."""
+        return "".join(self._pieces)
 
     def add(self, piece: str) -> None:
         """Take the next piece. What a model thinks before it speaks is no word."""
-        self.text += piece
-        if self._clock is not None and piece:
-            said = self.text.rpartition("</think>")[2].lstrip()
-            if not "<think>".startswith(said[:7]):
-                self._clock.word()
-                self._clock = None
+        self._pieces.append(piece)
+        self.length += len(piece)
+        if self._clock is not None and self._begins(self._held + piece):
+            self._clock.word()
+            self._clock = None
+
+    def _begins(self, new: str) -> bool:
+        """Whether words begin in what is new; holds back what more has to come to be told."""
+        if self._thinks:
+            _, end, new = new.rpartition("</think>")
+            self._thinks = not end
+        new = new.lstrip()
+        if not self._thinks and new.startswith("<think>"):
+            self._thinks = True
+            return self._begins(new[7:])
+        self._held = new[-7:]
+        return not self._thinks and not "<think>".startswith(new)

@@ -100,7 +100,7 @@ class StreamedAnswer:
     def whole(self) -> Answer:
         """The answer; raises `BrokenStream` where the stream ended before it did."""
         if not self.is_done and self._finish is None:
-            raise BrokenStream(f"it broke off after {len(self._words.text):,} characters")
+            raise BrokenStream(f"it broke off after {self._words.length:,} characters")
         message = EndpointMessage(content=self._words.text, tool_calls=self._calls or None)
         self._answer.choices = [Choice(message, self._finish, Logprobs(self._tokens))]
         return self._answer

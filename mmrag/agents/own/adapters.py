@@ -187,7 +187,7 @@ async def _joined(pieces: AsyncGenerator[object]) -> Reply:
         async for piece in pieces:
             reply = as_reply(piece)
             words.add(reply.text)
-            if len(words.text) > HUGE_REPLY:
+            if words.length > HUGE_REPLY:
                 raise AgentError(f"the reply has more than {HUGE_REPLY:,} characters")
     return msgspec.structs.replace(reply, text=words.text)
 
@@ -364,7 +364,7 @@ async def _streamed(response: httpx.Response, where: str) -> _Answer:
             answer.confidence = said.confidence or answer.confidence
             answer.citations = said.citations or answer.citations
             answer.ask = said.ask or answer.ask
-    raise AgentError(f"{where}: the stream broke off after {len(words.text):,} characters.")
+    raise AgentError(f"{where}: the stream broke off after {words.length:,} characters.")
 
 
 def _above_0(name: str, text: str) -> float:
