@@ -95,7 +95,8 @@ def after(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     """What the program does about a reply that is no right answer; None: it lets the goal be."""
     may = open_moves(now, reply.ask, heard)
     asks: Claims = (("asks", str(now.goal)),)
-    if now.is_cut and heard is Outcome.MISSING and "interrupt" not in now.moves:
+    tells = heard is Outcome.INCORRECT and now.turn.extra.get("choice")
+    if now.is_cut and "interrupt" not in now.moves and not tells:
         return Move("interrupt", "interrupt", asks)
     if may and now.misheard and "press" not in may and reply.ask not in ("look", "which"):
         return _misheard(now, reply, asks)

@@ -1,8 +1,7 @@
 """What a live wearer makes of time: how long they wait for a word, and how long they listen.
 
 It is a rule over recorded times, so that whoever has the record can derive what was heard. Nobody
-was watched waiting: the constants are choices, and docs/benchmarks/wearer.md says what hangs on
-them.
+was watched waiting: constants are choices; docs/benchmarks/wearer.md says what hangs on them.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ class Waiting(Record, frozen=True, kw_only=True):
         """All of it by one number; 0 waits for ever.
 
         >>> Waiting.of(5)
-        Waiting(hello=5, leave=10, listen=20)
+        Waiting(hello=5, leave=10, listen=15)
         """
         if not seconds:
             return None
-        return cls(hello=seconds, leave=2 * seconds, listen=4 * seconds)
+        return cls(hello=seconds, leave=2 * seconds, listen=3 * seconds)
 
     def limit(self, moves: Sequence[str]) -> float:
         """For the first word, after these moves about a goal."""
@@ -65,21 +64,21 @@ def hear(text: str, first: float, last: float, limit: float, listen: float) -> H
 
     A wait below a second goes unnoticed, so that the wearer's clock does not hang on a machine's.
 
-    >>> hear("It is a kettle.", 3.7, 3.8, limit=5, listen=20)
+    >>> hear("It is a kettle.", 3.7, 3.8, limit=5, listen=15)
     Hearing(text='It is a kettle.', unheard='', seconds=4.6)
     >>> hear("It is a kettle.", 3.7, 9.7, limit=5, listen=4)
     Hearing(text='It is', unheard=' a kettle.', seconds=7.0)
     >>> hear("It is a kettle.", 5.1, 5.1, limit=5, listen=4)
-    Hearing(text='', unheard='It is a kettle.', seconds=5)
+    Hearing(text='', unheard='It is a kettle.', seconds=5.0)
     """
     if first > limit:
-        return Hearing("", text, limit)
+        return Hearing("", text, float(limit))
     words = [found.end() for found in re.finditer(r"\S+", text)]
     pace = max(WORD, (last - first) / len(words)) if words else WORD
     heard = min(len(words), max(1, math.floor(listen / pace + 1e-9)))
     end = len(text) if heard == len(words) else words[heard - 1]
     listened = heard * pace if heard == len(words) else listen
-    return Hearing(text[:end], text[end:], math.floor(first) + listened)
+    return Hearing(text[:end], text[end:], float(math.floor(first) + listened))
 
 
 def heard_in(waiting: Waiting, turns: Sequence[Turn], result: TurnResult) -> Hearing:

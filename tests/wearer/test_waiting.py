@@ -85,7 +85,12 @@ def test_who_goes_on_for_too_long_is_talked_over_and_judged_by_what_was_heard() 
     assert late(talk, 1.0, long) == "interrupt"
     assert late(talk, 1.0, long) != "interrupt"  # once a goal
     talk = waiting_talk()
-    assert late(talk, 1.0, long, Outcome.INCORRECT) != "interrupt"  # it would say that it is wrong
+    assert late(talk, 1.0, long, Outcome.INCORRECT) == "interrupt"
+    assert late(waiting_talk(), 1.0, long, PERFECT) == "ask"
+    either = talk_of(
+        agenda(lambda s: s.turns[0].extra.get("choice")), bounds=TalkBounds(waiting=USUAL)
+    )
+    assert late(either, 1.0, long, Outcome.INCORRECT) == "ask"  # of two, it would tell the other
 
 
 @given(
