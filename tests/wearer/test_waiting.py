@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -11,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_talks import FakeLooks, Says, agenda, agendas, facts, heard, talk_of, wearers
 
+from mmrag import turn_clock
 from mmrag.errors import SpecError
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
 from simulator.faults.turn import DELAYS
+from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
+from simulator.reports.read.frame import load_frame
 from simulator.run.config import RunConfig, make_config
 from simulator.run.live_conversation import Wearers
 from simulator.run.runner import Plan, labelled, run_sessions
@@ -107,7 +111,12 @@ def test_what_is_heard_begins_the_text_and_takes_no_longer_than_they_listen(
     assert len(twice.text) >= len(got.text)
 
 
-# -- whole runs
+# -- whole runs, in which no time passes but what is declared
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_clock, "time", SimpleNamespace(perf_counter=lambda: 0.0))
 
 
 def held(folder: Path, waiting: Waiting | None, faults: tuple[str, ...] = ()) -> None:
@@ -179,6 +188,10 @@ def test_delays_leave_replies_equal_and_change_what_the_rule_says_alone(
             assert {r.delay for r in kept if r.reply is not None} == {seconds}
     with RunReader(tmp_path / "run") as run:
         figures = {row["name"]: row for row in figures_of(run) or []}
+        times = latency_by_condition(load_frame(run, stop=StopPolicy()))
+    for row in times:
+        declared = DELAYS.get(row["condition"].removesuffix("@5"), 0.0)
+        assert row["first"]["p50"] == row["p50"] == declared
     if waiting is not None:
         rates = [figures[n]["solved_per_minute"] for n in ("clean", "delay-1@5", "delay-3@5")]
         assert rates == sorted(rates, reverse=True)

@@ -140,7 +140,7 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
         if turn.capture is not None:
             path = run.images.path(turn.capture.image.sha256)
             console.print(plain(f"   picture: {path}"), soft_wrap=True)
-        if result.reply is not None:
+        if result.reply is not None and not result.is_unheard:
             asks = f" [asks: {result.reply.ask}]" if result.reply.ask else ""
             console.print(plain(f"   {result.reply.text}{asks}"))
         if result.unheard:
