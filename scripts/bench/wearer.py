@@ -51,7 +51,7 @@ from simulator.wearer.moves import right_for
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import TalkBounds
-from simulator.wearer.waiting import SECONDS, Waiting
+from simulator.wearer.waiting import Waiting
 from simulator.wearer.wordings import other_wordings
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.verify import read_facts
@@ -236,8 +236,8 @@ def _shortcuts(
 def _waiting(wearers: Wearers, agendas: tuple[Session, ...], count: int) -> dict[str, object]:
     """What a delay costs, by patience; the replies are the same, and every turn is proved."""
     rows, said, problems, differing = [], dict[tuple[str, int, int], str](), 0, 0
-    for times, delay in ((t, d) for t in (0.5, 1.0, 2.0) for d in ("", *DELAYS)):
-        waiting = Waiting.of(times * SECONDS)
+    for patience, delay in ((p, d) for p in (2.5, 5.0, 10.0) for d in ("", *DELAYS)):
+        waiting = Waiting.of(patience)
         patient = wearers._replace(bounds=TalkBounds(waiting=waiting))
         sums = Counter[str]()
         for number in range(count):
@@ -258,7 +258,7 @@ def _waiting(wearers: Wearers, agendas: tuple[Session, ...], count: int) -> dict
                     whole += result.unheard
                     differing += said.setdefault(key, whole) != whole
         rows.append({
-            "patience": times * SECONDS, "delay": DELAYS.get(delay, 0.0),
+            "patience": patience, "delay": DELAYS.get(delay, 0.0),
             "goals solved": round(sums["solved"] / count, 2),
             "a minute": round(600 * sums["solved"] / sums["tenths"], 2),
             "seconds": round(sums["tenths"] / count / 10, 1),

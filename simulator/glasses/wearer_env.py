@@ -59,7 +59,7 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
         from simulator.run.config import make_config
 
         given = {"seconds": 0.0, **settings, "data": data, "agent": "object:name=policy"}
-        config = make_config({"patience": 0.0, **given, "search": "none"})
+        config = make_config({**given, "search": "none"})
         config.refuse_person()
         if config.spoken != "none":
             raise SpecError("spoken questions are a run's: leave out spoken.")

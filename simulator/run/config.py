@@ -85,9 +85,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     )
     """Or person: somebody who plays such a wearer in the app (`mmrag ui`)."""
     patience: Annotated[
-        float, _setting("ask", "Seconds that a live wearer waits for a word (else 5); 0: for ever.")
+        float, _setting("ask", "Seconds that a live wearer waits for a word, as 5; 0: for ever.")
     ] = 0.0
-    """0 is what runs have that were made before wearers knew of time."""
+    """With it what is said depends on how fast the agent is, and no more on its replies alone."""
     stop: Annotated[
         str, _setting("run", "When a wearer leaves: strikes(n), never or patience(p).")
     ] = "strikes(2)"
@@ -258,10 +258,6 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
         )
     if "max_tokens" not in values and asks_for_long_answers(str(values.get("data", ""))):
         values = {**values, "max_tokens": 0}
-    if "patience" not in values and values.get("wearer") == "live":
-        from simulator.wearer.waiting import SECONDS  # not for `--help`
-
-        values = {**values, "patience": SECONDS}
     try:
         return msgspec.convert(values, RunConfig)
     except SpecError as error:

@@ -154,19 +154,25 @@ def _wrong_result(
     if result.status.is_failure and result.reply is None and not result.error:
         yield "it failed, and nothing says why"
     if result.reply is not None:
-        said, seed = (result.reply.text, result.unheard), held.extra[KEY]["seed"]
-        heard = ("".join(said), "")
-        if talk.waiting is not None:
-            heard = heard_in(talk.waiting, held.turns[: turn.index + 1], result)[:2]
-        if said != heard:
-            yield f"{said[0]!r} was heard, where {heard[0]!r} follows from its times"
-        fault = fault_of(held.fault, seed, held.id, turn.index)
-        if result.delay != (delay := declared(held, turn, fault)):
-            yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
+        yield from _wrong_hearing(result, turn, held, talk)
     goals = [said.wearer.goal for said in talk.turns[turn.index : turn.index + 2] if said.wearer]
     step = len(goals) == 2 and goals[0] == goals[1]
     if result.step != step and (talk.over or turn.index + 1 < asked):
         yield f"step is {result.step}, where {step} follows"
+
+
+def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) -> Iterator[str]:
+    """What was heard of a reply otherwise than its times say; nobody waited in earlier runs."""
+    if talk.waiting is None:
+        if result.unheard:
+            yield f"{result.unheard!r} was not heard, and nobody cut it off"
+        return
+    heard = heard_in(talk.waiting, held.turns[: turn.index + 1], result)
+    if result.unheard != heard.unheard:
+        yield f"{result.unheard!r} was not heard, where {heard.unheard!r} follows from its times"
+    fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
+    if result.delay != (delay := declared(held, turn, fault)):
+        yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
 
 
 def _status(result: TurnResult, turn: Turn, *, was_asked: bool) -> Status:

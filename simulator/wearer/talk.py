@@ -1,10 +1,9 @@
 """One live conversation, seen from the wearer: what was said so far, and what is said next.
 
-The wearer is a program. What they say follows from the agenda, the replies, when these came (as
-recorded) and what the judge made of them, and the seed; nothing else is asked, no clock and no
-model. So the same replies give the
-same wearer, a conversation that broke off goes on as if it had not, and every word can be proved
-(`simulator/wearer/proof.py`). docs/wearer.md has the table of moves.
+The wearer is a program. What they say follows from the agenda, the replies, their recorded times,
+what the judge made of them, and the seed; nothing else is asked, no clock and no model. So the same
+replies give the same wearer, a conversation that broke off goes on as if it had not, and every word
+can be proved (`simulator/wearer/proof.py`). docs/wearer.md has the table of moves.
 """
 
 from __future__ import annotations

@@ -15,10 +15,6 @@ import msgspec
 
 from mmrag.records import Record, Turn, TurnResult
 
-SECONDS = 5.0
-"""Without a word, after which a wearer asks whether anybody is there, unless a run says otherwise.
-Nielsen's limits of attention are 1 s, in which no thought is lost, and 10 s."""
-
 WORD = 0.4
 """Seconds of a spoken word."""
 
@@ -35,7 +31,8 @@ class Waiting(Record, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, seconds: float) -> Waiting | None:
-        """All of it by one number; 0 waits for ever.
+        """All of it by one number, how long until they ask; 0 waits for ever. With 5 the limits
+        are Nielsen's: a second goes unnoticed, after ten attention is gone.
 
         >>> Waiting.of(5)
         Waiting(hello=5, leave=10, listen=15)

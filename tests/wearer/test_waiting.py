@@ -20,7 +20,7 @@ from simulator.faults.turn import DELAYS
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame
-from simulator.run.config import RunConfig, make_config
+from simulator.run.config import make_config
 from simulator.run.live_conversation import Wearers
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
@@ -28,9 +28,9 @@ from simulator.store.run_store import RunReader, RunStore
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds
-from simulator.wearer.waiting import SECONDS, Waiting, cut_off, hear
+from simulator.wearer.waiting import Waiting, cut_off, hear
 
-USUAL = Waiting.of(SECONDS)
+USUAL = Waiting.of(5)
 assert USUAL is not None
 MISSING, PERFECT = Outcome.MISSING, Outcome.PERFECT
 
@@ -168,11 +168,11 @@ def whole_replies(talks: list[tuple[Session, list[TurnResult]]]) -> dict[tuple[s
     }
 
 
-@pytest.mark.parametrize("times", [0.5, 1.0, 2.0, 0.0])
+@pytest.mark.parametrize("patience", [2.5, 5.0, 10.0, 0.0])
 def test_delays_leave_replies_equal_and_change_what_the_rule_says_alone(
-    tmp_path: Path, times: float
+    tmp_path: Path, patience: float
 ) -> None:
-    waiting = Waiting.of(times * SECONDS)
+    waiting = Waiting.of(patience)
     held(tmp_path / "run", waiting, tuple(f"{kind}@5" for kind in DELAYS))
     talks = told(tmp_path / "run")
     replies = {name: whole_replies(found) for name, found in talks.items()}
@@ -221,11 +221,9 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
     assert problems(session, kept, None)
 
 
-def test_new_live_runs_have_patience_and_old_ones_have_not() -> None:
-    assert make_config({"wearer": "live"}).patience == SECONDS
-    assert make_config({"wearer": "live", "patience": 0}).patience == 0
-    assert make_config({}).patience == 0
-    assert msgspec.convert({"wearer": "live"}, RunConfig).patience == 0
+def test_only_a_live_wearer_has_patience_and_only_where_it_is_asked_for() -> None:
+    assert make_config({"wearer": "live", "patience": 5}).patience == 5
+    assert make_config({"wearer": "live"}).patience == 0
     for wrong in ({"patience": 3}, {"wearer": "live", "patience": -1},
                   {"wearer": "live", "patience": float("nan")}):  # fmt: skip
         with pytest.raises(SpecError, match="patience"):

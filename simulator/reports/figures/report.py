@@ -361,8 +361,7 @@ def command_of(config: RunConfig) -> str | None:
     default, words = RunConfig(), ["mmrag", "run"]
     for name in RunConfig.__struct_fields__:
         value = getattr(config, name)
-        waits_for_ever = name == "patience" and config.wearer == "live"  # else it would be 5
-        if value == getattr(default, name) and not waits_for_ever:
+        if value == getattr(default, name):
             continue
         flag = "--" + name.replace("_", "-")
         if name == "sample_ids":
