@@ -16,7 +16,7 @@ from mmrag import turn_clock
 from mmrag.errors import SpecError
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
-from simulator.faults.turn import DELAYS
+from simulator.faults.turn import DELAYS, Met, declared
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame
@@ -95,6 +95,20 @@ def test_who_goes_on_for_too_long_is_talked_over_and_judged_by_what_was_heard() 
         agenda(lambda s: s.turns[0].extra.get("choice")), bounds=TalkBounds(waiting=USUAL)
     )
     assert late(either, 1.0, long, Outcome.INCORRECT) == "ask"  # of two, it would tell the other
+
+
+def test_the_link_of_the_picture_that_is_shown_is_waited_for() -> None:
+    plain = agenda(lambda s: len(s.turns) > 2 and s.capture is not None)
+    assert plain.capture is not None
+    sent = msgspec.structs.replace(plain.capture, degraded={"link": {"seconds": 4.5}})
+    later = msgspec.structs.replace(plain.turns[1], capture=plain.capture)  # arrives unsent
+    session = msgspec.structs.replace(
+        plain, capture=sent, turns=(plain.turns[0], later, *plain.turns[2:])
+    )
+    assert [declared(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
+    late = Met(kind="delay-9", draw=0.0)
+    assert declared(session, session.turns[0], late) == 13.5
+    assert late.is_felt
 
 
 @given(
