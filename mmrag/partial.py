@@ -178,6 +178,8 @@ class ResultPart(Part, kw_only=True):
     fault: str = ""
     heard: HeardPart | None = None
     step: bool = False
+    first_word: float | None = None
+    delay: float = 0.0
 
 
 class VotePart(Part, kw_only=True):

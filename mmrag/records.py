@@ -138,7 +138,8 @@ class Utterance(Record, frozen=True, kw_only=True):
     """What a live wearer meant by what they said, so that it can be proved (docs/wearer.md)."""
 
     move: str
-    """ask, again, repeat, misheard, point, correct, object, look, cannot or press."""
+    """ask, again, repeat, misheard, point, correct, object, look, cannot, press, hello or
+    interrupt."""
     goal: int
     """Which goal of the agenda it serves."""
     claims: tuple[tuple[str, ...], ...] = ()
@@ -453,8 +454,29 @@ class TurnResult(Record, frozen=True, kw_only=True):
     """Of a spoken question; `query` is what was said."""
     got: str = ""
     """What the assistant got in place of the wearer's picture or words; else empty."""
+    first_word: float | None = None
+    """Seconds until the reply's first word; None where it came in one piece, after `seconds`."""
+    delay: float = 0.0
+    """Seconds that are declared and not waited for: of the picture's link, and a fault's."""
+    unheard: str = ""
+    """The rest of a reply that a live wearer did not wait for; `reply` has what they heard."""
     step: bool = False
     """A live wearer went on about the same goal: the goal's last turn is what counts."""
+
+    @property
+    def first_heard(self) -> float:
+        """Seconds until the wearer can hear the first word."""
+        return self.delay + (self.seconds if self.first_word is None else self.first_word)
+
+    @property
+    def last_heard(self) -> float:
+        """Seconds until the last word is there."""
+        return self.delay + self.seconds
+
+    @property
+    def is_unheard(self) -> bool:
+        """Whether the wearer heard nothing of the reply."""
+        return bool(self.unheard) and self.reply is not None and not self.reply.text
 
 
 def outcome_of(result: TurnResult) -> Outcome:

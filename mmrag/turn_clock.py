@@ -13,13 +13,18 @@ class TurnClock:
     def __init__(self) -> None:
         self._since: Callable[[], float] | float = time.perf_counter()
         self._until: float | None = None
+        self._first: float | None = None
 
     @property
     def seconds(self) -> float:
         """Time on the clock."""
-        since, until = self._since, self._until
-        now = time.perf_counter() if until is None else until
-        return max(0.0, now - (since() if callable(since) else since))
+        until = self._until
+        return self._at(time.perf_counter() if until is None else until)
+
+    @property
+    def first_word(self) -> float | None:
+        """When the first word came; None where the reply came in one piece."""
+        return None if self._first is None else min(self._at(self._first), self.seconds)
 
     def start(self) -> None:
         """The agent begins with this turn now; may be said from any thread."""
@@ -34,11 +39,58 @@ class TurnClock:
         if callable(self._since):
             self.start()
 
+    def word(self, at: float | None = None) -> None:
+        """The first word of the reply comes now, or came when `time.perf_counter` said `at`."""
+        self._first = time.perf_counter() if at is None else at
+
     def stop(self) -> None:
         """The turn is over; what happens later to the clock is not its time."""
         if self._until is None:
             self._until = time.perf_counter()
 
+    def _at(self, moment: float) -> float:
+        since = self._since
+        return max(0.0, moment - (since() if callable(since) else since))
+
 
 CLOCK: ContextVar[TurnClock | None] = ContextVar("mmrag_turn_clock", default=None)
 """The clock of the turn that is being asked, where there is one."""
+
+
+class Words:
+    """A text that comes in pieces; when its first word comes is on the turn's clock.
+
+    Of several such texts in one turn the last one counts, as a reply is made of it.
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        """In characters."""
+        self._pieces: list[str] = []
+        self._clock = CLOCK.get()
+        self._held, self._thinks = "", False
+
+    @property
+    def text(self) -> str:
+        """All of it so far."""
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """Take the next piece. What a model thinks before it speaks is no word."""
+        self._pieces.append(piece)
+        self.length += len(piece)
+        if self._clock is not None and self._begins(self._held + piece):
+            self._clock.word()
+            self._clock = None
+
+    def _begins(self, new: str) -> bool:
+        """Whether words begin in what is new; holds back what more has to come to be told."""
+        if self._thinks:
+            _, end, new = new.rpartition("</think>")
+            self._thinks = not end
+        new = new.lstrip()
+        if not self._thinks and new.startswith("<think>"):
+            self._thinks = True
+            return self._begins(new[7:])
+        self._held = new[-7:]
+        return not self._thinks and not "<think>".startswith(new)

@@ -54,3 +54,43 @@ class Body:
         if self._decoder is not None and not self._decoder.eof:
             raise BodyError("its packing is broken (it ends too early)")
         return bytes(self._held)
+
+
+class Events(Body):
+    """A body of server-sent events, of which each holds one value in its `data:` lines.
+
+    >>> events = Events({}, limit=80)
+    >>> events.take(b"data: {}\\r\\n\\r\\n: still here\\n\\nda"), events.take(b"ta: [DONE]\\n\\n")
+    ([b'{}'], [b'[DONE]'])
+    """
+
+    TYPE = "text/event-stream"
+    DONE = b"[DONE]"
+    """The last event; a stream that ends without it was cut off."""
+
+    def __init__(self, headers: Mapping[str, str], limit: int) -> None:
+        super().__init__(headers, limit)
+        self._read = 0
+        self._data: list[bytes] = []
+
+    @classmethod
+    def are_in(cls, headers: Mapping[str, str]) -> bool:
+        """Whether an answer comes as events."""
+        return headers.get("content-type", "").strip().lower().startswith(cls.TYPE)
+
+    def take(self, piece: bytes) -> list[bytes]:
+        """Take one more piece, or raise `BodyError`; the events that are whole now."""
+        before, found = len(self._held), list[bytes]()
+        self.add(piece)
+        if self._held.find(b"\n", before) < 0:
+            return found
+        *lines, rest = self._held[self._read :].split(b"\n")
+        self._read = len(self._held) - len(rest)
+        for line in lines:
+            line = line.rstrip(b"\r")
+            if line.startswith(b"data:"):
+                self._data.append(bytes(line[5:].removeprefix(b" ")))
+            elif not line and self._data:
+                found.append(b"\n".join(self._data))
+                self._data = []
+        return found

@@ -44,21 +44,27 @@ class _Part(msgspec.Struct):
     text: str = ""
 
 
-class _Function(msgspec.Struct):
-    name: str = ""
+class FunctionPart(msgspec.Struct):
+    """Of a call: which tool, and with what."""
+
+    name: str | None = None
     arguments: str | dict[str, Any] | None = None
 
 
-class _Call(msgspec.Struct):
-    function: _Function
+class CallPart(msgspec.Struct):
+    """Of an endpoint's answer: a tool that is to be called."""
+
+    function: FunctionPart
     id: str | None = None
+    index: int | None = None
+    """Which call this is a piece of, in a stream."""
 
 
 class EndpointMessage(msgspec.Struct):
     """What the model said in an endpoint's answer."""
 
     content: str | list[_Part] | None = None
-    tool_calls: list[_Call] | None = None
+    tool_calls: list[CallPart] | None = None
 
     def text(self) -> str | None:
         """The words, in one piece."""
@@ -71,7 +77,7 @@ class EndpointMessage(msgspec.Struct):
         return tuple(
             CallRequest(
                 id=call.id or f"call-{number}",
-                name=call.function.name,
+                name=call.function.name or "",
                 arguments=_as_text(call.function.arguments),
             )
             for number, call in enumerate(self.tool_calls or ())

@@ -15,15 +15,16 @@ import random
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import doubled, retried
+from mmrag.models.answers import Answer, BrokenStream, Counts, StreamedAnswer
 from mmrag.models.circuit import GONE, Circuit, resume_clock
 from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
@@ -36,9 +37,9 @@ from mmrag.models.endpoint_errors import (
     unsaid,
 )
 from mmrag.models.limits import AdaptiveLimit
-from mmrag.models.messages import EndpointMessage, sent
+from mmrag.models.messages import sent
 from mmrag.protocols import Completion, GenerateOptions, Message
-from mmrag.records import MOST_TOKENS, Usage
+from mmrag.records import Usage
 from mmrag.registry import Spec
 
 MAX_BODY = 8 << 20
@@ -53,6 +54,9 @@ _FOR_EVER = 1e9
 _ANSWERED = set[tuple[str, str, str]]()
 """Endpoints that a probe of this process was answered by: one that is gone right after it is an
 outage to be waited for, and no wrong address."""
+_NO_COMPLETION = (
+    BrokenStream, msgspec.DecodeError, IndexError, UnicodeDecodeError, RecursionError,
+)  # fmt: skip
 _GREETING = [Message(role="user", text="Reply with one word: ready")]
 
 
@@ -81,6 +85,7 @@ class OpenAIModel:
         max_tokens_field: str = "max_tokens",
         temperature: str | float = "",
         body: str = "",
+        stream: str = "off",
         first_wait: str | float = 0.5,
         patience: str | float = 300.0,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -90,6 +95,7 @@ class OpenAIModel:
         `max_tokens` and `temperature` stand for what a caller asks for (`temperature=none` leaves
         it out), `max_tokens_field` is the name that the endpoint knows the former by, and `body`
         holds more fields of a request: `reasoning_effort=low,seed=none`, where none leaves one out.
+        `stream=on` has answers streamed, so that turns know when their first word came.
         `patience` is how many seconds an endpoint that answered before may be gone.
         """
         if not name:
@@ -108,6 +114,9 @@ class OpenAIModel:
         self._max_tokens = int(_number("max_tokens", max_tokens, least=0))
         self._max_tokens_field = _field(max_tokens_field)
         self._fields = _fields(temperature, body)
+        if stream not in ("on", "off"):
+            raise SpecError(f"openai: stream={stream}: write on or off.")
+        self._streams = stream == "on"
         self._let_in = False
         self._first_wait = _number("first_wait", first_wait)
         self._patience = _number("patience", patience, least=0)
@@ -212,9 +221,11 @@ class OpenAIModel:
         except httpx.HTTPError as broke:
             error = ServiceError(f"{self._where}: the connection broke ({type(broke).__name__}).")
             return _Miss(error, gone=True)
+        except _NO_COMPLETION as error:
+            return self._unreadable(error)
         except ValueError as error:
             return _Miss(ServiceError(f"{self._where}: {error}"), again=False)
-        if response.status_code != 200:
+        if isinstance(data, bytes) and response.status_code != 200:
             return self._refusal(response, data, body)
         self._let_in = True
         return self._completion(data, body)
@@ -236,14 +247,17 @@ class OpenAIModel:
             wait=retry_after(response.headers),
         )
 
-    def _completion(self, data: bytes, body: dict[str, Any]) -> Completion | _Miss:
+    def _unreadable(self, error: Exception) -> _Miss:
+        said = excerpt(str(error).encode("utf-8", "replace"), self._key)
+        return _Miss(ServiceError(f"{self._where}: the answer is no chat completion ({said})."))
+
+    def _completion(self, data: bytes | StreamedAnswer, body: dict[str, Any]) -> Completion | _Miss:
         try:
-            answer = msgspec.json.decode(data, type=_Answer)
+            streamed = isinstance(data, StreamedAnswer)
+            answer = data.whole() if streamed else msgspec.json.decode(data, type=Answer)
             choice = answer.choices[0]
-        except (msgspec.DecodeError, IndexError, UnicodeDecodeError, RecursionError) as error:
-            return _Miss(
-                ServiceError(f"{self._where}: the answer is no chat completion ({error}).")
-            )
+        except _NO_COMPLETION as error:
+            return self._unreadable(error)
         text, calls = choice.message.text(), choice.message.calls()
         if not calls and nothing_said(text, choice.finish_reason):
             return _Miss(
@@ -251,7 +265,7 @@ class OpenAIModel:
                 status=200,
                 again=False,
             )
-        counted = answer.usage or _Counts()
+        counted = answer.usage or Counts()
         tokens_in, tokens_out = counted.prompt_tokens or 0, counted.completion_tokens or 0
         logprobs = choice.logprobs.content if choice.logprobs and choice.logprobs.content else []
         return Completion(
@@ -274,8 +288,10 @@ class OpenAIModel:
             "messages": [sent(m, self._side, self._detail) for m in messages],
             self._max_tokens_field: self._max_tokens or options.max_tokens,
             "temperature": options.temperature,
-            "stream": False,
+            "stream": self._streams,
         }
+        if self._streams:
+            body["stream_options"] = {"include_usage": True}
         if options.seed is not None:
             body["seed"] = options.seed
         if options.stop:
@@ -378,41 +394,22 @@ def _tell(circuit: Circuit, outcome: Completion | _Miss) -> None:
         circuit.answered()  # of a time-out nobody knows
 
 
-class _Token(msgspec.Struct):
-    token: str
-    logprob: float
-
-
-class _Logprobs(msgspec.Struct):
-    content: list[_Token] | None = None
-
-
-class _Choice(msgspec.Struct):
-    message: EndpointMessage
-    finish_reason: str | None = None
-    logprobs: _Logprobs | None = None
-
-
-_Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
-
-
-class _Counts(msgspec.Struct):
-    prompt_tokens: _Count | None = 0
-    completion_tokens: _Count | None = 0
-
-
-class _Answer(msgspec.Struct):
-    choices: list[_Choice]
-    model: str | None = None
-    usage: _Counts | None = None
-
-
-async def _read(response: httpx.Response) -> bytes:
+async def _read(response: httpx.Response) -> bytes | StreamedAnswer:
+    """The body, or the answer that it streamed, to its end."""
     try:
-        body = Body(response.headers, MAX_BODY)
+        if response.status_code != 200 or not Events.are_in(response.headers):
+            body = Body(response.headers, MAX_BODY)
+            async for part in response.aiter_raw():
+                body.add(part)
+            return body.data()
+        events, streamed = Events(response.headers, MAX_BODY), StreamedAnswer()
         async for part in response.aiter_raw():
-            body.add(part)
-        return body.data()
+            for event in events.take(part):
+                if event == Events.DONE:
+                    streamed.is_done = True
+                    return streamed
+                streamed.add(event)
+        return streamed
     except BodyError as error:
         raise ValueError(f"the answer cannot be used: {error}.") from error
 

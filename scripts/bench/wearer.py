@@ -1,4 +1,4 @@
-"""Live wearers by the thousand: false words, endless talks, shortcuts, and durable turns a second.
+"""Live wearers by the thousand: false words, endless talks, shortcuts, waits, and durable turns.
 
     python scripts/bench/wearer.py --world assets/mini --conversations 10000
 
@@ -7,6 +7,8 @@ Four assistants (silent, guessing, knowing, asking) and two that try to earn by 
 again. Every utterance is derived again and every claim looked up (`simulator/wearer/proof.py`).
 What luck alone earns is measured beside the two, by assistants that say yes, or no, to everything;
 an agenda is the same under every seed, so that more conversations than agendas tell little more.
+Waiting: one assistant, its replies declared to come 0, 1, 3 and 9 s later, and wearers with half
+and twice the usual patience.
 """
 
 from __future__ import annotations
@@ -36,17 +38,21 @@ from mmrag.records import (
     Query,
     Reply,
     Session,
+    Status,
     TurnResult,
     outcome_of,
 )
+from simulator.faults.turn import DELAYS
 from simulator.run.engine import Rules
 from simulator.run.live_conversation import Wearers, hold_live
-from simulator.run.runner import Plan, run_sessions
+from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.store.run_store import RunStore
 from simulator.wearer.moves import right_for
-from simulator.wearer.proof import prove
+from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import TalkBounds
+from simulator.wearer.waiting import Waiting
+from simulator.wearer.wordings import other_wordings
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.verify import read_facts
 from simulator.world.sessions import World
@@ -92,6 +98,7 @@ def main() -> None:
     parser.add_argument("--judged", type=int, default=300, help="of each shortcut, by --judge")
     parser.add_argument("--judge", default="builtin")
     parser.add_argument("--durable", type=int, default=400, help="conversations for the speed")
+    parser.add_argument("--waiting", type=int, default=180, help="conversations of each delay")
     given = parser.parse_args()
     world = World(given.world, pictures="clean")
     agendas = tuple(world)
@@ -102,6 +109,7 @@ def main() -> None:
         "world": str(given.world),
         "proved": _proved(wearers, agendas, given.conversations),
         "shortcuts": _shortcuts(wearers, agendas, given.judged, make_judge(given.judge)),
+        "waiting": _waiting(wearers, agendas, given.waiting),
         "durable": _durable(wearers, agendas, given.durable),
     }
     print(json.dumps(found, indent=2))
@@ -225,6 +233,55 @@ def _shortcuts(
     return found
 
 
+def _waiting(wearers: Wearers, agendas: tuple[Session, ...], count: int) -> dict[str, object]:
+    """What a delay costs, by patience; the replies are the same, and every turn is proved."""
+    rows, said, problems, differing = [], dict[tuple[str, int, int], str](), 0, 0
+    for patience, delay in ((p, d) for p in (2.5, 5.0, 10.0) for d in ("", *DELAYS)):
+        waiting = Waiting.of(patience)
+        patient = wearers._replace(bounds=TalkBounds(waiting=waiting))
+        sums = Counter[str]()
+        for number in range(count):
+            seed, agenda = number // len(agendas), agendas[number % len(agendas)]
+            seen = labelled(agenda, f"{delay}@5") if delay else agenda
+            held, all_turns = asyncio.run(_held(patient, agenda, seen, _steady, ExactJudge(), seed))
+            talk = patient.talk(agenda, seen.degradation, stop=two_strikes, seed=seed)
+            kept = [r for r in all_turns if r.status is not Status.SKIPPED_AFTER_STOP]
+            problems += len(prove(talk, sight_of(agenda, wearers.facts), held, kept).problems)
+            problems += len(prove_record(talk, seen, held, all_turns))
+            sums += Counter(turn.wearer.move for turn in held.turns[: len(kept)] if turn.wearer)
+            sums[f"over {held.extra['wearer']['over']}"] += 1
+            sums["solved"] += sum(not r.step and outcome_of(r).is_correct for r in kept)
+            sums["tenths"] += round(10 * held.extra["wearer"]["seconds"])
+            for turn, result in zip(held.turns, kept, strict=False):
+                if turn.wearer and turn.wearer.move in ("ask", "hello") and result.reply:
+                    key, whole = (agenda.id, turn.wearer.goal, seed), result.reply.text
+                    whole += result.unheard
+                    differing += said.setdefault(key, whole) != whole
+        rows.append({
+            "patience": patience, "delay": DELAYS.get(delay, 0.0),
+            "goals solved": round(sums["solved"] / count, 2),
+            "a minute": round(600 * sums["solved"] / sums["tenths"], 2),
+            "seconds": round(sums["tenths"] / count / 10, 1),
+            "hellos": round(sums["hello"] / count, 2),
+            "interrupts": round(sums["interrupt"] / count, 2),
+            "left": round(sums["over waiting"] / count, 3),
+        })  # fmt: skip
+    return {
+        "conversations of each": count, "replies that differ": differing, "problems": problems,
+        "rows": rows,
+    }  # fmt: skip
+
+
+def _steady(query: Query, agenda: Session, draw: Draw) -> Reply:
+    """The same reply to a goal however it is asked: right, nothing, or right after much else."""
+    turn = next(t for t in agenda.turns if query.text.endswith((t.query, *other_wordings(t))))
+    chance = Draw(0, agenda.id, turn.index)
+    if chance.chance(0.25):
+        return Reply(text="I don't know")
+    talks = chance.chance(0.25) and "in a word" not in query.text and "only" not in query.text
+    return Reply(text="well " * (60 * talks) + turn.reference.text)
+
+
 def _durable(wearers: Wearers, agendas: tuple[Session, ...], count: int) -> dict[str, object]:
     """Turns a second, each on disk before the wearer goes on, with an instant assistant."""
     says = _agents(wearers)["asking"]
@@ -269,13 +326,11 @@ async def _held(
         wearers, agenda, seen, Fake(says, agenda, seed), judge, commit,
         stop=two_strikes, rules=Rules(seed=seed),
     )  # fmt: skip
-    return held[0], [r for r in results if r.reply is not None or r.status.is_failure]
+    return held[0], results
 
 
 def _degraded(agenda: Session, condition: str) -> Session:
     """A session under a condition, its picture as it is: no assistant here looks at it."""
-    from simulator.run.runner import labelled
-
     return labelled(agenda, condition)
 
 

@@ -82,7 +82,7 @@ def verify_run(folder: Path) -> RunProof:
                 f"{folder} was made from other data (fingerprint {known}, now "
                 f"{parts.source.fingerprint}). Restore it to prove the run."
             )
-        wearers, plan = make_wearers(parts.source), parts.plan(1)
+        wearers, plan = make_wearers(parts.source, config.patience), parts.plan(1)
         optics = CaptureOptics(links=plan.links)
         is_person, is_whole = config.wearer == "person", bool(run.meta("finished"))
         problems, conversations, utterances, claims, unproved = list[str](), 0, 0, 0, 0

@@ -89,7 +89,7 @@ def _sample(run: RunReader, turns: int, seed: int) -> list[Held]:
         (session.id, session.degradation, result.turn_index)
         for session in run.sessions()
         for result in run.turns(session.id, session.degradation)
-        if result.reply is not None and result.verdict is not None
+        if result.reply is not None and result.verdict is not None and not result.unheard
     ]
     if not there:
         raise DataError(f"{run.folder}: no turn was answered and judged, so none can be audited.")

@@ -13,11 +13,14 @@ from contextvars import ContextVar
 
 import msgspec
 
-from mmrag.records import Query
+from mmrag.records import Query, Session, Turn
 from simulator.faults.spec import draw, is_hit
 
 SECONDS = {"network-latency": 1.5, "network-jitter": 1.5, "network-bandwidth": 2.0}
 """How late a question arrives; of jitter the mean."""
+
+DELAYS = {"delay-1": 1.0, "delay-3": 3.0, "delay-9": 9.0}
+"""Seconds that a reply is declared to come later. Nobody waits for them but a live wearer."""
 
 
 class Met(msgspec.Struct):
@@ -60,6 +63,18 @@ def now(part: str) -> str:
         return ""
     fault.is_felt = True
     return fault.kind.partition("-")[2]
+
+
+def declared(session: Session, turn: Turn, fault: Met | None) -> float:
+    """The seconds of a turn that are declared: of the link that its picture took, and a fault's."""
+    captures = [session.capture, *(asked.capture for asked in session.turns[: turn.index + 1])]
+    shown = next((capture for capture in reversed(captures) if capture is not None), None)
+    record = shown.degraded if shown is not None else None
+    seconds = float(((record or {}).get("link") or {}).get("seconds", 0.0))
+    if fault is not None and fault.kind in DELAYS:
+        fault.is_felt = True
+        seconds += DELAYS[fault.kind]
+    return seconds
 
 
 async def arriving(query: Query) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import ASKS, Query, Record, Reply, Step
+from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.glasses.waiting_agent import WaitingAgent
 
 MOST_WORDS = 20_000
@@ -50,6 +51,7 @@ class Pair(WaitingAgent):
         self._last_request = -LISTENING
         self._to = ""
         self._since = 0.0
+        self._clock: TurnClock | None = None
 
     async def ready(self) -> None:
         """The wearer speaks only while an app is there, and waits for one that has gone."""
@@ -59,6 +61,7 @@ class Pair(WaitingAgent):
     async def answer(self, query: Query) -> Reply:
         """What an app replies."""
         self._to, self._since = secrets.token_hex(8), time.perf_counter()
+        self._clock = CLOCK.get()
         return await super().answer(query)
 
     def seen(self) -> None:
@@ -119,6 +122,8 @@ class Pair(WaitingAgent):
             seconds=round(now - begun, 6),
             info={"app": app[:80]} if app else {},
         )
+        if first is not None and self._clock is not None:
+            self._clock.word(first)
         ask = said.ask if self.asked.query.may_ask else None
         self.asked.reply.set_result(
             Reply(text=said.text, ask=ask, confidence=said.confidence, trace=(step,))

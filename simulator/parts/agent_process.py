@@ -27,6 +27,7 @@ from mmrag.protocols import Agent
 from mmrag.readiness import warm
 from mmrag.records import Exchange, Passage, Query, encode
 from mmrag.search.session_passages import search_in
+from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 
@@ -76,8 +77,11 @@ def _pipes() -> tuple[queue.SimpleQueue[bytes], Any]:
 
 
 async def _told(number: str, work: Any) -> bytes:
+    clock = TurnClock()
+    CLOCK.set(clock)
     try:
-        said = IsolatedReply(id=number, reply=msgspec.Raw(await work))
+        reply = msgspec.Raw(await work)
+        said = IsolatedReply(id=number, reply=reply, first_word=clock.first_word)
     except MmragError as error:
         said = IsolatedReply(id=number, error=words(error), kind=type(error).__name__)
     except Exception as error:

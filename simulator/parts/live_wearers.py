@@ -6,23 +6,25 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import DataError
 from simulator.run.live_conversation import Wearers
+from simulator.wearer.talk import TalkBounds
+from simulator.wearer.waiting import Waiting
 
 if TYPE_CHECKING:
     from simulator.datasets.session_source import SessionSource
 
 
-def make_wearers(source: SessionSource) -> Wearers:
-    """Wearers for a data set. Of a world they know all; of a twin's table what is in view; of any
-    other data they know nothing but their questions."""
+def make_wearers(source: SessionSource, patience: float = 0.0) -> Wearers:
+    """Wearers for a data set, who wait so many seconds for a word (0: for ever). Of a world they
+    know all; of a twin's table what is in view; of any other data nothing but their questions."""
     from simulator.parts.resources import cache_folder
     from simulator.wearer.further_pictures import Retaken
     from simulator.world.sessions import TwinTable, World
 
-    folder = cache_folder() / "looks"
+    folder, bounds = cache_folder() / "looks", TalkBounds(waiting=Waiting.of(patience))
     if isinstance(source, TwinTable):
-        return Wearers(looks=Retaken(folder))
+        return Wearers(looks=Retaken(folder), bounds=bounds)
     if not isinstance(source, World):
-        return Wearers()
+        return Wearers(bounds=bounds)
     from simulator.world.checks.verify import read_facts
 
     request = source.manifest.get("request", {})
@@ -33,4 +35,5 @@ def make_wearers(source: SessionSource) -> Wearers:
             f"{source.folder}: its facts cannot be read ({error}); run `mmrag world verify` on it."
         ) from error
     jpeg = int(request.get("jpeg", 88))
-    return Wearers(facts, Retaken(folder, jpeg) if request.get("pictures", True) else None)
+    looks = Retaken(folder, jpeg) if request.get("pictures", True) else None
+    return Wearers(facts, looks, bounds)

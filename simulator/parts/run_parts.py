@@ -163,7 +163,8 @@ class Parts:
     @cached_property
     def wearers(self) -> Wearers | None:
         """Who answers back, where somebody does."""
-        return make_wearers(self.source) if self.settings.answers_back else None
+        settings = self.settings
+        return make_wearers(self.source, settings.patience) if settings.answers_back else None
 
     @cached_property
     def hearing(self) -> Hearing | None:

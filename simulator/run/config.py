@@ -84,6 +84,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         "scripted"
     )
     """Or person: somebody who plays such a wearer in the app (`mmrag ui`)."""
+    patience: Annotated[
+        float, _setting("ask", "Seconds that a live wearer waits for a word, as 5; 0: for ever.")
+    ] = 0.0
+    """With it what is said depends on how fast the agent is, and no more on its replies alone."""
     stop: Annotated[
         str, _setting("run", "When a wearer leaves: strikes(n), never or patience(p).")
     ] = "strikes(2)"
@@ -127,6 +131,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "a live wearer goes on from what was really said, and leaves for good: leave "
                 "after_stop=generate and reference_history to scripted ones."
             )
+        if not (math.isfinite(self.patience) and self.patience >= 0):
+            raise SpecError("patience is a number of seconds; 0 waits for ever.")
+        if self.patience and self.wearer != "live":
+            raise SpecError("only a live wearer has patience in seconds: add --wearer live.")
         if self.agent_errors not in ("unscored", "missing", "incorrect"):
             raise SpecError(
                 f"agent_errors is unscored, missing or incorrect, not {self.agent_errors!r}."

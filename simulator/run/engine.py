@@ -42,10 +42,11 @@ from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.hearing import Hear, Spoken
 from simulator.faults.inputs import Stranger, given
 from simulator.faults.pictures import arrived
-from simulator.faults.turn import arriving, fault_of, meeting
+from simulator.faults.turn import arriving, declared, fault_of, meeting
 from simulator.run.gaze import gaze_of
 from simulator.run.slots import Place
 from simulator.stages.handing import handed
+from simulator.wearer.waiting import Waiting, cut_off
 
 Commit = Callable[..., Awaitable[None]]
 """Makes turns durable; the next turn waits for it."""
@@ -155,6 +156,8 @@ class AskedTurn(NamedTuple):
     error: str | None
     seconds: float
     """Of the agent's time, over all attempts."""
+    first_word: float | None = None
+    """When the reply's first word came in that time; None where it came in one piece."""
 
 
 async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> AskedTurn:
@@ -168,8 +171,9 @@ async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> AskedT
     async def attempt(_before: int) -> AskedTurn:
         nonlocal spent
         asked = await _ask_once(agent, query, rules)
+        first = None if asked.first_word is None else spent + asked.first_word
         spent += asked.seconds
-        return asked._replace(seconds=spent)
+        return asked._replace(seconds=spent, first_word=first)
 
     return await retried(attempt, rules.retries, _pause)
 
@@ -189,8 +193,10 @@ async def one_turn(
     rules: Rules,
     place: Place,
     hear: Hear | None = None,
+    waiting: Waiting | None = None,
 ) -> TurnResult:
-    """Ask one turn and have the reply judged; what fails becomes the turn's status."""
+    """Ask one turn and have the reply judged, as far as a wearer who is `waiting` hears it; what
+    fails becomes the turn's status."""
     if session.spoken:
         assert hear is not None, "a spoken session needs somebody who hears it"
         try:
@@ -203,34 +209,37 @@ async def one_turn(
         sound = spoken.arrived if getattr(agent, "takes_sound", False) else None
         query = msgspec.structs.replace(query, text=spoken.heard.text, sound=sound)
         typed = msgspec.structs.replace(session, spoken="")
-        result = await one_turn(typed, turn, query, agent, judge, rules, place)
+        result = await one_turn(typed, turn, query, agent, judge, rules, place, waiting=waiting)
         return msgspec.structs.replace(result, degradation=session.degradation, heard=spoken.heard)
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     focus = session.capture.focus if session.capture is not None else None
     async with place():
         with meeting(fault):
             there = given(arrived(query, fault), fault, rules.strangers, focus)
-            reply, status, error, seconds = await ask_turn(agent, there, rules)
-    felt: Felt = (fault.kind, fault.got) if fault is not None and fault.is_felt else ("", "")
-    if reply is None:
-        return _result(session, turn, status, error=error, seconds=seconds, fault=felt)
+            asked = await ask_turn(agent, there, rules)
+    result = _result(
+        session, turn, asked.status, reply=asked.reply, error=asked.error, seconds=asked.seconds
+    )
+    result = msgspec.structs.replace(
+        result, first_word=asked.first_word, delay=declared(session, turn, fault)
+    )
+    if fault is not None and fault.is_felt:
+        result = msgspec.structs.replace(result, fault=fault.kind, got=fault.got)
+    if waiting is not None:
+        result = cut_off(waiting, session.turns[: turn.index + 1], result)
+    if result.reply is None:
+        return result
     if not any(text.strip() for text in turn.reference.all_texts):
-        return _result(
-            session, turn, Status.DATA_ERROR, reply=reply, error=NO_REFERENCE, seconds=seconds,
-            fault=felt,
-        )  # fmt: skip
+        return msgspec.structs.replace(result, status=Status.DATA_ERROR, error=NO_REFERENCE)
     item = JudgeItem(
         question=turn.query,
         references=turn.reference.all_texts,
-        prediction=reply.answer,
+        prediction=result.reply.answer,
         id=f"{session.id}/{turn.index}",
     )
-    verdict, judge_error = await judge_reply(judge, item)
-    status = reply_status(reply, verdict)
-    return _result(
-        session, turn, status, reply=reply, verdict=verdict, error=judge_error, seconds=seconds,
-        fault=felt,
-    )  # fmt: skip
+    verdict, problem = await judge_reply(judge, item)
+    status = reply_status(result.reply, verdict)
+    return msgspec.structs.replace(result, status=status, verdict=verdict, error=problem)
 
 
 async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, str | None]:
@@ -278,7 +287,7 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> AskedTurn:
         status, error = Status.AGENT_ERROR, words(problem)
     else:
         reply = msgspec.structs.replace(reply, text=cut_text(reply.text, rules.max_tokens))
-    return AskedTurn(reply, status, error, clock.seconds)
+    return AskedTurn(reply, status, error, clock.seconds, reply and clock.first_word)
 
 
 class _TooLate(Exception):
@@ -359,7 +368,7 @@ def history_of(session: Session, results: list[TurnResult], rules: Rules) -> His
             ask=result.reply.ask,
         )
         for turn, result in zip(session.turns, results, strict=False)
-        if result.reply is not None
+        if result.reply is not None and not result.is_unheard
     )
 
 
@@ -373,20 +382,14 @@ def skipped(session: Session, turn: Turn) -> TurnResult:
     return _result(session, turn, Status.SKIPPED_AFTER_STOP)
 
 
-Felt = tuple[str, str]
-"""The kind of fault that a turn felt, and what the assistant got."""
-
-
 def _result(
     session: Session,
     turn: Turn,
     status: Status,
     *,
     reply: Reply | None = None,
-    verdict: Verdict | None = None,
     error: str | None = None,
     seconds: float = 0.0,
-    fault: Felt = ("", ""),
 ) -> TurnResult:
     return TurnResult(
         session_id=session.id,
@@ -395,9 +398,6 @@ def _result(
         degradation=session.degradation,
         query=turn.query,
         reply=reply,
-        verdict=verdict,
         error=error,
         seconds=seconds,
-        fault=fault[0],
-        got=fault[1],
     )

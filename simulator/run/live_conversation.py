@@ -95,7 +95,8 @@ async def hold_live(
 
     async def ask(session: Session, turn: Turn, results: list[TurnResult]) -> TurnResult:
         query = query_of(session, turn, history_of(session, results, rules), rules)
-        return await one_turn(session, turn, query, agent, judge, rules, place, hear)
+        waiting = wearers.bounds.waiting
+        return await one_turn(session, turn, query, agent, judge, rules, place, hear, waiting)
 
     talk = wearers.talk(agenda, seen.degradation, stop=stop, seed=rules.seed)
     return await _to_its_end(talk, wearers.looks, seen, ask, judge.id, commit, done)

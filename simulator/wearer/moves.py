@@ -16,6 +16,7 @@ from simulator.world.language.questions.phrases import noun_of, plural_of
 
 COSTS = {
     "again": 1, "repeat": 1, "correct": 1, "object": 1, "look": 1, "press": 1, "misheard": 1,
+    "hello": 1, "interrupt": 1,
     "point": 0, "cannot": 0,
 }  # fmt: skip
 """Move → patience that it takes. Pointing takes a turn's time only."""
@@ -66,6 +67,8 @@ class Situation(NamedTuple):
     """Whether the wearer has heard enough requests."""
     misheard: tuple[str, ...] = ()
     """Words of a spoken question that were not heard; the glasses show what was."""
+    is_cut: bool = False
+    """Whether the wearer talked over the reply."""
 
 
 def open_moves(now: Situation, ask: str | None, heard: Outcome) -> tuple[str, ...]:
@@ -92,6 +95,9 @@ def after(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     """What the program does about a reply that is no right answer; None: it lets the goal be."""
     may = open_moves(now, reply.ask, heard)
     asks: Claims = (("asks", str(now.goal)),)
+    tells = heard is Outcome.INCORRECT and now.turn.extra.get("choice")
+    if now.is_cut and "interrupt" not in now.moves and not tells:
+        return Move("interrupt", "interrupt", asks)
     if may and now.misheard and "press" not in may and reply.ask not in ("look", "which"):
         return _misheard(now, reply, asks)
     if "press" in may:

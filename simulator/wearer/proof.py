@@ -16,12 +16,14 @@ import msgspec
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
 from mmrag.text.normalise import normalise
+from simulator.faults.turn import declared, fault_of
 from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight, outlines_of
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
+from simulator.wearer.waiting import heard_in
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import say_answer
@@ -151,10 +153,26 @@ def _wrong_result(
         yield f"its status is {result.status}, where {status} follows"
     if result.status.is_failure and result.reply is None and not result.error:
         yield "it failed, and nothing says why"
+    if result.reply is not None:
+        yield from _wrong_hearing(result, turn, held, talk)
     goals = [said.wearer.goal for said in talk.turns[turn.index : turn.index + 2] if said.wearer]
     step = len(goals) == 2 and goals[0] == goals[1]
     if result.step != step and (talk.over or turn.index + 1 < asked):
         yield f"step is {result.step}, where {step} follows"
+
+
+def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) -> Iterator[str]:
+    """What was heard of a reply otherwise than its times say; nobody waited in earlier runs."""
+    if talk.waiting is None:
+        if result.unheard:
+            yield f"{result.unheard!r} was not heard, and nobody cut it off"
+        return
+    heard = heard_in(talk.waiting, held.turns[: turn.index + 1], result)
+    if result.unheard != heard.unheard:
+        yield f"{result.unheard!r} was not heard, where {heard.unheard!r} follows from its times"
+    fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
+    if result.delay != (delay := declared(held, turn, fault)):
+        yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
 
 
 def _status(result: TurnResult, turn: Turn, *, was_asked: bool) -> Status:

@@ -1,9 +1,9 @@
 """One live conversation, seen from the wearer: what was said so far, and what is said next.
 
-The wearer is a program. What they say follows from the agenda, the replies and what the judge made
-of these, and the seed; nothing else is asked, no clock and no model. So the same replies give the
-same wearer, a conversation that broke off goes on as if it had not, and every word can be proved
-(`simulator/wearer/proof.py`). docs/wearer.md has the table of moves.
+The wearer is a program. What they say follows from the agenda, the replies, their recorded times,
+what the judge made of them, and the seed; nothing else is asked, no clock and no model. So the same
+replies give the same wearer, a conversation that broke off goes on as if it had not, and every word
+can be proved (`simulator/wearer/proof.py`). docs/wearer.md has the table of moves.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from simulator.wearer.moves import (
 )
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight
+from simulator.wearer.waiting import WORD, Waiting, heard_in
 from simulator.world.build.randomness import Draw
 
 KEY = "wearer"
@@ -55,6 +56,8 @@ class TalkBounds(Record, frozen=True, kw_only=True):
     seconds: float = 300.0
     patience: tuple[int, int] = (5, 9)
     """Least and most that a wearer begins with; drawn for each session."""
+    waiting: Waiting | None = None
+    """How long they wait for a reply; None: for ever, and it costs them nothing."""
 
 
 class Talk:
@@ -77,7 +80,7 @@ class Talk:
         self.turns: list[Turn] = []
         """What the wearer said, the last of it not answered yet unless the talk is over."""
         self.over = ""
-        """Why the conversation ended: done, failures, patience, turns or seconds."""
+        """Why the conversation ended: done, failures, patience, turns, seconds or waiting."""
         self.seconds = 0.0
         self.patience = Draw(seed, agenda.id, "patience").between(*bounds.patience)
         self.pictures: list[str] = []
@@ -105,15 +108,23 @@ class Talk:
         """Which goal is being talked about."""
         return len(self._outcomes)
 
+    @property
+    def waiting(self) -> Waiting | None:
+        """How long they wait for a reply."""
+        return self._bounds.waiting
+
     def hear(self, result: TurnResult) -> Move | None:
         """Take a reply in. What the wearer is going to do about it; None: nothing more is said
         of this goal, and `say` goes on with the next."""
         reply = self._listen(result)
+        if self._is_silence(result):
+            return self._call()
         if reply is None:
             return None
         lost = [] if result.heard is None else misheard(result.query, result.heard.text)
         free = [w for w in lost if not any(w.casefold() in secret for secret in self._secrets)]
-        move = after(self._situation()._replace(misheard=tuple(free)), reply, self._heard)
+        now = self._situation()._replace(misheard=tuple(free), is_cut=bool(result.unheard))
+        move = after(now, reply, self._heard)
         if move is None:
             return None
         self.over = self._end(COSTS[move.name])
@@ -176,9 +187,22 @@ class Talk:
         """What stands after the words that were said."""
         return self.unreached() if self.over else []
 
+    def _is_silence(self, result: TurnResult) -> bool:
+        """Whether nothing was heard for as long as they wait."""
+        waiting = self.waiting
+        return waiting is not None and result.first_heard > waiting.limit(self.moves)
+
+    def _call(self) -> Move | None:
+        """Into the silence: once a goal they ask whether anybody is there, then they leave."""
+        self.over = "waiting" if "hello" in self.moves else self._end(COSTS["hello"])
+        return None if self.over else Move("hello", "hello", (("asks", str(self.goal)),))
+
     def _listen(self, result: TurnResult) -> Reply | None:
         """Take the time that a reply took; the reply, where it leaves something to be said."""
-        self.seconds = round(self.seconds + _listened(result), 1)
+        seconds = _listened(result)
+        if self.waiting is not None and (result.reply is not None or self._is_silence(result)):
+            seconds = _PAUSE + heard_in(self.waiting, self.turns, result).seconds
+        self.seconds = round(self.seconds + seconds, 1)
         self._heard = outcome_of(result)
         if result.status is Status.JUDGE_ERROR:
             self._unscored.append(result.turn_index)
@@ -258,8 +282,8 @@ MOVED = ("closer", "other side")
 CANNOT = 0.15
 """How often a wearer who is asked for a better look cannot give it."""
 
-LOOKING, _PAUSE, _WORD, _WAITED = 4.0, 1.0, 0.4, 10.0
-"""Seconds of a new picture, between speakers, of a word, and of waiting for what does not come."""
+LOOKING, _PAUSE, _WAITED = 4.0, 1.0, 10.0
+"""Seconds of a new picture, between speakers, and of waiting for what does not come."""
 
 
 def heard_by(held: Session, turn: int) -> str:
@@ -281,7 +305,7 @@ def answers_of(agenda: Session) -> tuple[str, ...]:
 
 
 def _spoken(text: str) -> float:
-    return _PAUSE + _WORD * len(text.split())
+    return _PAUSE + WORD * len(text.split())
 
 
 def _listened(result: TurnResult) -> float:

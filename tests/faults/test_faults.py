@@ -25,7 +25,7 @@ from simulator.faults.inputs import strangers
 from simulator.faults.parts import with_faults
 from simulator.faults.pictures import arrived
 from simulator.faults.spec import KINDS, SHARES, WRONG_INPUT, faults, is_hit
-from simulator.faults.turn import Met
+from simulator.faults.turn import DELAYS, Met
 from simulator.parts.agent_host import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
@@ -155,7 +155,8 @@ def test_a_run_under_any_fault_ends_and_only_the_turns_it_met_are_others(
         else:
             assert result.status is before.status
             assert result.reply is not None
-            assert (result.reply == before.reply) is (kind in LATE)
+            assert (result.reply == before.reply) is (kind in LATE or kind in DELAYS)
+            assert result.delay == DELAYS.get(kind, 0)
             assert kind not in LATE or result.seconds >= 0.02
 
 
@@ -188,7 +189,7 @@ GOLDEN = [False, True, False, False, True, True]
 def test_what_faults_means() -> None:
     assert faults("none") == ()
     assert faults("all") == tuple(f"{kind}@3" for kind in KINDS)
-    assert len(KINDS) == 29
+    assert len(KINDS) == 32
     assert faults("web-empty, model-busy@5,web-empty@3") == ("web-empty@3", "model-busy@5")
     assert faults("all@5") == tuple(f"{kind}@5" for kind in KINDS)
     assert faults("network@1")[0] == "network-latency@1"

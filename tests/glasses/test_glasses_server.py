@@ -152,6 +152,8 @@ def test_events_are_pushed_and_replies_may_come_in_parts(worn: Callable[..., Wor
     (result,) = results(held)
     assert result.reply.text == "answer 0-0"
     assert result.reply.trace[0].seconds > 0
+    assert result.first_word is not None
+    assert result.first_word <= result.seconds
 
 
 def test_the_first_of_two_apps_is_heard_and_their_parts_stay_apart(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from mmrag.records import Query, Reply
 from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
+from simulator.wearer.talk import TalkBounds
+from simulator.wearer.waiting import Waiting
 from ui.replay.viewmodel import ConversationView, conversation
 
 
@@ -22,17 +25,32 @@ def looks_once_then_is_silent(query: Query) -> Reply:
     return Reply(text="I don't know")
 
 
-@pytest.fixture
-def view(tmp_path: Path) -> ConversationView:
+def shown(tmp_path: Path, says: Callable[[Query], Reply], bounds: TalkBounds) -> ConversationView:
     with RunStore(tmp_path / "run") as store:
         store.set_all_meta({"judge": ExactJudge.id, "config": RunConfig(wearer="live")})
         work = run_sessions(
-            iter([(0, agendas()[0])]), Says(looks_once_then_is_silent), ExactJudge(), store, Plan(),
-            wearers=wearers(FakeLooks()),
+            iter([(0, agendas()[0])]), Says(says), ExactJudge(), store, Plan(),
+            wearers=wearers(FakeLooks())._replace(bounds=bounds),
         )  # fmt: skip
         asyncio.run(work)
     with RunReader(tmp_path / "run") as run:
         return conversation(run, "run", agendas()[0].id, "clean")
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> ConversationView:
+    return shown(tmp_path, looks_once_then_is_silent, TalkBounds())
+
+
+def test_what_the_wearer_talked_over_stands_beside_what_they_heard(tmp_path: Path) -> None:
+    from ui.render import render
+
+    bounds = TalkBounds(waiting=Waiting(hello=60, leave=60, listen=1))
+    view = shown(tmp_path, lambda query: Reply(text="well well well at last"), bounds)
+    assert (view.turns[0].reply, view.turns[0].unheard) == ("well well", "well at last")
+    assert view.turns[1].move.startswith("goal 1: interrupt")
+    page = render("conversation.html.j2", view=view, rows=[], current=0, kinds=[], thumbnails=False)
+    assert "not heard: well at last" in page
 
 
 def test_a_turn_has_its_move_its_request_and_its_picture(view: ConversationView) -> None:

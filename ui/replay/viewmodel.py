@@ -127,6 +127,11 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """The question in pieces that were heard and pieces that were not."""
     got: str = ""
     """What the assistant got in place of the wearer's picture or words."""
+    first_heard: float = 0.0
+    """Seconds until the first word could be heard, and until the last one could."""
+    last_heard: float = 0.0
+    unheard: str = ""
+    """The rest of the reply, which a live wearer did not wait for."""
 
     @property
     def correct(self) -> bool | None:
@@ -356,6 +361,9 @@ def turn_view(
         stops_here=stops_here,
         skipped=skipped,
         seconds=result.seconds,
+        first_heard=result.first_heard,
+        last_heard=result.last_heard,
+        unheard=result.unheard.strip(),
         tokens=(reply.usage.input_tokens, reply.usage.output_tokens) if reply else (0, 0),
         cost=reply.usage.cost if reply else 0.0,
         confidence=reply.confidence if reply else None,

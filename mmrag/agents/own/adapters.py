@@ -7,13 +7,15 @@ as shares of the picture, where a run gives it; `handed` says how many passages,
 stage hands over as right. With `sound=on` a spoken question brings `sound: {media_type, base64}`,
 and `query` is what a recogniser heard. A wearer who hears what is asked back
 (docs/wearer.md) adds `may_ask: true`, `earlier: [image, …]` where more pictures were taken, and
-`ask` in the history. Whatever else comes back is an `AgentError`.
+`ask` in the history. An endpoint may stream: server-sent events of `{"text": "a piece"}`, any of
+them with the other fields, and at the end `[DONE]`. Whatever else comes back is an `AgentError`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import importlib
 import inspect
 import math
@@ -21,20 +23,22 @@ import os
 import shlex
 import types
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncGenerator, Callable
+from typing import Any, cast
 
 import httpx
 import msgspec
 
 from mmrag.agents.own.outside import Outside
 from mmrag.agents.own.programs import MAX_LINE, Program, stop_all
+from mmrag.agents.own.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent, Resources
 from mmrag.readiness import capacity, warm
 from mmrag.records import Query, Reply
+from mmrag.turn_clock import Words
 
 
 class _Answer(msgspec.Struct):
@@ -88,8 +92,8 @@ def _sent(image: LazyImage) -> dict[str, str]:
 def python(*, resources: Resources, name: str, **options: str) -> Agent:
     """`python:name=package.module/Thing`: a class with `answer(query)`, or a function of the query.
 
-    Either may be plain or async. A class's constructor gets `resources` if it asks for it, and the
-    other options as strings; a function has none.
+    Either may be plain or async, or an async generator of the reply's pieces. A class's constructor
+    gets `resources` if it asks for it, and the other options as strings; a function has none.
     """
     made = _named(name)
     if not isinstance(made, type):
@@ -149,7 +153,8 @@ def _of_function(made: Any, name: str, options: dict[str, str]) -> PythonAgent:
 
 
 class PythonAgent:
-    """An object with `answer`, whatever it returns: a Reply, a text, or an awaitable of these.
+    """An object with `answer`, whatever it returns: a Reply, a text, an awaitable of these, or an
+    async generator of pieces of text, of which the last may be a Reply with all that is no text.
 
     It runs outside (`outside.py`): plain methods in threads, async ones in an event loop of the
     agent's own, so that one that hangs holds up nothing but its own turn.
@@ -168,7 +173,23 @@ class PythonAgent:
 
     async def answer(self, query: Query) -> Reply:
         """Ask it."""
-        return as_reply(await self._outside.run(self._agent.answer, query))
+        said = await self._outside.run(self._agent.answer, query)
+        if inspect.isasyncgen(said):
+            pieces = cast("AsyncGenerator[object]", said)
+            return await self._outside.wait_for(lambda: _joined(pieces))
+        return as_reply(said)
+
+
+async def _joined(pieces: AsyncGenerator[object]) -> Reply:
+    """A streamed reply as a whole; nothing of it where the generator raises in the middle."""
+    words, reply = Words(), Reply(text="")
+    async with contextlib.aclosing(pieces):
+        async for piece in pieces:
+            reply = as_reply(piece)
+            words.add(reply.text)
+            if words.length > HUGE_REPLY:
+                raise AgentError(f"the reply has more than {HUGE_REPLY:,} characters")
+    return msgspec.structs.replace(reply, text=words.text)
 
 
 def as_reply(said: object) -> Reply:
@@ -311,6 +332,10 @@ class HttpAgent:
                     content=msgspec.json.encode(request_of(query, "0")),
                 ) as response,
             ):
+                if response.status_code != 200:
+                    raise AgentError(f"{self._url}: HTTP {response.status_code}.")
+                if Events.are_in(response.headers):
+                    return _reply(await _streamed(response, self._url))
                 body = Body(response.headers, MAX_LINE)
                 async for part in response.aiter_raw():
                     body.add(part)
@@ -323,9 +348,23 @@ class HttpAgent:
             raise AgentError(
                 f"{self._url}: {type(error).__name__}; is the agent running?"
             ) from error
-        if response.status_code != 200:
-            raise AgentError(f"{self._url}: HTTP {response.status_code}.")
         return _reply(_decode(data, self._url))
+
+
+async def _streamed(response: httpx.Response, where: str) -> _Answer:
+    """An answer of many events, up to the last one."""
+    events, words, answer = Events(response.headers, MAX_LINE), Words(), _Answer(text="")
+    async for part in response.aiter_raw():
+        for event in events.take(part):
+            if event == Events.DONE:
+                answer.text = words.text
+                return answer
+            said = _decode(event, where)
+            words.add(said.text)
+            answer.confidence = said.confidence or answer.confidence
+            answer.citations = said.citations or answer.citations
+            answer.ask = said.ask or answer.ask
+    raise AgentError(f"{where}: the stream broke off after {words.length:,} characters.")
 
 
 def _above_0(name: str, text: str) -> float:

@@ -9,6 +9,7 @@ at a time.
 from __future__ import annotations
 
 import asyncio
+import time
 import weakref
 import zlib
 from typing import Any
@@ -31,6 +32,8 @@ class IsolatedReply(msgspec.Struct, omit_defaults=True):
     error: str | None = None
     kind: str = "AgentError"
     """Name of a class of `mmrag.errors`."""
+    first_word: float | None = None
+    """Seconds of the turn before it, of a reply that streamed."""
 
 
 class IsolatedAgent:
@@ -66,7 +69,10 @@ class IsolatedAgent:
         async with place.turn:
             await place.ready()
             clock.start()
+            began = time.perf_counter()
             said = await place.ask(_named(query, place.number()))
+            if said.first_word is not None:
+                clock.word(began + said.first_word)
         if said.error is not None:
             raise _error(said)
         return decode_as(Reply, said.reply)

@@ -93,10 +93,12 @@ def _wearers_line(w: dict[str, Any], *, by_person: bool) -> str:
     ends = ", ".join(f"{e['end']} {e['share']:.0%}" for e in w["ends"])
     paid = "" if w["paid_share"] is None else f" ({w['paid_share']:.0%} paid)"
     who = "a person as wearer" if by_person else "live wearers"
+    rate = "–" if w["solved_per_minute"] is None else f"{w['solved_per_minute']:.2f}"
     return (
         f"{who}, {w['name']}: {w['solved']:.2f} of {w['goals']:.2f} goals solved in "
-        f"{w['turns']:.1f} turns and {w['seconds']:.0f} s, {w['pictures']:.2f} more pictures, "
-        f"{counted(w['requests'], 'request')}{paid}, {w['patience']:.1f} patience left; {ends}."
+        f"{w['turns']:.1f} turns and {w['seconds']:.0f} s, {rate} a minute, "
+        f"{w['pictures']:.2f} more pictures, {counted(w['requests'], 'request')}{paid}, "
+        f"{w['patience']:.1f} patience left; {ends}."
     )
 
 
@@ -138,9 +140,11 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
         if turn.capture is not None:
             path = run.images.path(turn.capture.image.sha256)
             console.print(plain(f"   picture: {path}"), soft_wrap=True)
-        if result.reply is not None:
+        if result.reply is not None and not result.is_unheard:
             asks = f" [asks: {result.reply.ask}]" if result.reply.ask else ""
             console.print(plain(f"   {result.reply.text}{asks}"))
+        if result.unheard:
+            console.print(plain(f"   not heard: {result.unheard.strip()}"), style="dim")
         console.print(plain(f"   reference: {turn.reference.text}"), style="dim")
         if result.verdict is not None:
             outcome = str(result.verdict.outcome)

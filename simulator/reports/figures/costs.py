@@ -10,6 +10,8 @@ from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import Mask
 
 PERCENTILES = (50, 90, 95, 99)
+TO_FIRST = (50, 90, 99)
+"""Percentiles of the time to the first word; those of a turn's time are to its last."""
 
 
 def costs(frame: Frame, rows: Mask) -> dict[str, Any]:
@@ -35,15 +37,18 @@ def latency_by_condition(frame: Frame) -> list[dict[str, Any]]:
 
 
 def _latency(frame: Frame, asked: Mask) -> dict[str, Any]:
-    seconds = frame["seconds"][asked]
-    seconds = seconds[np.isfinite(seconds)]
+    """Seconds until the last word is there, and until the first; declared ones are among them."""
+    known = asked & np.isfinite(frame["last_word"])
+    seconds, first = frame["last_word"][known], frame["first_word"][known]
     if not len(seconds):
-        return {"n": 0, "mean": None, "max": None, **{f"p{p}": None for p in PERCENTILES}}
+        none = {"n": 0, "mean": None, "max": None, **{f"p{p}": None for p in PERCENTILES}}
+        return {**none, "first": {f"p{p}": None for p in TO_FIRST}}
     return {
         "n": len(seconds),
         "mean": float(seconds.mean()),
         "max": float(seconds.max()),
         **{f"p{p}": float(np.percentile(seconds, p)) for p in PERCENTILES},
+        "first": {f"p{p}": float(np.percentile(first, p)) for p in TO_FIRST},
     }
 
 

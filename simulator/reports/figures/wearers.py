@@ -76,6 +76,7 @@ class _Sums:
             "turns": self.turns / n,
             "pictures": self.pictures / n,
             "seconds": self.seconds / n,
+            "solved_per_minute": 60 * self.solved / self.seconds if self.seconds else None,
             "patience": self.patience / n,
             "requests": total,
             "paid_share": self.paid.total() / total if total else None,

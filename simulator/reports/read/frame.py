@@ -173,7 +173,10 @@ WHOLE = (
 HEARD = tuple(Loss.__struct_fields__)
 """Of a run with spoken questions, as `heard:words`: counts of words, names and numbers said and
 lost; not a number where a question was typed, or not heard at all."""
-REAL = ("confidence", "seconds", "cost", "judge_cost", "link_bytes", "link_seconds")
+REAL = (
+    "confidence", "seconds", "first_word", "last_word", "cost", "judge_cost", "link_bytes",
+    "link_seconds",
+)  # fmt: skip
 """Columns of real numbers; not a number where unknown."""
 
 
@@ -267,7 +270,7 @@ class _Reading:
         found = look(reply.trace, reply.citations, truth)
         abstained = reply.abstained or outcome is Outcome.MISSING
         stage = found.stage(correct=outcome.is_correct, abstained=abstained)
-        replied = result.reply is not None
+        replied, first = result.reply is not None, result.first_word
         cells = {
             **shared,
             "turn": turn.wearer.goal if turn.wearer else turn.index,
@@ -295,6 +298,10 @@ class _Reading:
             ),
             "confidence": _finite(reply.confidence),
             "seconds": result.seconds if asked else np.nan,
+            "first_word": result.delay + (result.seconds if first is None else first)
+            if asked
+            else np.nan,
+            "last_word": result.delay + result.seconds if asked else np.nan,
             "input_tokens": reply.usage.input_tokens,
             "output_tokens": reply.usage.output_tokens,
             "calls": reply.usage.calls,

@@ -115,6 +115,8 @@ def test_json_equals_pandas(sweep_report: Path) -> None:
             assert count == (rows.stage == stage).sum()
     seconds = turns[turns.asked].seconds
     assert run["costs"]["latency"]["p95"] == pytest.approx(seconds.quantile(0.95))
+    first = turns[turns.asked].first_word
+    assert run["costs"]["latency"]["first"]["p99"] == pytest.approx(first.quantile(0.99))
     assert run["costs"]["cost"] == pytest.approx(turns[turns.asked].cost.sum())
 
 
