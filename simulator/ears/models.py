@@ -42,6 +42,8 @@ class Piper:
     def __init__(self, *, model: str = "") -> None:
         need("piper", "ears", "a spoken question")
         self._path = _given(model, _VOICE, "a spoken question")
+        if not Path(f"{self._path}.json").is_file():
+            raise SpecError(f"piper:model={model}: {self._path.name}.json is to lie beside it.")
         self.id = f"piper:{version('piper-tts')}/{_digest(self._path)}/read"
 
     @cached_property

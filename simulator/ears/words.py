@@ -11,7 +11,7 @@ from mmrag.records import Record
 from mmrag.text.normalise import fold
 from mmrag.text.number_words import NUMBER_WORDS
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’.:][^\W_]+)*|\d+(?:[.,:]\d+)*|[&$£€%]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’.:][^\W_]+)*|[$£€]?\d+(?:[.,:]\d+)*|[&%]")
 _HUSHED = frozenset(
     re.findall(
         r"\w+",
@@ -71,7 +71,7 @@ def loss(said: str, heard: str) -> Loss:
     """
     words, (kept, errors) = _words(said), _aligned(said, heard)
     names = [[n for n, word in enumerate(words) if word.name == at] for at in _names(words)]
-    numbers = [n for n, word in enumerate(words) if word.key.isdecimal()]
+    numbers = [n for n, word in enumerate(words) if word.key[0].isdecimal()]
     return Loss(
         words=len(words),
         errors=errors,
@@ -137,8 +137,8 @@ def _words(text: str) -> list[_Word]:
 
 
 def _key(word: str) -> str:
-    if word[0].isdecimal():
-        return word.replace(",", "")
+    if word[-1].isdecimal():
+        return word.lstrip("$£€").replace(",", "") + _SPELT.get(word[0], "")
     key = word.replace("'", "").replace(".", "")
     for british, american in _AMERICAN:
         key = british.sub(american, key)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from small_sounds import Writes, tones, turn, wav
 
-from mmrag.errors import AgentError, DataError, ServiceError, ServiceTimeout
+from mmrag.errors import DataError, ServiceError, ServiceTimeout
 from simulator.ears.hearing import MOST_HEARD, Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 
@@ -77,13 +77,18 @@ def test_a_recogniser_that_hangs_is_left_behind() -> None:
     assert "asked no more" in str(found[3])
 
 
-def test_a_voice_that_raises_is_told_of_in_one_line() -> None:
-    class Breaks(ToneVoice):
-        def say(self, text):
-            raise RuntimeError("no device")
+@pytest.mark.parametrize("error", [RuntimeError("no device"), DataError("no device")])
+def test_a_part_that_fails_is_named_and_is_no_fault_of_agent_or_data(error) -> None:
+    def fails(*_):
+        raise error
 
-    with pytest.raises(AgentError, match="no device"):
-        heard(Hearing(Breaks(), ToneEar()))
+    voice, ear = ToneVoice(), ToneEar()
+    voice.say = fails
+    with pytest.raises(ServiceError, match="the voice tones:1 failed"):
+        heard(Hearing(voice, ToneEar()))
+    ear.hear = fails
+    with pytest.raises(ServiceError, match="the ear tones:1 failed"):
+        heard(Hearing(ToneVoice(), ear))
 
 
 @pytest.mark.parametrize("query", ["", "?!", "word " * 300])
