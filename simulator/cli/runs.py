@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import SpecError, StoreError, UsageError
-from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
+from simulator.cli.options.flags import AsJson, Concurrency, OldCondition, RunFolder
 from simulator.cli.options.settings import PANELS, PanelledCommand, with_settings
 from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
@@ -224,7 +224,7 @@ def show(
     condition: Annotated[
         str | None, typer.Option(help="Of the session; clean, else its first.")
     ] = None,
-    degradation: Annotated[str | None, typer.Option(hidden=True)] = None,
+    degradation: OldCondition = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""

@@ -362,6 +362,25 @@ def test_programs_and_servers_get_the_sound_where_their_spec_says_so() -> None:
             agents.create(f"{spec},sound=loud", resources=Resources())
 
 
+def test_exported_turns_have_what_was_heard(tmp_path: Path) -> None:
+    from simulator.store.export import write_table
+
+    hold(tmp_path / "a", ByNumber(), tones(), sessions=1, spoken=("quiet",))
+    with RunReader(tmp_path / "a") as run:
+        write_table(run, tmp_path / "turns.jsonl", "jsonl")
+    typed, *_, spoken = map(json.loads, (tmp_path / "turns.jsonl").read_text().splitlines()[:5])
+    assert (typed["query"], typed["heard"]) == ("question 0 of 0?", None)
+    assert spoken["heard"] == "question 0 of 0?"
+
+
+def test_a_conversation_is_shown_by_its_condition(tmp_path: Path) -> None:
+    hold(tmp_path / "a", ByNumber(), tones(), sessions=1, spoken=("quiet",))
+    for flag in ("--condition", "--degradation"):  # the second is the old spelling
+        shown = command("show", str(tmp_path / "a"), "s000", flag, "quiet").stdout
+        assert "heard: question 0 of 0?" in shown
+    assert "--degradation" not in command("show", "--help").stdout
+
+
 def test_data_check_tells_of_a_recording_that_cannot_be_played(tmp_path: Path) -> None:
     from simulator.datasets import open_data
 
