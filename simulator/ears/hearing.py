@@ -129,7 +129,8 @@ class Hearing:
             raise DataError(f"{text[:60]!r} cannot be said: write 1 to {MOST_SAID:,} characters.")
 
         def say() -> bytes:
-            return _asked(f"the voice {self.voice.id}", lambda: self.voice.say(text)).wav
+            who = f"the voice {self.voice.id}"
+            return _asked(who, lambda: read(self.voice.say(text).wav, name="what it said")).wav
 
         return self._cached(f"{self.voice.id}\x00{text}", ".wav", say)
 

@@ -6,11 +6,13 @@ import asyncio
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_sounds import Writes, tones, turn, wav
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout
 from simulator.ears.hearing import MOST_HEARD, Hearing
+from simulator.ears.sounds import RATE, Sound
 from simulator.ears.tones import ToneEar, ToneVoice
 
 
@@ -49,6 +51,15 @@ def test_a_recogniser_that_repeats_itself_costs_the_turn_and_is_not_cached(tmp_p
             heard(Hearing(ToneVoice(), ear, cache=tmp_path))
     assert ear.asked == 2
     assert len(heard(Hearing(ToneVoice(), Writes("x" * MOST_HEARD))).heard.text) == MOST_HEARD
+
+
+@pytest.mark.parametrize(("seconds", "why"), [(0, "holds no sound"), (600, "longer than 60 s")])
+def test_a_voice_that_says_nothing_or_too_much_is_named(tmp_path: Path, seconds, why) -> None:
+    voice = ToneVoice()
+    voice.say = lambda _: Sound(np.zeros(seconds * RATE, np.float32))
+    with pytest.raises(ServiceError, match=f"the voice tones:1 failed: .*{why}"):
+        heard(Hearing(voice, ToneEar(), cache=tmp_path))
+    assert not list(tmp_path.iterdir()), "what fails is said again"
 
 
 def test_what_cannot_be_shown_is_not_kept() -> None:
