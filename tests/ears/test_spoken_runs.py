@@ -170,7 +170,7 @@ def test_all_turns_have_what_was_heard(tmp_path: Path) -> None:
 
 
 def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> None:
-    from simulator.reports.draw.charts import severity_curves
+    from simulator.reports.draw.charts import severity_curves, stage_bars
     from simulator.reports.draw.svg import svg
 
     class Reads(ByNumber):
@@ -195,6 +195,8 @@ def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> Non
         assert curve["start"] == start
         assert curve["truthfulness"] == [at[start], at["street@3"]]
         (chart,) = severity_curves(report["robustness"], "p")
+        bars = next(c for c in stage_bars(report["stages"], "p") if c.title == "street")
+        assert ("(0 is in quiet)" in svg(bars)) == (start == "quiet")
         assert ("0: in quiet" in svg(chart)) == (start == "quiet")
 
 

@@ -124,7 +124,8 @@ def stage_bars(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
         kinds = {"": []}
     charts: list[Chart] = []
     for kind, members in kinds.items():
-        bars = [*clean, *sorted(members, key=lambda m: m[1]["severity"] or 0)]
+        quiet = kinds.get(QUIET) if kind in SPOKEN else None
+        bars = [*(quiet or clean), *sorted(members, key=lambda m: m[1]["severity"] or 0)]
         name = kind or "all turns"
         chart = Chart(
             f"stages-{name.replace(' ', '-')}", name,
@@ -148,8 +149,11 @@ def stage_bars(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
                     )  # fmt: skip
                 floor += share
             severity = entry["severity"]
-            labels.append((left + room * 0.36, "–" if severity is None else f"{severity}"))
-        _x_labels(chart, labels, "severity (0 is clean)" if kind else "")
+            first = quiet is not None and place == 0
+            at = "0" if first else "–" if severity is None else f"{severity}"
+            labels.append((left + room * 0.36, at))
+        zero = "in quiet" if quiet else "clean"
+        _x_labels(chart, labels, f"severity (0 is {zero})" if kind else "")
         charts.append(chart)
     return charts
 
