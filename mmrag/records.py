@@ -78,6 +78,7 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     JUDGE_ERROR = "judge_error"
     DATA_ERROR = "data_error"
+    EAR_ERROR = "ear_error"
     SKIPPED_AFTER_STOP = "skipped_after_stop"
 
     @property
@@ -88,10 +89,13 @@ class Status(StrEnum):
             Status.TIMEOUT,
             Status.JUDGE_ERROR,
             Status.DATA_ERROR,
+            Status.EAR_ERROR,
         )
 
 
-NOTHING_TO_JUDGE = frozenset({Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR})
+NOTHING_TO_JUDGE = frozenset(
+    {Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.EAR_ERROR}
+)
 """Failures before there was anything to judge: such a turn lacks no verdict."""
 
 

@@ -3,7 +3,7 @@
     python scripts/bench/ears.py quiet --questions 300
     python scripts/bench/ears.py levels --questions 10
     python scripts/bench/ears.py names --names 40 --old OLD_WORLD/entities.parquet
-    python scripts/bench/ears.py runs RUN...      # of `mmrag run --spoken ...`
+    python scripts/bench/ears.py runs RUN...      # of `mmrag run --spoken ...`, taken together
 
 Questions and names are the mini world's, in the order of their hashes. What is heard is cached as
 in a run; times are of what was not.
@@ -15,8 +15,10 @@ import argparse
 import asyncio
 import hashlib
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from mmrag.metrics.headline import Uncertainty
@@ -30,6 +32,7 @@ from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_runs
 from simulator.reports.losses.hearing import hearing
+from simulator.reports.read.frame import Frame
 from simulator.store.run_store import RunReader
 from simulator.world.sessions import World
 
@@ -117,23 +120,51 @@ def runs(folders: list[Path]) -> None:
         between = "" if low is None else f" [{scale * low:.1f}, {scale * high:.1f}]"
         return f"{scale * figure['estimate']:.1f}{between}"
 
-    for folder in folders:
-        with RunReader(folder) as run:
-            (loaded,), _, _ = load_runs([run], ReportOptions())
-            frame, lost = loaded.frame, hearing(loaded.frame, how)
-            rows = {one["condition"]: one for one in lost or ()}
-            print(f"\n{folder.name}: {len(frame.sessions)} conversations")
-            for name in frame.conditions:
-                truth = headline(frame, frame.condition(name), how)["strict"]["as_experienced"]
-                line = f"| {name} | {told(truth['truthfulness_score'])} "
-                if one := rows.get(name):
-                    line += (
-                        f"| {told(one['change'])} | {told(one['word_error_rate'])} | "
-                        f"{told(one['names_lost'])} of {one['names_lost']['n']} | "
-                        f"{told(one['numbers_lost'])} of {one['numbers_lost']['n']} | "
-                        f"{one['lost']}, {one['won']} of {one['pairs']} "
-                    )
-                print(line + "|")
+    readers = [RunReader(folder) for folder in folders]
+    frame = joined([one.frame for one in load_runs(readers, ReportOptions())[0]])
+    rows = {one["condition"]: one for one in hearing(frame, how) or ()}
+    print(f"{len(frame.sessions)} conversations, {len(frame):,} turns")
+    for name in frame.conditions:
+        truth = headline(frame, frame.condition(name), how)["strict"]["as_experienced"]
+        line = f"| {name} | {told(truth['truthfulness_score'])} "
+        if one := rows.get(name):
+            line += (
+                f"| {told(one['change'])} | {told(one['word_error_rate'])} | "
+                f"{told(one['names_lost'])} of {one['names_lost']['n']} | "
+                f"{told(one['numbers_lost'])} of {one['numbers_lost']['n']} | "
+                f"{one['lost']}, {one['won']} of {one['pairs']} "
+            )
+        print(line + "|")
+
+
+def joined(frames: list[Frame]) -> Frame:
+    """Runs of one agent over different sessions as one."""
+    first = frames[0]
+    names = {
+        c: list(dict.fromkeys(n for f in frames for n in f.names(c))) for c in first.categories
+    }
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in first.columns}
+    starts, before = [], {"session": 0, "unit": 0}
+    rows = 0
+    for frame in frames:
+        assert frame.conditions == first.conditions
+        for name, kept in columns.items():
+            cells = frame[name] + before[name] if name in before else frame[name]
+            if name in names:
+                codes = np.array([*map(names[name].index, frame.names(name)), -1])
+                cells = codes[cells]  # -1, unknown, is the last
+            kept.append(cells)
+        starts.append(frame.starts + rows)
+        rows += len(frame)
+        before = {"session": before["session"] + len(frame.sessions),
+                  "unit": before["unit"] + len(frame.starts)}  # fmt: skip
+    return replace(
+        first,
+        sessions=[name for frame in frames for name in frame.sessions],
+        columns={name: np.concatenate(cells) for name, cells in columns.items()},
+        categories=names,
+        starts=np.concatenate(starts),
+    )
 
 
 def main() -> None:

@@ -239,6 +239,8 @@ def _summary(lines: Sequence[Examined]) -> str:
     kind = lines[0].place.partition(" ")[0]  # a line, or a row
     bad = [f"{counted(len(lines) - len(good), kind)} cannot be used"] * (len(good) < len(lines))
     bad += [f"{counted(unscored, 'turn')} cannot be scored"] * bool(unscored)
+    mute = sum(fault.field == "audio" for line in lines for fault in line.faults)
+    bad += [f"{counted(mute, 'recording')} cannot be played"] * bool(mute)
     end = "; ".join(bad) or "all good"
     return f"{counted(len(good), 'session')}{without}, {counted(len(turns), 'turn')}{own}; {end}."
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from mmrag.errors import SpecError, StoreError, UsageError
-from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
+from simulator.cli.options.flags import AsJson, Concurrency, OldCondition, RunFolder
 from simulator.cli.options.settings import PANELS, PanelledCommand, with_settings
 from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
@@ -221,9 +221,10 @@ def resume(
 def show(
     folder: RunFolder,
     session: Annotated[str | None, typer.Argument(help="A session's id.")] = None,
-    degradation: Annotated[
+    condition: Annotated[
         str | None, typer.Option(help="Of the session; clean, else its first.")
     ] = None,
+    degradation: OldCondition = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""
@@ -236,7 +237,7 @@ def show(
         else:
             there = reader.degradations_of(session)
             usual = "clean" if "clean" in there or not there else there[0]
-            show_session(reader, session, degradation or usual, as_json=as_json)
+            show_session(reader, session, condition or degradation or usual, as_json=as_json)
 
 
 def seal(folder: RunFolder) -> None:

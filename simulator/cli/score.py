@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from mmrag.errors import SpecError, UsageError
-from simulator.cli.options.flags import AsJson
+from simulator.cli.options.flags import AsJson, OldCondition
 
 if TYPE_CHECKING:
     from mmrag.metrics.protocols import TurnScore
@@ -41,9 +41,10 @@ def score(
     stop: Annotated[
         str | None, typer.Option(help="Another stop rule than the run's own, or strikes(2).")
     ] = None,
-    degradation: Annotated[
+    condition: Annotated[
         str | None, typer.Option(help="Only this condition of a run, e.g. clean.")
     ] = None,
+    degradation: OldCondition = None,
     agent_errors: Annotated[
         str | None,
         typer.Option(help="Count a run's failures as unscored, missing or incorrect."),
@@ -64,20 +65,21 @@ def score(
     from simulator.run.results.turn_results import ScoreOptions, check_protocol
 
     check_protocol(protocol)
+    condition = condition or degradation
     if traffic is not None and protocol != "crag":
         raise UsageError(f"--traffic is CRAG's: add --protocol crag (not {protocol}).")
     asked = _Asked(judge, protocol, traffic)
     if file.is_dir():
         given = {
             "protocol": protocol, "stop": stop, "agent_errors": agent_errors,
-            "degradation": degradation, "resamples": resamples, "seed": seed,
+            "degradation": condition, "resamples": resamples, "seed": seed,
         }  # fmt: skip
         scores = _run(file, given, asked, by_condition=not as_json)
     else:
-        if agent_errors is not None or degradation is not None:
+        if agent_errors is not None or condition is not None:
             raise UsageError(
                 f"{file}: a file of outcomes tells neither failures from other turns nor "
-                "conditions; --agent-errors and --degradation are for runs."
+                "conditions; --agent-errors and --condition are for runs."
             )
         options = ScoreOptions(
             protocol=protocol, stop=stop or "strikes(2)", resamples=resamples, seed=seed or 0

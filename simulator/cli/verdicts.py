@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simulator.cli.options.flags import AsJson, RunFolder
+from simulator.cli.options.flags import AsJson, OldCondition, RunFolder
 from simulator.counting import readable
 
 By = Annotated[str, typer.Option(help="Whose it is; else the name you are logged in by.")]
@@ -98,7 +98,8 @@ def say(
     session: Annotated[str, typer.Argument(help="Session id.")],
     turn: Annotated[int, typer.Argument(min=1, help="Its turn, from 1.")],
     verdict: Annotated[str, typer.Argument(help="right, wrong, missing, unsure or withdrawn.")],
-    degradation: Annotated[str, typer.Option(help="Condition.")] = "clean",
+    condition: Annotated[str, typer.Option(help="Under which it was asked.")] = "clean",
+    degradation: OldCondition = None,
     note: Annotated[str, typer.Option(help="Why.")] = "",
     by: By = "",
     queued: Annotated[
@@ -111,8 +112,8 @@ def say(
     from simulator.application.finished_run import load_run
 
     given = load_run(run).verdicts.say(
-        session, turn - 1, verdict, person=by or getpass.getuser(), degradation=degradation,
-        note=note, drawn=queued,
+        session, turn - 1, verdict, person=by or getpass.getuser(),
+        degradation=degradation or condition, note=note, drawn=queued,
     )  # fmt: skip
     typer.echo(f"kept: {given.person} says {given.said} of turn {turn} of {session}")
 

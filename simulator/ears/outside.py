@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -87,7 +88,7 @@ class ProgramVoice:
     """`command:run=PROGRAM`: the text on its standard input, a sound file on its output."""
 
     def __init__(self, *, run: str, seconds: str = "60") -> None:
-        self._run, self.id = run, f"command:{run}"
+        self._run, self.id = _there(run), f"command:{run}"
         self._seconds = whole("command", "seconds", seconds)
 
     def say(self, text: str) -> Sound:
@@ -101,7 +102,7 @@ class ProgramEar:
     as `{"text": …, "confidence": …}`."""
 
     def __init__(self, *, run: str, seconds: str = "60") -> None:
-        self._run, self.id = run, f"command:{run}"
+        self._run, self.id = _there(run), f"command:{run}"
         self._seconds = whole("command", "seconds", seconds)
 
     def hear(self, sound: Sound) -> Heard:
@@ -124,6 +125,17 @@ def _heard(data: bytes, where: str) -> Heard:
     )
 
 
+def _there(run: str) -> str:
+    """A program's command, whose program can be found: a run is not begun without it."""
+    try:
+        program = shlex.split(run)[0]
+    except (ValueError, IndexError) as error:
+        raise SpecError(f"command:run={run}: not a command ({error}).") from error
+    if shutil.which(program) is None:
+        raise SpecError(f"command:run={run}: there is no program {program!r}; give its path.")
+    return run
+
+
 def _called(run: str, given: bytes, seconds: int, most: int) -> bytes:
     """What a program writes, bounded in time and size; it is stopped with all that it started."""
     late = threading.Event()
@@ -134,7 +146,7 @@ def _called(run: str, given: bytes, seconds: int, most: int) -> bytes:
             process = subprocess.Popen(
                 shlex.split(run), stdin=file, stdout=subprocess.PIPE, start_new_session=True
             )
-        except (OSError, ValueError, IndexError) as error:
+        except OSError as error:
             raise Unavailable(f"the program {run!r} cannot be started ({error}).") from error
 
     def stop() -> None:

@@ -23,6 +23,9 @@ MAX_SECONDS = 60.0
 
 MAX_BYTES = 32 << 20
 
+_UNKNOWN = 0x7FFF0000
+"""Bytes that a header promises where a recorder could not know how many would come."""
+
 Samples = NDArray[np.float32]
 
 
@@ -94,10 +97,16 @@ def _wav(data: bytes, name: str) -> tuple[NDArray[Any], int]:
                 f"{name}: {rate} Hz, {channels} channels of {8 * width} bits; record it with 8 to "
                 "48 kHz."
             )
+        promised = file.getnframes()
         raw = file.readframes(int(rate * MAX_SECONDS) + 1)
     whole = len(raw) // (width * channels)
     if whole > rate * MAX_SECONDS:
         raise _too_long(name)
+    if whole < promised < _UNKNOWN // (width * channels):
+        raise DataError(
+            f"{name}: cut short: {whole / rate:.1f} of {promised / rate:.1f} s are there; copy it "
+            "again."
+        )
     raw = raw[: whole * width * channels]
     if width == 1:
         numbers = (np.frombuffer(raw, np.uint8).astype(np.float64) - 128) / 128

@@ -16,7 +16,8 @@ from simulator.exchange.outcome_files import condition_of, read_turns
 from simulator.run.results.official import ScoredReply
 
 _WITHOUT_REPLY = (
-    Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.SKIPPED_AFTER_STOP,
+    Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.EAR_ERROR,
+    Status.SKIPPED_AFTER_STOP,
 )  # fmt: skip
 
 

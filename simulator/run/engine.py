@@ -204,7 +204,7 @@ async def one_turn(
         except Denied:
             raise
         except MmragError as problem:
-            lost = Status.DATA_ERROR if isinstance(problem, DataError) else Status.AGENT_ERROR
+            lost = Status.DATA_ERROR if isinstance(problem, DataError) else Status.EAR_ERROR
             return _result(session, turn, lost, error=words(problem))
         sound = spoken.arrived if getattr(agent, "takes_sound", False) else None
         query = msgspec.structs.replace(query, text=spoken.heard.text, sound=sound)

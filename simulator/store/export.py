@@ -21,10 +21,10 @@ TABLES = ("parquet", "jsonl", "hf")
 
 COLUMNS = (
     "session_id", "degradation", "turn_index", "interaction_id", "status", "outcome", "exact",
-    "query", "reference", "reply", "citations", "confidence", "judge", "judge_reason", "error",
-    "seconds", "input_tokens", "output_tokens", "cost", "judge_cost", "domain", "query_type",
-    "dynamism", "popularity", "text_clue", "needs_image", "needs_history", "quality", "is_ego",
-    "image_sha256", "trace",
+    "query", "heard", "reference", "reply", "citations", "confidence", "judge", "judge_reason",
+    "error", "seconds", "input_tokens", "output_tokens", "cost", "judge_cost", "domain",
+    "query_type", "dynamism", "popularity", "text_clue", "needs_image", "needs_history", "quality",
+    "is_ego", "image_sha256", "trace",
 )  # fmt: skip
 """Columns of the flat table, in order. After them stand those of the data's own `meta`."""
 
@@ -78,6 +78,7 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "outcome": outcome_word(result),
         "exact": verdict is not None and verdict.exact,
         "query": turn.query,
+        "heard": result.heard.text if result.heard else None,
         "reference": turn.reference.text,
         "reply": reply.text if reply else None,
         "citations": list(reply.citations) if reply else [],

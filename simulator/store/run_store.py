@@ -145,6 +145,14 @@ class RunReader:
             condition,
         )
 
+    def heard_by_condition(self) -> list[tuple[str, int, int]]:
+        """(condition, questions said aloud, those of which nothing was heard), where any were."""
+        heard = "json_extract(CAST(result AS TEXT), '$.heard.text')"
+        return self._rows(
+            f"SELECT degradation, COUNT(*), TOTAL(TRIM(COALESCE({heard}, '')) = '') FROM turns "
+            f"WHERE {heard} IS NOT NULL OR status = '{Status.EAR_ERROR}' GROUP BY 1 ORDER BY 1"
+        )
+
     def session_keys(self) -> list[tuple[str, str]]:
         """(session id, degradation) of every session that has begun, in the data set's order."""
         return self._rows(

@@ -86,7 +86,7 @@ def test_a_live_run_is_held_shown_proved_and_reported(agents: Path) -> None:
     assert figures["pictures"] > 0
     assert sum(entry["share"] for entry in figures["ends"]) == pytest.approx(1)
     assert "goals solved in" in mmrag("show", str(run)).stdout
-    told = mmrag("show", str(run), "multi-00000", "--degradation", "low-light@3").stdout
+    told = mmrag("show", str(run), "multi-00000", "--condition", "low-light@3").stdout
     assert "[asks: look]" in told
     assert "look (brighter)" in told
 

@@ -166,7 +166,7 @@ def test_each_condition_of_a_run_has_a_line(data: Path, tmp_path: Path) -> None:
     told = [line.split() for line in lines if line.startswith(("clean", "rotated@3"))]
     assert [words[:2] for words in told] == [["clean", "4"], ["rotated@3", "4"]]
     assert told[0][2:] == told[1][2:]
-    again = mmrag("score", str(tmp_path / "run"), "--degradation", "clean").stdout
+    again = mmrag("score", str(tmp_path / "run"), "--condition", "clean").stdout
     assert "by condition" not in again
 
 
@@ -331,7 +331,7 @@ def test_an_export_that_cannot_be_written(run: Path, tmp_path: Path, name: str, 
     ("flags", "words"),
     [
         (["--agent-errors", "wrong"], "unscored, missing, incorrect; not 'wrong'"),
-        (["--degradation", "blured@3"], "nothing was run under 'blured@3'; there is clean"),
+        (["--condition", "blured@3"], "nothing was run under 'blured@3'; there is clean"),
         (["--stop", "often"], "no stop policy"),
     ],
 )
@@ -366,7 +366,7 @@ def test_a_session_is_shown_under_the_condition_it_has(data: Path, tmp_path: Pat
     out = str(tmp_path / "run")
     mmrag("run", *arguments(data, tmp_path / "run"), "--degrade", "rotated@3", "--limit", "1")
     assert "rotated@3" in mmrag("show", out, "s0").stdout
-    done = mmrag("show", out, "s0", "--degradation", "clean", code=1)
+    done = mmrag("show", out, "s0", "--condition", "clean", code=1)
     assert "it was run under rotated@3" in done.stderr
 
 

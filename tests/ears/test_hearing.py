@@ -6,11 +6,13 @@ import asyncio
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_sounds import Writes, tones, turn, wav
 
-from mmrag.errors import AgentError, DataError, ServiceError, ServiceTimeout
+from mmrag.errors import DataError, ServiceError, ServiceTimeout
 from simulator.ears.hearing import MOST_HEARD, Hearing
+from simulator.ears.sounds import RATE, Sound
 from simulator.ears.tones import ToneEar, ToneVoice
 
 
@@ -51,6 +53,15 @@ def test_a_recogniser_that_repeats_itself_costs_the_turn_and_is_not_cached(tmp_p
     assert len(heard(Hearing(ToneVoice(), Writes("x" * MOST_HEARD))).heard.text) == MOST_HEARD
 
 
+@pytest.mark.parametrize(("seconds", "why"), [(0, "holds no sound"), (600, "longer than 60 s")])
+def test_a_voice_that_says_nothing_or_too_much_is_named(tmp_path: Path, seconds, why) -> None:
+    voice = ToneVoice()
+    voice.say = lambda _: Sound(np.zeros(seconds * RATE, np.float32))
+    with pytest.raises(ServiceError, match=f"the voice tones:1 failed: .*{why}"):
+        heard(Hearing(voice, ToneEar(), cache=tmp_path))
+    assert not list(tmp_path.iterdir()), "what fails is said again"
+
+
 def test_what_cannot_be_shown_is_not_kept() -> None:
     assert heard(Hearing(ToneVoice(), Writes("a\x00b\nc"))).heard.text == "a b c"
 
@@ -77,13 +88,18 @@ def test_a_recogniser_that_hangs_is_left_behind() -> None:
     assert "asked no more" in str(found[3])
 
 
-def test_a_voice_that_raises_is_told_of_in_one_line() -> None:
-    class Breaks(ToneVoice):
-        def say(self, text):
-            raise RuntimeError("no device")
+@pytest.mark.parametrize("error", [RuntimeError("no device"), DataError("no device")])
+def test_a_part_that_fails_is_named_and_is_no_fault_of_agent_or_data(error) -> None:
+    def fails(*_):
+        raise error
 
-    with pytest.raises(AgentError, match="no device"):
-        heard(Hearing(Breaks(), ToneEar()))
+    voice, ear = ToneVoice(), ToneEar()
+    voice.say = fails
+    with pytest.raises(ServiceError, match="the voice tones:1 failed"):
+        heard(Hearing(voice, ToneEar()))
+    ear.hear = fails
+    with pytest.raises(ServiceError, match="the ear tones:1 failed"):
+        heard(Hearing(ToneVoice(), ear))
 
 
 @pytest.mark.parametrize("query", ["", "?!", "word " * 300])

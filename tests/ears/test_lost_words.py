@@ -23,6 +23,16 @@ from simulator.ears.words import Loss, loss, marked, misheard
         ("who wrote this", "", 3, 3),
         ("who wrote this", "and who wrote this book", 3, 2),
         ("", "thank you", 0, 2),
+        ("How far's the lake, it's dry?", "How far is the lake? It is dry.", 6, 0),
+        ("I can't, won't and I'd say", "I cannot will not and I would say", 6, 0),
+        ("two motorbikes of ash wood", "two motor bikes of Ashwood", 5, 0),
+        ("catalogue, tyres & favourite colour", "catalog tires and favorite color", 5, 0),
+        ("a shelf 60 cm wide", "a shelf 60CM wide", 5, 0),
+        ("under $1,000 or 5%", "under one thousand dollars or 5 percent", 5, 0),
+        ("in 2022", "in two thousand twenty-two", 2, 0),
+        ("in 2019", "in twenty nineteen", 2, 0),
+        ("ten five", "fifteen", 2, 2),
+        ("four for our hour", "for four hour our", 4, 3),
     ],
 )
 def test_word_errors(said, heard, words, errors) -> None:

@@ -55,9 +55,21 @@ def test_a_program_that_misbehaves_is_stopped(tmp_path: Path, code, error, why) 
 
 
 def test_a_program_that_is_not_there() -> None:
-    for run in ("no-such-program-here", "'"):
-        with pytest.raises(Unavailable, match="cannot be started"):
-            ears.create(f"command:run={run}").hear(SOUND)
+    for run in ("no-such-program-here", "'", "  "):
+        for parts in (ears, voices):
+            with pytest.raises(SpecError, match="command:run=") as caught:
+                parts.create(f"command:run={run}")
+            assert "\n" not in str(caught.value)
+
+
+def test_a_program_that_is_gone_since(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    ear = ears.create(f"command:run={path}")
+    path.unlink()
+    with pytest.raises(Unavailable, match="cannot be started"):
+        ear.hear(SOUND)
 
 
 class Server(http.server.BaseHTTPRequestHandler):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from called_command import mmrag as command
 from small_runs import ByNumber, Equality, make_session
 from small_sounds import Writes, hold, tones, turn, wav
 
@@ -99,10 +101,103 @@ def test_what_is_not_heard_costs_its_turn_and_nothing_else(tmp_path: Path) -> No
     with RunReader(tmp_path / "a") as run:
         results = run.turns("s000", "quiet")
     assert [r.status for r in results] == [
-        Status.ANSWERED, Status.AGENT_ERROR, Status.ANSWERED, Status.ANSWERED,
+        Status.ANSWERED, Status.EAR_ERROR, Status.ANSWERED, Status.ANSWERED,
     ]  # fmt: skip
-    assert "nobody said that" in results[1].error
+    assert "the ear tones:1 wrote 10,000 characters" in results[1].error
     assert "question 1 of 0?" not in {e.query for q in agent.seen[4:] for e in q.history}
+
+
+def test_a_broken_ear_is_never_the_agents_failure(tmp_path: Path) -> None:
+    from simulator.reports.figures.report import ReportOptions, load_runs
+
+    class Breaks(ToneEar):
+        def hear(self, sound):
+            raise RuntimeError("no device")
+
+    agent = ByNumber(lambda _s, _t: "c")
+    hold(tmp_path / "a", agent, Hearing(ToneVoice(), Breaks()), spoken=("quiet",), concurrency=1)
+    with RunReader(tmp_path / "a") as run:
+        assert {r.status for r in run.turns("s000", "quiet")} == {Status.EAR_ERROR}
+        (loaded,), _, _ = load_runs([run], ReportOptions(agent_errors="incorrect"))
+    spoken = loaded.frame.condition("quiet")
+    assert not loaded.frame["scored"][spoken].any(), "unscored, whatever an agent's errors count as"
+    assert len(agent.seen) == 8, "the agent was asked nothing but the typed questions"
+
+
+def whole_report(run: RunReader) -> dict[str, Any]:
+    from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+
+    loaded, stop, errors = load_runs([run], ReportOptions())
+    return build_report(loaded, stop, errors, ReportOptions())
+
+
+def test_who_heard_nothing_is_told_before_all_else(tmp_path: Path) -> None:
+    from simulator.run.results.turn_results import score_run
+
+    class Deaf(ToneEar):
+        def hear(self, sound):
+            heard = super().hear(sound)
+            if "question 0" in heard.text:
+                return heard
+            if "question 1" in heard.text:
+                raise RuntimeError("no device")
+            return msgspec.structs.replace(heard, text=" ")
+
+    agent = ByNumber(lambda _s, _t: "c")
+    hold(tmp_path / "a", agent, Hearing(ToneVoice(), Deaf()), spoken=("quiet",))
+    hold(tmp_path / "b", agent, tones(), spoken=("quiet",))
+    with RunReader(tmp_path / "a") as run:
+        for warnings in (score_run(run)["warnings"], whole_report(run)["warnings"]):
+            assert "quiet: nothing was heard of 6 of 8 spoken questions" in warnings[0]
+    with RunReader(tmp_path / "b") as run:
+        assert not any("nothing was heard" in words for words in whole_report(run)["warnings"])
+
+
+def test_all_turns_have_what_was_heard(tmp_path: Path) -> None:
+    from simulator.reports.draw.write import make_report
+
+    ear = Writes("what <b> costs")
+    hold(tmp_path / "a", ByNumber(), Hearing(ToneVoice(), ear), sessions=1, spoken=("quiet",))
+    with RunReader(tmp_path / "a") as run:
+        asked = [r.status is not Status.SKIPPED_AFTER_STOP for r in run.turns("s000", "quiet")]
+    turns = make_report([tmp_path / "a"], tmp_path / "report")["runs"][0]["turns"]
+    assert [t["heard"] for t in turns] == [None] * 4 + [
+        "what <b> costs" if a else None for a in asked
+    ]
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert ">Heard</th>" in page.partition("All turns</h2>")[2].partition("</thead>")[0]
+    assert page.count('<td class="wrap">what &lt;b&gt; costs</td>') == sum(asked)
+
+
+def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> None:
+    from simulator.reports.draw.charts import severity_curves, stage_bars
+    from simulator.reports.draw.svg import svg
+
+    class Reads(ByNumber):
+        async def answer(self, query):
+            right = "x" not in query.text
+            return Reply(text=f"answer {int(query.session_id[1:])}-{query.turn_index}" if right
+                         else "no")  # fmt: skip
+
+    class Half(ToneEar):
+        def hear(self, sound):
+            heard = super().hear(sound)
+            return msgspec.structs.replace(heard, text="x" if "1 of" in heard.text else "what")
+
+    for name, conditions in (("a", ("quiet", "street@3")), ("b", ("street@3",))):
+        hold(tmp_path / name, Reads(), Hearing(ToneVoice(), Half()), sessions=6, spoken=conditions)
+    for name, start in (("a", "quiet"), ("b", "clean")):
+        with RunReader(tmp_path / name) as run:
+            report = whole_report(run)["runs"][0]
+        (curve,) = report["robustness"]["curves"]
+        at = {c["name"]: c["strict"]["as_experienced"]["truthfulness_score"]["estimate"]
+              for c in report["conditions"]}  # fmt: skip
+        assert curve["start"] == start
+        assert curve["truthfulness"] == [at[start], at["street@3"]]
+        (chart,) = severity_curves(report["robustness"], "p")
+        bars = next(c for c in stage_bars(report["stages"], "p") if c.title == "street")
+        assert ("(0 is in quiet)" in svg(bars)) == (start == "quiet")
+        assert ("0: in quiet" in svg(chart)) == (start == "quiet")
 
 
 def test_a_turn_that_is_asked_again_is_what_was_heard_then(tmp_path: Path) -> None:
@@ -163,12 +258,16 @@ def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
     with RunReader(tmp_path / "a") as run:
         (loaded,), _, _ = load_runs([run], ReportOptions())
         quiet, street = hearing(loaded.frame, HOW)
+        there = [r for r in run.results() if r.degradation == "street@5"]
     assert (quiet["condition"], street["condition"]) == SPOKEN
     assert (quiet["word_error_rate"]["estimate"], quiet["lost"], quiet["won"]) == (0, 0, 0)
     assert quiet["numbers_lost"]["estimate"] == 0
     assert street["word_error_rate"]["estimate"] > 0.3
     assert street["lost"] > 0
     assert street["change"]["high"] < 0
+    for row in (quiet, street):
+        assert row["change"]["n"] == row["pairs"] == 24, "those that were never asked are missing"
+    assert street["lost"] == 24 - sum(r.verdict.outcome.is_correct for r in there if r.verdict)
     assert sum(kind["heard"] for kind in street["by_type"]) == street["heard"]
     json.dumps([quiet, street], allow_nan=False)
 
@@ -265,6 +364,25 @@ def test_programs_and_servers_get_the_sound_where_their_spec_says_so() -> None:
             agents.create(f"{spec},sound=loud", resources=Resources())
 
 
+def test_exported_turns_have_what_was_heard(tmp_path: Path) -> None:
+    from simulator.store.export import write_table
+
+    hold(tmp_path / "a", ByNumber(), tones(), sessions=1, spoken=("quiet",))
+    with RunReader(tmp_path / "a") as run:
+        write_table(run, tmp_path / "turns.jsonl", "jsonl")
+    typed, *_, spoken = map(json.loads, (tmp_path / "turns.jsonl").read_text().splitlines()[:5])
+    assert (typed["query"], typed["heard"]) == ("question 0 of 0?", None)
+    assert spoken["heard"] == "question 0 of 0?"
+
+
+def test_a_conversation_is_shown_by_its_condition(tmp_path: Path) -> None:
+    hold(tmp_path / "a", ByNumber(), tones(), sessions=1, spoken=("quiet",))
+    for flag in ("--condition", "--degradation"):  # the second is the old spelling
+        shown = command("show", str(tmp_path / "a"), "s000", flag, "quiet").stdout
+        assert "heard: question 0 of 0?" in shown
+    assert "--degradation" not in command("show", "--help").stdout
+
+
 def test_data_check_tells_of_a_recording_that_cannot_be_played(tmp_path: Path) -> None:
     from simulator.datasets import open_data
 
@@ -277,3 +395,13 @@ def test_data_check_tells_of_a_recording_that_cannot_be_played(tmp_path: Path) -
     assert none.is_lost
     assert none.faults[-1].field == "column `audio`"
     assert "outside" in outside.faults[-1].words
+
+
+def test_data_check_does_not_say_all_good_of_a_recording_that_cannot_be_played(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bad.wav").write_bytes(wav()[:9_000])
+    (tmp_path / "own.csv").write_text("question,answer,audio\nWho?,me,bad.wav\n")
+    said = command("data", "check", str(tmp_path / "own.csv")).stdout
+    assert "cut short: 0.3 of 1.0 s are there" in said
+    assert said.rstrip().endswith("1 recording cannot be played.")

@@ -15,6 +15,7 @@ def test_every_command_and_option_is_on_the_page() -> None:
     known = dict(reference.commands(build_command()))
     assert sections.keys() == known.keys()
     for path, command in known.items():
-        names = [name for parameter in command.params for name in parameter.opts]
+        shown = [p for p in command.params if not getattr(p, "hidden", False)]
+        names = [name for parameter in shown for name in parameter.opts]
         options = {name for name in names if name.startswith("--")} - {"--help"}
         assert not {name for name in options if name not in sections[path]}, path

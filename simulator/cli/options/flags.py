@@ -10,6 +10,8 @@ import typer
 from simulator.cli.options.settings import PANELS
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+OldCondition = Annotated[str | None, typer.Option("--degradation", hidden=True)]
+"""How `--condition` was spelt."""
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 Concurrency = Annotated[
     int,

@@ -76,7 +76,7 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
         console.print(_cache_line(cache))
     for figures in live or ():
         console.print(plain(_wearers_line(figures, by_person=is_persons(run))))
-    table = Table("session", "degradation", "turns", title=counted(len(keys), "conversation"))
+    table = Table("session", "condition", "turns", title=counted(len(keys), "conversation"))
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)
         marks = " ".join(_mark(turn) for turn in turns)

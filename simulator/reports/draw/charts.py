@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from simulator.ears.spec import KINDS as SPOKEN
+from simulator.ears.spec import QUIET
 from simulator.reports.draw.svg import Chart
 from simulator.reports.read.evidence import STAGES
 
@@ -39,26 +41,38 @@ class Scale:
 
 
 def severity_curves(robustness: dict[str, Any], path: str) -> list[Chart]:
-    """One small chart per kind: truthfulness against severity, with its band, all on one scale."""
+    """One small chart per kind: truthfulness against severity, with its band, all on one scale.
+
+    A noise begins where the same questions were said in quiet; what speech itself costs lies
+    between that and the dashed line.
+    """
     clean = robustness["clean"]
     if clean["estimate"] is None:
         return []
+    quiet = next(
+        (point["truthfulness"] for point in robustness["points"]
+         if point["condition"] == QUIET and point["truthfulness"]["estimate"] is not None), None,
+    )  # fmt: skip
     kinds: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for index, point in enumerate(robustness["points"]):
         if point["severity"] and point["truthfulness"]["estimate"] is not None:
             kinds.setdefault(point["kind"], []).append((index, point))
     ends = [clean, *(point["truthfulness"] for members in kinds.values() for _, point in members)]
-    low, high = _range(ends)
+    low, high = _range([*ends, quiet] if quiet and SPOKEN.keys() & kinds else ends)
     return [
-        _curve(kind, members, clean, (low, high), f"{path}.points", f"series-{1 + number % 6}")
+        _curve(
+            kind, members, clean, quiet if kind in SPOKEN else None, (low, high),
+            f"{path}.points", f"series-{1 + number % 6}",
+        )
         for number, (kind, members) in enumerate(kinds.items())
-    ]
+    ]  # fmt: skip
 
 
 def _curve(
     kind: str,
     members: list[tuple[int, dict[str, Any]]],
     clean: dict[str, Any],
+    quiet: dict[str, Any] | None,
     span: tuple[float, float],
     path: str,
     role: str,
@@ -73,12 +87,13 @@ def _curve(
     last = max(point["severity"] for _, point in members)
     x = Scale(0, last, LEFT, chart.width - RIGHT - 6)
     y = _axis(chart, *span, points=True)
-    _x_labels(chart, [(x(s), f"{s}") for s in range(last + 1)], "severity (0 is clean)")
+    zero = "severity (0: in quiet; dashed: typed)" if quiet else "severity (0 is clean)"
+    _x_labels(chart, [(x(s), f"{s}") for s in range(last + 1)], zero)
     chart.text(LEFT, 15, kind, "ink", bold=True, radius=12)
     level = clean["estimate"] or 0.0
     chart.line([(x(0), y(level)), (x(last), y(level))], "muted", dashed=True, width=1)
     members = sorted(members, key=lambda member: member[1]["severity"])
-    series = [(0, clean), *((p["severity"], p["truthfulness"]) for _, p in members)]
+    series = [(0, quiet or clean), *((p["severity"], p["truthfulness"]) for _, p in members)]
     banded = [(s, f) for s, f in series if f["low"] is not None]
     if len(banded) > 1:
         upper = [(x(s), y(f["high"])) for s, f in banded]
@@ -109,7 +124,8 @@ def stage_bars(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
         kinds = {"": []}
     charts: list[Chart] = []
     for kind, members in kinds.items():
-        bars = [*clean, *sorted(members, key=lambda m: m[1]["severity"] or 0)]
+        quiet = kinds.get(QUIET) if kind in SPOKEN else None
+        bars = [*(quiet or clean), *sorted(members, key=lambda m: m[1]["severity"] or 0)]
         name = kind or "all turns"
         chart = Chart(
             f"stages-{name.replace(' ', '-')}", name,
@@ -133,8 +149,11 @@ def stage_bars(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
                     )  # fmt: skip
                 floor += share
             severity = entry["severity"]
-            labels.append((left + room * 0.36, "–" if severity is None else f"{severity}"))
-        _x_labels(chart, labels, "severity (0 is clean)" if kind else "")
+            first = quiet is not None and place == 0
+            at = "0" if first else "–" if severity is None else f"{severity}"
+            labels.append((left + room * 0.36, at))
+        zero = "in quiet" if quiet else "clean"
+        _x_labels(chart, labels, f"severity (0 is {zero})" if kind else "")
         charts.append(chart)
     return charts
 

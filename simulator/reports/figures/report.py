@@ -35,7 +35,13 @@ from simulator.reports.losses.link import sent
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig
-from simulator.run.results.turn_results import is_persons, language_note, main_of, run_state
+from simulator.run.results.turn_results import (
+    deaf_notes,
+    is_persons,
+    language_note,
+    main_of,
+    run_state,
+)
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import split_condition
 from simulator.store.run_store import RunReader
@@ -147,7 +153,11 @@ def build_report(
             "agent_errors": agent_errors,
             "level": how.level,
         },
-        "warnings": [*filter(None, lacking), *_warnings(loaded)],
+        "warnings": [
+            *(f"{item.name}: {note}" for item in loaded for note in deaf_notes(item.run)),
+            *filter(None, lacking),
+            *_warnings(loaded),
+        ],
         "runs": runs,
     }
 

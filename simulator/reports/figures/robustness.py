@@ -9,6 +9,8 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates, holm, percentile_interval
+from simulator.ears.spec import KINDS as SPOKEN
+from simulator.ears.spec import QUIET
 from simulator.faults.spec import KINDS as FAULTS
 from simulator.faults.spec import kind_of_fault
 from simulator.reports.figures.slices import Dimension
@@ -143,7 +145,11 @@ def _fault(frame: Frame, name: str, rows: Mask) -> dict[str, Any] | None:
 
 
 def _curves(frame: Frame, headlines: dict[str, Any], how: Uncertainty) -> list[dict[str, Any]]:
-    """Per kind the truthfulness at each severity (0 is clean) and the area under it."""
+    """Per kind the truthfulness at each severity and the area under it.
+
+    0 is clean; of a noise it is the question said in quiet, where that was asked, so that the
+    curve is of the noise and not of speech.
+    """
     tops, sizes = _by_condition(frame)
     present = (sizes > 0).any(axis=1)
     tops, sizes = tops[present], sizes[present]
@@ -155,7 +161,8 @@ def _curves(frame: Frame, headlines: dict[str, Any], how: Uncertainty) -> list[d
     curves: list[dict[str, Any]] = []
     for kind, members in _kinds(frame).items():
         at = [0, *(severity for severity, _ in members)]
-        columns = [frame.conditions.index("clean"), *(column for _, column in members)]
+        start = start_of(kind, frame.conditions)
+        columns = [frame.conditions.index(start), *(column for _, column in members)]
         held = (headlines[frame.conditions[column]] for column in columns)
         if any(one["strict"][HEADLINE]["truthfulness_score"]["estimate"] is None for one in held):
             continue
@@ -168,6 +175,7 @@ def _curves(frame: Frame, headlines: dict[str, Any], how: Uncertainty) -> list[d
         curves.append(
             {
                 "kind": kind,
+                "start": start,
                 "severities": at,
                 "truthfulness": [float(values[c]) for c in columns],
                 "area": figure(
@@ -181,6 +189,11 @@ def _curves(frame: Frame, headlines: dict[str, Any], how: Uncertainty) -> list[d
             }
         )
     return curves
+
+
+def start_of(kind: str, conditions: Sequence[str]) -> str:
+    """The condition of a kind's severity 0."""
+    return QUIET if kind in SPOKEN and QUIET in conditions else "clean"
 
 
 def _by_condition(frame: Frame) -> tuple[Floats, Floats]:

@@ -14,7 +14,8 @@ MOST_TURNS = 50
 
 
 def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
-    """Question, reply, reference and outcome of every turn; empty where there are too many."""
+    """Question, what was heard of it, reply, reference and outcome of every turn; empty where there
+    are too many."""
     if len(frame) > MOST_TURNS:
         return []
     found: list[dict[str, Any]] = []
@@ -34,6 +35,7 @@ def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
                 "turn": index + 1,
                 "condition": degradation,
                 "question": cut(turn.query, CUT),
+                "heard": None if result.heard is None else cut(result.heard.text, CUT),
                 "reply": reply_of(result),
                 "reference": cut(turn.reference.text, CUT),
                 "outcome": word,

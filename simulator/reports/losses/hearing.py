@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import HEADLINE, Uncertainty
 from simulator.ears.spec import split
 from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import flipped, match, rate_differences
+from simulator.reports.read.pairs import match, rate_differences
 from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios
 
 
@@ -37,7 +37,11 @@ def _of(frame: Frame, name: str, how: Uncertainty) -> dict[str, Any]:
 
 
 def _lost(frame: Frame, rows: Mask, name: str, how: Uncertainty) -> dict[str, Any]:
-    """Rates of what was lost in some turns, and what that did to them; intervals over sessions."""
+    """Rates of what was lost in some turns, and what that did to them; intervals over sessions.
+
+    `change`, `lost` and `won` are of the same `pairs`: every turn as the headline counts it, one
+    after a stop as missing. Words, names and numbers are of the `heard` questions alone.
+    """
     heard = rows & (frame["heard:words"] >= 0)
     units = Units(frame, heard)
     counts = {
@@ -48,14 +52,16 @@ def _lost(frame: Frame, rows: Mask, name: str, how: Uncertainty) -> dict[str, An
     rates = columns_of_ratios(tops, bottoms, how)
     twin = frame.condition(split(name)[0])
     pairs = match(frame, twin, frame, rows)
-    turned = flipped(pairs)
+    both, _ = pairs.difference(HEADLINE, "accuracy")
+    right = (frame["score"] > 0) & frame["kept"]
+    was, now = right[pairs.rows][both], right[pairs.others][both]
     return {
         "heard": int(heard.sum()),
         "word_error_rate": rates[0],
         "names_lost": rates[1],
         "numbers_lost": rates[2],
         "change": rate_differences(pairs, how)["truthfulness_score"] if len(pairs.rows) else None,
-        "pairs": turned["pairs"],
-        "lost": turned["lost"],
-        "won": turned["won"],
+        "pairs": int(both.sum()),
+        "lost": int((was & ~now).sum()),
+        "won": int((~was & now).sum()),
     }

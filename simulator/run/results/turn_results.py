@@ -274,7 +274,7 @@ def _scored(
     unfinished = state.warning("the run", by_person=is_persons(run))
     lacking = missing_verdicts(figures["all"], "`mmrag judge run` asks a judge again.")
     return {
-        "warnings": [warning for warning in (lacking, unfinished) if warning is not None],
+        "warnings": [*deaf_notes(run), *filter(None, (lacking, unfinished))],
         **figures,
         "options": {**msgspec.structs.asdict(options), "degradation": wanted},
         "judge": run.meta("judge"),
@@ -352,6 +352,16 @@ def fault_note(run: RunReader, conditions: Sequence[str], seed: int) -> str | No
     if unmet:
         notes.append(f"no turn met {', '.join(unmet)}: with so few, take a higher severity")
     return "; ".join(notes) + "." if notes else None
+
+
+def deaf_notes(run: RunReader) -> list[str]:
+    """Under which conditions nothing was heard of most questions: figures of the ear alone."""
+    return [
+        f"{condition}: nothing was heard of {nothing:,.0f} of {asked:,} spoken questions, so its "
+        "figures say little of the assistant. `mmrag ui` plays them; --voice and --ear name others."
+        for condition, asked, nothing in run.heard_by_condition()
+        if 2 * nothing > asked
+    ]
 
 
 def failure_cure(run: RunReader, again: str) -> str:
