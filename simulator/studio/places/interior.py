@@ -206,7 +206,7 @@ def on_plinths(stage: Stage, group: Group) -> None:
         return
     for (x, y, _), (w, d, _) in zip(group.places, sizes, strict=True):
         block = furniture.plinth(draws, w * 1.1 + 0.12, d * 1.1 + 0.12, z)
-        stage.room(Thing(tuple(Part(shifted(p.mesh, x, y), p.material) for p in block.parts)))
+        stage.room(Thing.of(*(Part(shifted(p.mesh, x, y), p.material) for p in block.parts)))
 
 
 def _fits(stage: Stage, interior: Interior, widest: float, tallest: float) -> None:

@@ -126,7 +126,7 @@ def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
         roof = street.awning(own_, 3.0, 2.2, 2.15)
         counter = stall(own_, 2.7)
         stage.put(
-            Thing((*roof.parts, *counter.parts)),
+            Thing.of(*roof.parts, *counter.parts),
             x,
             y + own_("y", 1.6, 3.2),
             0.0,
@@ -279,7 +279,7 @@ def stall(draws: Draws, width: float) -> Thing:
             at = (-width / 2 + 0.32 + 0.6 * k, -0.22 + 0.42 * r, 0.75 + 0.1 * r)
             heap = sorts[draws.count(f"sort{k}{r}", 0, 2)]
             parts += [Part(shifted(p.mesh, *at), p.material) for p in heap.parts]
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def produce(draws: Draws) -> Thing:
@@ -317,7 +317,7 @@ def produce(draws: Draws) -> Thing:
                     )
                 )
     fruit = shades(scale(colour, 0.85), colour, scale(colour, 1.12), rough=0.35)
-    return Thing((*crate(draws, w, d, h).parts, Part(joined(pieces, smooth=True), fruit)))
+    return Thing.of(*crate(draws, w, d, h).parts, Part(joined(pieces, smooth=True), fruit))
 
 
 def scales(draws: Draws) -> Thing:
@@ -325,14 +325,11 @@ def scales(draws: Draws) -> Thing:
     foot = box(0.3, 0.3, 0.09, bevel=0.02)
     pan = shifted(box(0.34, 0.3, 0.012, bevel=0.005), z=0.12)
     neck = shifted(box(0.1, 0.1, 0.04), z=0.085)
-    return Thing(
-        (
-            Part(
-                joined([foot, neck]),
-                paint(tint(draws, "c", level=(0.4, 0.9), chroma=(0, 0.05)), 0.4),
-            ),
-            Part(pan, STEEL),
-        )
+    return Thing.of(
+        Part(
+            joined([foot, neck]), paint(tint(draws, "c", level=(0.4, 0.9), chroma=(0, 0.05)), 0.4)
+        ),
+        Part(pan, STEEL),
     )
 
 
@@ -344,7 +341,7 @@ def cafe(draws: Draws) -> Thing:
         seat = chair(draws)
         pose = moved(s * 0.62, draws(f"y{s}", -0.15, 0.15), turn=-s * 90 + draws(f"t{s}", -25, 25))
         parts += [Part(posed(p.mesh, pose), p.material) for p in seat.parts]
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def front(draws: Draws, width: float) -> Thing:
@@ -356,7 +353,7 @@ def front(draws: Draws, width: float) -> Thing:
         beside = houses.house(own(draws, f"{s}"), 6.0, 2)
         x = s * (width / 2 + 3.0 + draws(f"beside{s}", 0.5, 1.4))
         parts += [Part(shifted(p.mesh, x, -0.02), p.material) for p in beside.parts]
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 TOWN = (

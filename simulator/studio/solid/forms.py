@@ -71,6 +71,11 @@ class Thing(NamedTuple):
     parts: tuple[Part, ...]
     prints: tuple[Print, ...] = ()
 
+    @classmethod
+    def of(cls, *parts: Part) -> Thing:
+        """A thing on which nothing is printed."""
+        return cls(parts)
+
     @property
     def bounds(self) -> NDArray[np.float32]:
         """(2, 3): the lowest and the highest corner."""

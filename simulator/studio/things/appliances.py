@@ -60,7 +60,7 @@ def kettle(look: Look, traits: Traits) -> Thing:
         strip = np.stack([np.interp(row, t, radius) + 0.0006, 0.016 + row * tall], 1)
         parts.append(Part(lathe(strip), Material(pal.accent, rough=0.4)))
     parts += _bow(rim, crown, r, trim) if stove else _electric(f, wall, tall, r, trim)
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def quiet(traits: Traits) -> Palette:
@@ -168,7 +168,7 @@ def toaster(look: Look, traits: Traits) -> Thing:
     if v.chance("toast", 0.4):
         bread = shifted(_slice(), y=rows[0], z=foot + tall - 0.032)
         parts.append(Part(bread, Material((176, 118, 62), rough=0.9)))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def _loaf(long: float, deep: float, tall: float, power: float) -> Mesh:

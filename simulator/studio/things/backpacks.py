@@ -91,7 +91,7 @@ def backpack(_: Look, traits: Traits) -> Thing:
         for q in (v("pull", -1, 0), v("pull2", 0.1, 1))
     ]
     parts.append(Part(joined(pulls), accent_ if f.chance("bright-pulls") else metal))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def _over(body: Mesh, wide: float, deep: float, high: float) -> Array:

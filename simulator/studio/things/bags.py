@@ -65,7 +65,7 @@ def handbag(_: Look, traits: Traits) -> Thing:
         parts.append(
             Part(_charm(traits, wide, deep, high), Material(traits.palette().accent, rough=0.5))
         )
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def fabrics(traits: Traits) -> tuple[Material, Material, Material]:

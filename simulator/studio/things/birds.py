@@ -40,7 +40,7 @@ def _bird(look: Look) -> Thing:
         Part(_legs(s), leg),
     ]
     turn = moved(turn=v("turn", 34, 66) * (1 if v.chance("side") else -1))
-    return Thing(tuple(Part(posed(p.mesh, turn), p.material) for p in parts))
+    return Thing.of(*(Part(posed(p.mesh, turn), p.material) for p in parts))
 
 
 class _Shape:

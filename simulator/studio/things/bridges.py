@@ -87,7 +87,7 @@ def _arches(traits: Traits) -> Thing:
     path = np.concatenate([np.stack([x, road + 0.02], 1), np.stack([x, road + 0.06], 1)[::-1]])
     tray.add(TAR, plate(path, 2 * half - 0.9))
     _lamps(tray, traits, length, half - 0.2, road + 1.2)
-    return Thing((*parts, *tray.parts()))
+    return Thing.of(*parts, *tray.parts())
 
 
 def _prism(outline: list[tuple[float, float]], x: float, low: float, high: float) -> Mesh:
@@ -232,4 +232,4 @@ def _truss(traits: Traits) -> Thing:
         for y in (-half * 0.6, half * 0.6)]  # fmt: skip
     whole = blocks[0]._replace(mesh=joined([b.mesh for b in blocks]))
     _lamps(tray, traits, length, half + 0.3, z)
-    return Thing((whole, *tray.parts()))
+    return Thing.of(whole, *tray.parts())

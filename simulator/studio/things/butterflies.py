@@ -36,7 +36,9 @@ def butterfly(_: Look, traits: Traits) -> Thing:
     ]
     at = (moved(0, -0.012, 0.115, turn=v("turn", -24, 24)) @ turned((1, 0, 0),
         f("tilt", 48, 66)) @ turned((0, 0, 1), v("roll", -16, 16)))  # fmt: skip
-    return Thing((*(Part(posed(p.mesh, at), p.material) for p in (*wings, *body)), *_sprig(traits)))
+    return Thing.of(
+        *(Part(posed(p.mesh, at), p.material) for p in (*wings, *body)), *_sprig(traits)
+    )
 
 
 class _Wing:

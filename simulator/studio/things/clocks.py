@@ -57,7 +57,7 @@ def clock(look: Look, traits: Traits) -> Thing:
         ),
         Part(shifted(winder, r * v("winder", 0.2, 0.4), deep / 2, centre), BLACK),
     ]
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def _facing(mesh: Mesh) -> Mesh:

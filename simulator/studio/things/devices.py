@@ -102,7 +102,7 @@ def headphones(_look: Look, traits: Traits) -> Thing:
         return standing
     lead = [(-span, -0.01, 0.01), (-span - 0.02, -0.05, 0.003), (-0.02, -0.1, 0.002),
         (0.08, -0.075, 0.002), (0.13, -0.1, 0.002)]  # fmt: skip
-    return Thing((*standing.parts, Part(wire(lead, 0.0018, around=6), BLACK)))
+    return Thing.of(*standing.parts, Part(wire(lead, 0.0018, around=6), BLACK))
 
 
 def _strap(path: Array, half: float, thick: float) -> Mesh:
@@ -168,7 +168,7 @@ def _cabinet(traits: Traits) -> Thing:
         BLACK, *[shifted(foot, sx * w * 0.4, sy * d * 0.4, 0.0) for sx in (-1, 1) for sy in (-1, 1)]
     )
     lifted = [p._replace(mesh=shifted(p.mesh, z=0.006)) for p in (*parts, *tray.parts())]
-    return Thing(tuple(lifted))
+    return Thing.of(*lifted)
 
 
 def _cloth_speaker(traits: Traits) -> Thing:

@@ -63,7 +63,7 @@ def _dog(look: Look) -> Thing:
         parts.append(Part(posed(_tongue(breed), head_at), Material((208, 106, 112), rough=0.35)))
     parts = [Part(posed(p.mesh, moved(turn=turn)), p.material) for p in parts]
     low = min(float(p.mesh.vertices[:, 2].min()) for p in parts)
-    return Thing(tuple(Part(shifted(p.mesh, z=-low), p.material) for p in parts))
+    return Thing.of(*(Part(shifted(p.mesh, z=-low), p.material) for p in parts))
 
 
 class _Breed:

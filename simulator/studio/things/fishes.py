@@ -35,7 +35,7 @@ def fish(_: Look, traits: Traits) -> Thing:
             for mesh, colour in _eyes(traits, shape)
         ),
     ]
-    return Thing((*swimmer, *_tray(traits)))
+    return Thing.of(*swimmer, *_tray(traits))
 
 
 class _Shape:

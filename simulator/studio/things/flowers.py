@@ -50,13 +50,11 @@ def flower(_: Look, traits: Traits) -> Thing:
     heads, stems = _stems(traits, blooms, height, root, mouth)
     dark = green(traits)
     stem = Part(joined(stems), Material(mix(dark, (150, 150, 70), 0.25), rough=0.6))
-    return Thing(
-        (
-            *vessel,
-            stem,
-            _leaves(traits, dark, root, height, mouth),
-            *_blooms(traits, form, heads, v.count("start", 0, 359)),
-        )
+    return Thing.of(
+        *vessel,
+        stem,
+        _leaves(traits, dark, root, height, mouth),
+        *_blooms(traits, form, heads, v.count("start", 0, 359)),
     )
 
 

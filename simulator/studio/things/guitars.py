@@ -42,7 +42,7 @@ def guitar(_look: Look, traits: Traits) -> Thing:
     parts = tray.parts(_leaning(thick))
     stand = Tray()
     _stand(stand, thick)
-    return Thing((*parts, *stand.parts()))
+    return Thing.of(*parts, *stand.parts())
 
 
 def _outline(f: Draws, acoustic: bool) -> Array:

@@ -70,7 +70,7 @@ def hand(draws: Draws, pose: Pose, *, grip: float = 0.06, left: bool = False) ->
     right = _hand(*key)
     if not left:
         return right
-    return Thing(tuple(Part(scaled(p.mesh, -1, 1, 1), p.material) for p in right.parts))
+    return Thing.of(*(Part(scaled(p.mesh, -1, 1, 1), p.material) for p in right.parts))
 
 
 @lru_cache(maxsize=32)
@@ -91,7 +91,7 @@ def _hand(body: int, pose: Pose, grip: float) -> Thing:
     ]
     size = draws("size", 0.94, 1.06)
     place = _placed(pose, bent, held) @ np.diag([size, size, size, 1])
-    return Thing(tuple(Part(posed(p.mesh, place), p.material) for p in parts))
+    return Thing.of(*(Part(posed(p.mesh, place), p.material) for p in parts))
 
 
 def _rod(radius: float) -> _Held:

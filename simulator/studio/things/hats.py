@@ -20,7 +20,7 @@ def hat(_: Look, traits: Traits) -> Thing:
     form = traits.family.pick("form", ("brim", "brim", "cap", "beanie", "bucket", "straw", "cap"))
     parts = {"cap": _cap, "beanie": _beanie}.get(form, _brimmed)(traits, form)
     low = min(float(p.mesh.vertices[:, 2].min()) for p in parts)
-    return Thing(tuple(Part(shifted(p.mesh, z=-low), p.material) for p in parts))
+    return Thing.of(*(Part(shifted(p.mesh, z=-low), p.material) for p in parts))
 
 
 def _colours(traits: Traits) -> tuple[Colour, Colour, Colour]:

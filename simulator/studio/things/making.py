@@ -63,7 +63,7 @@ def grounded(thing: Thing) -> Thing:
     low, high = thing.bounds
     x, y = (-(low + high)[:2] / 2).tolist()
     by = (x, y, -float(low[2]))
-    return Thing(tuple(p._replace(mesh=shifted(p.mesh, *by)) for p in thing.parts))
+    return Thing.of(*(p._replace(mesh=shifted(p.mesh, *by)) for p in thing.parts))
 
 
 def circle(radius: float, *, n: int = 32, squash: float = 1.0) -> Array:

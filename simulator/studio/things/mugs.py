@@ -57,7 +57,7 @@ def mug(look: Look, traits: Traits) -> Thing:
         full = float(np.interp(level, z, radius)) - 0.003
         pool = [(full + 0.001, level), (full * 0.96, level - 0.0006), (1e-4, level - 0.0006)]
         parts.append(Part(lathe(pool), Material(v.pick("which", drinks), rough=0.1)))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def _handle(f: Draws, radius: Array, z: Array, tall: float) -> Mesh:

@@ -68,7 +68,7 @@ def _person(body: int, stance: Stance) -> Thing:
     ]
     size = draws("height", 1.52, 1.93) / 1.76
     pose = np.diag([size * broad, size * broad, size, 1.0])
-    return Thing(tuple(Part(posed(p.mesh, pose), p.material) for p in parts))
+    return Thing.of(*(Part(posed(p.mesh, pose), p.material) for p in parts))
 
 
 def _limbs_of(stance: Stance, draws: Draws) -> tuple[list[Array], list[Array], Array]:

@@ -37,14 +37,12 @@ def houseplant(_: Look, traits: Traits) -> Thing:
     grow = {"rubber": _on_stems, "trailing": _trailing, "fern": _fronds, "palm": _fronds}.get(
         habit, _from_foot
     )
-    return Thing(
-        (
-            *vessel,
-            *(
-                Part(mesh, leaf if i == 0 else _stalk(traits))
-                for i, mesh in enumerate(grow(traits, habit, root, wide))
-            ),
-        )
+    return Thing.of(
+        *vessel,
+        *(
+            Part(mesh, leaf if i == 0 else _stalk(traits))
+            for i, mesh in enumerate(grow(traits, habit, root, wide))
+        ),
     )
 
 

@@ -43,8 +43,8 @@ def _shoe(look: Look) -> Thing:
     side = 1 if v.chance("side") else -1
     one = moved(side * 0.015, -0.065, turn=side * v("turn", 52, 74))
     two = moved(side * v("behind", -0.035, 0.02), 0.065, turn=side * v("turn-two", 46, 80))
-    return Thing(
-        tuple(
+    return Thing.of(
+        *(
             Part(joined([posed(p.mesh, one), posed(scaled(p.mesh, -1, 1, 1), two)]), p.material)
             for p in parts
         )

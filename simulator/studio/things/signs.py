@@ -195,13 +195,11 @@ def flag(look: Look, traits: Traits) -> Thing:
             Material((120, 84, 52), rough=0.5),
         ),
     )
-    return Thing(
-        (
-            Part(cloth, Material(sheet=page.rgb, rough=0.85)),
-            Part(joined([pole, foot], smooth=True), steel),
-            Part(top, Material((206, 168, 88), rough=0.25, metal=1.0)),
-            Part(rope, Material((226, 222, 210), rough=0.9)),
-        )
+    return Thing.of(
+        Part(cloth, Material(sheet=page.rgb, rough=0.85)),
+        Part(joined([pole, foot], smooth=True), steel),
+        Part(top, Material((206, 168, 88), rough=0.25, metal=1.0)),
+        Part(rope, Material((226, 222, 210), rough=0.9)),
     )
 
 

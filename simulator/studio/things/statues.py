@@ -46,7 +46,7 @@ def statue(_look: Look, traits: Traits) -> Thing:
         metal=0.75 if bronze else 0.0,
         grain="metal" if bronze else "stone",
     )
-    return Thing((*plinth, Part(shifted(mesh, z=high), material)))
+    return Thing.of(*plinth, Part(shifted(mesh, z=high), material))
 
 
 def _bronze(f: Draws):

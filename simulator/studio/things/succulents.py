@@ -31,7 +31,7 @@ def succulent(_: Look, traits: Traits) -> Thing:
         "pads": _pads,
         "jade": _jade,
     }[habit]
-    return Thing((*vessel, *make(traits, habit, root, wide)))
+    return Thing.of(*vessel, *make(traits, habit, root, wide))
 
 
 def _flesh_of(traits: Traits, root: Colour, tip: Colour, *, specks: float = 0.0) -> Material:

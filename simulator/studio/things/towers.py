@@ -135,7 +135,7 @@ def _masonry(traits: Traits) -> Thing:
     door, frame = arch(2.2, 4.0), arch(2.9, 4.4)
     tray.add(trim, plate(frame, 0.5, (0, -half * 1.1 - 0.1, 0)))
     tray.add(Material((64, 46, 34), rough=0.6), plate(door, 0.56, (0, -half * 1.1 - 0.1, 0)))
-    return Thing((*parts, *tray.parts()))
+    return Thing.of(*parts, *tray.parts())
 
 
 def _clock(traits: Traits) -> Material:

@@ -38,11 +38,9 @@ def _tree(look: Look) -> Thing:
     )
     tone = np.repeat(some.uniform(0, 1, (len(leaves[0]), 2)), 4, 0).astype(np.float32)
     foliage = foliage._replace(uv=tone, smooth=False)
-    return Thing(
-        (
-            Part(joined(wood), Material(sheet=_bark(traits, habit), rough=0.9, grain="stone")),
-            Part(foliage, Material(sheet=_tones(traits, habit), rough=0.55, grain="leaf")),
-        )
+    return Thing.of(
+        Part(joined(wood), Material(sheet=_bark(traits, habit), rough=0.9, grain="stone")),
+        Part(foliage, Material(sheet=_tones(traits, habit), rough=0.55, grain="leaf")),
     )
 
 

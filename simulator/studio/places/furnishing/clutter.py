@@ -56,25 +56,23 @@ def carton(draws: Draws) -> Thing:
             for s in (-1, 1)
         ]
         parts.append(Part(joined(flap), CARD))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def storage(draws: Draws) -> Thing:
     """A lidded plastic box."""
     w, d, h = draws("w", 0.25, 0.42), draws("d", 0.2, 0.3), draws("h", 0.14, 0.26)
     colour = tint(draws, "c", level=(0.4, 0.9), chroma=(0.01, 0.12))
-    return Thing(
-        (
-            Part(box(w, d, h, bevel=0.012), paint(colour, 0.35)),
-            Part(
-                shifted(box(w + 0.02, d + 0.02, 0.03, bevel=0.008), z=h - 0.01),
-                paint(tint(draws, "lid"), 0.35),
-            ),
-            Part(
-                shifted(sheet(0.11, 0.061), 0, -d / 2 - 0.0012, 0.35 * h),
-                printed.card(printed.which(draws)),
-            ),
-        )
+    return Thing.of(
+        Part(box(w, d, h, bevel=0.012), paint(colour, 0.35)),
+        Part(
+            shifted(box(w + 0.02, d + 0.02, 0.03, bevel=0.008), z=h - 0.01),
+            paint(tint(draws, "lid"), 0.35),
+        ),
+        Part(
+            shifted(sheet(0.11, 0.061), 0, -d / 2 - 0.0012, 0.35 * h),
+            printed.card(printed.which(draws)),
+        ),
     )
 
 
@@ -101,7 +99,7 @@ def folders(draws: Draws) -> Thing:
         Part(joined(labels), printed.binder(printed.which(draws))),
         Part(joined(rings, smooth=True), STEEL),
     )
-    return Thing(tuple(Part(shifted(p.mesh, -x / 2), p.material) for p in parts))
+    return Thing.of(*(Part(shifted(p.mesh, -x / 2), p.material) for p in parts))
 
 
 def tin(draws: Draws) -> Thing:
@@ -121,7 +119,7 @@ def tin(draws: Draws) -> Thing:
         around=48,
     )
     band = lathe([(r * 0.99, h * 0.2), (r * 0.99, h * draws("full", 0.65, 0.85))], around=48)
-    return Thing((Part(body, STEEL), Part(band, printed.tinned(printed.which(draws)))))
+    return Thing.of(Part(body, STEEL), Part(band, printed.tinned(printed.which(draws))))
 
 
 def vase(draws: Draws) -> Thing:
@@ -157,11 +155,9 @@ def vase(draws: Draws) -> Thing:
             )
             for q in (0.85, 0.93, 1.0)
         ]
-    return Thing(
-        (
-            Part(body, paint(tint(draws, "glaze"), draws.pick("r2", (0.2, 0.75)))),
-            Part(joined(twigs, smooth=True), paint((150, 120, 84), 0.9)),
-        )
+    return Thing.of(
+        Part(body, paint(tint(draws, "glaze"), draws.pick("r2", (0.2, 0.75)))),
+        Part(joined(twigs, smooth=True), paint((150, 120, 84), 0.9)),
     )
 
 
@@ -170,14 +166,10 @@ def candle(draws: Draws) -> Thing:
     r, h = draws("r", 0.025, 0.04), draws("h", 0.05, 0.16)
     dish = lathe([(r * 1.5, 0), (r * 2, 0.012), (r * 1.9, 0.013), (1e-4, 0.005)])
     wax = lathe([(r, 0.005), (r, h), (r * 0.85, h - 0.004), (1e-4, h - 0.007)])
-    return Thing(
-        (
-            Part(dish, draws.pick("d", (BRASS, CREAM, IRON))),
-            Part(wax, paint(tint(draws, "w", level=(0.6, 0.94)), 0.5)),
-            Part(
-                shifted(tube([(0, 0, 0), (0.002, 0, 0.012)], 0.001, around=6), z=h - 0.008), BLACK
-            ),
-        )
+    return Thing.of(
+        Part(dish, draws.pick("d", (BRASS, CREAM, IRON))),
+        Part(wax, paint(tint(draws, "w", level=(0.6, 0.94)), 0.5)),
+        Part(shifted(tube([(0, 0, 0), (0.002, 0, 0.012)], 0.001, around=6), z=h - 0.008), BLACK),
     )
 
 
@@ -200,11 +192,9 @@ def basket(draws: Draws) -> Thing:
         for k in range(int(h / 0.022))
     ]
     wool = shifted(scaled(ball(1, around=24), r * 0.9, r * 0.85, 0.1), z=h - 0.02)
-    return Thing(
-        (
-            Part(joined(weave, smooth=True), paint((172, 132, 84), 0.85)),
-            Part(wool, paint(tint(draws, "wool"), 0.95)),
-        )
+    return Thing.of(
+        Part(joined(weave, smooth=True), paint((172, 132, 84), 0.85)),
+        Part(wool, paint(tint(draws, "wool"), 0.95)),
     )
 
 
@@ -229,4 +219,4 @@ def bin_(draws: Draws) -> Thing:
                 h * 0.75 + 0.02 * k,
             )
         )
-    return Thing((Part(body, draws.pick("m", (BLACK, STEEL, WHITE))), Part(joined(wads), PAPER)))
+    return Thing.of(Part(body, draws.pick("m", (BLACK, STEEL, WHITE))), Part(joined(wads), PAPER))

@@ -55,17 +55,12 @@ def sideboard(draws: Draws) -> Thing:
         shifted(box(w + 0.03, 0.44, 0.025, bevel=0.004), z=h),
         top_surface(draws, ("veneer", "veneer", "marble")),
     )
-    return Thing(
-        (
-            *body.parts,
-            top,
-            *_set_out(
-                draws,
-                (clutter.vase, clutter.candle, stationery.notebook, tabletop.bowl),
-                w,
-                h + 0.025,
-            ),
-        )
+    return Thing.of(
+        *body.parts,
+        top,
+        *_set_out(
+            draws, (clutter.vase, clutter.candle, stationery.notebook, tabletop.bowl), w, h + 0.025
+        ),
     )
 
 
@@ -84,7 +79,7 @@ def bookcase(draws: Draws) -> Thing:
             z,
         )
     ]
-    return Thing((*case.parts, *inside))
+    return Thing.of(*case.parts, *inside)
 
 
 def _set_out(draws: Draws, makers: tuple[Maker, ...], width: float, z: float) -> list[Part]:
@@ -114,8 +109,8 @@ def radiator(draws: Draws) -> Thing:
         shifted(box(0.05, 0.03, 0.5, bevel=0.012), -w / 2 + 0.06 * k, -0.04, 0.12)
         for k in range(int(w / 0.06))
     ]
-    return Thing(
-        (Part(joined([shifted(box(w, 0.03, 0.5, bevel=0.01), 0, -0.01, 0.12), *ribs]), WHITE),)
+    return Thing.of(
+        Part(joined([shifted(box(w, 0.03, 0.5, bevel=0.01), 0, -0.01, 0.12), *ribs]), WHITE)
     )
 
 
@@ -126,7 +121,7 @@ def wall_bars(draws: Draws) -> Thing:
     bars = [
         shifted(box(1.84, 0.028, 0.04, bevel=0.01), 0, -0.075, 0.15 + 0.17 * k) for k in range(14)
     ]
-    return Thing((laid(joined([*posts, *bars]), surface),))
+    return Thing.of(laid(joined([*posts, *bars]), surface))
 
 
 def rack(draws: Draws) -> Thing:
@@ -140,7 +135,7 @@ def rack(draws: Draws) -> Thing:
         for k in range(4):
             pair = gear.dumbbell(own(draws, f"{n}{k // 2}"))
             parts += [Part(shifted(p.mesh, -0.55 + 0.37 * k, 0, z), p.material) for p in pair.parts]
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def blackboard(draws: Draws) -> Thing:
@@ -152,11 +147,9 @@ def blackboard(draws: Draws) -> Thing:
         shifted(box(0.03, 0.035, 1.1, bevel=0.004), s * (w / 2 + 0.015), -0.017) for s in (-1, 1)
     ]
     ledge = shifted(box(w, 0.08, 0.015), 0, -0.05, -0.02)
-    return Thing(
-        (
-            Part(pane, printed.board(printed.which(draws))),
-            Part(joined([*rim, ledge]), draws.pick("f", (STEEL, paint((186, 146, 96), 0.5)))),
-        )
+    return Thing.of(
+        Part(pane, printed.board(printed.which(draws))),
+        Part(joined([*rim, ledge]), draws.pick("f", (STEEL, paint((186, 146, 96), 0.5)))),
     )
 
 
@@ -164,7 +157,7 @@ def school_desk(draws: Draws) -> Thing:
     """A pupil's table with its chair."""
     desk = table(draws, 0.7, 0.5, 0.72, top_surface(draws, ("veneer",)))
     seat = chair(draws)
-    return Thing((*desk.parts, *(Part(shifted(p.mesh, 0, 0.45), p.material) for p in seat.parts)))
+    return Thing.of(*desk.parts, *(Part(shifted(p.mesh, 0, 0.45), p.material) for p in seat.parts))
 
 
 def ropes(draws: Draws) -> Thing:
@@ -174,11 +167,9 @@ def ropes(draws: Draws) -> Thing:
     both = joined([shifted(posts[0], s * 0.75) for s in (-1, 1)], smooth=True)
     x = np.linspace(-0.75, 0.75, 24)
     rope = tube(np.stack([x, 0 * x, 0.6 + 0.3 * (x / 0.75) ** 2], -1), 0.018, around=10)
-    return Thing(
-        (
-            Part(both, draws.pick("m", (BRASS, STEEL))),
-            Part(rope, paint(draws.pick("c", ((130, 26, 36), (30, 36, 70), (40, 40, 42))), 0.95)),
-        )
+    return Thing.of(
+        Part(both, draws.pick("m", (BRASS, STEEL))),
+        Part(rope, paint(draws.pick("c", ((130, 26, 36), (30, 36, 70), (40, 40, 42))), 0.95)),
     )
 
 
@@ -193,16 +184,12 @@ def exhibit(draws: Draws) -> Thing:
     else:
         top = lathe(smooth_path([(0.1, 0), (0.05, 0.12), (0.15, 0.3), (0.02, 0.52)], 6))
         top = scaled(top, 1, 0.6, 1)
-    return Thing(
-        (
-            *block.parts,
-            Part(
-                shifted(top, z=h),
-                paint(
-                    tint(draws, "urn", level=(0.35, 0.8), chroma=(0.01, 0.08), hue=(30, 90)), 0.5
-                ),
-            ),
-        )
+    return Thing.of(
+        *block.parts,
+        Part(
+            shifted(top, z=h),
+            paint(tint(draws, "urn", level=(0.35, 0.8), chroma=(0.01, 0.08), hue=(30, 90)), 0.5),
+        ),
     )
 
 
@@ -210,11 +197,11 @@ def big_frame(draws: Draws) -> Thing:
     """A painting of a gallery's size."""
     small = room.frame(draws)
     s = draws("scale", 1.6, 2.4)
-    return Thing(tuple(Part(scaled(p.mesh, s, 1.6, s), p.material) for p in small.parts))
+    return Thing.of(*(Part(scaled(p.mesh, s, 1.6, s), p.material) for p in small.parts))
 
 
 def plaque(draws: Draws) -> Thing:
     """A small card on the wall."""
     card = shifted(box(0.15, 0.006, 0.1, bevel=0.001), 0, -0.003)
     face = shifted(sheet(0.148, 0.098), 0, -0.0062, 0.001)
-    return Thing((Part(card, PAPER), Part(face, printed.caption(printed.which(draws)))))
+    return Thing.of(Part(card, PAPER), Part(face, printed.caption(printed.which(draws))))

@@ -63,8 +63,8 @@ def table(draws: Draws, width: float, depth: float, height: float, top: Surface)
     ]
     frame = joined([*feet, *apron])
     if draws.chance("steel", 0.35):
-        return Thing((slab, Part(frame, draws.pick("iron", (IRON, WHITE, BLACK)))))
-    return Thing((slab, laid(frame, wood(timber(draws, "legs"), seed(draws, "legs")))))
+        return Thing.of(slab, Part(frame, draws.pick("iron", (IRON, WHITE, BLACK))))
+    return Thing.of(slab, laid(frame, wood(timber(draws, "legs"), seed(draws, "legs"))))
 
 
 def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
@@ -90,13 +90,11 @@ def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
         if draws.chance("wooden", 0.3)
         else Part(joined(doors), paint(colour, draws.pick("sheen", (0.25, 0.5))))
     )
-    return Thing(
-        (
-            front,
-            Part(carcass, paint((214, 210, 202))),
-            Part(plinth, BLACK),
-            Part(joined(handles, smooth=True), draws.pick("metal", (STEEL, BLACK, CHROME))),
-        )
+    return Thing.of(
+        front,
+        Part(carcass, paint((214, 210, 202))),
+        Part(plinth, BLACK),
+        Part(joined(handles, smooth=True), draws.pick("metal", (STEEL, BLACK, CHROME))),
     )
 
 
@@ -135,22 +133,15 @@ def shelf_unit(
     back = shifted(box(width, 0.02, tall), 0, depth / 2 - 0.01)
     if draws.chance("wooden", 0.45):
         surface = wood(timber(draws, "wood"), seed(draws, "wood"))
-        return Thing(
-            (
-                laid(joined([*boards, *ends, back]), surface),
-                Part(joined(lips), draws.pick("lip", (WHITE, BLACK))),
-            )
+        return Thing.of(
+            laid(joined([*boards, *ends, back]), surface),
+            Part(joined(lips), draws.pick("lip", (WHITE, BLACK))),
         )
     colour = tint(draws, "paint", level=(0.75, 0.95), chroma=(0, 0.015))
-    return Thing(
-        (
-            Part(joined([*boards, *ends]), paint(colour, 0.4)),
-            Part(back, paint(tint(draws, "back", level=(0.5, 0.9), chroma=(0, 0.03)), 0.6)),
-            Part(
-                joined(lips),
-                paint(tint(draws, "lips", level=(0.3, 0.95), chroma=(0.0, 0.025)), 0.4),
-            ),
-        )
+    return Thing.of(
+        Part(joined([*boards, *ends]), paint(colour, 0.4)),
+        Part(back, paint(tint(draws, "back", level=(0.5, 0.9), chroma=(0, 0.03)), 0.6)),
+        Part(joined(lips), paint(tint(draws, "lips", level=(0.3, 0.95), chroma=(0.0, 0.025)), 0.4)),
     )
 
 
@@ -164,15 +155,13 @@ def chair(draws: Draws) -> Thing:
         around=10) for sx in (-1, 1)]  # fmt: skip
     if draws.chance("wooden", 0.5):
         surface = wood(timber(draws, "wood"), seed(draws, "wood"))
-        return Thing(
-            (laid(joined([seat, rest]), surface), laid(joined(legs, smooth=False), surface))
+        return Thing.of(
+            laid(joined([seat, rest]), surface), laid(joined(legs, smooth=False), surface)
         )
     colour = paint(tint(draws, "seat", level=(0.3, 0.8)), 0.45)
-    return Thing(
-        (
-            Part(joined([seat, rest]), colour),
-            Part(joined(legs, smooth=True), draws.pick("l", (CHROME, BLACK))),
-        )
+    return Thing.of(
+        Part(joined([seat, rest]), colour),
+        Part(joined(legs, smooth=True), draws.pick("l", (CHROME, BLACK))),
     )
 
 
@@ -206,12 +195,10 @@ def sofa(draws: Draws, width: float = 1.9) -> Thing:
         for sx in (-1, 1)
         for sy in (-1, 1)
     ]
-    return Thing(
-        (
-            laid(joined(body), surface),
-            laid(joined([*pads, *rests], smooth=True), surface),
-            Part(joined(legs, smooth=True), BLACK),
-        )
+    return Thing.of(
+        laid(joined(body), surface),
+        laid(joined([*pads, *rests], smooth=True), surface),
+        Part(joined(legs, smooth=True), BLACK),
     )
 
 
@@ -250,7 +237,7 @@ def cushion(draws: Draws) -> Thing:
         second=tint(draws, "b", level=(0.5, 0.95)),
         pattern=draws.pick("p", ("plain", "stripes", "check", "herringbone")),
     )
-    return Thing((laid(shifted(pillow, 0, 0, 0.085), surface),))
+    return Thing.of(laid(shifted(pillow, 0, 0, 0.085), surface))
 
 
 def plinth(draws: Draws, width: float, depth: float, height: float) -> Thing:
@@ -258,24 +245,16 @@ def plinth(draws: Draws, width: float, depth: float, height: float) -> Thing:
     block = box(width, depth, height, bevel=0.006)
     foot = shifted(box(width - 0.04, depth - 0.04, 0.04), 0, 0)
     if draws.chance("stone", 0.3):
-        return Thing(
-            (
-                laid(
-                    block,
-                    marble(
-                        tint(draws, "stone", level=(0.7, 0.9), chroma=(0, 0.02)), seed(draws, "s")
-                    ),
-                ),
+        return Thing.of(
+            laid(
+                block,
+                marble(tint(draws, "stone", level=(0.7, 0.9), chroma=(0, 0.02)), seed(draws, "s")),
             )
         )
     colour = tint(draws, "paint", level=(0.25, 0.95), chroma=(0, 0.03))
-    return Thing(
-        (
-            Part(
-                shifted(box(width, depth, height - 0.03, bevel=0.004), z=0.03), paint(colour, 0.55)
-            ),
-            Part(foot, BLACK),
-        )
+    return Thing.of(
+        Part(shifted(box(width, depth, height - 0.03, bevel=0.004), z=0.03), paint(colour, 0.55)),
+        Part(foot, BLACK),
     )
 
 
@@ -291,7 +270,7 @@ def bench(draws: Draws, width: float = 1.6) -> Thing:
         around=10) for s in (-1, 1)] + [tube([(s * width * 0.4, 0.2, 0),
         (s * width * 0.4, 0.17, 0.43)], 0.022, around=10) for s in (-1, 1)]  # fmt: skip
     surface = wood(timber(draws, "slats"), seed(draws, "slats"), board=(0.8, 0.09))
-    return Thing((laid(joined(slats), surface), Part(joined(feet, smooth=True), IRON)))
+    return Thing.of(laid(joined(slats), surface), Part(joined(feet, smooth=True), IRON))
 
 
 def crate(draws: Draws, width: float = 0.55, depth: float = 0.37, height: float = 0.2) -> Thing:
@@ -310,16 +289,14 @@ def crate(draws: Draws, width: float = 0.55, depth: float = 0.37, height: float 
     ]
     floor = box(width, depth, 0.01)
     if draws.chance("plastic", 0.35):
-        return Thing(
-            (
-                Part(
-                    joined([*sides, *posts, floor]),
-                    paint(tint(draws, "p", level=(0.3, 0.65), chroma=(0.05, 0.14)), 0.5),
-                ),
+        return Thing.of(
+            Part(
+                joined([*sides, *posts, floor]),
+                paint(tint(draws, "p", level=(0.3, 0.65), chroma=(0.05, 0.14)), 0.5),
             )
         )
-    return Thing(
-        (laid(joined([*sides, *posts, floor]), wood(timber(draws, "wood"), seed(draws, "wood"))),)
+    return Thing.of(
+        laid(joined([*sides, *posts, floor]), wood(timber(draws, "wood"), seed(draws, "wood")))
     )
 
 

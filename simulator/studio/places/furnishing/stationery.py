@@ -48,7 +48,7 @@ def pens(draws: Draws) -> Thing:
         parts.append(
             Part(shifted(posed(tip, pose), 0, y), draws.pick(f"t{k}", (CHROME, BLACK, CARD)))
         )
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def pen_cup(draws: Draws) -> Thing:
@@ -70,7 +70,7 @@ def pen_cup(draws: Draws) -> Thing:
             )
         )
     body = Part(cup, draws.pick("m", (STEEL, BLACK, WHITE, paint(tint(draws, "cup"), 0.3))))
-    return Thing((body, Part(joined(sticks, smooth=True), shades(*colours, rough=0.4))))
+    return Thing.of(body, Part(joined(sticks, smooth=True), shades(*colours, rough=0.4)))
 
 
 def papers(draws: Draws) -> Thing:
@@ -88,7 +88,7 @@ def papers(draws: Draws) -> Thing:
         for k in range(draws.count("many", 2, 6))
     ]
     top = posed(box(0.21, 0.297, 0.0006), turned((0, 0, 1), draws("top", -14, 14)))
-    return Thing((*parts, Part(shifted(top, z=0.006), printed.letter(printed.which(draws)))))
+    return Thing.of(*parts, Part(shifted(top, z=0.006), printed.letter(printed.which(draws))))
 
 
 def notebook(draws: Draws) -> Thing:
@@ -112,7 +112,7 @@ def notebook(draws: Draws) -> Thing:
             Part(shifted(posed(pages, pose), z=z), PAPER),
         ]
         z += h
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def laptop(draws: Draws) -> Thing:
@@ -137,13 +137,11 @@ def laptop(draws: Draws) -> Thing:
     ]
     pad = shifted(box(0.1, 0.062, 0.0006), 0, -d * 0.32, 0.014)
     shine = SCREEN if draws.chance("off", 0.25) else printed.screen(printed.which(draws))
-    return Thing(
-        (
-            Part(joined([base, shifted(lid, *hinge)]), case),
-            Part(shifted(pane, *hinge), shine),
-            Part(joined(rows), paint((28, 28, 30), 0.6)),
-            Part(pad, paint((120, 121, 124), 0.4)),
-        )
+    return Thing.of(
+        Part(joined([base, shifted(lid, *hinge)]), case),
+        Part(shifted(pane, *hinge), shine),
+        Part(joined(rows), paint((28, 28, 30), 0.6)),
+        Part(pad, paint((120, 121, 124), 0.4)),
     )
 
 
@@ -163,12 +161,10 @@ def keyboard(draws: Draws) -> Thing:
     mouse = shifted(scaled(ball(0.5, around=24), 0.062, 0.105, 0.07), 0.32, -0.01, 0.002)
     dark = draws.chance("dark", 0.6)
     case = paint((44, 44, 47) if dark else (226, 225, 221), 0.5)
-    return Thing(
-        (
-            Part(base, case),
-            Part(joined(keys), BLACK if dark else paint((240, 239, 235), 0.5)),
-            Part(_above(mouse), case),
-        )
+    return Thing.of(
+        Part(base, case),
+        Part(joined(keys), BLACK if dark else paint((240, 239, 235), 0.5)),
+        Part(_above(mouse), case),
     )
 
 
@@ -189,11 +185,9 @@ def cable(draws: Draws) -> Thing:
         )
     path = [(x, y, 0.003 + 0.004 * (k % 2)) for k, (x, y) in enumerate(points)]
     plug = shifted(box(0.022, 0.012, 0.008, bevel=0.002), *path[-1][:2])
-    return Thing(
-        (
-            Part(tube(smooth_path(path, 6), 0.0025, around=8), draws.pick("c", (BLACK, WHITE))),
-            Part(plug, WHITE),
-        )
+    return Thing.of(
+        Part(tube(smooth_path(path, 6), 0.0025, around=8), draws.pick("c", (BLACK, WHITE))),
+        Part(plug, WHITE),
     )
 
 
@@ -202,14 +196,14 @@ def phone(draws: Draws) -> Thing:
     case = paint(tint(draws, "case", level=(0.2, 0.8)), 0.3)
     shine = SCREEN if draws.chance("off", 0.25) else printed.locked(printed.which(draws))
     pane = shifted(box(0.068, 0.145, 0.0006), z=0.0079)
-    return Thing((Part(box(0.072, 0.15, 0.008, bevel=0.0025), case), Part(pane, shine)))
+    return Thing.of(Part(box(0.072, 0.15, 0.008, bevel=0.0025), case), Part(pane, shine))
 
 
 def tape(draws: Draws) -> Thing:
     """A roll of tape."""
     r, h = draws("r", 0.03, 0.055), draws("h", 0.018, 0.048)
     roll = lathe([(r * 0.65, 0), (r, 0), (r, h), (r * 0.65, h), (r * 0.65, 0)], around=40)
-    return Thing((Part(roll, paint(tint(draws, "c", level=(0.35, 0.9)), 0.3)),))
+    return Thing.of(Part(roll, paint(tint(draws, "c", level=(0.35, 0.9)), 0.3)))
 
 
 def notes(draws: Draws) -> Thing:
@@ -220,7 +214,7 @@ def notes(draws: Draws) -> Thing:
         note = shifted(posed(posed(box(0.076, 0.076, 0.0008), turned((1, 0, 0), 84)), pose),
             draws(f"x{k}", -0.16, 0.16), -0.008, draws(f"z{k}", 0.02, 0.3))  # fmt: skip
         parts.append(Part(note, printed.note(draws.count(f"c{k}", 0, 2 * printed.VARIETY - 1))))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def monitor(draws: Draws) -> Thing:
@@ -230,9 +224,7 @@ def monitor(draws: Draws) -> Thing:
     back = shifted(box(w, 0.022, h, bevel=0.006), 0, 0, 0.12)
     pane = shifted(box(w - 0.016, 0.002, h - 0.02), 0, -0.0115, 0.13)
     foot = [box(0.22, 0.18, 0.01, bevel=0.003), shifted(box(0.06, 0.02, 0.2), 0, 0.02)]
-    return Thing(
-        (
-            Part(joined([back, *foot]), draws.pick("c", (BLACK, STEEL))),
-            Part(pane, printed.screen(printed.which(draws))),
-        )
+    return Thing.of(
+        Part(joined([back, *foot]), draws.pick("c", (BLACK, STEEL))),
+        Part(pane, printed.screen(printed.which(draws))),
     )
