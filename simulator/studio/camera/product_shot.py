@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.framing import framed
-from simulator.studio.camera.seeing import corners
+from simulator.studio.camera.seeing import corners, framed
 from simulator.studio.camera.staging import Staged, thing_of, unread
 from simulator.studio.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
 from simulator.studio.solid.meshes import box, skin

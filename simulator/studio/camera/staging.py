@@ -10,11 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.framing import approached, framed, largest, usual_share
 from simulator.studio.camera.hands_in import held_up, holding, pointing, reaching
-from simulator.studio.camera.seeing import corners, look_at_print, project
+from simulator.studio.camera.seeing import (
+    approached,
+    corners,
+    framed,
+    largest,
+    look_at_print,
+    project,
+    usual_share,
+)
 from simulator.studio.places.kinds import PLACES
-from simulator.studio.places.setting import Setting, Spot, Subject
+from simulator.studio.places.stage import Setting, Spot, Subject
 from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
 from simulator.studio.things.kinds import KINDS, build
 from simulator.world.facts.look import Look
@@ -170,7 +177,7 @@ def _size(thing: Thing) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=2)
 def _setting(place: str, key: str, need: Subject) -> Setting:
-    return PLACES[place].make(Draws("place", place, key), need)
+    return PLACES[place](Draws("place", place, key), need)
 
 
 def _pose(

@@ -21,13 +21,20 @@ from simulator.optics.shape.geometry import ANGLES, bounds
 from simulator.optics.shape.occlusion import COVERED
 from simulator.optics.shape.truncation import VISIBLE
 from simulator.studio.camera.developing import develop
-from simulator.studio.camera.framing import gazing, largest
 from simulator.studio.camera.hands_in import HAND
-from simulator.studio.camera.seeing import axes, corners, focal, project, visible_shares
+from simulator.studio.camera.seeing import (
+    axes,
+    corners,
+    focal,
+    gazing,
+    largest,
+    project,
+    visible_shares,
+)
 from simulator.studio.camera.staging import Staged, focused
 from simulator.studio.camera.taking import described, seed_of, settled
 from simulator.studio.solid.forms import Placed, View, moved
-from simulator.studio.things.hands import hand
+from simulator.studio.things.people import hand
 from simulator.studio.tracing.tracer import Traced, glance, trace
 from simulator.world.pictures.renderer import Rendered, Twin
 from simulator.world.pictures.scene import Scene

@@ -12,7 +12,7 @@ from simulator.studio.places.paint import BRASS, CLAY, CREAM, IRON, STEEL, WHITE
 from simulator.studio.places.stage import own
 from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, tube
-from simulator.studio.solid.prints import Sheet, showing, side_by_side
+from simulator.studio.solid.prints import BOLD, Sheet, showing, side_by_side
 from simulator.studio.solid.surfaces import (
     Surface,
     bricks,
@@ -23,7 +23,6 @@ from simulator.studio.solid.surfaces import (
     slabs,
     tiles,
 )
-from simulator.studio.solid.typesetting import BOLD
 from simulator.studio.things.making import DARK_GLASS, Tray
 from simulator.world.pictures.traits import Draws, scale
 
@@ -207,7 +206,7 @@ def _entrance(
     tray.add(STONE, shifted(box(wide + 0.3, 0.45, 0.13, bevel=0.015), x, -0.1))
     plate = Sheet(0.2, 0.16, (44, 60, 110), side=96)
     number = str(draws.count("number", 1, 98))
-    plate.text(number, (0.12, 0.16, 0.88, 0.84), (240, 240, 236), BOLD, lines=1)
+    plate.text(number, (0.12, 0.16, 0.88, 0.84), (240, 240, 236), BOLD)
     tray.add(
         Material(sheet=plate.rgb, rough=0.3, coat=0.4),
         shifted(sheet(0.2, 0.16), x + wide / 2 + 0.22, -0.012, 1.75),
@@ -257,7 +256,7 @@ def _roof_tiles(draws: Draws) -> Surface:
     colour = tint(draws, "roof", level=(0.35, 0.55), chroma=(0.02, 0.09), hue=(25, 60))
     return tiles(
         colour, 0, tile=(0.2, 0.3), bond=0.5, joint=0.02, grout=(60, 44, 40), spread=0.12, rough=0.8
-    )  # fmt: skip
+    )
 
 
 def _frame(x: float, z: float, w: float, h: float, style: int) -> list[Mesh]:

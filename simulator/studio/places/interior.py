@@ -12,8 +12,7 @@ from typing import NamedTuple
 from simulator.studio.places import room
 from simulator.studio.places.furnishing import furniture
 from simulator.studio.places.paint import IRON, timber
-from simulator.studio.places.setting import Setting, Subject
-from simulator.studio.places.stage import Group, Maker, Stage, own, refuse
+from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
 from simulator.studio.solid.forms import Part, Thing
 from simulator.studio.solid.meshes import joined, shifted, tube
 from simulator.studio.solid.surfaces import Surface, laid, wood

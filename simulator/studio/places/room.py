@@ -11,17 +11,7 @@ import numpy as np
 
 from simulator.studio.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
 from simulator.studio.places.stage import Stage, own
-from simulator.studio.solid.forms import (
-    Colour,
-    Lamp,
-    Light,
-    Material,
-    Mesh,
-    Part,
-    Thing,
-    moved,
-    turned,
-)
+from simulator.studio.solid.forms import Lamp, Light, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -36,7 +26,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, spread, wood
 from simulator.world.pictures.noise import generator
-from simulator.world.pictures.traits import Draws
+from simulator.world.pictures.traits import Colour, Draws
 
 DAYS: tuple[tuple[str, Colour, float], ...] = (("morning", (255, 244, 230), 7.0),
     ("noon", (250, 250, 255), 9.0), ("overcast", (226, 236, 255), 5.0),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import cv2
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Colour, Material, Mesh, Part, Point, Thing, turned
+from simulator.studio.solid.forms import Array, Material, Mesh, Part, Point, Thing, turned
 from simulator.studio.solid.meshes import (
     Profile,
     extrude,
@@ -21,6 +21,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.world.pictures.noise import tile
+from simulator.world.pictures.traits import Colour
 
 Surface = Callable[[Array, Array], Array]
 """Two numbers (arrays of one shape) → points on a body, (…, 3)."""

@@ -13,13 +13,16 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.studio.camera.developing import develop
-from simulator.studio.camera.framing import eye_at, framed, gazing, usual_share
 from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.seeing import (
     corners,
+    eye_at,
+    framed,
+    gazing,
     look_at_print,
     project,
     silhouette,
+    usual_share,
     visible_shares,
 )
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
