@@ -36,8 +36,7 @@ from simulator.studio.camera.taking import described, seed_of, settled
 from simulator.studio.solid.forms import Placed, View, moved
 from simulator.studio.things.people import hand
 from simulator.studio.tracing.tracer import Traced, glance, trace
-from simulator.world.pictures.renderer import Rendered, Twin
-from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.scene import Rendered, Scene, Twin
 from simulator.world.pictures.traits import Draws
 
 _NIGHT = 24.0

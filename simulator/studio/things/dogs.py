@@ -1,4 +1,4 @@
-"""Dogs: a skeleton with a breed's proportions, melted flesh on it, a coat of fur painted on that."""
+"""Dogs: a skeleton with a breed's proportions, melted flesh on it, and a coat of fur."""
 
 from __future__ import annotations
 

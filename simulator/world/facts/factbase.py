@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mmrag.errors import DataError
-from simulator.world.facts.domain_schema import attribute_of, attributes_of
-from simulator.world.facts.fact_records import Attribute, Entity, Fact, FactValue, Ref
+from simulator.world.facts.domain_schema import (
+    Attribute,
+    Entity,
+    Fact,
+    FactValue,
+    Ref,
+    attribute_of,
+    attributes_of,
+)
 
 Span = tuple[str | None, str | None, FactValue]
 """valid_from (inclusive), valid_to (exclusive), value."""

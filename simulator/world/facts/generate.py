@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from mmrag.errors import UsageError
-from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
+from simulator.world.build.request import LIFE
 from simulator.world.checks.published import SESSIONS
-from simulator.world.facts.domain_schema import DOMAINS, attribute_of, attributes_of, domain_of_kind
-from simulator.world.facts.fact_records import (
+from simulator.world.facts.domain_schema import (
+    DOMAINS,
     HUBS,
     Attribute,
     Choice,
@@ -26,6 +26,9 @@ from simulator.world.facts.fact_records import (
     Ref,
     Several,
     Year,
+    attribute_of,
+    attributes_of,
+    domain_of_kind,
 )
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.look import KINDS, LABELLED, Look

@@ -12,8 +12,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
-from simulator.world.facts.domain_schema import DOMAINS, raw_domains
-from simulator.world.facts.fact_records import Attribute
+from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.language.voices.needs import Want, folded
 from simulator.world.language.voices.rules import WEB, read_files
 
