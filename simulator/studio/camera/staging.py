@@ -80,7 +80,9 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     kind = KINDS[scene.main.kind]
     place = place or place_of(scene)
     attended = scene.attended and bool(scene.others)
-    order = list(range(len(looks))) if attended else _order(draw, len(looks))
+    order = list(range(len(looks)))  # named first to the place is what is asked about, if told
+    if not attended:
+        order.sort(key=lambda i: draw(f"order{i}"))
     sizes = tuple(_size(things[i]) for i in order)
     setting = _setting(place, scene.key, Subject(sizes, kind.stands, scene.clutter, attended))
     spots = [setting.spots[order.index(i)] for i in range(len(looks))]
@@ -162,11 +164,6 @@ def can_be_read(item: Placed, view: View, width: int, height: int) -> bool:
     """Whether any print of a thing is large enough and turned to the eye."""
     sights = [look_at_print(p, item, view, width, height) for p in item.thing.prints]
     return any(s.cap * min(max(s.facing, 0) * 1.6, 1) > UNREAD and s.facing > 0.12 for s in sights)
-
-
-def _order(draw: Draws, count: int) -> list[int]:
-    """Which thing is named first to the place, where nothing is to tell which is asked about."""
-    return sorted(range(count), key=lambda i: draw(f"order{i}"))
 
 
 def _size(thing: Thing) -> tuple[float, float, float]:

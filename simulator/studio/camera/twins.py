@@ -45,15 +45,6 @@ _GLANCE = 240
 """Pixels of the longer side at which shares are measured while the place of a hand is sought."""
 
 
-def twin(scene: Scene, kind: str, severity: int) -> Twin:
-    """The picture of a scene to which something has happened; 1 is hardly seen, 5 is hard.
-
-    >>> sorted(TWINS)
-    ['blurred', 'low-light', 'occluded', 'out-of-focus', 'rotated', 'truncated']
-    """
-    return TwinSitting(scene).twin(kind, severity)
-
-
 def again(scene: Scene, how: str) -> Rendered:
     """The picture of a wearer who looks again: `closer`, `brighter`, `level`, or from the
     `other side`."""
@@ -71,7 +62,13 @@ class TwinSitting:
         self.staged = settled(scene)
 
     def twin(self, kind: str, severity: int) -> Twin:
-        """What `twin` gives; of several, the clean picture is traced once."""
+        """What has happened to the picture; 1 is hardly seen, 5 is hard.
+
+        Of several, the clean picture is traced once.
+
+        >>> sorted(TWINS)
+        ['blurred', 'low-light', 'occluded', 'out-of-focus', 'rotated', 'truncated']
+        """
         if kind not in TWINS:
             raise SpecError(f"no physical twin {kind!r}; there are {', '.join(sorted(TWINS))}.")
         if severity not in range(1, 6):
@@ -280,10 +277,6 @@ def _brighter(staged: Staged, _: Scene) -> Staged:
     return staged._replace(light=staged.light._replace(strength=strength, lamps=lamps))
 
 
-def _level(staged: Staged, _: Scene) -> Staged:
-    return staged._replace(view=staged.view._replace(roll=0.0))
-
-
 def _other_side(staged: Staged, scene: Scene) -> Staged:
     """Two steps around the thing."""
     view = staged.view
@@ -297,7 +290,7 @@ def _other_side(staged: Staged, scene: Scene) -> Staged:
 AGAIN: dict[str, Callable[[Staged, Scene], Staged]] = {
     "closer": _closer,
     "brighter": _brighter,
-    "level": _level,
+    "level": lambda staged, _: staged._replace(view=staged.view._replace(roll=0.0)),
     "other side": _other_side,
 }
 """How a wearer can look again."""

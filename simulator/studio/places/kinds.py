@@ -80,16 +80,15 @@ from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws, scale
 
 
-def reach(group: Group, flat: bool) -> tuple[float, float]:
-    """How near and how far one looks at what lies on a table."""
-    return max((1.7 if flat else 2.4) * group.size, 0.3), max(
-        1.15, 1.3 * group.width, 2.6 * group.size
-    )
-
-
-def rise(stage: Stage, low: float, high: float) -> tuple[float, float]:
-    """How steeply one looks down: more at what lies flat."""
-    return (48, 68) if stage.need.stands == "flat" else (low, high)
+def _stand_on(
+    stage: Stage, group: Group, top: float, eye: tuple[float, float] = (1.5, 1.72)
+) -> None:
+    """Stand things on a table: one looks more steeply, and nearer, at what lies flat."""
+    flat = stage.need.stands == "flat"
+    near = max((1.7 if flat else 2.4) * group.size, 0.3)
+    far = max(1.15, 1.3 * group.width, 2.6 * group.size)
+    rise = (48, 68) if flat else (12, 42)
+    stage.stand(group, (0, 0, top), rise=rise, reach=(near, far), eye=eye)
 
 
 def on_table(
@@ -107,11 +106,7 @@ def on_table(
 ) -> float:
     """A table with clutter about what is asked for; the wall stands somewhere behind it."""
     top = draws("height", *height)
-    stage.stand(
-        group, (0, 0, top), rise=rise(stage, 12, 42), reach=reach(group,
-        stage.need.stands == "flat"),
-        eye=(1.16, 1.28) if seated else (1.5, 1.72),
-    )  # fmt: skip
+    _stand_on(stage, group, top, (1.16, 1.28) if seated else (1.5, 1.72))
     wide = max(least, group.width + 0.5) * draws("wide", 1.0, 1.25)
     deep = max(depth, group.depth + 0.25)
     off = draws("off", -0.5, 0.5) * (wide - group.width - 0.2)
@@ -128,12 +123,7 @@ def on_table(
 def counter(stage: Stage, group: Group, draws: Draws) -> float:
     """A kitchen's worktop with a sink, tiles behind."""
     top, back = draws("top", 0.88, 0.93), 0.3
-    stage.stand(
-        group,
-        (0, 0, top),
-        rise=rise(stage, 12, 42),
-        reach=reach(group, stage.need.stands == "flat"),
-    )
+    _stand_on(stage, group, top)
     wide = max(4.6, group.width + 2.2)
     stage.room(cabinets(draws, wide, 0.6, top - 0.036))
     _worktop(stage, draws, wide, top, group.width)
@@ -357,7 +347,7 @@ ROOMS = (
     Interior(
         "workshop", partial(on_table, height=(0.86, 0.94), tops=("planks", "butcher"),
         things=BENCH, behind=(0.02, 0.2), depth=0.75, least=1.7),
-        partial(hard_floor), rough_wall, partial(room.daylight, skies=("workshop", "warehouse",
+        hard_floor, rough_wall, partial(room.daylight, skies=("workshop", "warehouse",
         "lab")), along=(bookcase, crate, gear.planks, clutter.carton),
         hung=(gear.tool_board, room.socket, gear.tool_board), over=tools,
         about=(crate, clutter.carton, clutter.storage, clutter.bin_, gear.shavings),

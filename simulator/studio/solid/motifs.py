@@ -21,21 +21,14 @@ Points = NDArray[np.float64]
 Path = Sequence[tuple[float, float]] | Array
 
 
-def smooth(points: Path, *, closed: bool = True, steps: int = 8) -> Points:
-    """A Catmull–Rom curve through the points."""
-    p = np.asarray(points, np.float64)
-    if closed:
-        before, start, end, after = np.roll(p, 1, 0), p, np.roll(p, -1, 0), np.roll(p, -2, 0)
-    else:
-        padded = np.concatenate([2 * p[:1] - p[1:2], p, 2 * p[-1:] - p[-2:-1]])
-        before, start, end, after = padded[:-3], padded[1:-2], padded[2:-1], padded[3:]
-    t = np.linspace(0, 1, steps, endpoint=False)[None, :, None]
-    b, s, e, a = (q[:, None, :] for q in (before, start, end, after))
+def _rounded(points: Points) -> Points:
+    """A closed Catmull–Rom curve through the points."""
+    b, s, e, a = (np.roll(points, k, 0)[:, None, :] for k in (1, 0, -1, -2))
+    t = np.linspace(0, 1, 5, endpoint=False)[None, :, None]
     curve = 0.5 * (
         2 * s + (e - b) * t + (2 * b - 5 * s + 4 * e - a) * t**2 + (3 * s - b - 3 * e + a) * t**3
     )
-    out = curve.reshape(-1, 2)
-    return out if closed else np.concatenate([out, p[-1:]])
+    return curve.reshape(-1, 2)
 
 
 def ellipse(cx: float, cy: float, rx: float, ry: float, *, turn: float = 0, n: int = 40) -> Points:
@@ -49,7 +42,7 @@ def star(n: int, inner: float, *, turn: float = 0, soft: bool = False) -> Points
     angle = np.arange(2 * n) * math.pi / n + math.pi / 2 + turn
     radius = np.where(np.arange(2 * n) % 2 == 0, 1.0, inner)
     points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
-    return smooth(points, steps=5) if soft else points
+    return _rounded(points) if soft else points
 
 
 def superellipse(rx: float, ry: float, power: float, n: int = 48) -> Points:
@@ -88,9 +81,9 @@ def move(
     return np.asarray(points, np.float64) @ np.array([[c, s], [-s, c]]) + (dx, dy)
 
 
-def leaf(length: float, width: float, *, tip: float = 0.6, n: int = 14) -> Points:
+def leaf(length: float, width: float, *, tip: float = 0.6) -> Points:
     """A leaf or petal from the origin upwards; `tip` is where it is widest (0–1)."""
-    t = np.linspace(0, 1, n)
+    t = np.linspace(0, 1, 14)
     power = math.log(0.5) / math.log(min(max(tip, 0.05), 0.95))
     half = width / 2 * np.sin(math.pi * t**power) ** 0.8
     y = t * length

@@ -412,9 +412,9 @@ class Sheet:
         mask = running(tuple(words), x1 - x0, y1 - y0, max(round(size * self.unit), 4), BOOK)
         self.blend(mask.astype(np.float32) / 255, ink, box)
 
-    def fade(self, top: Colour, bottom: Colour, box: Box = (0, 0, 1, 1)) -> None:
+    def fade(self, top: Colour, bottom: Colour) -> None:
         """One colour that passes into another from above to below."""
-        self.part(box, top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
+        self.part((0, 0, 1, 1), top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
 
     def small_print(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
         """Rows of words as nobody reads them unless from very near."""

@@ -494,12 +494,12 @@ def _flank(b: _FishShape) -> Mesh:
     return skin(np.stack([x, y, z], -1))
 
 
-def _fin(b: _FishShape, t: Array, foot: Array, top: Array, sweep: float, x: float = 0.0) -> Mesh:
+def _fin(b: _FishShape, t: Array, foot: Array, top: Array, sweep: float) -> Mesh:
     """A sheet between a line on the body and an outer edge; v runs outwards."""
     k = np.linspace(0, 1, 7)[None]
     y = ((t - 0.45) * b.long)[:, None] + sweep * b.long * k**1.3
     z = foot[:, None] + (top - foot)[:, None] * k
-    swing = b.spine(t)[:, None] + x * k + 0.0012 * np.sin(t * 60)[:, None] * k
+    swing = b.spine(t)[:, None] + 0.0012 * np.sin(t * 60)[:, None] * k
     return skin(np.stack([swing, y, z], -1))
 
 

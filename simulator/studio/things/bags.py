@@ -44,7 +44,10 @@ def handbag(_: Look, traits: Traits) -> Thing:
                 trim if f.chance("two-tone", 0.5) else skin_,
             )
         )
-    metals = [*_feet(wide, deep), *_clasp(traits, form, body, high)]
+    foot = ball(0.006, around=12)
+    metals = [shifted(foot, x * wide * 0.38, y * deep * 0.3, 0.005)
+              for x in (-1, 1) for y in (-1, 1)]  # fmt: skip
+    metals += _clasp(traits, form, body, high)
     parts.append(Part(_handles(traits, form, wide, deep, high), trim))
     if form in ("bowler", "tote") and f.chance("zip", 0.7):
         metals.append(
@@ -195,14 +198,6 @@ def _clasp(traits: Traits, form: str, body: Mesh, high: float) -> list[Mesh]:
     a = np.linspace(0, 2 * math.pi, 28, endpoint=False)
     ring = np.stack([0.016 * np.cos(a), np.full(28, y), z + 0.016 * np.sin(a)], -1)
     return [tube(ring, 0.003, around=8, closed=True)]
-
-
-def _feet(wide: float, deep: float) -> list[Mesh]:
-    return [
-        shifted(ball(0.006, around=12), x * wide * 0.38, y * deep * 0.3, 0.005)
-        for x in (-1, 1)
-        for y in (-1, 1)
-    ]
 
 
 def _seam(body: Mesh, z: float) -> Mesh:

@@ -56,9 +56,9 @@ def squared(profile: Profile) -> Mesh:
     return posed(lathe(p, around=4, smooth=False), turned((0, 0, 1), 45))
 
 
-def arch(width: float, height: float, *, n: int = 12) -> Array:
+def arch(width: float, height: float) -> Array:
     """The outline of a round-headed opening standing on z = 0."""
-    a = np.linspace(0, math.pi, n)
+    a = np.linspace(0, math.pi, 12)
     top = np.stack([width / 2 * np.cos(a), height - width / 2 + width / 2 * np.sin(a)], -1)
     return np.concatenate([[(-width / 2, 0), (width / 2, 0)], top])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -38,13 +39,13 @@ def hair(draws: Draws) -> Material:
     return Material(draws.pick("hair", _HAIR[:fair]), rough=0.55, grain="fur")
 
 
-def cloth(draws: Draws, name: str, *, rough: float = 0.85) -> Material:
+def cloth(draws: Draws, name: str) -> Material:
     """What a garment is made of: mostly quiet colours, now and then a bright one."""
     vivid = draws.chance(f"{name}-vivid", 0.3)
     level = draws(f"{name}-level", 0.24, 0.86)
     chroma = draws(f"{name}-chroma", 0.08, 0.16) if vivid else draws(f"{name}-chroma", 0.0, 0.05)
     colour = oklch(level, chroma, draws(f"{name}-hue", 0, 360))
-    return Material(colour, rough=rough, grain="cloth")
+    return Material(colour, rough=0.85, grain="cloth")
 
 
 Pose = Literal["hold", "point", "reach", "cover"]
@@ -151,30 +152,25 @@ def _hold(held: _Held, draws: Draws) -> _Bent:
 def _point(_: _Held, draws: Draws) -> _Bent:
     out = [_finger(0, 4 + draws("index", 0, 8), 6, 1)]
     out += [_finger(i, 66 + 5 * i, 92, 0) for i in (1, 2, 3)]
-    thumb = _thumb(np.array([-0.012, 0.092, -0.040]), None)
-    return _Bent(
-        (thumb[0], *(f for f, _ in out)),
-        (thumb[1], *(s for _, s in out)),
-        _arm(10, draws("back", 8, 22)),
-    )
+    return _bent((-0.012, 0.092, -0.040), out, _arm(10, draws("back", 8, 22)))
 
 
 def _reach(_: _Held, draws: Draws) -> _Bent:
     bend = draws("bend", 16, 30)
     out = [_finger(i, bend + 3 * i, bend + 6 + 3 * i, -6 + 5 * i) for i in range(4)]
-    thumb = _thumb(np.array([-0.050, 0.088, -0.056]), None)
-    return _Bent(
-        (thumb[0], *(f for f, _ in out)),
-        (thumb[1], *(s for _, s in out)),
-        _arm(16, draws("back", 0, 14)),
-    )
+    return _bent((-0.050, 0.088, -0.056), out, _arm(16, draws("back", 0, 14)))
 
 
 def _cover(_: _Held, draws: Draws) -> _Bent:
     spread = draws("spread", 1.0, 5.0)
     out = [_finger(i, 5, 9, (i - 1.4) * spread) for i in range(4)]
-    thumb = _thumb(np.array([-0.079, 0.084, -0.022]), None)
-    return _Bent((thumb[0], *(f for f, _ in out)), (thumb[1], *(s for _, s in out)), _arm(6, 10))
+    return _bent((-0.079, 0.084, -0.022), out, _arm(6, 10))
+
+
+def _bent(thumb: Point, fingers: Sequence[tuple[Array, Array]], arm: Point) -> _Bent:
+    """A hand that holds nothing, its thumb's tip at a point."""
+    points, soles = zip(_thumb(np.array(thumb), None), *fingers, strict=True)
+    return _Bent(points, soles, arm)
 
 
 _POSES = {"hold": _hold, "point": _point, "reach": _reach, "cover": _cover}

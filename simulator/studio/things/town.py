@@ -284,7 +284,8 @@ def shopfront(look: Look, traits: Traits) -> Thing:
     _door(tray, wood, accent if v.chance("door") else wood, door, door_wide, top, front,
         v.chance("card"))  # fmt: skip
     _inside(tray, traits, glass_left, glass_right, stall, top, wide)
-    _threshold(tray, wide, front)
+    tray.add(STONE, shifted(box(wide, DEEP, 0.03), 0, 0),
+        shifted(box(wide, 0.3, 0.14, bevel=0.02), 0, front + 0.32, 0))  # fmt: skip
     if v.chance("awning", 0.5):
         _awning(tray, traits, wide - 2 * side, top, front)
     sign_parts, prints = _sign(look, traits, wide, sign_high, top + 0.06, front, palette.base)
@@ -388,11 +389,6 @@ def _inside(
             x += size + v(f"gap-{k}-{i}", 0.03, 0.16)
             i += 1
     tray.add(goods, *pieces)
-
-
-def _threshold(tray: Tray, wide: float, front: float) -> None:
-    tray.add(STONE, shifted(box(wide, DEEP, 0.03), 0, 0),
-        shifted(box(wide, 0.3, 0.14, bevel=0.02), 0, front + 0.32, 0))  # fmt: skip
 
 
 def _awning(tray: Tray, traits: Traits, wide: float, z: float, front: float) -> None:

@@ -9,6 +9,8 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from mmrag.errors import UsageError
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import LIFE
@@ -164,26 +166,9 @@ def _printed(entity: Entity, facts: FactBase) -> Entity:
     sublabel = None
     key = domain_of_kind(entity.kind).sublabel.get(entity.kind)
     if key is not None:
-        attribute = next(a for a in attributes_of(entity.kind) if a.key == key)
+        attribute = attribute_of(entity.kind, key)
         sublabel = say_value(attribute, facts.value(entity.id, key, facts.window[0]), facts)
-    look = Look(
-        domain=entity.look.domain,
-        kind=entity.look.kind,
-        family=entity.look.family,
-        variant=entity.look.variant,
-        label=entity.name,
-        sublabel=sublabel,
-    )
-    return Entity(
-        id=entity.id,
-        name=entity.name,
-        aliases=entity.aliases,
-        domain=entity.domain,
-        kind=entity.kind,
-        popularity=entity.popularity,
-        family=entity.family,
-        look=look,
-    )
+    return replace(entity, look=replace(entity.look, label=entity.name, sublabel=sublabel))
 
 
 class _Values:

@@ -47,7 +47,8 @@ def cutting_board(draws: Draws) -> Thing:
         wood(timber(draws, "wood"), seed(draws, "wood"), board=(0.5, 0.045)),
     )
     knife = shifted(_knife(), w * 0.36, 0.02, 0.022)
-    parts = [top, Part(knife, CHROME), Part(shifted(_handle(), w * 0.36, 0.02, 0.022), BLACK)]
+    handle = shifted(box(0.022, 0.12, 0.016, bevel=0.005), 0.009, -0.16, 0)
+    parts = [top, Part(knife, CHROME), Part(shifted(handle, w * 0.36, 0.02, 0.022), BLACK)]
     food = _loaf(draws) if draws.chance("bread") else _halves(draws)
     parts += [Part(shifted(p.mesh, -w * 0.12, 0, 0.022), p.material) for p in food]
     return Thing.of(*parts)
@@ -57,10 +58,6 @@ def _knife() -> Mesh:
     blade = [(0, -0.1), (0.012, -0.09), (0.018, -0.02), (0.018, 0.09), (0, 0.09)]
     flat = posed(extrude(blade, 0.002), turned((1, 0, 0), -90))
     return shifted(flat, z=0.002)
-
-
-def _handle() -> Mesh:
-    return shifted(scaled(box(0.022, 0.12, 0.016, bevel=0.005), 1, 1, 1), 0.009, -0.16, 0)
 
 
 def _loaf(draws: Draws) -> list[Part]:
